@@ -128,6 +128,7 @@ using agent_key_type = std::variant<
     choice_key<core::protocol>,
     choice_key<core::card_shape, std::optional<core::card_shape>>,
     choice_key<core::signature_policy, std::optional<core::signature_policy>>,
+    choice_key<core::push_mode, std::optional<core::push_mode>>,
     choice_key<core::card_trust>,
     choice_key<core::extended_card_access>,
     choice_key<core::mcp_start>,

@@ -296,7 +296,7 @@ private:
 
     void check_dialects()
     {
-        for (const auto* key : {"speaks", "bridge"}) {
+        for (const auto* key : {"speaks", "bridge", "push"}) {
             const auto* given = find_field(given_, key);
             if (given != nullptr && agent_.mcp) {
                 problems_.add(given->at, given->path, "is for A2A agents; remove it");

@@ -18,6 +18,8 @@ inline constexpr std::string_view not_chosen = "is not one of them";
 template <>
 inline constexpr std::string_view not_chosen<core::card_trust> = "is not one of the two";
 template <>
+inline constexpr std::string_view not_chosen<core::push_mode> = "is not one of the two";
+template <>
 inline constexpr std::string_view not_chosen<core::skill_visibility> = "is not one of the two";
 template <>
 inline constexpr std::string_view not_chosen<core::protocol> = "is not a protocol";

@@ -87,6 +87,7 @@ using setting_type = std::variant<
     choice_setting<core::card_shape>,
     choice_setting<core::error_edition>,
     choice_setting<core::signature_policy>,
+    choice_setting<core::push_mode>,
     file_setting,
     origin_list_setting,
     secret_setting,

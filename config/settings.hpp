@@ -62,6 +62,8 @@ struct timeout_settings {
     core::duration upstream_idle = 5min;     // between two pieces of an agent's answer
     core::duration stream_keep_alive = 15s;  // a caller of a silent stream gets a comment; 0: never
     core::duration upstream_keep = 60s;      // an unused connection to an agent
+    core::duration push = 10s;               // one attempt to deliver a push notification
+    core::duration push_age = 24h;           // how long that is tried
     core::duration linger = 2s;              // what a caller still sends after an early answer is read and dropped
     core::duration drain_delay = 0s;         // connections are still accepted after the gateway is told to stop
     core::duration drain = 30s;              // unary calls in flight when the gateway is told to stop
@@ -91,8 +93,14 @@ struct limit_settings {
     std::uint64_t streams = 10'000;                 // of events, open at a time per worker: 503
     std::uint64_t failed_credentials = 10;          // from one address in a second, per worker: 429
     std::uint64_t metrics_connections = 64;         // open at a time: 503
-    std::uint64_t connections = 0;                  // of callers, open at a time: 503; 0: 45 % of the descriptors
-    std::uint64_t program_starts = 0;               // programs of MCP servers, at a time; 0: one for each core
+    std::uint64_t push_config = 2 * 1024;           // bytes of a caller's push configuration: -32602
+    std::uint64_t push_body = 1024 * 1024;          // of a push notification of an agent: 413
+    std::uint64_t push_queue = 10'000;              // notifications that wait: 503
+    std::uint64_t push_queue_agent = 1000;          // of one agent: 503
+    std::uint64_t push_queue_bytes = 64 * 1024 * 1024;  // of all of them: 503
+    std::uint64_t push_attempts = 30;                   // to deliver one
+    std::uint64_t connections = 0;                      // of callers, open at a time: 503; 0: 45 % of the descriptors
+    std::uint64_t program_starts = 0;                   // programs of MCP servers, at a time; 0: one for each core
 };
 
 struct mcp_settings {
@@ -135,6 +143,8 @@ struct process_settings {
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
     std::string agent_hosts;         // as core::valid_host_pattern(): a name for each agent; empty: none
     std::uint64_t workers = 0;       // 0: one per core
+    core::push_mode push = core::push_mode::passthrough;  // of agents that do not say
+    std::vector<std::string> push_allow;                  // blocks, besides public addresses, of callers' push URLs
     core::log_level log_level = core::log_level::info;
     core::log_format log_format = core::log_format::automatic;
     std::string

@@ -46,6 +46,11 @@ std::string_view name(extended_card_access value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(push_mode value) noexcept
+{
+    return chosen_name(value);
+}
+
 std::string_view name(skill_visibility value) noexcept
 {
     return chosen_name(value);

@@ -58,6 +58,12 @@ enum class extended_card_access : std::uint8_t { automatic, off, proxy, managed 
 // "auto", "off", "proxy", "managed".
 std::string_view name(extended_card_access a) noexcept;
 
+// Who delivers push notifications to callers: the agents themselves, or the gateway, which agents then notify instead.
+enum class push_mode : std::uint8_t { passthrough, mediate };
+
+// "passthrough", "mediate".
+std::string_view name(push_mode m) noexcept;
+
 // Which cards show a skill: all, or only extended ones.
 enum class skill_visibility : std::uint8_t { everyone, extended };
 
@@ -114,6 +120,7 @@ struct agent {
     boxed<card_patch> patch;
     std::string card;  // an inline card as JSON text; served without a fetch; empty: fetched
     std::vector<std::pair<std::string, secret>> card_headers;  // sent with card fetches
+    std::optional<push_mode> push;                             // instead of the gateway's
     std::optional<card_shape> shape;                           // instead of cards.shape
     std::optional<signature_policy> signatures;                // instead of cards.signatures
     std::string trusted_keys;                                  // JWK Set file, instead of cards.trusted_keys

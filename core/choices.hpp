@@ -64,6 +64,10 @@ inline constexpr auto choices<extended_card_access> = std::to_array<choice<exten
 );
 
 template <>
+inline constexpr auto choices<push_mode> =
+    std::to_array<choice<push_mode>>({{push_mode::passthrough, "passthrough"}, {push_mode::mediate, "mediate"}});
+
+template <>
 inline constexpr auto choices<skill_visibility> = std::to_array<choice<skill_visibility>>(
     {{skill_visibility::everyone, "public"}, {skill_visibility::extended, "extended"}}
 );

@@ -1,10 +1,31 @@
 #include "gateway/agent_publication.hpp"
 
+#include "jose/sealed_text.hpp"
+
 #include <chrono>
+#include <functional>
 #include <random>
 #include <utility>
 
 namespace gateway {
+namespace {
+
+std::function<double()> any_fraction()
+{
+    return [engine = std::mt19937_64{std::random_device{}()}]() mutable {
+        return std::uniform_real_distribution{0.0, 1.0}(engine);
+    };
+}
+
+std::function<std::shared_ptr<const model::agent_entry>(const std::string&)> served_by(management::registry& registry)
+{
+    return [&registry](const std::string& id) {
+        const auto* agent = registry.find(id);
+        return agent != nullptr && agent->served() ? agent->entry : nullptr;
+    };
+}
+
+}  // namespace
 
 void publish_agents(agent_audience audience, std::string public_base)
 {
@@ -49,16 +70,43 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
             control.get_executor(),
             log,
             std::chrono::steady_clock::now,
-            [engine = std::mt19937_64{std::random_device{}()}]() mutable {
-                return std::uniform_real_distribution{0.0, 1.0}(engine);
-            },
+            any_fraction(),
             [&registry](const std::string& id, const core::secret& token) { registry.set_token(id, token); },
-            [&registry](const std::string& id) {
-                const auto* agent = registry.find(id);
-                return agent != nullptr && agent->served() ? agent->entry : nullptr;
-            }
+            served_by(registry)
         }
     );
+}
+
+std::unique_ptr<push::push_plane> make_push_plane(
+    net::loop& control,
+    net::fetcher& fetcher,
+    management::registry& registry,
+    model::store_thread& store,
+    const core::logger& log,
+    const config::settings& settings
+)
+{
+    return std::make_unique<push::push_plane>(
+        control.timers(),
+        push::push_services{
+            fetcher,
+            control.get_executor(),
+            log,
+            push::deliveries_in(store),
+            std::chrono::steady_clock::now,
+            std::chrono::system_clock::now,
+            any_fraction(),
+            jose::system_random,
+            served_by(registry)
+        },
+        settings
+    );
+}
+
+core::result<> load_all(management::registry& registry, push::push_plane& deliveries, store::engine& records)
+{
+    auto loaded = registry.load();
+    return loaded ? deliveries.load(records) : loaded;
 }
 
 void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions)

@@ -7,6 +7,8 @@
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
+#include "gateway/model/store_thread.hpp"
+#include "gateway/push/push_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -36,6 +38,19 @@ void publish_agents(agent_audience audience, std::string public_base);
 // Its tokens go to the agents of the registry. References outlive the plane.
 std::unique_ptr<tokens::token_plane>
 make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
+
+// Delivers push notifications of the registry's agents, which `store` keeps meanwhile. References outlive the plane.
+std::unique_ptr<push::push_plane> make_push_plane(
+    net::loop& control,
+    net::fetcher& fetcher,
+    management::registry& registry,
+    model::store_thread& store,
+    const core::logger& log,
+    const config::settings& settings
+);
+
+// What the store has of both, before it is asked for anything else. Fails as they do.
+core::result<> load_all(management::registry& registry, push::push_plane& deliveries, store::engine& records);
 
 // Gives the tokens of agents to those who ask the agents for something on the gateway's own behalf. References outlive the loop.
 void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions);

@@ -75,6 +75,7 @@ metrics_feed::metrics_feed(sources from, telemetry::gateway_sample gateway, std:
       families_{telemetry::agent_families()}
 {
     from_.planes.callers.add_to(gateway_);
+    gateway_.push = sample_of(from_.planes.push.facts());
 }
 
 net::task<std::string> metrics_feed::next()

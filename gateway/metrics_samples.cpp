@@ -149,6 +149,16 @@ std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::prov
     return samples;
 }
 
+telemetry::push_sample sample_of(const push::push_facts& facts)
+{
+    telemetry::push_sample out{facts.waiting, facts.bytes, facts.oldest.value_or(core::duration::zero()), {}};
+    for (std::size_t i = 0; i < facts.ended.size(); ++i) {
+        out.attempts.emplace_back(push::name(static_cast<push::push_end>(i)), facts.ended[i]);
+    }
+    out.attempts.emplace_back("retried", facts.repeated);
+    return out;
+}
+
 telemetry::plane_samples sample_of(const agent_planes& planes, const std::string& id, telemetry::sample_part part)
 {
     telemetry::plane_samples out;

@@ -6,6 +6,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/call_book.hpp"
 #include "gateway/management/registry.hpp"
+#include "gateway/push/push_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/tokens/token_plane.hpp"
@@ -18,6 +19,9 @@ namespace gateway {
 // How old the keys are that providers' tokens are checked with.
 std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::provider_key_set>& key_sets);
 
+// What the gateway delivers of push notifications.
+telemetry::push_sample sample_of(const push::push_facts& facts);
+
 struct agent_planes {
     const management::registry& agents;
     const cards::card_plane& cards;
@@ -25,6 +29,7 @@ struct agent_planes {
     const tokens::token_plane& tokens;
     const caller_sessions& callers;
     const management::call_book& calls;
+    const push::push_plane& push;
 };
 
 // That part alone, if the agent has it; never what the loops have counted.

@@ -154,6 +154,7 @@ core::result<> server::start()
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
+    push_ = make_push_plane(control_, *fetcher_, *registry_, store_, log_, settings_);
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
     credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
@@ -167,7 +168,7 @@ core::result<> server::start()
         return bound;
     }
     public_base_ = public_base_of(settings_, listeners_.traffic_address());
-    if (auto loaded = registry_->load(); !loaded) {
+    if (auto loaded = load_all(*registry_, *push_, store_.engine()); !loaded) {
         return loaded;
     }
     session_key_ = own_session_key(store_.engine(), log_);
@@ -210,6 +211,7 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         log_hooks_.changed(settings_.log_level, settings_.log_format);
     }
     tell_workers(workers_, settings_, settings, session_key_);
+    push_->set_addresses(push_addresses_of(settings_.mcp, session_key_));
     largest_card_ = settings_.cards.max_size;
     card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
     sessions_->settings_changed(settings, turns_.operators);
@@ -331,12 +333,13 @@ net::task<> server::drain_and_stop()
     card_thread_->stop();
     credentials_->stop();
     agent_tokens_->stop();
+    push_->stop();
     fetcher_.reset();
     co_await drain_.wait(empty, net::never);
     listeners_.end();
     const std::function<bool()> idle = [this] {
         return !listeners_.busy() && !keeper_->busy() && !cards_->busy() && !reloader_->busy() && !sessions_->busy() &&
-               !callers_->busy();
+               !callers_->busy() && !push_->busy();
     };
     co_await drain_.wait(idle, net::never);
     for (const auto& each : workers_) {
@@ -379,7 +382,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());
-    const agent_planes planes{*registry_, *cards_, *sessions_, *agent_tokens_, *callers_, management_->calls()};
+    const agent_planes planes{*registry_, *cards_, *sessions_, *agent_tokens_, *callers_, management_->calls(), *push_};
     const metrics_feed::sources from{workers_, planes, series_, admin_->guard().totals(), turns_.operators};
     auto page = std::make_unique<metrics_feed>(from, std::move(now), settings_.metrics_agents);
     auto packed = gzip ? telemetry::gzip_stream::make() : nullptr;

@@ -22,6 +22,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
+#include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
 #include "gateway/service_reports.hpp"
@@ -119,6 +120,10 @@ private:
     {
         return agent_tokens_->exchange(std::move(asked));
     }
+    net::task<core::result<std::string>> deliver(model::push_delivery notification) override
+    {
+        return push_->accept(std::move(notification));
+    }
     net::task<model::registration_answer> enroll(std::string body, model::registrant by) override
     {
         return management_->enroll(std::move(body), std::move(by));
@@ -160,6 +165,7 @@ private:
     std::unique_ptr<gateway::caller_sessions> callers_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<gateway::tokens::token_plane> agent_tokens_;
+    std::unique_ptr<push::push_plane> push_;
     std::unique_ptr<gateway::management::directory> directory_;
     model::side_thread key_set_thread_;
     std::unique_ptr<access::credential_verifier> credentials_;

@@ -34,7 +34,7 @@ core::secret new_session_key()
     return core::secret{std::move(text)};
 }
 
-void publish_session_ids(worker_list workers, const config::mcp_settings& settings, const core::secret& own_key)
+std::vector<core::secret> keys_of(const config::mcp_settings& settings, const core::secret& own_key)
 {
     const auto configured = std::span{settings.session_keys};
     std::vector<core::secret> keys;
@@ -43,9 +43,16 @@ void publish_session_ids(worker_list workers, const config::mcp_settings& settin
             keys.push_back(std::move(*key));
         }
     }
-    const auto ids = std::make_shared<const mcp::session_ids>(jose::text_sealer{keys});
+    return keys;
+}
+
+void publish_session_ids(worker_list workers, const config::mcp_settings& settings, const core::secret& own_key)
+{
+    const auto ids = std::make_shared<const mcp::session_ids>(jose::text_sealer{keys_of(settings, own_key)});
+    const auto addresses = push_addresses_of(settings, own_key);
     for (const auto& each : workers) {
         each->set_session_ids(ids);
+        each->set_push_addresses(addresses);
     }
 }
 
@@ -69,6 +76,12 @@ void tell_workers(
     if (std::ranges::find(changed, "mcp.session_keys") != changed.end()) {
         publish_session_ids(workers, now.mcp, own_key);
     }
+}
+
+std::shared_ptr<const model::push_addresses>
+push_addresses_of(const config::mcp_settings& settings, const core::secret& own_key)
+{
+    return std::make_shared<const model::push_addresses>(jose::text_sealer{keys_of(settings, own_key)});
 }
 
 core::secret own_session_key(store::engine& records, const core::logger& log)

@@ -146,14 +146,11 @@ text_sealer::text_sealer(std::span<const core::secret> keys, random_source rando
     }
 }
 
-std::optional<std::string> text_sealer::seal(std::string_view plain, sealed_purpose purpose) const
+// `bytes` has room for the text and the overhead.
+void text_sealer::seal_into(unsigned char* bytes, std::string_view plain, sealed_purpose purpose) const
 {
-    if (plain.size() > longest_unsealed) {
-        return std::nullopt;
-    }
     const auto& key = keys_.front();
-    std::array<unsigned char, longest_sealed_bytes> bytes{};
-    auto* const nonce = bytes.data() + 1;
+    auto* const nonce = bytes + 1;
     auto* const text = nonce + nonce_bytes;
     auto* const tag = text + plain.size();
     bytes[0] = key.mark;
@@ -163,6 +160,38 @@ std::optional<std::string> text_sealer::seal(std::string_view plain, sealed_purp
     require(plain.empty() || EVP_CipherUpdate(in, text, &written, bytes_of(plain), size_of(plain)) == 1);
     require(EVP_CipherFinal_ex(in, tag, &written) == 1);
     require(EVP_CIPHER_CTX_ctrl(in, EVP_CTRL_AEAD_GET_TAG, static_cast<int>(tag_bytes), tag) == 1);
+}
+
+// `bytes` has at least the overhead, and `plain` room for the rest and one byte more. False: no key opens it.
+bool text_sealer::open_into(char* plain, std::string_view bytes, sealed_purpose purpose) const
+{
+    const auto mark = static_cast<unsigned char>(bytes[0]);
+    const auto text = bytes.substr(1 + nonce_bytes, bytes.size() - overhead);
+    for (const auto& key : keys_) {
+        if (key.mark != mark) {
+            continue;
+        }
+        auto* const in = begin(direction::open, key.bytes, bytes_of(bytes.substr(1, nonce_bytes)), purpose);
+        auto* const out = reinterpret_cast<unsigned char*>(plain);
+        int written = 0;
+        require(text.empty() || EVP_CipherUpdate(in, out, &written, bytes_of(text), size_of(text)) == 1);
+        std::array<unsigned char, tag_bytes> tag{};
+        std::ranges::copy(bytes.substr(bytes.size() - tag_bytes), tag.begin());
+        require(EVP_CIPHER_CTX_ctrl(in, EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag_bytes), tag.data()) == 1);
+        if (EVP_CipherFinal_ex(in, out + written, &written) == 1) {
+            return true;
+        }
+    }
+    return false;
+}
+
+std::optional<std::string> text_sealer::seal(std::string_view plain, sealed_purpose purpose) const
+{
+    if (plain.size() > longest_unsealed) {
+        return std::nullopt;
+    }
+    std::array<unsigned char, longest_sealed_bytes> bytes{};
+    seal_into(bytes.data(), plain, purpose);
     return base64url({reinterpret_cast<const char*>(bytes.data()), plain.size() + overhead});
 }
 
@@ -173,25 +202,29 @@ std::optional<opened_text> text_sealer::open(std::string_view sealed, sealed_pur
     if (!size || *size < overhead) {
         return std::nullopt;
     }
-    const auto mark = static_cast<unsigned char>(bytes[0]);
-    const std::string_view text{bytes.data() + 1 + nonce_bytes, *size - overhead};
-    for (const auto& key : keys_) {
-        if (key.mark != mark) {
-            continue;
-        }
-        auto* const in = begin(direction::open, key.bytes, bytes_of({bytes.data() + 1, nonce_bytes}), purpose);
-        opened_text opened;
-        auto* const out = reinterpret_cast<unsigned char*>(opened.bytes_.data());
-        int written = 0;
-        require(text.empty() || EVP_CipherUpdate(in, out, &written, bytes_of(text), size_of(text)) == 1);
-        auto* const tag = bytes.data() + 1 + nonce_bytes + text.size();
-        require(EVP_CIPHER_CTX_ctrl(in, EVP_CTRL_AEAD_SET_TAG, static_cast<int>(tag_bytes), tag) == 1);
-        if (EVP_CipherFinal_ex(in, out + written, &written) == 1) {
-            opened.size_ = text.size();
-            return opened;
-        }
+    opened_text opened;
+    opened.size_ = *size - overhead;
+    if (!open_into(opened.bytes_.data(), {bytes.data(), *size}, purpose)) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    return opened;
+}
+
+std::string text_sealer::seal_long(std::string_view plain, sealed_purpose purpose) const
+{
+    std::string bytes(plain.size() + overhead, '\0');
+    seal_into(reinterpret_cast<unsigned char*>(bytes.data()), plain, purpose);
+    return base64url(bytes);
+}
+
+std::optional<std::string> text_sealer::open_long(std::string_view sealed, sealed_purpose purpose) const
+{
+    const auto bytes = from_base64url(sealed);
+    if (!bytes || bytes->size() < overhead) {
+        return std::nullopt;
+    }
+    std::string plain(bytes->size() - overhead, '\0');
+    return open_into(plain.data(), *bytes, purpose) ? std::optional{std::move(plain)} : std::nullopt;
 }
 
 }  // namespace jose

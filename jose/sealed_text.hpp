@@ -56,9 +56,17 @@ public:
     // Nothing: it was not sealed with one of the keys for this purpose, or it was changed since. Allocates nothing.
     std::optional<opened_text> open(std::string_view sealed, sealed_purpose purpose) const;
 
+    // The same for texts of any length up to 2^31 - 64 bytes, which allocate. What one of the two pairs seals the other opens, if
+    // it is short enough.
+    std::string seal_long(std::string_view plain, sealed_purpose purpose) const;
+    std::optional<std::string> open_long(std::string_view sealed, sealed_purpose purpose) const;
+
     void fill_randomly(std::span<unsigned char> bytes) const { random_(bytes); }
 
 private:
+    void seal_into(unsigned char* bytes, std::string_view plain, sealed_purpose purpose) const;
+    bool open_into(char* plain, std::string_view bytes, sealed_purpose purpose) const;
+
     struct marked_key {
         core::secret bytes;
         unsigned char mark = 0;  // tells keys apart, so that few have to be tried

@@ -1,4 +1,5 @@
-// Where agents live that were written through the management API, who wrote them, and the last good card of every agent.
+// Where agents live that were written through the management API, who wrote them, the last good card of every agent, and push
+// notifications until they are delivered.
 // One interface, two engines: memory (store/memory.hpp) and a file that outlives the process (store/sqlite.hpp).
 #pragma once
 
@@ -54,6 +55,31 @@ struct kept_card {
     friend bool operator==(const kept_card&, const kept_card&) = default;
 };
 
+// A push notification of an agent that is to be delivered.
+struct kept_delivery {
+    std::uint64_t number = 0;  // given by the store: rises with each, never given twice
+    std::string id;            // what the receiver sees
+    std::string agent;
+    std::string lane;     // what deliveries of one lane have in common; they go out in the order of their numbers
+    std::string address;  // where to, sealed: it holds the receiver's credentials
+    std::string body;
+    core::wall_time received{};
+
+    friend bool operator==(const kept_delivery&, const kept_delivery&) = default;
+};
+
+// What there is to know of one without reading it.
+struct delivery_facts {
+    std::uint64_t number = 0;
+    std::string id;
+    std::string agent;
+    std::string lane;
+    std::uint64_t size = 0;  // bytes of its body
+    core::wall_time received{};
+
+    friend bool operator==(const delivery_facts&, const delivery_facts&) = default;
+};
+
 // By whom and when a write is asked for.
 struct author {
     std::string who;
@@ -93,6 +119,18 @@ public:
     // The text of the key that session ids are sealed with: the one that is there, or else `made`, which is there from now on.
     // A damaged one is replaced.
     virtual core::result<core::secret> session_key(core::secret made) = 0;
+
+    // Returns its number, once it is on disk. The one that it has is not looked at.
+    virtual core::result<std::uint64_t> keep_delivery(kept_delivery delivery) = 0;
+
+    // All of them, in the order of their numbers.
+    virtual core::result<std::vector<delivery_facts>> deliveries() = 0;
+
+    // Nothing if there is none of this number, or if it is damaged.
+    virtual core::result<std::optional<kept_delivery>> delivery(std::uint64_t number) = 0;
+
+    // One that is not there is no failure.
+    virtual core::result<> drop_delivery(std::uint64_t number) = 0;
 };
 
 inline constexpr std::uint64_t changes_kept = 100'000;

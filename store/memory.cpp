@@ -90,6 +90,37 @@ public:
         return key_;
     }
 
+    core::result<std::uint64_t> keep_delivery(kept_delivery delivery) override
+    {
+        const auto number = ++latest_delivery_;
+        delivery.number = number;
+        delivery.received = whole_milliseconds(delivery.received);
+        deliveries_.emplace(number, std::move(delivery));
+        return number;
+    }
+
+    core::result<std::vector<delivery_facts>> deliveries() override
+    {
+        std::vector<delivery_facts> all;
+        all.reserve(deliveries_.size());
+        for (const auto& [number, each] : deliveries_) {
+            all.push_back({number, each.id, each.agent, each.lane, each.body.size(), each.received});
+        }
+        return all;
+    }
+
+    core::result<std::optional<kept_delivery>> delivery(std::uint64_t number) override
+    {
+        const auto found = deliveries_.find(number);
+        return found == deliveries_.end() ? std::nullopt : std::optional<kept_delivery>{found->second};
+    }
+
+    core::result<> drop_delivery(std::uint64_t number) override
+    {
+        deliveries_.erase(number);
+        return {};
+    }
+
 private:
     std::uint64_t version_of(const std::string& id) const
     {
@@ -111,6 +142,8 @@ private:
     std::deque<change> trail_;
     std::uint64_t latest_ = 0;
     core::secret key_;
+    std::map<std::uint64_t, kept_delivery> deliveries_;
+    std::uint64_t latest_delivery_ = 0;
 };
 
 }  // namespace

@@ -70,6 +70,19 @@ public:
         return read<std::optional<kept_card>>([&] { return read_card(*db_, agent); });
     }
 
+    core::result<std::uint64_t> keep_delivery(kept_delivery delivery) override;
+    core::result<> drop_delivery(std::uint64_t number) override;
+
+    core::result<std::vector<delivery_facts>> deliveries() override
+    {
+        return read<std::vector<delivery_facts>>([&] { return read_deliveries(*db_); });
+    }
+
+    core::result<std::optional<kept_delivery>> delivery(std::uint64_t number) override
+    {
+        return read<std::optional<kept_delivery>>([&] { return read_delivery(*db_, number); });
+    }
+
 private:
     enum class need { growth, deletion };
     enum class room { all, ballast };  // ballast: what is written may not make the file larger
@@ -284,6 +297,27 @@ core::result<> sqlite::keep_cards(std::vector<kept_card> cards)
         return 0;
     });
     return kept ? core::result<>{} : core::result<>{kept.error()};
+}
+
+core::result<std::uint64_t> sqlite::keep_delivery(kept_delivery delivery)
+{
+    delivery.received = whole_milliseconds(delivery.received);
+    std::uint64_t number = 0;
+    const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
+        auto written = write_delivery(*db_, delivery);
+        number = written ? *written : 0;
+        return written ? core::result<std::uint64_t>{0} : written;
+    });
+    return kept ? core::result<std::uint64_t>{number} : core::result<std::uint64_t>{kept.error()};
+}
+
+core::result<> sqlite::drop_delivery(std::uint64_t number)
+{
+    const auto dropped = write(need::deletion, [&]() -> core::result<std::uint64_t> {
+        auto done = remove_delivery(*db_, number);
+        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
+    });
+    return dropped ? core::result<>{} : core::result<>{dropped.error()};
 }
 
 core::result<core::secret> sqlite::session_key(core::secret made)

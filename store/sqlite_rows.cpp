@@ -60,6 +60,18 @@ std::int64_t sum_of(const kept_card& c)
     return checksum{}.with(c.agent).with(c.source).with(c.document).value();
 }
 
+std::int64_t sum_of(const kept_delivery& d)
+{
+    return checksum{}
+        .with(d.id)
+        .with(d.agent)
+        .with(d.lane)
+        .with(d.address)
+        .with(d.body)
+        .with(to_number(d.received))
+        .value();
+}
+
 core::result<record> to_record(const query& row)
 {
     record r{row.text(0), row.text(1), static_cast<std::uint64_t>(row.number(2)), to_time(row.number(3))};
@@ -230,6 +242,63 @@ core::result<> write_card(sqlite_connection& db, const kept_card& card)
         row.with(card.document).with(sum);
     }
     return row.done();
+}
+
+core::result<std::uint64_t> write_delivery(sqlite_connection& db, const kept_delivery& delivery)
+{
+    query row{
+        db,
+        "INSERT INTO deliveries (id, agent, lane, address, body, received, sum) VALUES (?, ?, ?, ?, ?, ?, ?)"
+    };
+    row.with(delivery.id).with(delivery.agent).with(delivery.lane).with(delivery.address).with(delivery.body);
+    auto done = row.with(to_number(delivery.received)).with(sum_of(delivery)).done();
+    return done ? core::result<std::uint64_t>{static_cast<std::uint64_t>(db.last_row())}
+                : core::result<std::uint64_t>{std::move(done).error()};
+}
+
+core::result<std::vector<delivery_facts>> read_deliveries(sqlite_connection& db)
+{
+    std::vector<delivery_facts> all;
+    query rows{
+        db,
+        "SELECT number, id, agent, lane, length(CAST(body AS BLOB)), received FROM deliveries ORDER BY number"
+    };
+    auto more = rows.step();
+    for (; more && *more; more = rows.step()) {
+        all.push_back(
+            {static_cast<std::uint64_t>(rows.number(0)),
+             rows.text(1),
+             rows.text(2),
+             rows.text(3),
+             static_cast<std::uint64_t>(rows.number(4)),
+             to_time(rows.number(5))}
+        );
+    }
+    if (!more) {
+        return std::move(more).error();
+    }
+    return all;
+}
+
+core::result<std::optional<kept_delivery>> read_delivery(sqlite_connection& db, std::uint64_t number)
+{
+    query row{db, "SELECT id, agent, lane, address, body, received, sum FROM deliveries WHERE number = ?"};
+    const auto there = row.with(static_cast<std::int64_t>(number)).step();
+    if (!there) {
+        return there.error();
+    }
+    if (!*there) {
+        return std::optional<kept_delivery>{};
+    }
+    kept_delivery
+        found{number, row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), to_time(row.number(5))};
+    return row.number(6) == sum_of(found) ? std::optional<kept_delivery>{std::move(found)} : std::nullopt;
+}
+
+core::result<> remove_delivery(sqlite_connection& db, std::uint64_t number)
+{
+    query row{db, "DELETE FROM deliveries WHERE number = ?"};
+    return row.with(static_cast<std::int64_t>(number)).done();
 }
 
 core::result<std::optional<core::secret>> read_session_key(sqlite_connection& db)

@@ -28,6 +28,13 @@ core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_vie
 
 core::result<> write_card(sqlite_connection& db, const kept_card& card);
 
+// Returns its number.
+core::result<std::uint64_t> write_delivery(sqlite_connection& db, const kept_delivery& delivery);
+core::result<std::vector<delivery_facts>> read_deliveries(sqlite_connection& db);
+// Nothing for a row that is not what was written.
+core::result<std::optional<kept_delivery>> read_delivery(sqlite_connection& db, std::uint64_t number);
+core::result<> remove_delivery(sqlite_connection& db, std::uint64_t number);
+
 // Nothing for a row that is not what was written.
 core::result<std::optional<core::secret>> read_session_key(sqlite_connection& db);
 core::result<> write_session_key(sqlite_connection& db, const core::secret& text);

@@ -23,6 +23,9 @@ constexpr std::array migrations{
     " etag TEXT NOT NULL, last_modified TEXT NOT NULL, fetched INTEGER NOT NULL, fresh_for INTEGER NOT NULL,"
     " sum INTEGER NOT NULL) STRICT;",
     "CREATE TABLE keys (name TEXT PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;",
+    "CREATE TABLE deliveries (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, agent TEXT NOT NULL,"
+    " lane TEXT NOT NULL, address TEXT NOT NULL, body TEXT NOT NULL, received INTEGER NOT NULL, sum INTEGER NOT NULL)"
+    " STRICT;",
 };
 
 core::error not_usable(std::string why)

@@ -12,6 +12,7 @@
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/presented_credential.hpp"
 #include "gateway/model/program_port.hpp"
+#include "gateway/model/push_addresses.hpp"
 #include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/side_thread.hpp"
@@ -80,6 +81,9 @@ public:
     // A token for the agent that stands for the caller's own. Fails with forbidden if the agent's OAuth server does not exchange
     // that; with upstream_credentials if it gives none for another reason; with overloaded if too many callers wait.
     virtual net::task<core::result<exchanged_token>> exchange(exchange_request asked) = 0;
+
+    // Takes a push notification over for delivery: the id of that. Fails with overloaded, draining, store_full and store_failed.
+    virtual net::task<core::result<std::string>> deliver(push_delivery notification) = 0;
 
     // Carries out a body sent to /agent/register.
     virtual net::task<registration_answer> enroll(std::string body, registrant by) = 0;

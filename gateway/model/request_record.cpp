@@ -13,6 +13,8 @@ std::string_view name(route r) noexcept
             return "mcp";
         case route::relay:
             return "relay";
+        case route::push:
+            return "push";
         case route::management:
             return "management";
         case route::registration:

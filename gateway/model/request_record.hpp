@@ -22,6 +22,7 @@ enum class route : std::uint8_t {
     call,
     mcp,
     relay,
+    push,
     management,
     registration,
     key_set,

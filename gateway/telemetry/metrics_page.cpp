@@ -197,6 +197,24 @@ void add_gateway(page& into, const gateway_sample& gateway)
     into.add(std::move(ends));
 }
 
+void add_push(page& into, const push_sample& push)
+{
+    auto attempts = counter("cardea_push_attempts_total", "Attempts to deliver a push notification, by outcome.");
+    for (const auto& [outcome, n] : push.attempts) {
+        attempts.add({{"outcome", outcome}}, n);
+    }
+    into.add(std::move(attempts));
+    into.add(gauge("cardea_push_queue", "Push notifications that are not delivered yet."), push.waiting);
+    into.add(
+        gauge("cardea_push_queue_bytes", "Bytes of the push notifications that are not delivered yet."),
+        push.bytes
+    );
+    into.add(
+        gauge("cardea_push_oldest_seconds", "Age of the push notification that has waited longest; 0: none waits."),
+        seconds(push.oldest)
+    );
+}
+
 void add_reloads(page& into, const gateway_sample& gateway)
 {
     auto reloads =
@@ -260,6 +278,7 @@ std::string process_metrics(const loop_totals& loops, const gateway_sample& gate
     add_client_sessions(all, loops, gateway);
     add_server_requests(all, gateway.server_requests);
     add_gateway(all, gateway);
+    add_push(all, gateway.push);
     add_reloads(all, gateway);
     add_process(all, gateway);
     return all.take();

@@ -36,6 +36,14 @@ struct certificate_sample {
     core::wall_time not_after{};
 };
 
+// Push notifications that the gateway delivers itself.
+struct push_sample {
+    std::uint64_t waiting = 0;
+    std::uint64_t bytes = 0;  // of those
+    core::duration oldest{};  // the age of the one that waits longest; 0: none does
+    named_counts attempts{};  // by outcome, each of them
+};
+
 struct gateway_sample {
     std::string version;
     std::string revision;
@@ -60,6 +68,7 @@ struct gateway_sample {
     bool restart_needed = false;  // settings of the file differ from those in use, and take a restart
     named_counts store_writes;    // by outcome, each of them
     std::vector<certificate_sample> certificates;
+    push_sample push;
     std::uint64_t omitted_agents = 0;      // that have no series of their own on this page
     std::optional<process_stats> process;  // nullopt: could not be read, and is left out
 };

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "gateway/model/published_card.hpp"
+#include "gateway/model/push_addresses.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway::traffic {
 
@@ -31,6 +33,13 @@ public:
     // Changes with everything that a list of the agents shows.
     std::uint64_t version() const noexcept { return version_; }
 
+    // Null: none have been set.
+    const std::shared_ptr<const model::push_addresses>& push_addresses() const noexcept { return push_addresses_; }
+    void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses)
+    {
+        push_addresses_ = std::move(addresses);
+    }
+
     // Agents of the previous snapshot keep their cards.
     void replace(const model::snapshot& snapshot);
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> entry);  // null: it is gone
@@ -42,6 +51,7 @@ private:
     model::string_map<known_agent> agents_;
     model::string_map<std::string> hosts_;  // ids
     std::shared_ptr<const model::card_bytes> key_set_;
+    std::shared_ptr<const model::push_addresses> push_addresses_;
     std::string public_base_;
     std::uint64_t version_ = 0;
 };

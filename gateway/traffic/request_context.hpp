@@ -4,6 +4,7 @@
 #include "core/error.hpp"
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/gate.hpp"
+#include "gateway/model/push_addresses.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/answer_edit.hpp"
@@ -56,6 +57,7 @@ struct request_context {
     std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered
     bool translated =
         false;  // a client of the legacy era, whose server over streamable HTTP speaks only the modern one
+    std::optional<model::push_receiver> push{};     // for whom a notification of an agent is
     std::optional<program_call> program{};          // what remains to be passed to a program's session
     std::optional<model::card_position> managed{};  // an extended card of the gateway's own remains to be answered
     std::optional<mcp_answer> mcp{};                // of a message to an MCP server: what its answer has to be

@@ -2,6 +2,7 @@
 
 #include "core/agent.hpp"
 #include "core/ascii.hpp"
+#include "gateway/model/push_addresses.hpp"
 #include "gateway/model/registration.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/path_pattern.hpp"
@@ -73,6 +74,8 @@ void set_below(destination& to, std::string_view below) noexcept
         to.legacy_card = below == model::legacy_card_path;
     } else if (below == model::mcp_path) {
         to.where = model::route::mcp;
+    } else if (below.size() > model::push_path.size() && below.starts_with(model::push_path)) {
+        to.where = model::route::push;
     } else {
         to.where = model::route::relay;
         to.extended = extended_path_at(below);

@@ -17,7 +17,7 @@ enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
 // head may move then. What is needed later, such as the path that the agent is asked at, is made before.
 struct destination {
     model::route where = model::route::none;
-    std::string_view agent;  // of card, call, mcp, relay and perhaps resource_metadata
+    std::string_view agent;  // of card, call, mcp, relay, push and perhaps resource_metadata
     std::string_view
         below;  // the path below the agent, from its '/'; empty or "/" for the agent itself; without the query
     std::string_view query;                                           // with its '?', or empty

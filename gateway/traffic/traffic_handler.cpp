@@ -25,6 +25,7 @@
 #include "gateway/traffic/opaque_endpoint.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 #include "gateway/traffic/program_relay.hpp"
+#include "gateway/traffic/push_endpoint.hpp"
 #include "gateway/traffic/registration_endpoint.hpp"
 #include "gateway/traffic/resource_metadata_endpoint.hpp"
 #include "gateway/traffic/rest_endpoint.hpp"
@@ -63,6 +64,7 @@ struct traffic_handler::phases {
     rest_endpoint rest{control, settings, known};
     management_endpoint management{control, settings, known};
     registration_endpoint registration{control, settings, known};
+    push_endpoint push{control, settings, known};
     not_found_endpoint not_found{control, settings, known};
     agent_relay relay{control, pool, settings, metrics};
 };
@@ -149,6 +151,7 @@ void traffic_handler::route(request_context& request) const
         if (request.to.where == model::route::registration && !phases_->guard.takes_registrations()) {
             request.to.where = model::route::none;
         }
+        phases_->push.recognise(request);
         request.record.where = request.to.where;
     }
 }
@@ -176,6 +179,7 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
             }
             break;
         case model::route::management:
+        case model::route::push:
         case model::route::registration:
             if (head.verb != method::post) {
                 return refuse_method(request, "POST");
@@ -209,6 +213,8 @@ net::routine<> traffic_handler::look(request_context& request)
             return phases_->management.answer(request);
         case model::route::registration:
             return phases_->registration.answer(request);
+        case model::route::push:
+            return phases_->push.answer(request);
         case model::route::call:
             // A POST to the agent itself is a call. Anything else is none, but `relay_paths` may let it through.
             if (verb == method::post) {
@@ -362,6 +368,11 @@ void traffic_handler::set_access(access::access_plans plans)
 void traffic_handler::set_session_ids(std::shared_ptr<const mcp::session_ids> ids)
 {
     phases_->mcp.set_session_ids(std::move(ids));
+}
+
+void traffic_handler::set_push_addresses(std::shared_ptr<const model::push_addresses> addresses)
+{
+    phases_->known.set_push_addresses(std::move(addresses));
 }
 
 void traffic_handler::ask_about(const mcp::session_digest& id, bool ask)

@@ -35,6 +35,7 @@ class rate_limiter;
 
 namespace gateway::model {
 class control_services;
+class push_addresses;
 struct agent_entry;
 struct published_card;
 struct request_record;
@@ -80,6 +81,7 @@ public:
 
     // What sessions with MCP servers are named by; before the first request.
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);
+    void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
 
     // As mcp_endpoint::ask_about().
     void ask_about(const mcp::session_digest& id, bool ask);

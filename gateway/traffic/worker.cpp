@@ -105,6 +105,13 @@ void worker::set_session_ids(std::shared_ptr<const mcp::session_ids> ids)
     });
 }
 
+void worker::set_push_addresses(std::shared_ptr<const model::push_addresses> addresses)
+{
+    net::asio::post(executor(), [this, published = std::move(addresses)]() mutable {
+        traffic_.set_push_addresses(std::move(published));
+    });
+}
+
 void worker::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)
 {
     net::asio::post(executor(), [this, published = std::move(limits)]() mutable {

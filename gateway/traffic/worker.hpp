@@ -60,11 +60,12 @@ public:
     void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
     void publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card);
     void set_access(access::access_plans plans);
-    void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);  // null: nothing is limited
-    void set_log_level(core::log_level level);                           // of access lines
-    void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);   // before the first request
-    void ask_about(mcp::session_digest id, bool ask);                    // traffic_handler::ask_about()
-    void announce_end();                                                 // net::http_service::announce_end()
+    void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);               // null: nothing is limited
+    void set_log_level(core::log_level level);                                        // of access lines
+    void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);                // before the first request
+    void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
+    void ask_about(mcp::session_digest id, bool ask);                                 // traffic_handler::ask_about()
+    void announce_end();  // net::http_service::announce_end()
     void drain();
     void end_streams();
     void abort();

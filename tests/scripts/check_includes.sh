@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: core <- jose <- a2a, core <- net <- mcp -> a2a, jose, core <- config, core <- store. gateway includes
-# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic, model <- access <- traffic model <- tokens,
+# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic, model <- access <- traffic, model <- tokens, model <- push,
 # model, telemetry <- mcp_path <- traffic and model <- cards <- sessions <- management; cli sees only model and access; what stands in gateway/ itself sees every room,
 # and no room sees that. A folder always includes itself.
 set -euo pipefail
@@ -38,6 +38,7 @@ may gateway/traffic "core|net|config|a2a|mcp|gateway/(model|telemetry|access|mcp
 may gateway/cards "$below|gateway/(model|cards)"
 may gateway/sessions "$below|gateway/(model|cards|sessions)"
 may gateway/tokens "core|jose|net|config|gateway/(model|tokens)"
+may gateway/push "core|jose|net|config|store|a2a|gateway/(model|push)"
 may gateway/management "$below|gateway/(model|cards|sessions|management)"
 may gateway/cli "core|jose|net|config|a2a|gateway/(model|access|cli)"
 may examples 'examples'

@@ -64,6 +64,7 @@ TEST_CASE("a change of any part of an agent names its key")
         {"trust_card_url", "trust_card_url: never"},
         {"speaks", "speaks: [0.3/rest]"},
         {"bridge", "bridge: false"},
+        {"push", "push: mediate"},
         {"extended_card", "extended_card: proxy"},
         {"skills", "skills: [{id: a}]"},
         {"card_patch", "card_patch: {description: d}"},

@@ -74,6 +74,8 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.hosts == std::vector<std::string>{"agents.example.com", "10.0.0.1"});
     CHECK(s.agent_hosts == "{id}.agents.example.com");
     CHECK(s.workers == 3);
+    CHECK(s.push == core::push_mode::mediate);
+    CHECK(s.push_allow == std::vector<std::string>{"10.0.0.0/8", "fd00::/8"});
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.log_format == core::log_format::text);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
@@ -118,6 +120,8 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.upstream_idle == 6min);
     CHECK(s.timeouts.stream_keep_alive == 16s);
     CHECK(s.timeouts.upstream_keep == 62s);
+    CHECK(s.timeouts.push == 9s);
+    CHECK(s.timeouts.push_age == 23h);
     CHECK(s.timeouts.linger == 3s);
     CHECK(s.timeouts.drain_delay == 4s);
     CHECK(s.timeouts.drain == 33s);
@@ -146,6 +150,12 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.connections == 103);
     CHECK(s.limits.program_starts == 104);
     CHECK(s.limits.failed_credentials == 105);
+    CHECK(s.limits.push_config == 1024);
+    CHECK(s.limits.push_body == 2 * 1024 * 1024);
+    CHECK(s.limits.push_queue == 106);
+    CHECK(s.limits.push_queue_agent == 107);
+    CHECK(s.limits.push_queue_bytes == 65 * 1024 * 1024);
+    CHECK(s.limits.push_attempts == 29);
     CHECK(s.access.open);
     CHECK(s.access.providers.size() == 13);
     CHECK(s.access.rules.size() == 2);
@@ -162,6 +172,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.trust = core::card_trust::never;
     weather.dialects = {core::a2a_dialect::v1_rest, core::a2a_dialect::v03_jsonrpc};
     weather.bridge = false;
+    weather.push = core::push_mode::passthrough;
     weather.extended_card = core::extended_card_access::managed;
     weather.skills = {
         {"gold-free", core::skill_visibility::everyone, {}},

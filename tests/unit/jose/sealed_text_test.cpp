@@ -166,4 +166,30 @@ TEST_CASE("base64url goes into the memory of the caller, if it has room")
     CHECK(!jose::from_base64url("Y", room));
 }
 
+TEST_CASE("a long text opens for its purpose alone, with any of the keys, and not when it was changed")
+{
+    const std::string plain(5000, 'x');
+    const auto sealed = sealer({key('a')}).seal_long(plain, purpose{"p"});
+    CHECK(sealed.size() == (5000 + 29) * 4 / 3 + 1);
+    CHECK(sealer({key('b'), key('a')}).open_long(sealed, purpose{"p"}) == plain);
+    CHECK_FALSE(sealer({key('b')}).open_long(sealed, purpose{"p"}).has_value());
+    CHECK_FALSE(sealer({key('a')}).open_long(sealed, purpose{"q"}).has_value());
+    auto changed = sealed;
+    changed[changed.size() / 2] = changed[changed.size() / 2] == 'A' ? 'B' : 'A';
+    CHECK_FALSE(sealer({key('a')}).open_long(changed, purpose{"p"}).has_value());
+    CHECK_FALSE(sealer({key('a')}).open_long("", purpose{"p"}).has_value());
+    CHECK_FALSE(sealer({key('a')}).open_long("AAAA", purpose{"p"}).has_value());
+    CHECK_FALSE(sealer({key('a')}).open_long("not base64url!", purpose{"p"}).has_value());
+}
+
+TEST_CASE("a short text that was sealed as a long one opens as either, also an empty one")
+{
+    const auto seals = sealer({key('k')});
+    for (const std::string plain : {"", "plain"}) {
+        const auto sealed = seals.seal_long(plain, purpose{"p"});
+        CHECK(seals.open(sealed, purpose{"p"})->view() == plain);
+        CHECK(seals.open_long(*seals.seal(plain, purpose{"p"}), purpose{"p"}) == plain);
+    }
+}
+
 TEST_SUITE_END();

@@ -197,6 +197,31 @@ TEST_CASE("a card that is still right is renewed without its document, if it is 
     });
 }
 
+TEST_CASE("Deliveries have rising numbers, are read one by one, and go when they are dropped")
+{
+    each_engine([](store::engine& engine) {
+        CHECK(engine.deliveries()->empty());
+        const store::kept_delivery one{7, "id-1", "a", "lane", "sealed", "{\"task\":{\"id\":\"ä\"}}", noon + 700us};
+        REQUIRE(engine.keep_delivery(one).value() == 1);
+        REQUIRE(engine.keep_delivery({0, "id-2", "b", "lane", "sealed", "", noon}).value() == 2);
+        const std::vector<store::delivery_facts> all{
+            {1, "id-1", "a", "lane", one.body.size(), noon},
+            {2, "id-2", "b", "lane", 0, noon}
+        };
+        CHECK(engine.deliveries().value() == all);
+        auto expected = one;
+        expected.number = 1;
+        expected.received = noon;
+        CHECK(engine.delivery(1).value() == expected);
+        CHECK_FALSE(engine.delivery(3)->has_value());
+        REQUIRE(engine.drop_delivery(1).has_value());
+        REQUIRE(engine.drop_delivery(1).has_value());
+        CHECK_FALSE(engine.delivery(1)->has_value());
+        CHECK(engine.keep_delivery(one).value() == 3);
+        CHECK(engine.deliveries()->size() == 2);
+    });
+}
+
 TEST_CASE("The key of sessions is the one that was there first")
 {
     each_engine([](store::engine& engine) {

@@ -109,4 +109,32 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("a delivery that is kept outlives a power failure, whichever step failed before")
+{
+    int kept = 0;
+    std::uint64_t step = 0;
+    for (bool reached = true; reached && step < 1000;) {
+        ++step;
+        CAPTURE(step);
+        const test_support::scratch_directory scratch;
+        opened(scratch.file("s.db"), failing_vfs).reset();
+        follow_syncs();
+        auto engine = opened(scratch.file("s.db"), failing_vfs);
+        fail_at(step, fault::once);
+        const bool acknowledged = engine->keep_delivery({0, "d", "a", "l", "s", "b", {}}).has_value();
+        reached = has_failed();
+        heal();
+        kept += acknowledged ? 1 : 0;
+        const test_support::scratch_directory left;
+        cut_power(left.path());
+        const auto found = opened(left.file("s.db"), "")->deliveries();
+        REQUIRE(found.has_value());
+        CHECK((!acknowledged || found->size() == 1));
+        CHECK(found->size() <= 1);
+    }
+    CHECK(step > 3);
+    CHECK(step < 1000);
+    CHECK(kept > 0);
+}
+
 TEST_SUITE_END();

@@ -165,22 +165,22 @@ TEST_CASE("a file that is no store, of a newer version, or only the rest of one 
     SUBCASE("a newer version's")
     {
         opened(path).reset();
-        run_sql(path, "PRAGMA user_version=3");
+        run_sql(path, "PRAGMA user_version=4");
         said =
-            ": has the schema 3, and this Cardea reads 1 to 2; start the newer Cardea that wrote it, or put back a "
+            ": has the schema 4, and this Cardea reads 1 to 3; start the newer Cardea that wrote it, or put back a "
             "copy from before the upgrade";
     }
     SUBCASE("one that has not been finished")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=0");
-        said = ": has the schema 0, and this Cardea reads 1 to 2";
+        said = ": has the schema 0, and this Cardea reads 1 to 3";
     }
     SUBCASE("one with a negative schema")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=-1");
-        said = ": has the schema -1, and this Cardea reads 1 to 2";
+        said = ": has the schema -1, and this Cardea reads 1 to 3";
     }
     SUBCASE("the log of a file that is gone")
     {
@@ -293,10 +293,47 @@ TEST_CASE("A store of the first schema gets a place for the key of sessions and 
     const auto path = scratch.file("s.db");
     REQUIRE(store::open_sqlite({.path = path}).value()->put("a", "{}", {"admin", {}, {}}).has_value());
     run_sql(path, "DROP TABLE keys");
+    run_sql(path, "DROP TABLE deliveries");
     run_sql(path, "PRAGMA user_version=1");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->load()->size() == 1);
     CHECK(opened->session_key(core::secret{"one"})->reveal() == "one");
+    CHECK(opened->deliveries()->empty());
+}
+
+TEST_CASE("A store of the second schema gets a place for deliveries and keeps its key")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    REQUIRE(store::open_sqlite({.path = path}).value()->session_key(core::secret{"one"}).has_value());
+    run_sql(path, "DROP TABLE deliveries");
+    run_sql(path, "PRAGMA user_version=2");
+    const auto opened = store::open_sqlite({.path = path}).value();
+    CHECK(opened->session_key(core::secret{"two"})->reveal() == "one");
+    CHECK(opened->keep_delivery({0, "d", "a", "l", "s", "b", {}}).has_value());
+    CHECK(opened->deliveries()->size() == 1);
+}
+
+TEST_CASE("deliveries are there after the store was closed, their numbers go on, and a damaged one is left out")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    {
+        const auto opened = store::open_sqlite({.path = path}).value();
+        REQUIRE(opened->keep_delivery({0, "one", "a", "l", "s", "b", {}}).value() == 1);
+        REQUIRE(opened->keep_delivery({0, "two", "a", "l", "s", "b", {}}).value() == 2);
+        REQUIRE(opened->drop_delivery(2).has_value());
+    }
+    {
+        const auto opened = store::open_sqlite({.path = path}).value();
+        CHECK(opened->keep_delivery({0, "three", "a", "l", "s", "b", {}}).value() == 3);
+        CHECK(opened->deliveries()->size() == 2);
+        CHECK(opened->delivery(1).value()->id == "one");
+    }
+    run_sql(path, "UPDATE deliveries SET address = 'elsewhere' WHERE number = 1");
+    const auto opened = store::open_sqlite({.path = path}).value();
+    CHECK_FALSE(opened->delivery(1)->has_value());
+    CHECK(opened->delivery(3)->has_value());
 }
 
 TEST_SUITE_END();

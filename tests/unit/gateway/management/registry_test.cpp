@@ -62,6 +62,13 @@ public:
     core::result<> keep_cards(std::vector<store::kept_card>) override { return {}; }
     core::result<std::optional<store::kept_card>> card(std::string) override { return std::nullopt; }
     core::result<core::secret> session_key(core::secret made) override { return made; }
+    core::result<std::uint64_t> keep_delivery(store::kept_delivery) override { return 1; }
+    core::result<std::vector<store::delivery_facts>> deliveries() override
+    {
+        return std::vector<store::delivery_facts>{};
+    }
+    core::result<std::optional<store::kept_delivery>> delivery(std::uint64_t) override { return std::nullopt; }
+    core::result<> drop_delivery(std::uint64_t) override { return {}; }
 
     fault how = fault::none;
     std::function<void()> meanwhile;  // once, on the store's thread while whoever asked waits for it

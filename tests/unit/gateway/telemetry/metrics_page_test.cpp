@@ -553,6 +553,7 @@ TEST_CASE("the gateway and its process are described")
     sample.config_refused_last = true;
     sample.restart_needed = true;
     sample.store_writes = {{"ok", 10}, {"store_failed", 0}};
+    sample.push = {3, 4096, 90s, {{"delivered", 11}, {"expired", 0}, {"retried", 12}}};
     sample.certificates = {{"admin", "/etc/a \"b\".pem", core::wall_time{1900000000s}}};
     sample.omitted_agents = 19;
     sample.process = {
@@ -581,6 +582,12 @@ TEST_CASE("the gateway and its process are described")
         R"(cardea_store_writes_total{outcome="ok"} 10)",
         R"(cardea_store_writes_total{outcome="store_failed"} 0)",
         R"(cardea_tls_certificate_not_after_timestamp_seconds{listener="admin",cert="/etc/a \"b\".pem"} 1900000000)",
+        R"(cardea_push_attempts_total{outcome="delivered"} 11)",
+        R"(cardea_push_attempts_total{outcome="expired"} 0)",
+        R"(cardea_push_attempts_total{outcome="retried"} 12)",
+        "cardea_push_queue 3",
+        "cardea_push_queue_bytes 4096",
+        "cardea_push_oldest_seconds 90",
         R"(cardea_config_reloads_total{outcome="ok"} 8)",
         R"(cardea_config_reloads_total{outcome="refused"} 9)",
         "cardea_config_restart_needed 1",
@@ -814,7 +821,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 72);
+        CHECK(described.size() == 76);
         CHECK(page.ends_with('\n'));
     }
 }

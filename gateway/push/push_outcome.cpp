@@ -1,0 +1,88 @@
+#include "gateway/push/push_outcome.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <system_error>
+
+namespace gateway::push {
+namespace {
+
+using core::errc;
+
+bool may_change(unsigned status) noexcept
+{
+    return status == 408 || status == 425 || status == 429 || status >= 500;
+}
+
+// Retry-After in seconds (RFC 9110 section 10.2.3); its other form, a date, is not read.
+core::duration patience_of(const net::fetch_response& answer) noexcept
+{
+    const auto text = answer.field("retry-after");
+    std::uint32_t seconds = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::chrono::seconds{seconds}
+                                                                           : std::chrono::seconds{0};
+}
+
+}  // namespace
+
+std::string_view name(push_end e) noexcept
+{
+    switch (e) {
+        case push_end::delivered:
+            return "delivered";
+        case push_end::rejected:
+            return "rejected";
+        case push_end::redirected:
+            return "redirected";
+        case push_end::forbidden:
+            return "forbidden";
+        case push_end::unreadable:
+            return "unreadable";
+        case push_end::exhausted:
+            return "exhausted";
+        case push_end::expired:
+            return "expired";
+    }
+    return "unreadable";
+}
+
+push_verdict judge(const core::result<net::fetch_response>& answer)
+{
+    push_verdict verdict;
+    if (!answer) {
+        const auto code = answer.error().code;
+        verdict.why = core::name(code);
+        if (code == errc::upstream_forbidden) {
+            verdict.end = push_end::forbidden;
+        } else if (code == errc::internal) {
+            verdict.end = push_end::unreadable;  // a field that cannot be sent
+        }
+        return verdict;
+    }
+    const auto status = answer->status;
+    verdict.why = "status " + std::to_string(status);
+    if (status >= 200 && status < 300) {
+        verdict.end = push_end::delivered;
+    } else if (status >= 300 && status < 400) {
+        verdict.end = push_end::redirected;
+    } else if (may_change(status)) {
+        verdict.patience = patience_of(*answer);
+    } else {
+        verdict.end = push_end::rejected;
+    }
+    return verdict;
+}
+
+core::duration pause_after(std::uint64_t attempts, core::duration patience, double random) noexcept
+{
+    constexpr core::duration first = first_pause;
+    constexpr core::duration longest = longest_pause;
+    constexpr std::uint64_t most_doublings = 16;
+    const auto doublings = std::min(attempts > 0 ? attempts - 1 : 0, most_doublings);
+    const auto whole = std::min(first * (1U << doublings), longest);
+    const auto less = core::duration{static_cast<core::duration::rep>(static_cast<double>(whole.count()) * random / 2)};
+    return std::max(whole - less, std::min(patience, longest));
+}
+
+}  // namespace gateway::push

@@ -1,0 +1,316 @@
+#include "gateway/push/push_plane.hpp"
+
+#include "a2a/dialect/push_edit.hpp"
+#include "gateway/push/push_request.hpp"
+#include "jose/base64url.hpp"
+#include "net/loop/thrown.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <span>
+#include <utility>
+
+namespace gateway::push {
+namespace {
+
+using core::errc;
+
+net::task<core::result<std::uint64_t>> keep_in(model::store_thread& store, store::kept_delivery delivery)
+{
+    std::function work = [kept = std::move(delivery)](store::engine& engine) { return engine.keep_delivery(kept); };
+    auto done = co_await store.ask(std::move(work));
+    store.note_write(done);
+    co_return done;
+}
+
+net::task<core::result<std::optional<store::kept_delivery>>> read_in(model::store_thread& store, std::uint64_t number)
+{
+    std::function work = [number](store::engine& engine) { return engine.delivery(number); };
+    co_return co_await store.ask(std::move(work));
+}
+
+net::task<core::result<>> drop_in(model::store_thread& store, std::uint64_t number)
+{
+    std::function work = [number](store::engine& engine) { return engine.drop_delivery(number); };
+    auto done = co_await store.ask(std::move(work));
+    store.note_write(done);
+    co_return done;
+}
+
+queue_limits limits_of(const config::limit_settings& limits) noexcept
+{
+    return {limits.push_queue, limits.push_queue_agent, limits.push_queue_bytes};
+}
+
+push_verdict verdict_of(push_end end, std::string why)
+{
+    push_verdict verdict;
+    verdict.end = end;
+    verdict.why = std::move(why);
+    return verdict;
+}
+
+push_verdict later(std::string why)
+{
+    push_verdict verdict;
+    verdict.why = std::move(why);
+    return verdict;
+}
+
+}  // namespace
+
+delivery_store deliveries_in(model::store_thread& store)
+{
+    return {
+        [&store](store::kept_delivery delivery) { return keep_in(store, std::move(delivery)); },
+        [&store](std::uint64_t number) { return read_in(store, number); },
+        [&store](std::uint64_t number) { return drop_in(store, number); }
+    };
+}
+
+push_plane::push_plane(net::deadlines& by, push_services services, const config::settings& settings)
+    : services_{std::move(services)},
+      settings_{settings},
+      queue_{limits_of(settings.limits)}
+{
+    by.add(*this);
+}
+
+core::result<> push_plane::load(store::engine& records)
+{
+    auto found = records.deliveries();
+    if (!found) {
+        return std::move(found).error();
+    }
+    const auto now = services_.now();
+    for (auto& each : *found) {
+        queue_.restore(std::move(each), now);
+    }
+    return {};
+}
+
+net::task<core::result<std::string>> push_plane::accept(model::push_delivery delivery)
+{
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    store::kept_delivery kept;
+    kept.id = new_id();
+    kept.agent = std::move(delivery.agent);
+    kept.lane = std::move(delivery.lane);
+    kept.address = std::move(delivery.address);
+    kept.body = std::move(delivery.body);
+    kept.received = store::whole_milliseconds(services_.clock());
+    store::delivery_facts facts{0, kept.id, kept.agent, kept.lane, kept.body.size(), kept.received};
+    if (auto place = queue_.reserve(facts.agent, facts.size); !place) {
+        co_return std::move(place).error();
+    }
+    ++under_way_;
+    auto keeping = services_.store.keep(std::move(kept));
+    const auto number = co_await std::move(keeping);
+    --under_way_;
+    if (!number) {
+        queue_.give_up(facts.agent, facts.size);
+        co_return number.error();
+    }
+    auto id = facts.id;
+    facts.number = *number;
+    queue_.add(std::move(facts), services_.now());
+    co_return id;
+}
+
+std::string push_plane::new_id() const
+{
+    std::array<unsigned char, 16> bytes{};
+    services_.random_bytes(bytes);
+    return jose::base64url({reinterpret_cast<const char*>(bytes.data()), bytes.size()});
+}
+
+void push_plane::start_due(core::steady_time now)
+{
+    while (!stopped_ && addresses_ != nullptr) {
+        auto next = queue_.next(now);
+        if (!next) {
+            return;
+        }
+        ++under_way_;
+        const auto lane = next->lane;
+        auto delivering = deliver(std::move(*next));
+        net::asio::co_spawn(services_.where, std::move(delivering), [this, lane](const std::exception_ptr& bug) {
+            --under_way_;
+            if (bug) {
+                queue_.try_again(lane, services_.now() + longest_pause);
+            }
+            net::log_thrown(bug, services_.log, "push");
+            start_due(services_.now());  // the next of its lane
+        });
+    }
+}
+
+net::task<> push_plane::deliver(store::delivery_facts delivery)
+{
+    auto trying = attempt(delivery);
+    auto verdict = co_await std::move(trying);
+    if (stopped_) {
+        // The answer may be that the fetcher has ended. What was delivered is delivered again by the next process.
+        const bool delivered = verdict.end == push_end::delivered;
+        if (!delivered) {
+            co_return;
+        }
+    }
+    if (!verdict.end) {
+        give_up_late(verdict, delivery);
+    }
+    if (!verdict.end) {
+        ++repeated_;
+        const auto failures = queue_.failures(delivery.lane) + 1;
+        const auto pause = pause_after(failures, verdict.patience, services_.random());
+        services_.log.write(
+            core::log_level::debug,
+            "push_retried",
+            {{"agent", delivery.agent}, {"delivery", delivery.id}, {"reason", verdict.why}, {"attempts", failures}}
+        );
+        queue_.try_again(delivery.lane, services_.now() + pause);
+        co_return;
+    }
+    note(*verdict.end, verdict, delivery);
+    auto dropping = services_.store.drop(delivery.number);
+    const auto dropped = co_await std::move(dropping);
+    if (!dropped) {
+        services_.log.write(
+            core::log_level::warn,
+            "push_persist_failed",
+            {{"agent", delivery.agent}, {"delivery", delivery.id}, {"detail", dropped.error().detail}}
+        );
+    }
+    queue_.finish(delivery.lane, services_.now());
+}
+
+// Whether it has been tried for long enough.
+void push_plane::give_up_late(push_verdict& verdict, const store::delivery_facts& delivery) const
+{
+    if (services_.clock() - delivery.received >= settings_.timeouts.push_age) {
+        verdict.end = push_end::expired;
+    } else if (queue_.failures(delivery.lane) + 1 >= settings_.limits.push_attempts) {
+        verdict.end = push_end::exhausted;
+    }
+}
+
+void push_plane::note(push_end end, const push_verdict& verdict, const store::delivery_facts& delivery)
+{
+    ++ended_[static_cast<std::size_t>(end)];
+    if (end == push_end::delivered) {
+        return;
+    }
+    services_.log.write(
+        core::log_level::warn,
+        "push_failed",
+        {{"agent", delivery.agent},
+         {"delivery", delivery.id},
+         {"reason", name(end)},
+         {"detail", verdict.why},
+         {"attempts", queue_.failures(delivery.lane) + 1}}
+    );
+}
+
+net::task<push_verdict> push_plane::attempt(store::delivery_facts delivery)
+{
+    auto reading = services_.store.read(delivery.number);
+    auto kept = co_await std::move(reading);
+    if (!kept) {
+        co_return later(std::string{core::name(kept.error().code)});
+    }
+    if (!*kept) {
+        co_return verdict_of(push_end::unreadable, "the record is damaged");
+    }
+    auto& found = **kept;
+    auto receiver = addresses_->open(found.agent, found.address);
+    if (!receiver) {
+        co_return verdict_of(push_end::unreadable, "no key opens the address");
+    }
+    auto sending = send(std::move(found), std::move(*receiver));
+    co_return co_await std::move(sending);
+}
+
+net::task<push_verdict> push_plane::send(store::kept_delivery delivery, model::push_receiver receiver)
+{
+    const auto agent = services_.find(delivery.agent);
+    if (agent == nullptr) {
+        co_return later("agent_not_found");  // disabled for a while, perhaps
+    }
+    auto making = body_for(delivery, receiver.version);
+    auto body = co_await std::move(making);
+    if (!body) {
+        const bool mended_later = body.error().from != core::side::gateway;
+        auto why = std::string{core::name(body.error().code)} + ": " + body.error().detail;
+        co_return mended_later ? later(std::move(why)) : verdict_of(push_end::unreadable, std::move(why));
+    }
+    if (stopped_) {
+        co_return later("draining");
+    }
+    auto request = make_delivery(receiver, std::move(*body), delivery.id, settings_);
+    const auto answer = co_await services_.fetcher.fetch(std::move(request));
+    co_return judge(answer);
+}
+
+// The body in the receiver's generation. Fails on the gateway's side if that cannot be said.
+net::task<core::result<std::string>> push_plane::body_for(store::kept_delivery delivery, a2a::generation version)
+{
+    const a2a::translation_limits any{.bytes = delivery.body.size()};
+    const auto read = a2a::read_notification(delivery.body, any);
+    if (!read) {
+        co_return core::gateway_error(errc::internal, std::string{read.error().why});
+    }
+    const bool update = read->kind == a2a::event_kind::status_update || read->kind == a2a::event_kind::artifact_update;
+    if (update && read->version == a2a::generation::v1 && version == a2a::generation::v03) {
+        auto asking = whole_task(delivery.agent, read->task);
+        auto task = co_await std::move(asking);
+        if (!task) {
+            co_return std::move(task).error();
+        }
+        delivery.body = std::move(*task);
+    }
+    std::string out;
+    const auto translated = a2a::translate_notification(delivery.body, read->version, version, out);
+    if (!translated) {
+        const auto& why = translated.error();
+        co_return core::gateway_error(errc::internal, why.member + ": " + std::string{why.why});
+    }
+    co_return out;
+}
+
+// 0.3 notifies of tasks only: an update of 1.0 goes out as the task that the agent has now.
+net::task<core::result<std::string>> push_plane::whole_task(std::string agent, std::string task)
+{
+    const auto entry = services_.find(agent);
+    if (entry == nullptr) {
+        co_return core::upstream_error(errc::agent_not_found);
+    }
+    if (stopped_) {
+        co_return core::upstream_error(errc::draining);
+    }
+    auto request = make_task_request(*entry, task, settings_);
+    const auto answer = co_await services_.fetcher.fetch(std::move(request));
+    if (!answer) {
+        co_return core::upstream_error(answer.error().code, "GetTask");
+    }
+    co_return read_task_answer(*answer);
+}
+
+push_facts push_plane::facts() const
+{
+    push_facts out;
+    out.waiting = queue_.size();
+    out.bytes = queue_.bytes();
+    if (const auto oldest = queue_.oldest()) {
+        const auto age = std::chrono::duration_cast<core::duration>(services_.clock() - *oldest);
+        out.oldest = std::max(age, core::duration::zero());
+    }
+    out.ended = ended_;
+    out.repeated = repeated_;
+    return out;
+}
+
+}  // namespace gateway::push

@@ -1,0 +1,109 @@
+// Delivers the push notifications of agents to the URLs that callers named: at least once, those of one task in their order,
+// again and again until timeouts.push_age or limits.push_attempts. A notification is in the store before its agent has an
+// answer, and until it has ended. On the control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/model/push_addresses.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/model/store_thread.hpp"
+#include "gateway/push/push_outcome.hpp"
+#include "gateway/push/push_queue.hpp"
+#include "jose/sealed_text.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/deadlines.hpp"
+#include "net/loop/types.hpp"
+#include "store/engine.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace gateway::push {
+
+// The part of the store that is needed here; each fails as the engine does.
+struct delivery_store {
+    std::function<net::task<core::result<std::uint64_t>>(store::kept_delivery delivery)> keep;
+    std::function<net::task<core::result<std::optional<store::kept_delivery>>>(std::uint64_t number)> read;
+    std::function<net::task<core::result<>>(std::uint64_t number)> drop;
+};
+
+// The same functions of a store on its thread, which outlives them.
+delivery_store deliveries_in(model::store_thread& store);
+
+// What is referred to outlives the plane, the fetcher only until stop().
+struct push_services {
+    net::fetcher& fetcher;
+    net::executor where;
+    const core::logger& log;
+    delivery_store store;
+    std::function<core::steady_time()> now;
+    std::function<core::wall_time()> clock;
+    std::function<double()> random;  // from [0, 1)
+    jose::random_source random_bytes;
+    // The agent as it is served now; null: it is not.
+    std::function<std::shared_ptr<const model::agent_entry>(const std::string& agent)> find;
+};
+
+struct push_facts {
+    std::uint64_t waiting = 0;
+    std::uint64_t bytes = 0;                       // of those that wait
+    std::optional<core::duration> oldest{};        // its age; nullopt: none waits
+    std::array<std::uint64_t, push_ends> ended{};  // by push_end
+    std::uint64_t repeated = 0;                    // attempts that failed and are made again
+};
+
+class push_plane final : public net::timed {
+public:
+    // `by` calls on_sweep(), until the plane is destroyed. `settings` outlive the plane.
+    push_plane(net::deadlines& by, push_services services, const config::settings& settings);
+
+    // What an earlier process has not delivered; before anything is accepted.
+    core::result<> load(store::engine& records);
+
+    // How addresses are opened. Nothing is delivered before.
+    void set_addresses(std::shared_ptr<const model::push_addresses> addresses) { addresses_ = std::move(addresses); }
+
+    // The id of the delivery, once it is in the store. Fails with overloaded, draining, store_full and store_failed.
+    net::task<core::result<std::string>> accept(model::push_delivery delivery);
+
+    push_facts facts() const;
+
+    // No attempt begins any more. What has not ended stays in the store.
+    void stop() noexcept { stopped_ = true; }
+
+    // Something is under way that ends soon after stop() and the end of the fetcher.
+    bool busy() const noexcept { return under_way_ > 0; }
+
+    void on_due() override {}
+    void on_sweep(core::steady_time now) override { start_due(now); }
+
+private:
+    void start_due(core::steady_time now);
+    net::task<> deliver(store::delivery_facts delivery);
+    net::task<push_verdict> attempt(store::delivery_facts delivery);
+    net::task<push_verdict> send(store::kept_delivery delivery, model::push_receiver receiver);
+    net::task<core::result<std::string>> body_for(store::kept_delivery delivery, a2a::generation version);
+    net::task<core::result<std::string>> whole_task(std::string agent, std::string task);
+    void give_up_late(push_verdict& verdict, const store::delivery_facts& delivery) const;
+    void note(push_end end, const push_verdict& verdict, const store::delivery_facts& delivery);
+    std::string new_id() const;
+
+    push_services services_;
+    const config::settings& settings_;
+    push_queue queue_;
+    std::shared_ptr<const model::push_addresses> addresses_;
+    std::array<std::uint64_t, push_ends> ended_{};
+    std::uint64_t repeated_ = 0;
+    std::size_t under_way_ = 0;  // coroutines
+    bool stopped_ = false;
+};
+
+}  // namespace gateway::push

@@ -1,0 +1,89 @@
+// Which deliveries wait, and which is next. Deliveries of a lane go out one after the other in the order of their numbers;
+// lanes do not wait for one another. Bodies are not here but in the store. Pure: the time is a parameter.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "store/engine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::push {
+
+struct queue_limits {
+    std::uint64_t all = 0;
+    std::uint64_t of_agent = 0;
+    std::uint64_t bytes = 0;
+};
+
+// Attempts at a time, and those of one agent.
+inline constexpr std::size_t most_under_way = 64;
+inline constexpr std::size_t most_under_way_of_agent = 16;
+
+class push_queue {
+public:
+    explicit push_queue(const queue_limits& limits) noexcept
+        : limits_{limits}
+    {
+    }
+
+    // Takes a place for one more, until add() or give_up(). Fails with overloaded; the detail says which limit.
+    core::result<> reserve(const std::string& agent, std::uint64_t size);
+    void give_up(const std::string& agent, std::uint64_t size);
+
+    // Whose place was reserved. It is due at once unless others of its lane wait.
+    void add(store::delivery_facts delivery, core::steady_time now);
+
+    // One of an earlier process: counts, but is never refused.
+    void restore(store::delivery_facts delivery, core::steady_time now);
+
+    // The next one that is due, which is under way then; nothing: none is, or too many are under way.
+    std::optional<store::delivery_facts> next(core::steady_time now);
+
+    // Of the one under way in this lane: how often it has failed before.
+    std::uint64_t failures(const std::string& lane) const;
+
+    // The one under way has ended.
+    void finish(const std::string& lane, core::steady_time now);
+
+    // The one under way has failed and is due again at `when`.
+    void try_again(const std::string& lane, core::steady_time when);
+
+    std::size_t size() const noexcept { return received_.size(); }
+    std::uint64_t bytes() const noexcept { return bytes_; }  // with reserved places
+    std::optional<core::wall_time> oldest() const;
+
+private:
+    struct lane_state {
+        std::map<std::uint64_t, store::delivery_facts> waiting;  // never empty
+        std::uint64_t failures = 0;                              // of the first
+        core::steady_time due{};
+        bool under_way = false;
+    };
+    struct agent_state {
+        std::uint64_t places = 0;
+        std::size_t under_way = 0;
+    };
+    using lanes = std::map<std::string, lane_state, std::less<>>;
+
+    void take_place(const std::string& agent, std::uint64_t size);
+    void end_attempt(lanes::iterator lane, core::steady_time due);
+
+    queue_limits limits_;
+    lanes lanes_;
+    std::set<std::pair<core::steady_time, std::string>> due_;  // lanes of which none is under way
+    std::map<std::string, agent_state, std::less<>> agents_;
+    std::map<std::uint64_t, core::wall_time> received_;  // by number
+    std::uint64_t places_ = 0;
+    std::uint64_t bytes_ = 0;
+    std::size_t under_way_ = 0;
+};
+
+}  // namespace gateway::push

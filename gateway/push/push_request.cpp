@@ -1,0 +1,89 @@
+#include "gateway/push/push_request.hpp"
+
+#include "a2a/dialect/push_edit.hpp"
+#include "core/json/json.hpp"
+#include "core/json/jsonrpc_answer.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/tls_files.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::push {
+namespace {
+
+using core::errc;
+
+// The raw JSON string as text.
+std::string text_of(std::string_view raw)
+{
+    return raw.size() < 2 ? std::string{} : core::unescape_json(raw.substr(1, raw.size() - 2));
+}
+
+}  // namespace
+
+net::fetch_request make_delivery(
+    const model::push_receiver& receiver,
+    std::string body,
+    std::string_view id,
+    const config::settings& settings
+)
+{
+    net::fetch_request request;
+    request.url = receiver.url;
+    request.addresses = std::make_shared<const core::address_rule>(settings.push_allow);
+    request.body = std::move(body);
+    request.timeout = settings.timeouts.push;
+    request.connect_timeout = std::min(settings.timeouts.connect, settings.timeouts.push);
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.headers.emplace_back("Cardea-Delivery", id);
+    if (const auto token = text_of(receiver.token); !token.empty()) {
+        request.headers.emplace_back("X-A2A-Notification-Token", token);
+        request.headers.emplace_back("A2A-Notification-Token", token);
+    }
+    if (auto authorization = a2a::push_authorization(receiver.authentication); !authorization.empty()) {
+        request.headers.emplace_back("Authorization", std::move(authorization));
+    }
+    return request;
+}
+
+net::fetch_request
+make_task_request(const model::agent_entry& agent, std::string_view task, const config::settings& settings)
+{
+    net::fetch_request request;
+    request.url = agent.call_url;
+    request.addresses = agent.addresses;
+    request.tls = model::tls_files(agent.record);
+    request.max_size = settings.limits.push_body;
+    request.timeout = settings.timeouts.push;
+    request.connect_timeout = std::min(settings.timeouts.connect, settings.timeouts.push);
+    request.headers.emplace_back("Content-Type", "application/json");
+    request.headers.emplace_back("A2A-Version", "1.0");
+    const auto sent = model::credentials_of(agent.record, agent.token.reveal());
+    for (const auto& [name, value] : sent.headers) {
+        request.headers.emplace_back(name, value.reveal());
+    }
+    request.query = sent.query.reveal();
+    std::string body = R"({"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":)";
+    core::append_json_string(body, task);
+    body += "}}";
+    request.body = std::move(body);
+    return request;
+}
+
+core::result<std::string> read_task_answer(const net::fetch_response& answer)
+{
+    if (answer.status < 200 || answer.status >= 300) {
+        return core::upstream_error(errc::upstream_status, "GetTask: status " + std::to_string(answer.status));
+    }
+    const auto scanned = core::scan_answer(answer.body);
+    if (!scanned || scanned->kind != core::answer_kind::result) {
+        return core::upstream_error(errc::upstream_protocol, "GetTask: the answer has no result");
+    }
+    std::string text = R"({"task":)";
+    text.append(scanned->result).append("}");
+    return text;
+}
+
+}  // namespace gateway::push

@@ -1,0 +1,33 @@
+// The requests of a delivery: to its receiver, and to the agent if the receiver needs the whole task. Pure; any thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "gateway/model/push_addresses.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "net/client/fetch.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace gateway::push {
+
+// The token goes out under both names that receivers of A2A know; `Cardea-Delivery` has `id`. Public addresses only, and those of
+// push_allow; redirects are answers.
+net::fetch_request make_delivery(
+    const model::push_receiver& receiver,
+    std::string body,
+    std::string_view id,
+    const config::settings& settings
+);
+
+// GetTask of A2A 1.0 over JSON-RPC, with the agent's own credentials.
+net::fetch_request
+make_task_request(const model::agent_entry& agent, std::string_view task, const config::settings& settings);
+
+// The notification of 1.0 with the task that such a request was answered with. Fails with upstream_status and
+// upstream_protocol.
+core::result<std::string> read_task_answer(const net::fetch_response& answer);
+
+}  // namespace gateway::push

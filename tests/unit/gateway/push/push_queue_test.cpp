@@ -1,0 +1,162 @@
+#include "gateway/push/push_queue.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+TEST_SUITE_BEGIN("gateway/push_queue");
+
+namespace {
+
+using namespace std::chrono_literals;
+using gateway::push::push_queue;
+
+constexpr core::steady_time start{1000s};
+
+store::delivery_facts delivery(std::uint64_t number, std::string lane, std::string agent = "a")
+{
+    return {number, "id" + std::to_string(number), std::move(agent), std::move(lane), 10, core::wall_time{1s * number}};
+}
+
+void put(push_queue& queue, const store::delivery_facts& each, core::steady_time now = start)
+{
+    REQUIRE(queue.reserve(each.agent, each.size).has_value());
+    queue.add(each, now);
+}
+
+std::uint64_t next_number(push_queue& queue, core::steady_time now = start)
+{
+    const auto found = queue.next(now);
+    return found ? found->number : 0;
+}
+
+std::string over(push_queue& queue, const std::string& agent, std::uint64_t size)
+{
+    const auto place = queue.reserve(agent, size);
+    return place ? "" : place.error().detail;
+}
+
+}  // namespace
+
+TEST_CASE("deliveries of a lane go one after the other, and lanes at the same time")
+{
+    push_queue queue{{10, 10, 1000}};
+    put(queue, delivery(1, "x"));
+    put(queue, delivery(2, "x"));
+    put(queue, delivery(3, "y"));
+    CHECK(next_number(queue) == 1);
+    CHECK(next_number(queue) == 3);
+    CHECK(next_number(queue) == 0);
+    queue.finish("x", start);
+    CHECK(next_number(queue) == 2);
+    queue.finish("x", start);
+    queue.finish("y", start);
+    CHECK(queue.size() == 0);
+    CHECK(queue.bytes() == 0);
+    CHECK(next_number(queue, start + 1h) == 0);
+}
+
+TEST_CASE("one that failed is due later and goes before the others of its lane")
+{
+    push_queue queue{{10, 10, 1000}};
+    put(queue, delivery(1, "x"));
+    put(queue, delivery(2, "x"));
+    CHECK(next_number(queue) == 1);
+    queue.try_again("x", start + 5s);
+    CHECK(queue.failures("x") == 1);
+    CHECK(next_number(queue, start + 5s - 1ms) == 0);
+    CHECK(next_number(queue, start + 5s) == 1);
+    queue.finish("x", start + 6s);
+    CHECK(queue.failures("x") == 0);
+    CHECK(next_number(queue, start + 6s) == 2);
+}
+
+TEST_CASE("an answer for a lane of which none is under way changes nothing")
+{
+    push_queue queue{{10, 10, 1000}};
+    put(queue, delivery(1, "x"));
+    queue.finish("x", start);
+    queue.finish("none", start);
+    queue.try_again("x", start + 1h);
+    queue.try_again("none", start);
+    CHECK(queue.size() == 1);
+    CHECK(next_number(queue) == 1);
+}
+
+TEST_CASE("as many deliveries as the limit wait, of an agent and of all, and one more is refused")
+{
+    push_queue queue{{3, 2, 1000}};
+    CHECK(over(queue, "a", 1) == "");
+    CHECK(over(queue, "a", 1) == "");
+    CHECK(over(queue, "a", 1) == "limits.push_queue_agent");
+    CHECK(over(queue, "b", 1) == "");
+    CHECK(over(queue, "b", 1) == "limits.push_queue");
+    queue.give_up("a", 1);
+    CHECK(over(queue, "b", 1) == "");
+}
+
+TEST_CASE("as many bytes as the limit wait, and one more is refused")
+{
+    push_queue queue{{10, 10, 100}};
+    CHECK(over(queue, "a", 99) == "");
+    CHECK(over(queue, "a", 2) == "limits.push_queue_bytes");
+    CHECK(over(queue, "a", 1) == "");
+    CHECK(over(queue, "a", 1) == "limits.push_queue_bytes");
+    queue.give_up("a", 99);
+    CHECK(queue.bytes() == 1);
+    CHECK(over(queue, "a", 99) == "");
+}
+
+TEST_CASE("what an earlier process has left counts, but is never refused")
+{
+    push_queue queue{{1, 1, 15}};
+    queue.restore(delivery(7, "x"), start);
+    queue.restore(delivery(8, "y"), start);
+    CHECK(queue.size() == 2);
+    CHECK(over(queue, "b", 1) == "limits.push_queue");
+    CHECK(queue.oldest() == core::wall_time{7s});
+    CHECK(next_number(queue) == 7);
+    CHECK(next_number(queue) == 8);
+}
+
+TEST_CASE("64 attempts are under way at a time, and 16 of one agent")
+{
+    push_queue queue{{1000, 1000, 100'000}};
+    std::uint64_t number = 0;
+    for (const std::string agent : {"a", "b", "c", "d", "e"}) {
+        for (int i = 0; i < 17; ++i) {
+            ++number;
+            put(queue, delivery(number, agent + std::to_string(i), agent));
+        }
+    }
+    std::uint64_t begun = 0;
+    while (queue.next(start)) {
+        ++begun;
+    }
+    CHECK(begun == gateway::push::most_under_way);
+    queue.finish("a0", start);
+    const auto next = queue.next(start);
+    REQUIRE(next.has_value());
+    CHECK_FALSE(queue.next(start).has_value());
+}
+
+TEST_CASE("an agent with 16 attempts under way lets others go first")
+{
+    push_queue queue{{1000, 1000, 100'000}};
+    for (std::uint64_t i = 1; i <= 17; ++i) {
+        put(queue, delivery(i, "a" + std::to_string(i), "a"));
+    }
+    put(queue, delivery(18, "b", "b"));
+    std::uint64_t begun = 0;
+    bool other = false;
+    while (const auto found = queue.next(start)) {
+        ++begun;
+        other = other || found->agent == "b";
+    }
+    CHECK(begun == gateway::push::most_under_way_of_agent + 1);
+    CHECK(other);
+}
+
+TEST_SUITE_END();

@@ -1,0 +1,99 @@
+#include "gateway/push/push_request.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+
+TEST_SUITE_BEGIN("gateway/push_request");
+
+namespace {
+
+std::string field(const net::fetch_request& request, std::string_view name)
+{
+    const auto found = std::ranges::find(request.headers, name, &std::pair<std::string, std::string>::first);
+    return found == request.headers.end() ? "" : found->second;
+}
+
+net::fetch_response answered(unsigned status, std::string body)
+{
+    return {.status = status, .headers = {}, .body = std::move(body)};
+}
+
+}  // namespace
+
+TEST_CASE("a delivery has its id, the token under both names, and the authentication that the caller asked for")
+{
+    const config::settings settings;
+    const gateway::model::push_receiver receiver{
+        .url = "https://caller.test/hook",
+        .token = R"("t\u002f1")",
+        .authentication = R"({"scheme":"Basic","credentials":"abc"})"
+    };
+    const auto request = gateway::push::make_delivery(receiver, "{}", "id-1", settings);
+    CHECK(request.url == "https://caller.test/hook");
+    CHECK(request.body == "{}");
+    CHECK(field(request, "Cardea-Delivery") == "id-1");
+    CHECK(field(request, "X-A2A-Notification-Token") == "t/1");
+    CHECK(field(request, "A2A-Notification-Token") == "t/1");
+    CHECK(field(request, "Authorization") == "Basic abc");
+    CHECK(field(request, "Content-Type") == "application/json");
+    CHECK(request.timeout == settings.timeouts.push);
+}
+
+TEST_CASE("a delivery shows nothing that the caller has not named")
+{
+    const auto request = gateway::push::make_delivery({.url = "http://caller.test/"}, "{}", "id", config::settings{});
+    for (const std::string_view name : {"X-A2A-Notification-Token", "A2A-Notification-Token", "Authorization"}) {
+        CHECK(field(request, name).empty());
+    }
+}
+
+TEST_CASE("a delivery may go to public addresses, and to others only if push_allow has them")
+{
+    config::settings settings;
+    const auto allows = [&](std::string_view address) {
+        const auto request = gateway::push::make_delivery({.url = "http://h/"}, "", "id", settings);
+        const auto parsed = core::parse_ip(address);
+        return request.addresses != nullptr && parsed && request.addresses->allows(*parsed);
+    };
+    CHECK(allows("8.8.8.8"));
+    for (const std::string_view closed : {"127.0.0.1", "10.0.0.1", "169.254.169.254", "::1", "fd00::1", "fe80::1"}) {
+        CAPTURE(closed);
+        CHECK_FALSE(allows(closed));
+    }
+    settings.push_allow = {"10.0.0.0/8"};
+    CHECK(allows("10.0.0.1"));
+    CHECK_FALSE(allows("127.0.0.1"));
+}
+
+TEST_CASE("the agent is asked for the task with its own credentials, and the id keeps its characters")
+{
+    gateway::model::agent_entry agent;
+    agent.record.bearer = core::secret{"b"};
+    agent.call_url = "http://agent.test/rpc";
+    const auto request = gateway::push::make_task_request(agent, "a\"b", config::settings{});
+    CHECK(request.url == "http://agent.test/rpc");
+    CHECK(request.body == R"({"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"a\"b"}})");
+    CHECK(field(request, "Authorization") == "Bearer b");
+    CHECK(field(request, "A2A-Version") == "1.0");
+}
+
+TEST_CASE("the answer with the task becomes a notification, and any other answer a failure")
+{
+    using gateway::push::read_task_answer;
+    CHECK(
+        read_task_answer(answered(200, R"({"jsonrpc":"2.0","id":1,"result":{"id":"1","n":1.0}})")).value() ==
+        R"({"task":{"id":"1","n":1.0}})"
+    );
+    CHECK(read_task_answer(answered(500, "{}")).error().code == core::errc::upstream_status);
+    CHECK(
+        read_task_answer(answered(200, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}})"))
+            .error()
+            .code == core::errc::upstream_protocol
+    );
+    CHECK(read_task_answer(answered(200, "<html>")).error().code == core::errc::upstream_protocol);
+}
+
+TEST_SUITE_END();
