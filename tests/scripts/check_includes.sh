@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Who may include whom: core <- jose <- a2a, core <- net <- mcp -> a2a, jose, core <- config, core <- store. gateway includes
-# everything and nothing includes gateway. Inside it: model <- telemetry <- traffic, model <- access <- traffic, model <- tokens, model <- push,
+# everything and nothing includes gateway. Inside it: reach <- model, traffic; model <- telemetry <- traffic, model <- access <- traffic, model <- tokens, model <- push,
 # model, telemetry <- mcp_path <- traffic and model <- cards <- sessions <- management; cli sees only model and access; what stands in gateway/ itself sees every room,
 # and no room sees that. A folder always includes itself.
 set -euo pipefail
@@ -30,11 +30,12 @@ may a2a 'core|jose|a2a'
 may mcp 'core|jose|net|a2a|mcp'
 may gateway 'core|jose|net|config|store|a2a|mcp|gateway'
 below='core|jose|net|config|store|a2a|mcp'
-may gateway/model "core|jose|net|config|store|a2a|mcp|gateway/model"
+may gateway/reach 'core|gateway/reach'
+may gateway/model "core|jose|net|config|store|a2a|mcp|gateway/(reach|model)"
 may gateway/telemetry "core|a2a|mcp|gateway/(model|telemetry)"
 may gateway/access "core|jose|net|config|a2a|gateway/(model|access)"
 may gateway/mcp_path "core|net|mcp|gateway/(model|telemetry|mcp_path)"
-may gateway/traffic "core|net|config|a2a|mcp|gateway/(model|telemetry|access|mcp_path|traffic)"
+may gateway/traffic "core|net|config|a2a|mcp|gateway/(reach|model|telemetry|access|mcp_path|traffic)"
 may gateway/cards "$below|gateway/(model|cards)"
 may gateway/sessions "$below|gateway/(model|cards|sessions)"
 may gateway/tokens "core|jose|net|config|gateway/(model|tokens)"

@@ -1,0 +1,261 @@
+#include "gateway/reach/breaker.hpp"
+
+#include <algorithm>
+#include <chrono>
+
+namespace gateway::reach {
+namespace {
+
+constexpr unsigned phase_bits = 2;
+constexpr unsigned epoch_bits = 16;
+constexpr unsigned row_bits = 6;
+constexpr unsigned value_bits = 40;
+static_assert(phase_bits + epoch_bits + row_bits + value_bits == 64);
+
+constexpr std::uint64_t largest(unsigned bits) noexcept
+{
+    return (std::uint64_t{1} << bits) - 1;
+}
+
+constexpr double most_jitter = 0.2;  // of a cooldown
+
+}  // namespace
+
+struct breaker::word {
+    phase is = phase::closed;
+    std::uint16_t epoch = 0;  // counts changes of the phase
+    std::uint64_t row = 0;    // openings without a success in between
+    // closed: failures without a success in between. open: until when. unreachable: when it is tried next. half open: 1 while a
+    // call is on its way. Times are milliseconds since the breaker was made.
+    std::uint64_t value = 0;
+
+    static word from(std::uint64_t bits) noexcept
+    {
+        word out;
+        out.is = static_cast<phase>(bits & largest(phase_bits));
+        bits >>= phase_bits;
+        out.epoch = static_cast<std::uint16_t>(bits & largest(epoch_bits));
+        bits >>= epoch_bits;
+        out.row = bits & largest(row_bits);
+        out.value = bits >> row_bits;
+        return out;
+    }
+
+    std::uint64_t bits() const noexcept
+    {
+        auto out = std::min(value, largest(value_bits));
+        out = out << row_bits | std::min(row, largest(row_bits));
+        out = out << epoch_bits | epoch;
+        return out << phase_bits | static_cast<std::uint64_t>(is);
+    }
+
+    word next(phase then, std::uint64_t openings_in_row, std::uint64_t with) const noexcept
+    {
+        return {then, static_cast<std::uint16_t>(epoch + 1), openings_in_row, with};
+    }
+};
+
+breaker::breaker(const breaker_settings& settings, core::steady_time now, random_source random) noexcept
+    : settings_{settings},
+      from_{now},
+      random_{random},
+      recent_{now, settings.window}
+{
+}
+
+std::uint64_t breaker::millis(core::steady_time now) const noexcept
+{
+    const auto since = std::chrono::duration_cast<core::duration>(std::max(now, from_) - from_);
+    return static_cast<std::uint64_t>(since.count());
+}
+
+breaker::word breaker::load() const noexcept
+{
+    return word::from(word_.load(std::memory_order_acquire));
+}
+
+// False: another thread was first; `expected` is what there is now.
+bool breaker::swap(word& expected, const word& desired) noexcept
+{
+    auto bits = expected.bits();
+    const bool done = word_.compare_exchange_strong(bits, desired.bits(), std::memory_order_acq_rel);
+    if (!done) {
+        expected = word::from(bits);
+    }
+    return done;
+}
+
+std::optional<breaker::permit> breaker::admit(core::steady_time now) noexcept
+{
+    auto is = load();
+    for (;;) {
+        if (is.is == phase::closed) {
+            return permit{is.epoch, false};
+        }
+        const bool cooled = is.is == phase::open && millis(now) >= is.value;
+        const bool idle = is.is == phase::half_open && is.value == 0;
+        if (!cooled && !idle) {
+            return std::nullopt;
+        }
+        auto trial = is;
+        if (cooled) {
+            trial = is.next(phase::half_open, is.row, 1);
+        } else {
+            trial.value = 1;
+        }
+        if (swap(is, trial)) {
+            return permit{trial.epoch, true};
+        }
+    }
+}
+
+breaker_change breaker::ended(permit of, call_end how, core::steady_time now) noexcept
+{
+    switch (how) {
+        case call_end::answered:
+            return worked(of, now);
+        case call_end::failed:
+        case call_end::unreachable:
+            return failed(of, how, now);
+        case call_end::unknown:
+            break;
+    }
+    released(of);
+    return breaker_change::none;
+}
+
+void breaker::released(permit of) noexcept
+{
+    auto is = load();
+    while (of.trial_ && is.epoch == of.epoch_) {
+        auto free = is;
+        free.value = 0;
+        if (swap(is, free)) {
+            return;
+        }
+    }
+}
+
+breaker_change breaker::worked(permit of, core::steady_time now) noexcept
+{
+    auto is = load();
+    if (!of.trial_) {
+        recent_.add(now, {1, 0});
+    }
+    while (is.epoch == of.epoch_) {
+        if (of.trial_) {
+            recent_.clear();  // what was before the opening says nothing now
+            if (swap(is, is.next(phase::closed, 0, 0))) {
+                return breaker_change::closed;
+            }
+            continue;
+        }
+        if (is.value == 0) {
+            break;
+        }
+        auto well = is;
+        well.value = 0;
+        if (swap(is, well)) {
+            break;
+        }
+    }
+    return breaker_change::none;
+}
+
+breaker_change breaker::failed(permit of, call_end how, core::steady_time now) noexcept
+{
+    auto is = load();
+    if (!of.trial_) {
+        recent_.add(now, {1, 1});
+    }
+    while (is.epoch == of.epoch_) {
+        auto then = is;
+        ++then.value;
+        const bool opens = of.trial_ || then.value >= settings_.failures || over_ratio(now);
+        if (opens) {
+            then = opened_after(is, how, now);
+        }
+        if (swap(is, then)) {
+            if (opens) {
+                openings_.fetch_add(1, std::memory_order_relaxed);
+            }
+            return opens ? breaker_change::opened : breaker_change::none;
+        }
+    }
+    return breaker_change::none;
+}
+
+bool breaker::over_ratio(core::steady_time now) const noexcept
+{
+    const auto recent = recent_.sum(now);
+    return recent.all >= settings_.volume &&
+           static_cast<double>(recent.marked) >= settings_.ratio * static_cast<double>(recent.all);
+}
+
+breaker::word breaker::opened_after(const word& was, call_end how, core::steady_time now) const noexcept
+{
+    const auto row = std::min(was.row + 1, largest(row_bits));
+    if (how == call_end::unreachable) {
+        return was.next(phase::unreachable, row, millis(now + settings_.probe));
+    }
+    const auto whole = std::min(settings_.cooldown * static_cast<std::int64_t>(row), settings_.max_cooldown);
+    const auto off = static_cast<double>(whole.count()) * most_jitter * random_();
+    const core::duration time{whole.count() - static_cast<std::int64_t>(off)};
+    return was.next(phase::open, row, millis(now + time));
+}
+
+core::steady_time breaker::again_at(core::steady_time now) const noexcept
+{
+    const auto is = load();
+    const bool timed = is.is == phase::open || is.is == phase::unreachable;
+    return timed ? std::max(now, from_ + core::duration{is.value}) : now;
+}
+
+bool breaker::awaits_probe() const noexcept
+{
+    return load().is == phase::unreachable;
+}
+
+void breaker::probed(bool connected, core::steady_time now) noexcept
+{
+    auto is = load();
+    while (is.is == phase::unreachable) {
+        auto then = is;
+        if (connected) {
+            then = is.next(phase::half_open, is.row, 0);
+        } else {
+            then.value = millis(now + settings_.probe);
+        }
+        if (swap(is, then)) {
+            return;
+        }
+    }
+}
+
+bool breaker::close() noexcept
+{
+    auto is = load();
+    while (is.is != phase::closed) {
+        recent_.clear();
+        if (swap(is, is.next(phase::closed, 0, 0))) {
+            return true;
+        }
+    }
+    return false;
+}
+
+breaker_state breaker::state() const noexcept
+{
+    switch (load().is) {
+        case phase::closed:
+            return breaker_state::closed;
+        case phase::half_open:
+            return breaker_state::half_open;
+        case phase::open:
+        case phase::unreachable:
+            break;
+    }
+    return breaker_state::open;
+}
+
+}  // namespace gateway::reach

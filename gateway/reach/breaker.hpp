@@ -1,0 +1,105 @@
+// Whether an endpoint of an agent gets calls: all of them (closed), none (open), or one at a time, to find out (half open). One for
+// all workers: its state is one atomic word, so that every thread has the same verdict at once and none waits. No clock and no
+// chance of its own.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/reach/sliding_counts.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+namespace gateway::reach {
+
+struct breaker_settings {
+    std::uint64_t failures = 5;  // one after the other: it opens
+    double ratio = 0.5;          // of the calls in the window failed: it opens
+    std::uint64_t volume = 20;   // but not with fewer calls than these
+    core::duration window{30'000};
+    core::duration cooldown{30'000
+    };  // it stays open so long, times the number of openings without a success in between
+    core::duration max_cooldown{300'000};
+    core::duration probe{1'000};  // between two attempts to connect to an endpoint that could not be connected to
+
+    friend bool operator==(const breaker_settings&, const breaker_settings&) = default;
+};
+
+enum class breaker_state : std::uint8_t { closed, open, half_open };
+
+enum class call_end : std::uint8_t {
+    answered,     // by the agent, and not with 502, 503 or 504
+    failed,       // it broke off, stayed silent for the agent's whole timeout, or answered with one of these
+    unreachable,  // there was no connection: unresolved, refused, TLS
+    unknown,      // neither: the caller left, or the gateway ended it
+};
+
+enum class breaker_change : std::uint8_t { none, opened, closed };
+
+class breaker {
+public:
+    // Gives 0 to less than 1: what is taken off a cooldown, in fifths of it. Any thread.
+    using random_source = double (*)();
+
+    // `now`: any time before all others that it is given, and not more than 30 years before them.
+    breaker(const breaker_settings& settings, core::steady_time now, random_source random) noexcept;
+    breaker(const breaker&) = delete;
+    breaker& operator=(const breaker&) = delete;
+
+    // What a call may do that was admitted. Each is given back to ended() exactly once.
+    class permit {
+        friend class breaker;
+        permit(std::uint16_t epoch, bool trial) noexcept
+            : epoch_{epoch},
+              trial_{trial}
+        {
+        }
+
+        std::uint16_t epoch_;  // of the state that admitted it
+        bool trial_;           // the one call of a breaker that is half open
+    };
+
+    // Nothing: not now, but perhaps at again_at(). From the end of a cooldown on, one call at a time is admitted.
+    std::optional<permit> admit(core::steady_time now) noexcept;
+
+    // A call that the state before the present one admitted changes nothing.
+    breaker_change ended(permit of, call_end how, core::steady_time now) noexcept;
+
+    // Until when it admits nothing for sure; of an endpoint that cannot be connected to: when it is tried next.
+    core::steady_time again_at(core::steady_time now) const noexcept;
+
+    // Open because the endpoint could not be connected to: only probed() or close() changes that.
+    bool awaits_probe() const noexcept;
+
+    // A bare connection was made, or not. One that was made admits a call; calls alone close a breaker.
+    void probed(bool connected, core::steady_time now) noexcept;
+
+    // What an operator asks for. True: it was not closed.
+    bool close() noexcept;
+
+    breaker_state state() const noexcept;
+    std::uint64_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
+    const breaker_settings& settings() const noexcept { return settings_; }
+
+private:
+    enum class phase : std::uint8_t { closed, open, unreachable, half_open };
+    struct word;
+
+    std::uint64_t millis(core::steady_time now) const noexcept;
+    word load() const noexcept;
+    bool swap(word& expected, const word& desired) noexcept;
+    word opened_after(const word& was, call_end how, core::steady_time now) const noexcept;
+    breaker_change worked(permit of, core::steady_time now) noexcept;
+    breaker_change failed(permit of, call_end how, core::steady_time now) noexcept;
+    void released(permit of) noexcept;
+    bool over_ratio(core::steady_time now) const noexcept;
+
+    breaker_settings settings_;
+    core::steady_time from_;
+    random_source random_;
+    std::atomic<std::uint64_t> word_{0};
+    std::atomic<std::uint64_t> openings_{0};
+    alignas(64) sliding_counts recent_;  // written by every call
+};
+
+}  // namespace gateway::reach
