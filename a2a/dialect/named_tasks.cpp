@@ -1,0 +1,125 @@
+#include "a2a/dialect/named_tasks.hpp"
+
+#include "a2a/dialect/walk.hpp"
+#include "core/ascii.hpp"
+#include "core/json/json_cursor.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace a2a {
+namespace {
+
+enum class member : std::uint8_t { other, id, task_id, message, references };
+
+constexpr std::size_t longest_name = std::string_view{"referencetaskids"}.size();
+
+// In lower case and without underscores, with the two letters beyond ASCII that readers which ignore case take for ours:
+// U+017F is an s, U+212A a k.
+std::string_view folded(std::string_view name, std::array<char, longest_name + 1>& room)
+{
+    std::size_t size = 0;
+    while (!name.empty() && size < room.size()) {
+        std::size_t used = 1;
+        char c = core::lower(name.front());
+        if (name.starts_with("\xC5\xBF")) {
+            used = 2;
+            c = 's';
+        } else if (name.starts_with("\xE2\x84\xAA")) {
+            used = 3;
+            c = 'k';
+        }
+        name.remove_prefix(used);
+        if (c != '_') {
+            room[size++] = c;
+        }
+    }
+    return {room.data(), size};
+}
+
+member member_named(std::string_view name)
+{
+    std::array<char, longest_name + 1> room{};
+    const auto plain = folded(name, room);
+    if (plain == "id") {
+        return member::id;
+    }
+    if (plain == "taskid") {
+        return member::task_id;
+    }
+    if (plain == "message") {
+        return member::message;
+    }
+    return plain == "referencetaskids" ? member::references : member::other;
+}
+
+member member_of(std::string_view raw_name, bool escaped)
+{
+    return escaped ? member_named(core::unescape_json(raw_name)) : member_named(raw_name);
+}
+
+// A number counts as its digits, which lenient readers make of it.
+bool visit(std::string_view raw, const task_visitor& each)
+{
+    if (is_string(raw)) {
+        std::string room;
+        return each(text_of(raw, room));
+    }
+    const bool number = raw.starts_with('-') || (!raw.empty() && core::is_digit(raw.front()));
+    return !number || each(raw);
+}
+
+bool visit_all(std::string_view raw, const task_visitor& each)
+{
+    if (!is_array(raw)) {
+        return visit(raw, each);
+    }
+    array_walker at{raw};
+    std::string_view element;
+    while (at.next(element)) {
+        if (!visit(element, each)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+// The members of an object of a text that is JSON.
+template <class Each>
+bool each_member(std::string_view raw, Each&& each)
+{
+    if (!is_object(raw)) {
+        return true;
+    }
+    core::json_cursor<core::wide_bytes> cursor{raw, core::json_cursor<core::wide_bytes>::deepest};
+    return cursor.object([&each](std::string_view name, bool escaped, std::string_view value) {
+        return each(member_of(name, escaped), value);
+    });
+}
+
+bool visit_message(std::string_view raw, const task_visitor& each)
+{
+    return each_member(raw, [&each](member what, std::string_view value) {
+        if (what == member::task_id) {
+            return visit(value, each);
+        }
+        return what != member::references || visit_all(value, each);
+    });
+}
+
+}  // namespace
+
+bool each_named_task(std::string_view params, const task_visitor& each)
+{
+    return each_member(params, [&each](member what, std::string_view value) {
+        if (what == member::id || what == member::task_id) {
+            return visit(value, each);
+        }
+        return what != member::message || visit_message(value, each);
+    });
+}
+
+}  // namespace a2a

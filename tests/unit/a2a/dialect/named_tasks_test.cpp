@@ -1,0 +1,65 @@
+#include "a2a/dialect/named_tasks.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TEST_SUITE_BEGIN("a2a/named_tasks");
+
+namespace {
+
+using names = std::vector<std::string>;
+
+names named(std::string_view params)
+{
+    names all;
+    CHECK(a2a::each_named_task(params, [&all](std::string_view id) {
+        all.emplace_back(id);
+        return true;
+    }));
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("Calls of both generations name their tasks")
+{
+    CHECK(named("").empty());
+    CHECK(named("[]").empty());
+    CHECK(named("{}").empty());
+    CHECK(named(R"({"id":"t","historyLength":3})") == names{"t"});
+    CHECK(named(R"({"tenant":"x","taskId":"t","id":"config"})") == names{"t", "config"});
+    CHECK(named(R"({"message":{"messageId":"m","parts":[{"kind":"text","text":"hi"}]}})").empty());
+    CHECK(
+        named(R"({"message":{"messageId":"m","taskId":"t","referenceTaskIds":["a","b"],"parts":[]}})") ==
+        names{"t", "a", "b"}
+    );
+}
+
+TEST_CASE("Every spelling that some reader takes for the name of a task counts, and every one that stands there")
+{
+    CHECK(named(R"({"id":"a","Id":"b","ID":"c","i_d":"d","id":"e","idx":"no"})") == names{"a", "b", "c", "d", "e"});
+    CHECK(named(R"({"task_id":"a","TaskID":"b","\u0074askId":"c","ta\u017fkId":"d"})") == names{"a", "b", "c", "d"});
+    CHECK(named("{\"tas\xE2\x84\xAAId\":\"a\",\"ta\xC5\xBFkid\":\"b\"}") == names{"a", "b"});
+    CHECK(
+        named(
+            R"({"message":{"task_id":"a"},"Message":{"taskid":"b","reference_task_ids":["c"]},"message":{"taskId":"d"}})"
+        ) == names{"a", "b", "c", "d"}
+    );
+    CHECK(named(R"({"id":"\u0061\"","taskId":17,"task_id":-1,"taskID":null})") == names{"a\"", "17", "-1"});
+    CHECK(named(R"({"message":{"referenceTaskIds":"one","taskId":{"id":"no"}}})") == names{"one"});
+}
+
+TEST_CASE("A visitor that has seen enough is not called again")
+{
+    int calls = 0;
+    CHECK_FALSE(a2a::each_named_task(
+        R"({"message":{"referenceTaskIds":["a","b"],"taskId":"c"},"id":"d"})",
+        [&calls](auto) { return ++calls < 2; }
+    ));
+    CHECK(calls == 2);
+}
+
+TEST_SUITE_END();
