@@ -1,9 +1,9 @@
 #include "a2a/card/card_lint.hpp"
 
 #include "a2a/card/address.hpp"
+#include "a2a/card/card_bindings.hpp"
 #include "a2a/card/card_extensions.hpp"
 #include "a2a/card/card_interfaces.hpp"
-#include "a2a/card/card_offer.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_schema_walk.hpp"
 #include "a2a/card/card_security.hpp"

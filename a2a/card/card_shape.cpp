@@ -1,7 +1,7 @@
 #include "a2a/card/card_shape.hpp"
 
+#include "a2a/card/card_bindings.hpp"
 #include "a2a/card/card_interfaces.hpp"
-#include "a2a/card/card_offer.hpp"
 #include "a2a/card/card_projection.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_schema.hpp"

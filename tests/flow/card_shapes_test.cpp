@@ -63,6 +63,7 @@ TEST_CASE("by default a caller gets the shape of the A2A-Version it names, else 
     std::set<std::string> tags;
     for (const auto& each : {own, modern, old}) {
         CHECK(each.status == 200);
+        CHECK(parsed(each.body)["capabilities"]["extensions"] == parsed("[" + flow::own_extension("a") + "]"));
         CHECK(each.header("Vary") == "A2A-Version");
         CHECK(each.header("Content-Length") == std::to_string(each.body.size()));
         tags.insert(each.header("ETag"));

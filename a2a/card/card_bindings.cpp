@@ -1,4 +1,4 @@
-#include "a2a/card/card_offer.hpp"
+#include "a2a/card/card_bindings.hpp"
 
 #include "a2a/card/address.hpp"
 #include "a2a/card/card_verify.hpp"

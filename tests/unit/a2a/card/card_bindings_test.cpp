@@ -12,7 +12,7 @@ using a2a_test::parsed;
 using core::card_shape;
 using core::json;
 
-TEST_SUITE_BEGIN("a2a/card/card_offer");
+TEST_SUITE_BEGIN("a2a/card/card_bindings");
 
 namespace {
 
