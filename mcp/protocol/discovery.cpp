@@ -93,6 +93,12 @@ std::optional<list_question> discovery_walk::next() const
 
 core::result<> discovery_walk::accept(std::string_view result)
 {
+    auto opened = open(result);
+    return opened ? take_some(std::string_view::npos) : opened;
+}
+
+core::result<> discovery_walk::open(std::string_view result)
+{
     if (at_ == list_kinds) {
         return failed("an answer to no question");
     }
@@ -111,11 +117,35 @@ core::result<> discovery_walk::accept(std::string_view result)
     if (!is_array(items)) {
         return failed("the result has no list");
     }
-    if (auto taken = take_items(items); !taken) {
-        return taken;
+    page_ = std::make_unique<page>(page{
+        .items = std::string{items},
+        .time_to_live = std::string{read->find("ttlMs")},
+        .scope = std::string{read->find("cacheScope")},
+        .cursor = std::string{read->find("nextCursor")}
+    });
+    return find_items();
+}
+
+core::result<> discovery_walk::take_some(std::size_t most_bytes)
+{
+    if (page_ == nullptr) {
+        return {};
     }
-    take_freshness(read->find("ttlMs"), read->find("cacheScope"));
-    return turn_page(read->find("nextCursor"));
+    auto& under_way = *page_;
+    for (std::size_t bytes = 0; under_way.taken < under_way.each.size();) {
+        const auto raw = under_way.each[under_way.taken];
+        if (bytes > 0 && bytes + raw.size() > most_bytes) {
+            return {};
+        }
+        ++under_way.taken;
+        bytes += raw.size();
+        if (auto taken = take_item(raw); !taken) {
+            return taken;
+        }
+    }
+    const auto ended = std::move(page_);
+    take_freshness(ended->time_to_live, ended->scope);
+    return turn_page(ended->cursor);
 }
 
 core::result<> discovery_walk::refuse(const rpc_failure& failure)
@@ -138,10 +168,10 @@ core::result<> discovery_walk::refuse(const rpc_failure& failure)
     return {};
 }
 
-core::result<> discovery_walk::take_items(std::string_view raw)
+core::result<> discovery_walk::find_items()
 {
     const auto room = limits_.items - items_;
-    const auto elements = core::scan_elements(raw, room);
+    auto elements = core::scan_elements(page_->items, room);
     if (!elements) {
         return failed("the list: " + elements.error().detail);
     }
@@ -149,11 +179,7 @@ core::result<> discovery_walk::take_items(std::string_view raw)
         return failed("over " + std::to_string(limits_.items) + " items in all lists");
     }
     items_ += elements->count;
-    for (const auto each : elements->raw) {
-        if (auto taken = take_item(each); !taken) {
-            return taken;
-        }
-    }
+    page_->each = std::move(elements->raw);
     return {};
 }
 
@@ -244,6 +270,7 @@ core::error discovery_walk::failed(std::string_view why)
 {
     auto detail = at_ == list_kinds ? std::string{"discovery"} : std::string{method(static_cast<list_kind>(at_))};
     at_ = list_kinds;
+    page_.reset();
     return core::upstream_error(core::errc::upstream_protocol, detail + ": " + std::string{why});
 }
 

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -93,6 +94,12 @@ public:
     // a list result, a cursor that came before, or over a limit, which the detail names.
     core::result<> accept(std::string_view result);
 
+    // The same a little at a time, for a page may have 10,000 items: open(), then take_some() while in_page(). At least one item is
+    // taken, and others up to so many bytes.
+    core::result<> open(std::string_view result);
+    bool in_page() const noexcept { return page_ != nullptr; }
+    core::result<> take_some(std::size_t most_bytes);
+
     // The error answer to the question asked last.
     core::result<> refuse(const rpc_failure& failure);
 
@@ -108,7 +115,17 @@ public:
     left_out_items left_out() const { return joined(left_out_); }
 
 private:
-    core::result<> take_items(std::string_view raw);
+    // What is left of a result.
+    struct page {
+        std::string items;  // raw
+        std::vector<std::string_view> each{};
+        std::size_t taken = 0;
+        std::string time_to_live{};  // raw, as the next two
+        std::string scope{};
+        std::string cursor{};
+    };
+
+    core::result<> find_items();
     core::result<> take_item(std::string_view raw);
     core::result<> turn_page(std::string_view cursor);
     void take_freshness(std::string_view ttl, std::string_view scope);
@@ -124,7 +141,8 @@ private:
     std::array<left_out_items, list_kinds> left_out_;
     list_set left_;
     std::string first_left_;
-    std::size_t at_ = 0;  // the list under way; list_kinds: none
+    std::unique_ptr<page> page_;  // null: none is under way
+    std::size_t at_ = 0;          // the list under way; list_kinds: none
     std::string cursor_;
     std::set<std::string, std::less<>> cursors_;  // of the list under way
     std::set<std::string, std::less<>> keys_;     // of the list under way

@@ -57,7 +57,7 @@ void conversation::forget()
 
 void conversation::abandon()
 {
-    walks_.abandon_look();
+    walks_.abandon();
     requests_.forget();
 }
 

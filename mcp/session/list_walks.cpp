@@ -1,5 +1,7 @@
 #include "mcp/session/list_walks.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <utility>
 
 namespace mcp {
@@ -68,21 +70,51 @@ void list_walks::ask_next()
     end();
 }
 
+// Null: there is none.
+discovery_walk* list_walks::under_way(purpose use)
+{
+    if (use == purpose::list) {
+        return walk_ ? &*walk_ : nullptr;
+    }
+    return look_ ? &look_->walk : nullptr;
+}
+
 void list_walks::take(purpose use, const message& answer)
 {
-    const bool good = answer.kind == message_kind::result;
-    if (use == purpose::list && walk_) {
-        const auto taken = good ? walk_->accept(answer.result) : walk_->refuse(answer.failure);
-        return taken ? ask_next() : fail_walk(taken.error());
-    }
-    if (use == purpose::list || !look_) {
+    auto* const walk = under_way(use);
+    if (walk == nullptr) {
         return;
     }
-    const auto taken = good ? look_->walk.accept(answer.result) : look_->walk.refuse(answer.failure);
-    if (taken) {
-        return ask_next_look();
+    const bool good = answer.kind == message_kind::result;
+    const auto taken = good ? walk->open(answer.result) : walk->refuse(answer.failure);
+    if (!taken) {
+        return give_up(use, taken.error());
     }
-    end_look(core::error{taken.error().code, taken.error().from, notes_.shown(taken.error().detail)});
+    if (good) {
+        return go_on(use);
+    }
+    use == purpose::list ? ask_next() : ask_next_look();
+}
+
+// What else is due on the loop comes between some items of a long page and the next.
+void list_walks::go_on(purpose use)
+{
+    auto* const walk = under_way(use);
+    if (walk == nullptr || !walk->in_page()) {
+        return;
+    }
+    if (const auto taken = walk->take_some(most_at_once); !taken) {
+        return give_up(use, taken.error());
+    }
+    if (!walk->in_page()) {
+        return use == purpose::list ? ask_next() : ask_next_look();
+    }
+    net::asio::post(host_.loop().get_executor(), [this, kept = host_.keep(), use] { go_on(use); });
+}
+
+void list_walks::give_up(purpose use, const core::error& why)
+{
+    use == purpose::list ? fail_walk(why) : end_look(core::error{why.code, why.from, notes_.shown(why.detail)});
 }
 
 void list_walks::fail(purpose use, const core::error& why)
@@ -180,6 +212,12 @@ void list_walks::publish()
         observer->listed(latest_);
     }
     tell(!complete_ ? walk_outcome::incomplete : changed ? walk_outcome::changed : walk_outcome::unchanged);
+}
+
+void list_walks::abandon()
+{
+    walk_.reset();
+    look_.reset();
 }
 
 void list_walks::look(std::function<void(const look_result&)> then)

@@ -43,10 +43,12 @@ public:
     // The session has ended.
     void forget();
 
-    // As runner::look(). abandon_look() reports nothing.
+    // As runner::look().
     void look(std::function<void(const look_result&)> then);
     void end_look(const look_result& found);
-    void abandon_look() { look_.reset(); }
+
+    // From now on nothing is reported.
+    void abandon();
 
     // Null: there were none yet.
     const std::shared_ptr<const server_lists>& latest() const noexcept { return latest_; }
@@ -57,7 +59,13 @@ private:
         std::vector<std::function<void(const look_result&)>> waiting;
     };
 
+    // Of what a page has so many bytes are read at once.
+    static constexpr std::size_t most_at_once = 128 * 1024;
+
     discovery_walk walk_of(list_set wanted) const;
+    discovery_walk* under_way(purpose use);
+    void go_on(purpose use);
+    void give_up(purpose use, const core::error& why);
     server_lists base_of_walk(bool changed_only) const;
     void ask(purpose use, const list_question& question);
     void ask_next();

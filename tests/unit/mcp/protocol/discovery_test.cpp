@@ -315,6 +315,46 @@ TEST_CASE("a list that differs only in its order stays in the order that it had"
     CHECK(listed(comma(tool("c"), comma(tool("b"), tool("a"))), first)[list_kind::tools][0].key == "c");
 }
 
+TEST_CASE("A page that is taken a little at a time is the same page, and is over with its last item or its first fault")
+{
+    const auto size = tool("a").size();
+    const auto turns = [](const std::string& result, std::size_t most, std::string& names) {
+        discovery_walk walk{tools_only, mcp::era::legacy, {.bytes = 1000}};
+        CHECK_FALSE(walk.in_page());
+        REQUIRE(walk.open(result).has_value());
+        int count = 0;
+        bool fails = false;
+        while (walk.in_page() && !fails) {
+            REQUIRE(walk.next().has_value());
+            fails = !walk.take_some(most).has_value();
+            ++count;
+        }
+        CHECK_FALSE(walk.in_page());
+        CHECK_FALSE(walk.next().has_value());
+        names.clear();
+        if (!fails) {
+            const auto found = std::move(walk).onto({});
+            for (const auto& each : found[list_kind::tools]) {
+                names += each.key;
+            }
+        }
+        return count;
+    };
+    std::string names;
+    const auto four = page(tool("a") + "," + tool("b") + "," + tool("c") + "," + tool("d"));
+    for (const auto& [most, wanted] :
+         {std::pair{std::size_t{1}, 4}, {2 * size - 1, 4}, {2 * size, 2}, {2 * size + 1, 2}, {4 * size, 1}}) {
+        CAPTURE(most);
+        CHECK(turns(four, most, names) == wanted);
+        CHECK(names == "abcd");
+    }
+    CHECK(turns(page(""), 1, names) == 1);
+    CHECK(names.empty());
+    const auto huge = R"({"name":")" + std::string(1000, 'n') + "\"}";
+    CHECK(turns(page(tool("a") + "," + huge + "," + tool("b")), 1, names) == 2);
+    CHECK(names.empty());
+}
+
 TEST_CASE("Among many items in another order one that differs is found")
 {
     const auto listed = [](bool backwards, const std::string& last, mcp::server_lists base) {

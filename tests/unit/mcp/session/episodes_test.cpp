@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 using mcp::era;
 using mcp::event_kind;
@@ -332,6 +333,61 @@ TEST_CASE("What was said of one failure is not said of the next, and nothing of 
     x.server.answer = as_ever;
     REQUIRE(x.wait_for(session_state::ready));
     CHECK(x.runner->detail().empty());
+}
+
+TEST_CASE("Between some tools of a long page and the next the loop does what else is due, and the walk may end there")
+{
+    rig x;
+    x.tools = "[";
+    for (int i = 0; i < 10'000; ++i) {
+        x.tools += (i == 0 ? "" : ",") + std::string{R"({"name":"tool-)"} + std::to_string(i) +
+                   R"(","description":"of which there are very many, each with words of its own","inputSchema":{}})";
+    }
+    x.tools += "]";
+    std::vector<scripted_server::line> asked;
+    x.server.answer = [&asked, as_ever = x.server.answer](const scripted_server::line& line) {
+        if (line.method == "tools/list") {
+            asked.push_back(line);
+            return std::string{};
+        }
+        return as_ever(line);
+    };
+    x.start();
+    REQUIRE(x.wait_until([&asked] { return !asked.empty(); }));
+    x.server.say(result(asked[0], R"({"tools":)" + x.tools + "}"));
+    CHECK(x.runner->state() == session_state::discovering);
+    int handlers = 0;
+    const auto run = [&x, &handlers] {
+        x.loop.io().restart();
+        x.loop.io().run_one();
+        ++handlers;
+    };
+    SUBCASE("it is walked to its end")
+    {
+        while (x.runner->state() != session_state::ready && handlers < 1000) {
+            run();
+        }
+        // 128 KiB at once.
+        CHECK(handlers >= static_cast<int>(x.tools.size() / (128 * 1024)) - 2);
+        CHECK(handlers > 4);
+        REQUIRE(x.published.size() == 1);
+        CHECK(x.published[0]->lists[index_of(list_kind::tools)].size() == 10'000);
+    }
+    SUBCASE("the session ends meanwhile")
+    {
+        run();
+        x.runner->stop();
+        CHECK(x.wait_for(session_state::stopped));
+        CHECK(x.published.empty());
+    }
+    SUBCASE("the runner goes meanwhile")
+    {
+        run();
+        x.runner.reset();
+        x.loop.io().restart();
+        x.loop.io().poll();
+        CHECK(x.published.empty());
+    }
 }
 
 TEST_SUITE_END();
