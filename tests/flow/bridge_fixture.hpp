@@ -5,6 +5,7 @@
 #include "core/agent.hpp"
 #include "core/json/json.hpp"
 #include "tests/flow/relay_fixture.hpp"
+#include "tests/unit/net/sse/sse_reader.hpp"
 
 #include <doctest/doctest.h>
 
@@ -194,5 +195,75 @@ struct bridged {
 
     relayed x;
 };
+
+// The error of an answer, whatever the dialect: "-32001 no".
+inline std::string said_error(core::a2a_dialect caller, const std::string& body)
+{
+    auto said = plain_json::parse(body, nullptr, /*allow_exceptions=*/false);
+    if (said.is_object() && said.contains("error")) {
+        said = said["error"];
+    }
+    if (!said.is_object() || !said.contains("code")) {
+        return "no error: " + body;
+    }
+    const auto message = said.value("message", "");
+    if (caller == core::a2a_dialect::v1_rest) {
+        return said.value("status", "") + ' ' + said.at("details").at(0).value("reason", "") + ' ' + message;
+    }
+    return std::to_string(said["code"].get<int>()) + ' ' + message;
+}
+
+// "working", "completed final": what an event says, and that nothing of another generation is in it.
+inline std::string told(core::a2a_dialect caller, const std::string& data)
+{
+    const auto said = plain_json::parse(data);
+    if (!is_rest(caller)) {
+        CHECK(said.at("id") == "q-1");
+    }
+    const auto& result = is_rest(caller) ? said : said.at("result");
+    const auto& update = caller == core::a2a_dialect::v03_jsonrpc ? result : result.at("statusUpdate");
+    CHECK((data.find("\"kind\"") != std::string::npos) == (caller == core::a2a_dialect::v03_jsonrpc));
+    CHECK((data.find("\"final\"") == std::string::npos || !is_1(caller)));
+    auto state = update.at("status").at("state").get<std::string>();
+    const std::string prefix = "TASK_STATE_";
+    CHECK(state.starts_with(prefix) == (caller != core::a2a_dialect::v03_jsonrpc));
+    state = state.starts_with(prefix) ? state.substr(prefix.size()) : state;
+    for (auto& c : state) {
+        c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+    }
+    return state + (update.value("final", false) ? " final" : "");
+}
+
+inline std::string error_in(core::a2a_dialect agent, const std::string& id)
+{
+    const std::string info =
+        R"({"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org"})";
+    switch (agent) {
+        case core::a2a_dialect::v03_jsonrpc:
+            return R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":-32001,"message":"no"}})";
+        case core::a2a_dialect::v1_jsonrpc:
+            return R"({"jsonrpc":"2.0","id":)" + id + R"(,"error":{"code":-32001,"message":"no","data":[)" + info +
+                   "]}}";
+        case core::a2a_dialect::v03_rest:
+            return R"({"code":-32001,"message":"no"})";
+        case core::a2a_dialect::v1_rest:
+            break;
+    }
+    return R"({"error":{"code":404,"status":"NOT_FOUND","message":"no","details":[)" + info + "]}}";
+}
+
+inline std::string told_not_found(core::a2a_dialect caller)
+{
+    return caller == core::a2a_dialect::v1_rest ? "NOT_FOUND TASK_NOT_FOUND no" : "-32001 no";
+}
+
+inline std::vector<std::string> data_of(const std::string& stream)
+{
+    std::vector<std::string> all;
+    for (const auto& each : ::tests::events_of(stream)) {
+        all.push_back(each.substr(each.find('|', each.find('|') + 1) + 1));
+    }
+    return all;
+}
 
 }  // namespace flow
