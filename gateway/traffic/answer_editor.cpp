@@ -42,7 +42,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
     write_fields(as_it_came, body_care::passes);
     write_fields(edited, care());
     agent_.consume_head();
-    const bool bodiless = body_.done();  // to HEAD
+    const bool bodiless = body_.done() && !edit_.on().every;  // to HEAD
     const auto whole_by = caller_.owner().now() + agent_.call().agent->head_timeout;
     while (!body_.done()) {
         auto came = co_await read(std::min(whole_by, caller_.owner().now() + agent_.settings().timeouts.upstream_idle));

@@ -1,6 +1,7 @@
 #include "gateway/traffic/dialect_bridge.hpp"
 
 #include "core/ascii.hpp"
+#include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -16,6 +17,9 @@ using net::http1::method;
 
 // A text of this size takes a millisecond.
 constexpr std::size_t translated_at_once = 256 * 1024;
+
+// That one list is asked for.
+constexpr std::size_t most_pages = 100;
 
 // Of the calls that the gateway makes itself, and of those of callers of HTTP+JSON, who have no id.
 constexpr std::string_view own_id = "1";
@@ -115,6 +119,12 @@ a2a::translation<> dialect_bridge::translate_request(const a2a::incoming_request
         auto get = in;
         get.what = a2a::operation::get;
         get.id = own_id;
+        a2a::rest_target task;
+        if (in.target != nullptr) {
+            task = *in.target;
+            task.what = get.what;
+            get.target = &task;
+        }
         task_.emplace();
         auto asked = a2a::translate_request(get, to_, options, *task_);
         if (!asked) {
@@ -251,11 +261,79 @@ net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::strin
         }
         text = std::move(shown->text);
     }
+    model::edited_answer answer;
     if (text.size() <= translated_at_once) {
-        co_return translate(text);
+        answer = translate(text);
+    } else {
+        auto asked = with_.long_texts.ask<model::edited_answer>([this, &text] { return translate(text); });
+        answer = co_await net::ask(with_.here, with_.here, std::move(asked));
     }
-    auto asked = with_.long_texts.ask<model::edited_answer>([this, &text] { return translate(text); });
-    co_return co_await net::ask(with_.here, with_.here, std::move(asked));
+    if (!next_page_.empty() && !events_) {
+        auto whole = co_await add_pages(answer.text);
+        if (!whole) {
+            co_return std::move(whole).error();
+        }
+        answer.status = status_;
+    }
+    co_return answer;
+}
+
+// A list in one piece, of an agent that gives it in pages, for callers of JSON-RPC of 0.3, who know none. The texts are our
+// own: `{"jsonrpc":"2.0","id":1,"result":[…]}`.
+net::routine<core::result<>> dialect_bridge::add_pages(std::string& text)
+{
+    const auto& call = beside_->call();
+    const auto begin = std::string_view{R"({"jsonrpc":"2.0","id":,"result":[)"}.size() +
+                       (id_.empty() ? std::string_view{"null"} : id_).size();
+    constexpr std::size_t end = std::string_view{"]}"}.size();
+    for (std::size_t pages = 1; !next_page_.empty(); ++pages) {
+        if (pages == most_pages) {
+            co_return core::upstream_error(errc::answer_untranslatable, "the list has too many pages");
+        }
+        auto page = request_;
+        ask_for_page(page);
+        auto head = std::string{call.head};
+        if (is_rest(to_)) {
+            head = head_for(page, call.head.substr(call.head.find("\r\n") + 2));
+        }
+        auto answer = co_await beside_->ask(call.verb, head, page.body, with_.largest_answer);
+        if (!answer) {
+            co_return std::move(answer).error();
+        }
+        std::string more;
+        const auto done = a2a::translate_answer(how_, {answer->status, answer->body}, options(), more);
+        if (!done) {
+            text = refused(done.error(), std::move(more)).text;
+            co_return core::result<>{};
+        }
+        lost_ += done->lost;
+        next_page_ = done->next_page;
+        if (done->is_error) {
+            text = std::move(more);
+            co_return core::result<>{};
+        }
+        if (text.size() + more.size() > with_.largest_answer) {
+            co_return core::upstream_error(errc::answer_untranslatable, "the pages of the list are over the limit");
+        }
+        if (more.size() > begin + end) {
+            text.resize(text.size() - end);
+            text.append(text.size() > begin ? "," : "").append(more, begin);
+        }
+    }
+    co_return core::result<>{};
+}
+
+// `page`: what asked for the one before. The params of JSON-RPC are the last member of a call.
+void dialect_bridge::ask_for_page(a2a::outgoing_request& page) const
+{
+    if (is_rest(to_)) {
+        const auto token = std::string_view{next_page_}.substr(1, next_page_.size() - 2);
+        a2a::append_query(page.target, 0, "pageToken", core::unescape_json(token));
+        return;
+    }
+    constexpr std::size_t end = std::string_view{"}}"}.size();
+    const bool alone = page.body[page.body.size() - end - 1] == '{';
+    page.body.insert(page.body.size() - end, std::string{alone ? "" : ","} + R"("pageToken":)" + next_page_);
 }
 
 model::edited_answer dialect_bridge::translate(std::string_view text)
@@ -269,6 +347,7 @@ model::edited_answer dialect_bridge::translate(std::string_view text)
     }
     lost_ += done->lost;
     status_ = done->status;
+    next_page_ = done->next_page;
     return {std::move(out), true, done->status};
 }
 

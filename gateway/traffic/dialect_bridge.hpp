@@ -70,6 +70,8 @@ public:
 private:
     a2a::translation<> translate_request(const a2a::incoming_request& in);
     std::string head_for(const a2a::outgoing_request& out, std::string_view fields) const;
+    net::routine<core::result<>> add_pages(std::string& text);
+    void ask_for_page(a2a::outgoing_request& page) const;
     model::edited_answer translate(std::string_view text);
     model::edited_answer refused(const a2a::refusal& why, std::string out);
     a2a::answer_options options() const;
@@ -85,6 +87,7 @@ private:
     std::optional<a2a::outgoing_request> task_;  // asks for the task that a subscription begins with
     std::string sent_head_;                      // what call.head and call.session point into
     std::string sent_fields_;
+    std::string next_page_;   // raw token of a page that belongs to the answer; empty: none
     std::string extensions_;  // that the agent has activated, as it names them
     answer_edit* card_ = nullptr;
     side_requests* beside_ = nullptr;

@@ -93,7 +93,8 @@ net::routine<> extended_card_endpoint::look(request_context& request)
         co_await respond_error(request, no_extended_card(request));
         co_return;
     }
-    if (request.agent->awaits_card && to.extended != extended_path::v02) {
+    const bool relayed = fits_any(request.agent->record.relay_paths, to.below);
+    if (request.agent->awaits_card && to.extended != extended_path::v02 && !relayed) {
         co_await await_card(request);
     }
     const auto* through = interface_for(*request.agent, to);

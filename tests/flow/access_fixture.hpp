@@ -90,8 +90,12 @@ inline config::settings guarded(const std::string& url)
 
 inline test_support::script answer_of_agent(const test_support::recorded_request& asked)
 {
+    if (asked.method != "POST") {
+        return test_support::answer_json(std::string{words_card});
+    }
+    const bool card = asked.body.find("xtendedCard") != std::string::npos;
     return test_support::answer_json(
-        asked.method == "POST" ? R"({"jsonrpc":"2.0","id":1,"result":{}})" : std::string{words_card}
+        R"({"jsonrpc":"2.0","id":1,"result":)" + (card ? std::string{words_card} : "{}") + "}"
     );
 }
 
