@@ -5,6 +5,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <utility>
 
 namespace gateway::mcp_path {
 namespace {
@@ -233,11 +234,30 @@ void session_table::sweep_some()
         return;
     }
     sweep_ = std::move(place);
-    net::asio::post(executor(), [this, alive = std::weak_ptr{alive_}] {
+    later([this] { sweep_some(); });
+}
+
+void session_table::later(std::function<void()> then)
+{
+    net::asio::post(executor(), [alive = std::weak_ptr{alive_}, then = std::move(then)] {
         if (!alive.expired()) {
-            sweep_some();
+            then();
         }
     });
+}
+
+std::vector<caller_session*> session_table::some(std::string_view agent_id, std::string_view behind) const
+{
+    std::vector<caller_session*> found;
+    const auto in = agents_.find(agent_id);
+    if (in == agents_.end()) {
+        return found;
+    }
+    const auto& sessions = in->second.sessions;
+    for (auto at = sessions.upper_bound(behind); at != sessions.end() && found.size() < most_swept; ++at) {
+        found.push_back(at->second.get());
+    }
+    return found;
 }
 
 std::vector<caller_session*> session_table::some_behind(const sweep_place& place) const

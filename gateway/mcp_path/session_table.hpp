@@ -112,6 +112,12 @@ protected:
     // Of every agent if `agent_id` is empty. What is done to one of them may end others.
     std::vector<caller_session*> all(std::string_view agent_id) const;
 
+    // Of an agent, in the order of their handles, those behind this one; at most most_swept.
+    std::vector<caller_session*> some(std::string_view agent_id, std::string_view behind) const;
+
+    // Runs behind what else is due on the loop, unless the table is gone by then.
+    void later(std::function<void()> then);
+
     // A session is served again after a loss, or all sessions of the agent are.
     void count_recovery(const std::string& agent_id);
 

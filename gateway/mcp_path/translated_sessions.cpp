@@ -94,10 +94,30 @@ core::result<translated_session*> translated_sessions::begin_one(session_name na
 
 void translated_sessions::lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now)
 {
-    mcp::list_differences to_now{*now};
-    for (auto* const each : all(id)) {
-        static_cast<translated_session*>(each)->lists_changed(now, to_now);  // there are no others in this table
+    news_[id] = std::make_unique<news>(news{.now = now, .to_now = mcp::list_differences{*now}});
+    tell_some(id);
+}
+
+void translated_sessions::tell_some(const std::string& agent_id)
+{
+    const auto found = news_.find(agent_id);
+    if (found == news_.end()) {
+        return;
     }
+    auto& told = *found->second;
+    const auto sessions = some(agent_id, told.told_to);
+    for (auto* const each : sessions) {
+        told.told_to = each->name().handle;
+        static_cast<translated_session*>(each)->lists_changed(
+            told.now,
+            told.to_now
+        );  // there are no others in this table
+    }
+    if (sessions.size() < most_swept) {
+        news_.erase(found);
+        return;
+    }
+    later([this, agent_id] { tell_some(agent_id); });
 }
 
 void translated_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
@@ -105,6 +125,7 @@ void translated_sessions::set_agent(const std::string& id, const std::shared_ptr
     session_table::set_agent(id, agent);
     if (agent == nullptr) {
         kept_.erase(id);
+        news_.erase(id);
     }
 }
 

@@ -48,16 +48,26 @@ public:
         const std::shared_ptr<text_queue>& reader
     );
 
-    // What the agent's server lists has changed to this.
+    // What the agent's server lists has changed to this. Of more sessions than most_swept the others hear of it behind what else is due
+    // on the loop.
     void lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now);
 
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
 private:
+    // Lists that have changed, and who has heard of them.
+    struct news {
+        std::shared_ptr<const mcp::server_lists> now;
+        mcp::list_differences to_now;
+        std::string told_to{};  // the handle of the last session
+    };
+
+    void tell_some(const std::string& agent_id);
     core::result<translated_session*> begin_one(session_name name, mcp::client_terms terms, bool once);
 
     upstream_maker ask_;
     model::string_map<std::shared_ptr<net::shared_budget>> kept_;  // by agent
+    model::string_map<std::unique_ptr<news>> news_;                // by agent, until all have heard of them
 };
 
 }  // namespace gateway::mcp_path

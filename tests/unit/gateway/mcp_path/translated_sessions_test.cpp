@@ -7,7 +7,9 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
@@ -306,6 +308,35 @@ TEST_CASE("A changed timeouts.call holds for the calls of sessions over HTTP tha
     x.pass(10s);
     CHECK(x.all(*asked) == "upstream_timeout");
     CHECK(x.all(x.asked(program_act::request, session, message("2", "ping"))) == answer_text("2") + "\nover");
+}
+
+TEST_CASE("Each session hears once of lists that have changed, however many there are")
+{
+    translated_rig x;
+    x.lists = std::make_shared<mcp::server_lists>();
+    x.lists->server = *mcp::read_discover_result(discovered);
+    std::vector<std::unique_ptr<program_reader>> listeners;
+    for (std::size_t i = 0; i <= gateway::mcp_path::session_table::most_swept; ++i) {
+        const auto reader = x.open(x.asked(program_act::begin, "", opening));
+        const auto begun = reader->take();
+        REQUIRE(begun.has_value());
+        reader->next();
+        listeners.push_back(x.open(x.asked(program_act::listen, begun->handle)));
+        CHECK(x.all(*listeners.back()).empty());
+    }
+    auto changed = std::make_shared<mcp::server_lists>(*x.lists);
+    changed->lists[mcp::index_of(mcp::list_kind::tools)] = {{.key = "t", .raw = "{}"}};
+    x.plane.lists_changed("a", changed);
+    for (const auto& each : listeners) {
+        CHECK(
+            x.all(*each) == R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})"
+                            "\n"
+        );
+    }
+    x.plane.lists_changed("a", std::make_shared<mcp::server_lists>(*changed));
+    for (const auto& each : listeners) {
+        CHECK(x.all(*each).empty());
+    }
 }
 
 TEST_CASE("New filters of resources end the sessions that are subscribed to any, and no others")
