@@ -337,7 +337,8 @@ constexpr auto settings_table = std::to_array<setting>({
      "The longest target of a request; less than `limits.header`. A longer one gets 414."},
     {"limits.sse_event",
      size_setting{of<&settings::limits, &limit_settings::sse_event>, kib, gib},
-     "The largest event of a stream that an agent answers with. A larger one cuts the stream."},
+     "The largest event of a stream that an agent answers with; a larger one cuts the stream. Also the largest answer "
+     "that Cardea translates."},
     {"limits.upstream_header",
      size_setting{of<&settings::limits, &limit_settings::upstream_header>, kib, mib},
      "The largest head of an agent's answer. A larger one gets 502."},

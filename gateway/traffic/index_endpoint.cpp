@@ -11,6 +11,7 @@ constexpr std::array routes{
     model::index_route{"GET", "/agents", "the agents that you may see"},
     model::index_route{"GET", "/agents/<id>/.well-known/agent-card.json", "the card of an agent"},
     model::index_route{"POST", "/agents/<id>", "a call of an agent: JSON-RPC of A2A"},
+    model::index_route{"*", "/agents/<id>/rest/...", "a call of an agent: HTTP+JSON of A2A, of 0.3 below v1/"},
     model::index_route{"POST", "/agents/<id>/mcp", "a message to an MCP server"},
 };
 

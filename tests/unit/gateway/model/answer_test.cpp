@@ -82,4 +82,35 @@ TEST_CASE("A refused configuration is explained problem by problem")
     CHECK(refused.body.find(R"("retryable":false)") != std::string::npos);
 }
 
+TEST_CASE("To a caller of HTTP+JSON a failure is told as its generation writes errors")
+{
+    using gateway::model::rest_error_answer;
+    constexpr auto edition = a2a::error_profile::v1_0_1;
+    const auto modern = rest_error_answer(core::errc::upstream_timeout, "words", a2a::generation::v1, edition);
+    CHECK(modern.status == 504);
+    CHECK(modern.fields.find("Cardea-Error: upstream_timeout\r\n") != std::string::npos);
+    CHECK(
+        modern.body ==
+        R"({"error":{"code":504,"status":"DEADLINE_EXCEEDED","message":"The agent did not answer in time.","details":[)"
+        R"({"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"upstream_timeout","domain":"cardea",)"
+        R"("metadata":{"agent":"words"}}]}})"
+    );
+    const auto old = rest_error_answer(core::errc::not_found, {}, a2a::generation::v03, edition);
+    CHECK(old.status == 404);
+    CHECK(
+        old.body == R"({"code":-31404,"message":"There is nothing at this address.",)"
+                    R"("data":{"code":"not_found","retryable":false}})"
+    );
+    // What A2A has a reason for has that one, and the status of the edition.
+    const auto version = [](a2a::error_profile profile) {
+        return rest_error_answer(core::errc::unsupported_media_type, {}, a2a::generation::v1, profile);
+    };
+    CHECK(version(a2a::error_profile::v1_0_0).status == 415);
+    CHECK(version(edition).status == 400);
+    CHECK(
+        version(edition).body.find(R"("reason":"CONTENT_TYPE_NOT_SUPPORTED","domain":"a2a-protocol.org")") !=
+        std::string::npos
+    );
+}
+
 TEST_SUITE_END();

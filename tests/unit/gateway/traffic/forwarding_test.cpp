@@ -248,4 +248,30 @@ TEST_CASE("An edited answer keeps nothing that speaks of the agent's bytes, and 
     }
 }
 
+TEST_CASE("A translated message keeps nothing that holds of one dialect, in both directions")
+{
+    for (const std::string name :
+         {"A2A-Extensions",
+          "a2a-version",
+          "Content-Digest",
+          "Content-Encoding",
+          "Content-Type",
+          "Repr-Digest",
+          "Signature",
+          "Signature-Input",
+          "X-A2A-Extensions"}) {
+        CAPTURE(name);
+        const auto request =
+            request_with({{name, "planted"}, {"X-Kept", "1"}}, {framing::length, 2, body_care::translated});
+        CHECK(request.find("planted") == std::string::npos);
+        CHECK(values(request, "x-kept") == names{"1"});
+        CHECK(values(request, "content-length") == names{"2"});
+        const auto answer = answer_with({{name, "planted"}, {"X-Kept", "1"}}, body_care::translated);
+        CHECK(answer == "HTTP/1.1 200 OK\r\nX-Kept: 1\r\nCache-Control: private, no-store\r\n");
+    }
+    const auto accepts = request_with({{"Accept", "planted"}}, {framing::none, 0, body_care::translated});
+    CHECK(accepts.find("planted") == std::string::npos);
+    CHECK(values(accepts, "accept-encoding") == names{"identity"});
+}
+
 TEST_SUITE_END();
