@@ -222,10 +222,11 @@ net::task<push_verdict> push_plane::attempt(store::delivery_facts delivery)
     if (!kept) {
         co_return later(std::string{core::name(kept.error().code)});
     }
-    if (!*kept) {
+    auto& stored = *kept;
+    if (!stored) {
         co_return verdict_of(push_end::unreadable, "the record is damaged");
     }
-    auto& found = **kept;
+    auto& found = *stored;
     auto receiver = addresses_->open(found.agent, found.address);
     if (!receiver) {
         co_return verdict_of(push_end::unreadable, "no key opens the address");
