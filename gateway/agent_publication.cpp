@@ -103,6 +103,22 @@ std::unique_ptr<push::push_plane> make_push_plane(
     );
 }
 
+void sign_deliveries(
+    push::push_plane& deliveries,
+    std::shared_ptr<const cards::card_signer> signer,
+    std::string public_base
+)
+{
+    const auto thread = std::make_shared<model::side_thread>();
+    deliveries.set_signer(
+        [thread, signer = std::move(signer), base = std::move(public_base)](std::string body, std::string id) {
+            return thread->ask<core::result<std::string>>([signer, base, body = std::move(body), id = std::move(id)] {
+                return signer->detached_signature(body, id, base);
+            });
+        }
+    );
+}
+
 core::result<> load_all(management::registry& registry, push::push_plane& deliveries, store::engine& records)
 {
     auto loaded = registry.load();

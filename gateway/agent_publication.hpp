@@ -4,6 +4,7 @@
 #include "core/log.hpp"
 #include "gateway/caller_sessions.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
@@ -47,6 +48,13 @@ std::unique_ptr<push::push_plane> make_push_plane(
     model::store_thread& store,
     const core::logger& log,
     const config::settings& settings
+);
+
+// Deliveries are signed from now on, on a thread of their own that ends with the plane.
+void sign_deliveries(
+    push::push_plane& deliveries,
+    std::shared_ptr<const cards::card_signer> signer,
+    std::string public_base
 );
 
 // What the store has of both, before it is asked for anything else. Fails as they do.

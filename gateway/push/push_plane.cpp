@@ -248,10 +248,22 @@ net::task<push_verdict> push_plane::send(store::kept_delivery delivery, model::p
         auto why = std::string{core::name(body.error().code)} + ": " + body.error().detail;
         co_return mended_later ? later(std::move(why)) : verdict_of(push_end::unreadable, std::move(why));
     }
+    std::string signature;
+    if (sign_) {
+        auto signing = sign_(*body, delivery.id);
+        auto made = co_await std::move(signing);
+        if (!made) {
+            co_return later("signature: " + made.error().detail);
+        }
+        signature = std::move(*made);
+    }
     if (stopped_) {
         co_return later("draining");
     }
     auto request = make_delivery(receiver, std::move(*body), delivery.id, settings_);
+    if (!signature.empty()) {
+        request.headers.emplace_back("Cardea-Signature", std::move(signature));
+    }
     const auto answer = co_await services_.fetcher.fetch(std::move(request));
     co_return judge(answer);
 }

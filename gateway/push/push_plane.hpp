@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace gateway::push {
 
@@ -71,6 +72,10 @@ public:
     // How addresses are opened. Nothing is delivered before.
     void set_addresses(std::shared_ptr<const model::push_addresses> addresses) { addresses_ = std::move(addresses); }
 
+    // From now on each delivery has the signature that `sign` makes of its body and its id; one that fails is tried again.
+    using signer = std::function<net::task<core::result<std::string>>(std::string body, std::string id)>;
+    void set_signer(signer sign) { sign_ = std::move(sign); }
+
     // The id of the delivery, once it is in the store. Fails with overloaded, draining, store_full and store_failed.
     net::task<core::result<std::string>> accept(model::push_delivery delivery);
 
@@ -100,6 +105,7 @@ private:
     const config::settings& settings_;
     push_queue queue_;
     std::shared_ptr<const model::push_addresses> addresses_;
+    signer sign_;
     std::array<std::uint64_t, push_ends> ended_{};
     std::uint64_t repeated_ = 0;
     std::size_t under_way_ = 0;  // coroutines

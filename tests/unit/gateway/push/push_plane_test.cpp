@@ -106,6 +106,21 @@ TEST_CASE("a receiver that refuses, redirects or may not be reached ends the del
     }
 }
 
+TEST_CASE("a delivery is signed with its body and id if there is a signer, and waits for one that fails")
+{
+    push_rig x;
+    bool fails = true;
+    x.plane->set_signer([&fails](std::string body, std::string id) { return signed_text(fails, body + '+' + id); });
+    const auto id = x.accept(old_task);
+    x.pass(0s);
+    CHECK(x.receiver.asked.empty());
+    CHECK(x.plane->facts().repeated == 1);
+    fails = false;
+    x.pass(1s);
+    REQUIRE(x.receiver.asked.size() == 1);
+    CHECK(field(x.receiver.asked[0], "Cardea-Signature") == old_task + '+' + id);
+}
+
 TEST_CASE("a delivery ends with the last attempt of the limit")
 {
     for (const std::uint64_t most : {1U, 2U, 3U}) {

@@ -100,6 +100,14 @@ inline net::task<core::result<>> drop_now(store::engine& engine, bool fails, std
     co_return engine.drop_delivery(number);
 }
 
+inline net::task<core::result<std::string>> signed_text(bool fails, std::string text)
+{
+    if (fails) {
+        co_return core::gateway_error(errc::internal, "no signature");
+    }
+    co_return text;
+}
+
 class kept_log final : public core::log_sink {
 public:
     void write(std::string_view lines) override { text.append(lines) += '\n'; }
