@@ -77,27 +77,22 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
     );
 }
 
-std::unique_ptr<push::push_plane> make_push_plane(
-    net::loop& control,
-    net::fetcher& fetcher,
-    management::registry& registry,
-    model::store_thread& store,
-    const core::logger& log,
-    const config::settings& settings
-)
+std::unique_ptr<push::push_plane>
+make_push_plane(net::loop& control, push_sources from, const config::settings& settings)
 {
     return std::make_unique<push::push_plane>(
         control.timers(),
         push::push_services{
-            fetcher,
+            from.fetcher,
             control.get_executor(),
-            log,
-            push::deliveries_in(store),
+            from.log,
+            push::deliveries_in(from.store),
             std::chrono::steady_clock::now,
             std::chrono::system_clock::now,
             any_fraction(),
             jose::system_random,
-            served_by(registry)
+            served_by(from.registry),
+            &from.long_bodies
         },
         settings
     );

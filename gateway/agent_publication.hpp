@@ -40,15 +40,18 @@ void publish_agents(agent_audience audience, std::string public_base);
 std::unique_ptr<tokens::token_plane>
 make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
 
-// Delivers push notifications of the registry's agents, which `store` keeps meanwhile. References outlive the plane.
-std::unique_ptr<push::push_plane> make_push_plane(
-    net::loop& control,
-    net::fetcher& fetcher,
-    management::registry& registry,
-    model::store_thread& store,
-    const core::logger& log,
-    const config::settings& settings
-);
+// What deliveries of push notifications need of the rest.
+struct push_sources {
+    net::fetcher& fetcher;
+    management::registry& registry;
+    model::store_thread& store;  // keeps them meanwhile
+    model::side_thread& long_bodies;
+    const core::logger& log;
+};
+
+// Delivers push notifications of the registry's agents. References outlive the plane.
+std::unique_ptr<push::push_plane>
+make_push_plane(net::loop& control, push_sources from, const config::settings& settings);
 
 // Deliveries are signed from now on, on a thread of their own that ends with the plane.
 void sign_deliveries(

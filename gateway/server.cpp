@@ -159,7 +159,7 @@ core::result<> server::start()
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
-    push_ = make_push_plane(control_, *fetcher_, *registry_, store_, log_, settings_);
+    push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
     credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},

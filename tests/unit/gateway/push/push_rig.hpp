@@ -149,7 +149,8 @@ struct push_rig {
             [this] { return clock; },
             [] { return 0.0; },
             jose::system_random,
-            [this](const std::string& agent) { return agent == "a" ? entry : nullptr; }
+            [this](const std::string& agent) { return agent == "a" ? entry : nullptr; },
+            nullptr
         };
     }
 
