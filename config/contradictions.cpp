@@ -65,6 +65,9 @@ std::vector<contradiction> contradictions_of(const process_settings& settings)
     add_of_listeners(settings, out);
     add_of_programs(settings, out);
     add_of_rates(settings.rate_limits, out);
+    if (settings.push_sign && settings.cards.signing_key.empty()) {
+        out.push_back({"push_sign", "cards.signing_key", "signs nothing without", "a key, or false"});
+    }
     return out;
 }
 

@@ -122,6 +122,10 @@ constexpr auto settings_table = std::to_array<setting>({
      network_list_setting{of<&settings::push_allow>},
      "Addresses, besides public ones, to which Cardea delivers push notifications. Default: none, so that no caller "
      "can have Cardea connect to a private, link-local or loopback address."},
+    {"push_sign",
+     switch_setting{of<&settings::push_sign>},
+     "Whether Cardea signs the push notifications that it delivers, with `cards.signing_key`: "
+     "[`Cardea-Signature`](operations.md#push-notifications)."},
     {"log.level", choice_setting<core::log_level>{of<&settings::log_level>}, "The least severe level that is written."},
     {"log.format",
      choice_setting<core::log_format>{of<&settings::log_format>},

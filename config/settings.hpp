@@ -145,6 +145,7 @@ struct process_settings {
     std::uint64_t workers = 0;       // 0: one per core
     core::push_mode push = core::push_mode::passthrough;  // of agents that do not say
     std::vector<std::string> push_allow;                  // blocks, besides public addresses, of callers' push URLs
+    bool push_sign = false;                               // deliveries have a signature of cards.signing_key
     core::log_level log_level = core::log_level::info;
     core::log_format log_format = core::log_format::automatic;
     std::string

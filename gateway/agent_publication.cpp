@@ -77,29 +77,40 @@ make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry
     );
 }
 
-std::unique_ptr<push::push_plane> make_push_plane(
-    net::loop& control,
-    net::fetcher& fetcher,
-    management::registry& registry,
-    model::store_thread& store,
-    const core::logger& log,
-    const config::settings& settings
-)
+std::unique_ptr<push::push_plane>
+make_push_plane(net::loop& control, push_sources from, const config::settings& settings)
 {
     return std::make_unique<push::push_plane>(
         control.timers(),
         push::push_services{
-            fetcher,
+            from.fetcher,
             control.get_executor(),
-            log,
-            push::deliveries_in(store),
+            from.log,
+            push::deliveries_in(from.store),
             std::chrono::steady_clock::now,
             std::chrono::system_clock::now,
             any_fraction(),
             jose::system_random,
-            served_by(registry)
+            served_by(from.registry),
+            &from.long_bodies
         },
         settings
+    );
+}
+
+void sign_deliveries(
+    push::push_plane& deliveries,
+    std::shared_ptr<const cards::card_signer> signer,
+    std::string public_base
+)
+{
+    const auto thread = std::make_shared<model::side_thread>();
+    deliveries.set_signer(
+        [thread, signer = std::move(signer), base = std::move(public_base)](std::string body, std::string id) {
+            return thread->ask<core::result<std::string>>([signer, base, body = std::move(body), id = std::move(id)] {
+                return signer->detached_signature(body, id, base);
+            });
+        }
     );
 }
 

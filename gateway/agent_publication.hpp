@@ -4,6 +4,7 @@
 #include "core/log.hpp"
 #include "gateway/caller_sessions.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
@@ -39,14 +40,24 @@ void publish_agents(agent_audience audience, std::string public_base);
 std::unique_ptr<tokens::token_plane>
 make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
 
-// Delivers push notifications of the registry's agents, which `store` keeps meanwhile. References outlive the plane.
-std::unique_ptr<push::push_plane> make_push_plane(
-    net::loop& control,
-    net::fetcher& fetcher,
-    management::registry& registry,
-    model::store_thread& store,
-    const core::logger& log,
-    const config::settings& settings
+// What deliveries of push notifications need of the rest.
+struct push_sources {
+    net::fetcher& fetcher;
+    management::registry& registry;
+    model::store_thread& store;  // keeps them meanwhile
+    model::side_thread& long_bodies;
+    const core::logger& log;
+};
+
+// Delivers push notifications of the registry's agents. References outlive the plane.
+std::unique_ptr<push::push_plane>
+make_push_plane(net::loop& control, push_sources from, const config::settings& settings);
+
+// Deliveries are signed from now on, on a thread of their own that ends with the plane.
+void sign_deliveries(
+    push::push_plane& deliveries,
+    std::shared_ptr<const cards::card_signer> signer,
+    std::string public_base
 );
 
 // What the store has of both, before it is asked for anything else. Fails as they do.

@@ -55,20 +55,25 @@ std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list wor
 
 // Snapshots from now on say with which keys.
 core::result<> start_cards(
-    const config::card_settings& settings,
+    const config::settings& settings,
     cards::card_thread& thread,
     management::registry& agents,
+    push::push_plane& deliveries,
     const std::string& public_base
 )
 {
-    auto signer = cards::make_signer(settings);
+    auto signer = cards::make_signer(settings.cards);
     if (!signer) {
         return std::move(signer).error();
     }
     if (*signer) {
         agents.set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
     }
-    thread.start((*signer) && (*signer)->can_sign() ? std::move(*signer) : nullptr, public_base);
+    const bool can_sign = *signer && (*signer)->can_sign();
+    if (can_sign && settings.push_sign) {
+        sign_deliveries(deliveries, *signer, public_base);
+    }
+    thread.start(can_sign ? std::move(*signer) : nullptr, public_base);
     return {};
 }
 
@@ -154,7 +159,7 @@ core::result<> server::start()
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
-    push_ = make_push_plane(control_, *fetcher_, *registry_, store_, log_, settings_);
+    push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
     directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
     credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
@@ -173,7 +178,7 @@ core::result<> server::start()
     }
     session_key_ = own_session_key(store_.engine(), log_);
     registry_->set_audit(audit_.trail());
-    if (auto started = start_cards(settings_.cards, *card_thread_, *registry_, public_base_); !started) {
+    if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
     }
     settings_ended({"access", "rate_limits", "mcp.session_keys"});

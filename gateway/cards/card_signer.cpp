@@ -3,6 +3,7 @@
 #include "a2a/card/card_signing.hpp"
 #include "config/file.hpp"
 #include "gateway/model/well_known.hpp"
+#include "jose/base64url.hpp"
 
 #include <utility>
 
@@ -53,6 +54,23 @@ card_signer::card_signer(std::shared_ptr<const jose::json_web_key> key, std::str
 core::result<json> card_signer::signatures_of(const json& card, const std::string& public_base) const
 {
     return a2a::signatures_of(card, *key_, public_base + std::string{model::key_set_path});
+}
+
+core::result<std::string>
+card_signer::detached_signature(std::string_view body, std::string_view jti, const std::string& public_base) const
+{
+    const json header = {
+        {"alg", jose::name(key_->algorithm())},
+        {"kid", key_->kid()},
+        {"jku", public_base + std::string{model::key_set_path}},
+        {"jti", jti}
+    };
+    const auto encoded = jose::base64url(core::to_text(header));
+    const auto signature = key_->sign(encoded + '.' + jose::base64url(body));
+    if (!signature) {
+        return signature.error();
+    }
+    return encoded + ".." + jose::base64url(*signature);
 }
 
 core::result<std::shared_ptr<const card_signer>> make_signer(const config::card_settings& settings)

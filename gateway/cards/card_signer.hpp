@@ -27,6 +27,11 @@ public:
     // As a2a::signatures_of(), whose conditions hold; `public_base` is where callers find the key set.
     core::result<core::json> signatures_of(const core::json& card, const std::string& public_base) const;
 
+    // A compact JWS over `body` without it (RFC 7515 appendix F), whose header has `jti` and where callers find the key set. Fails
+    // with internal.
+    core::result<std::string>
+    detached_signature(std::string_view body, std::string_view jti, const std::string& public_base) const;
+
     // JWK Set (RFC 7517): this key and earlier ones.
     const std::string& key_set() const noexcept { return key_set_; }
 

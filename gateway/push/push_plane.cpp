@@ -1,7 +1,5 @@
 #include "gateway/push/push_plane.hpp"
 
-#include "a2a/dialect/push_edit.hpp"
-#include "gateway/push/push_request.hpp"
 #include "jose/base64url.hpp"
 #include "net/loop/thrown.hpp"
 
@@ -16,6 +14,9 @@ namespace gateway::push {
 namespace {
 
 using core::errc;
+
+// A body of numbers and brackets of this size takes a few milliseconds.
+constexpr std::size_t made_at_once = 256 * 1024;
 
 net::task<core::result<std::uint64_t>> keep_in(model::store_thread& store, store::kept_delivery delivery)
 {
@@ -222,10 +223,11 @@ net::task<push_verdict> push_plane::attempt(store::delivery_facts delivery)
     if (!kept) {
         co_return later(std::string{core::name(kept.error().code)});
     }
-    if (!*kept) {
+    auto& stored = *kept;
+    if (!stored) {
         co_return verdict_of(push_end::unreadable, "the record is damaged");
     }
-    auto& found = **kept;
+    auto& found = *stored;
     auto receiver = addresses_->open(found.agent, found.address);
     if (!receiver) {
         co_return verdict_of(push_end::unreadable, "no key opens the address");
@@ -247,38 +249,53 @@ net::task<push_verdict> push_plane::send(store::kept_delivery delivery, model::p
         auto why = std::string{core::name(body.error().code)} + ": " + body.error().detail;
         co_return mended_later ? later(std::move(why)) : verdict_of(push_end::unreadable, std::move(why));
     }
+    std::string signature;
+    if (sign_) {
+        auto signing = sign_(*body, delivery.id);
+        auto made = co_await std::move(signing);
+        if (!made) {
+            co_return later("signature: " + made.error().detail);
+        }
+        signature = std::move(*made);
+    }
     if (stopped_) {
         co_return later("draining");
     }
     auto request = make_delivery(receiver, std::move(*body), delivery.id, settings_);
+    if (!signature.empty()) {
+        request.headers.emplace_back("Cardea-Signature", std::move(signature));
+    }
     const auto answer = co_await services_.fetcher.fetch(std::move(request));
     co_return judge(answer);
 }
 
-// The body in the receiver's generation. Fails on the gateway's side if that cannot be said.
 net::task<core::result<std::string>> push_plane::body_for(store::kept_delivery delivery, a2a::generation version)
 {
-    const a2a::translation_limits any{.bytes = delivery.body.size()};
-    const auto read = a2a::read_notification(delivery.body, any);
-    if (!read) {
-        co_return core::gateway_error(errc::internal, std::string{read.error().why});
-    }
-    const bool update = read->kind == a2a::event_kind::status_update || read->kind == a2a::event_kind::artifact_update;
-    if (update && read->version == a2a::generation::v1 && version == a2a::generation::v03) {
-        auto asking = whole_task(delivery.agent, read->task);
+    auto making = make_there(delivery.body, version);
+    auto made = co_await std::move(making);
+    if (made && made->missing_task) {
+        auto asking = whole_task(delivery.agent, *made->missing_task);
         auto task = co_await std::move(asking);
         if (!task) {
             co_return std::move(task).error();
         }
-        delivery.body = std::move(*task);
+        auto again = make_there(std::move(*task), version);
+        made = co_await std::move(again);
     }
-    std::string out;
-    const auto translated = a2a::translate_notification(delivery.body, read->version, version, out);
-    if (!translated) {
-        const auto& why = translated.error();
-        co_return core::gateway_error(errc::internal, why.member + ": " + std::string{why.why});
+    if (!made) {
+        co_return std::move(made).error();
     }
-    co_return out;
+    co_return std::move(made->text);
+}
+
+// make_body(), of a long one on another thread.
+net::task<core::result<outgoing_body>> push_plane::make_there(std::string notification, a2a::generation version)
+{
+    if (services_.long_bodies == nullptr || notification.size() <= made_at_once) {
+        co_return make_body(notification, version);
+    }
+    std::function work = [text = std::move(notification), version] { return make_body(text, version); };
+    co_return co_await services_.long_bodies->ask(std::move(work));
 }
 
 // 0.3 notifies of tasks only: an update of 1.0 goes out as the task that the agent has now.

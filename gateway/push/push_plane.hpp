@@ -8,10 +8,12 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/model/push_addresses.hpp"
+#include "gateway/model/side_thread.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/push/push_outcome.hpp"
 #include "gateway/push/push_queue.hpp"
+#include "gateway/push/push_request.hpp"
 #include "jose/sealed_text.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/deadlines.hpp"
@@ -25,6 +27,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace gateway::push {
 
@@ -50,6 +53,7 @@ struct push_services {
     jose::random_source random_bytes;
     // The agent as it is served now; null: it is not.
     std::function<std::shared_ptr<const model::agent_entry>(const std::string& agent)> find;
+    model::side_thread* long_bodies = nullptr;  // where they are translated; null: here
 };
 
 struct push_facts {
@@ -71,6 +75,10 @@ public:
     // How addresses are opened. Nothing is delivered before.
     void set_addresses(std::shared_ptr<const model::push_addresses> addresses) { addresses_ = std::move(addresses); }
 
+    // From now on each delivery has the signature that `sign` makes of its body and its id; one that fails is tried again.
+    using signer = std::function<net::task<core::result<std::string>>(std::string body, std::string id)>;
+    void set_signer(signer sign) { sign_ = std::move(sign); }
+
     // The id of the delivery, once it is in the store. Fails with overloaded, draining, store_full and store_failed.
     net::task<core::result<std::string>> accept(model::push_delivery delivery);
 
@@ -91,6 +99,7 @@ private:
     net::task<push_verdict> attempt(store::delivery_facts delivery);
     net::task<push_verdict> send(store::kept_delivery delivery, model::push_receiver receiver);
     net::task<core::result<std::string>> body_for(store::kept_delivery delivery, a2a::generation version);
+    net::task<core::result<outgoing_body>> make_there(std::string notification, a2a::generation version);
     net::task<core::result<std::string>> whole_task(std::string agent, std::string task);
     void give_up_late(push_verdict& verdict, const store::delivery_facts& delivery) const;
     void note(push_end end, const push_verdict& verdict, const store::delivery_facts& delivery);
@@ -100,6 +109,7 @@ private:
     const config::settings& settings_;
     push_queue queue_;
     std::shared_ptr<const model::push_addresses> addresses_;
+    signer sign_;
     std::array<std::uint64_t, push_ends> ended_{};
     std::uint64_t repeated_ = 0;
     std::size_t under_way_ = 0;  // coroutines

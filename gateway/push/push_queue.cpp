@@ -46,13 +46,14 @@ void push_queue::restore(store::delivery_facts delivery, core::steady_time now)
 
 void push_queue::add(store::delivery_facts delivery, core::steady_time now)
 {
-    received_.emplace(delivery.number, delivery.received);
+    const auto number = delivery.number;
+    received_.emplace(number, delivery.received);
     const auto [lane, is_new] = lanes_.try_emplace(delivery.lane);
     if (is_new) {
         lane->second.due = now;
         due_.emplace(now, delivery.lane);
     }
-    lane->second.waiting.emplace(delivery.number, std::move(delivery));
+    lane->second.waiting.emplace(number, std::move(delivery));
 }
 
 std::optional<store::delivery_facts> push_queue::next(core::steady_time now)

@@ -8,6 +8,7 @@
 #include "gateway/model/tls_files.hpp"
 
 #include <algorithm>
+#include <memory>
 #include <utility>
 
 namespace gateway::push {
@@ -22,6 +23,27 @@ std::string text_of(std::string_view raw)
 }
 
 }  // namespace
+
+core::result<outgoing_body> make_body(const std::string& notification, a2a::generation receiver)
+{
+    const a2a::translation_limits any{.bytes = notification.size()};
+    const auto read = a2a::read_notification(notification, any);
+    if (!read) {
+        return core::gateway_error(errc::internal, std::string{read.error().why});
+    }
+    outgoing_body body;
+    const bool update = read->kind == a2a::event_kind::status_update || read->kind == a2a::event_kind::artifact_update;
+    if (update && read->version == a2a::generation::v1 && receiver == a2a::generation::v03) {
+        body.missing_task = read->task;
+        return body;
+    }
+    const auto translated = a2a::translate_notification(notification, read->version, receiver, body.text);
+    if (!translated) {
+        const auto& why = translated.error();
+        return core::gateway_error(errc::internal, why.member + ": " + std::string{why.why});
+    }
+    return body;
+}
 
 net::fetch_request make_delivery(
     const model::push_receiver& receiver,

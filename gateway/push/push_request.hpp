@@ -1,17 +1,27 @@
 // The requests of a delivery: to its receiver, and to the agent if the receiver needs the whole task. Pure; any thread.
 #pragma once
 
+#include "a2a/method.hpp"
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/client/fetch.hpp"
 
-#include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace gateway::push {
+
+// What of a notification goes out, or which task has to be asked for before.
+struct outgoing_body {
+    std::string text;
+    std::optional<std::string> missing_task{};  // its id: the receiver knows tasks only, and this is an update of one
+};
+
+// The body in the receiver's generation. Fails with internal: it is no notification, or cannot be said there.
+core::result<outgoing_body> make_body(const std::string& notification, a2a::generation receiver);
 
 // The token goes out under both names that receivers of A2A know; `Cardea-Delivery` has `id`. Public addresses only, and those of
 // push_allow; redirects are answers.

@@ -48,7 +48,7 @@ void push_endpoint::recognise(request_context& request) const
 
 net::routine<> push_endpoint::answer(request_context& request)
 {
-    if (!request.push || find_agent(request) == nullptr) {
+    if (find_agent(request) == nullptr || !request.push) {
         co_await refuse_agent(request);
         co_return;
     }

@@ -75,6 +75,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.agent_hosts == "{id}.agents.example.com");
     CHECK(s.workers == 3);
     CHECK(s.push == core::push_mode::mediate);
+    CHECK(s.push_sign);
     CHECK(s.push_allow == std::vector<std::string>{"10.0.0.0/8", "fd00::/8"});
     CHECK(s.log_level == core::log_level::warn);
     CHECK(s.log_format == core::log_format::text);
@@ -372,6 +373,28 @@ TEST_CASE("where an extended card comes from is one of four")
                 .extended_card == value
         );
     }
+}
+
+TEST_CASE("who delivers push notifications is one of two, for all agents and for one of A2A, and signing needs a key")
+{
+    CHECK(right("{}").push == core::push_mode::passthrough);
+    const auto read =
+        right("push: mediate\nagents: {a: {url: \"http://h\", push: passthrough}, b: {url: \"http://h\"}}");
+    CHECK(read.push == core::push_mode::mediate);
+    CHECK(read.agents.at(0).push == core::push_mode::passthrough);
+    CHECK_FALSE(read.agents.at(1).push.has_value());
+    CHECK(
+        problems_of("push: gateway") ==
+        "c.yml:1:7: push: \"gateway\" is not one of the two; expected passthrough or mediate\n"
+    );
+    CHECK(
+        problems_of("agents: {a: {command: npx, push: mediate}}") ==
+        "c.yml:1:34: agents.a.push: is for A2A agents; remove it\n"
+    );
+    CHECK(
+        problems_of("push_sign: true") ==
+        "c.yml:1:12: push_sign: true signs nothing without cards.signing_key; expected a key, or false\n"
+    );
 }
 
 TEST_CASE("what an agent speaks is a list of dialects, each once, and only of A2A agents")

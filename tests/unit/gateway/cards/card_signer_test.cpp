@@ -1,5 +1,8 @@
 #include "gateway/cards/card_signer.hpp"
 
+#include "core/json/json.hpp"
+#include "jose/base64url.hpp"
+#include "jose/json_web_key.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
 
@@ -54,6 +57,29 @@ TEST_CASE("without keys there is no signer, with earlier keys alone one that can
     REQUIRE(made.has_value());
     CHECK_FALSE((*made)->can_sign());
     CHECK((*made)->key_set() == set);
+}
+
+TEST_CASE("a detached signature is over the body that it does not have, and names key, key set and id")
+{
+    const rig x;
+    const auto made = x.signer()->detached_signature("{\"x\":1}", "id-1", "https://gw.test");
+    REQUIRE(made.has_value());
+    const auto middle = made->find("..");
+    REQUIRE(middle != std::string::npos);
+    const auto encoded = made->substr(0, middle);
+    const auto header = core::parse_json(jose::from_base64url(encoded).value_or(""));
+    REQUIRE(header.has_value());
+    CHECK((*header)["alg"] == "ES256");
+    CHECK((*header)["jku"] == "https://gw.test/.well-known/jwks.json");
+    CHECK((*header)["jti"] == "id-1");
+    const auto keys = jose::parse_key_set(x.signer()->key_set());
+    REQUIRE(keys.has_value());
+    REQUIRE(keys->size() == 1);
+    CHECK((*header)["kid"] == keys->front().kid());
+    const auto signature = jose::from_base64url(made->substr(middle + 2)).value_or("");
+    const auto& key = keys->front();
+    CHECK(key.verifies(key.algorithm(), encoded + '.' + jose::base64url("{\"x\":1}"), signature));
+    CHECK_FALSE(key.verifies(key.algorithm(), encoded + '.' + jose::base64url("{\"x\":2}"), signature));
 }
 
 TEST_CASE("the key set has the key and the earlier ones, each once, and nothing private")

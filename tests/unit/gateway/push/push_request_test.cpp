@@ -68,6 +68,23 @@ TEST_CASE("a delivery may go to public addresses, and to others only if push_all
     CHECK_FALSE(allows("127.0.0.1"));
 }
 
+TEST_CASE("a body goes out in the generation of its receiver, or says which task is missing for that")
+{
+    using a2a::generation;
+    using gateway::push::make_body;
+    const std::string update = R"({"statusUpdate":{"taskId":"t","status":{"state":"TASK_STATE_WORKING"}}})";
+    CHECK(make_body(update, generation::v1)->text == update);
+    CHECK_FALSE(make_body(update, generation::v1)->missing_task.has_value());
+    CHECK(make_body(update, generation::v03)->missing_task == "t");
+    const std::string task = R"({"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}})";
+    CHECK(
+        make_body(task, generation::v03)->text ==
+        R"({"kind":"task","id":"t","contextId":"c","status":{"state":"working"}})"
+    );
+    CHECK(make_body("{}", generation::v1).error().code == core::errc::internal);
+    CHECK(make_body(R"({"task":{"status":1}})", generation::v03).error().code == core::errc::internal);
+}
+
 TEST_CASE("the agent is asked for the task with its own credentials, and the id keeps its characters")
 {
     gateway::model::agent_entry agent;
