@@ -5,6 +5,7 @@
 #include "core/access.hpp"
 #include "core/agent_credentials.hpp"
 #include "core/boxed.hpp"
+#include "core/breaker_settings.hpp"
 #include "core/clock.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
@@ -109,14 +110,21 @@ struct agent {
     std::vector<std::pair<std::string, secret>> headers;       // the same; of an MCP server: with every request
     caller_credentials of_callers;                             // what the agent gets of its callers' credentials
     std::optional<duration> timeout;                           // instead of timeouts.upstream_head
-    std::string ca_file;                                       // PEM; empty: the system's trust store
-    std::string cert_file;                                     // PEM: what agents are shown that ask who calls
-    std::string key_file;                                      // PEM; goes with cert_file
-    std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
-    std::optional<access_policy> discover;                     // who may know of it; nullopt: as access.rules say
-    std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
-    bool disabled = false;                                     // known, but answered like an unknown agent
-    bool registered = false;       // by itself, see register: reached at public addresses only
+    std::optional<std::uint64_t> breaker_failures;             // these instead of defaults.breaker
+    std::optional<double> breaker_ratio;
+    std::optional<std::uint64_t> breaker_volume;
+    std::optional<duration> breaker_window;
+    std::optional<duration> breaker_cooldown;
+    std::optional<duration> breaker_max_cooldown;
+    std::optional<duration> breaker_probe;
+    std::string ca_file;                    // PEM; empty: the system's trust store
+    std::string cert_file;                  // PEM: what agents are shown that ask who calls
+    std::string key_file;                   // PEM; goes with cert_file
+    std::vector<std::string> relay_paths;   // glob patterns: what is relayed opaquely
+    std::optional<access_policy> discover;  // who may know of it; nullopt: as access.rules say
+    std::optional<access_policy> call;      // who may call it; nullopt: as access.rules say
+    bool disabled = false;                  // known, but answered like an unknown agent
+    bool registered = false;                // by itself, see register: reached at public addresses only
     std::string registered_by;     // provider and id of a principal; empty: whoever has the token for registrations
     std::string version;           // the operator's note; shown, never interpreted
     std::string protocol_version;  // as the operator gives it; shown, never interpreted
@@ -132,6 +140,9 @@ bool has_credentials(const agent& record) noexcept;
 // get one, and `automatic` is proxy. Without, `automatic` is proxy unless the agent has a credential that it would be asked
 // with, and managed is off, since nobody is a principal. An MCP server has no extended card of its own.
 extended_card_access extended_card_of(const agent& record, bool authenticates) noexcept;
+
+// What the record says, and else `defaults`.
+breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
 // normalisation changes (RFC 3986 section 5.2.4).

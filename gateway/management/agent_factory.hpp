@@ -33,11 +33,15 @@ public:
     }
 
     // As model::make_entry().
-    core::result<std::shared_ptr<const model::agent_entry>>
-    make(const core::agent& record, const std::string& call_url = {}, const core::secret& token = {});
+    core::result<std::shared_ptr<const model::agent_entry>> make(
+        const core::agent& record,
+        const std::string& call_url = {},
+        const core::secret& token = {},
+        const model::agent_entry* before = nullptr
+    );
 
     // `is`, with what is known of the agent as it was: the same record keeps its card, and with it where calls go; the same
-    // credentials keep their token; the same session knows how its server is spoken to. `served`: both are.
+    // credentials keep their token; the same session knows how its server is spoken to; the same endpoint keeps its breaker. `served`: both are.
     std::shared_ptr<const model::agent_entry>
     renewed(const model::agent_entry& was, std::shared_ptr<const model::agent_entry> is, bool served);
 

@@ -75,29 +75,35 @@ answer no_calls_answer(std::string_view agent, std::string_view id)
     );
 }
 
-answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
+answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id, std::uint64_t retry_after)
 {
-    auto out = failure(code, core::jsonrpc_error_body(id, code, agent));
+    auto out = failure(code, core::jsonrpc_error_body(id, code, agent), retry_after);
     out.status = core::jsonrpc_http_status(code);
     return out;
 }
 
-answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data)
+answer mcp_error_answer(
+    core::errc code,
+    std::string_view agent,
+    std::string_view id,
+    std::string_view data,
+    std::uint64_t retry_after
+)
 {
     if (data.empty()) {
-        return failure(code, core::jsonrpc_error_body(id, code, agent));
+        return failure(code, core::jsonrpc_error_body(id, code, agent), retry_after);
     }
     std::string body = R"({"jsonrpc":"2.0","id":)";
     body += id.empty() ? "null" : id;
     body += R"(,"error":{"code":)" + std::to_string(core::jsonrpc_code(code)) + R"(,"message":)";
     core::append_json_string(body, core::message(code));
     body.append(R"(,"data":)").append(data).append("}}");
-    return failure(code, std::move(body));
+    return failure(code, std::move(body), retry_after);
 }
 
-answer call_error(core::errc code, std::string_view agent, std::string_view id)
+answer call_error(core::errc code, std::string_view agent, std::string_view id, std::uint64_t retry_after)
 {
-    return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
+    return id.empty() ? error_answer(code, agent, retry_after) : jsonrpc_error_answer(code, agent, id, retry_after);
 }
 
 answer a2x_unauthenticated_answer(std::string_view id)

@@ -42,14 +42,26 @@ answer problems_answer(core::errc code, core::json problems);
 answer no_calls_answer(std::string_view agent, std::string_view id);
 
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
-answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
+answer jsonrpc_error_answer(
+    core::errc code,
+    std::string_view agent,
+    std::string_view id,
+    std::uint64_t retry_after = usual_retry_after
+);
 
 // The same to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
-answer call_error(core::errc code, std::string_view agent, std::string_view id);
+answer
+call_error(core::errc code, std::string_view agent, std::string_view id, std::uint64_t retry_after = usual_retry_after);
 
 // The same for a call of an MCP server, with the status of the code: MCP's clients read it (basic/transports, "Streamable
 // HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
-answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
+answer mcp_error_answer(
+    core::errc code,
+    std::string_view agent,
+    std::string_view id,
+    std::string_view data = {},
+    std::uint64_t retry_after = usual_retry_after
+);
 
 // 401 with the JSON-RPC error by which A2X says that a credential is needed. A2A 1.0 gives that code another meaning, so that
 // only callers of 0.3 get it. `id` is raw; empty: it is not known.

@@ -6,6 +6,8 @@
 #include "gateway/model/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <chrono>
+#include <random>
 #include <utility>
 
 namespace gateway::model {
@@ -39,6 +41,21 @@ std::string path_of(const std::string& url)
     return path.empty() ? "/" : path;
 }
 
+double any_share()
+{
+    thread_local std::minstd_rand engine{std::random_device{}()};
+    return std::uniform_real_distribution{0.0, 1.0}(engine);
+}
+
+std::shared_ptr<reach::breaker>
+breaker_of(const agent_entry& entry, const core::breaker_settings& settings, const agent_entry* before)
+{
+    const bool same = before != nullptr && before->upstream && before->breaker &&
+                      before->upstream->key == entry.upstream->key && before->breaker->settings() == settings;
+    return same ? before->breaker
+                : std::make_shared<reach::breaker>(settings, std::chrono::steady_clock::now(), any_share);
+}
+
 }  // namespace
 
 std::shared_ptr<const core::address_rule>
@@ -52,7 +69,8 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url,
-    const core::secret& token
+    const core::secret& token,
+    const agent_entry* before
 )
 {
     auto entry = std::make_shared<agent_entry>();
@@ -79,6 +97,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
         entry->own_path = path_of(record.url);
         entry->base_path = entry->own_path.substr(0, entry->own_path.find_last_not_of('/') + 1);
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
+        entry->breaker = breaker_of(*entry, core::breaker_of(record, defaults.breaker), before);
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
 }
@@ -102,7 +121,11 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         if (record.disabled) {
             continue;
         }
-        auto entry = make_entry(record, {settings.timeouts.upstream_head, settings.registration.allow}, contexts);
+        auto entry = make_entry(
+            record,
+            {settings.timeouts.upstream_head, settings.registration.allow, settings.defaults.breaker},
+            contexts
+        );
         if (!entry) {
             return std::move(entry).error();
         }

@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/ip.hpp"
 #include "gateway/model/published_card.hpp"
+#include "gateway/reach/breaker.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -43,6 +44,8 @@ struct agent_entry {
     std::string own_path;                 // of the record's URL; at least "/"
     std::string base_path;                // the same without slashes at the end
     core::duration head_timeout{};
+    std::shared_ptr<reach::breaker>
+        breaker;  // of where calls go, the same for all threads; null: it is not called over HTTP
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
@@ -78,6 +81,7 @@ struct snapshot {
 struct entry_defaults {
     core::duration head_timeout{};
     std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
+    core::breaker_settings breaker{};
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.
@@ -85,14 +89,16 @@ std::shared_ptr<const core::address_rule>
 addresses_of(const core::agent& record, std::span<const std::string> register_allow);
 
 // Calls go to `call_url`; empty: to the record's own, until its card has been seen. `token`: of the agent's OAuth server; empty:
-// none. Fails with config_invalid if the URL or
+// none. `before`: what the agent was until now, whose breaker stays if calls go to the same endpoint by the same rules; null: it is
+// new. Fails with config_invalid if the URL or
 // the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url = {},
-    const core::secret& token = {}
+    const core::secret& token = {},
+    const agent_entry* before = nullptr
 );
 
 // The same with this agent_entry::fell_back.

@@ -29,6 +29,16 @@ std::string shown_detail(const request_context& request, core::error failure)
     return secrets.apply(failure.detail);
 }
 
+// Seconds.
+std::uint64_t retry_after(const request_context& request, const core::error& failure)
+{
+    if (failure.code != core::errc::circuit_open || !request.agent || !request.agent->breaker) {
+        return model::usual_retry_after;
+    }
+    const auto now = request.caller.owner().now();
+    return model::retry_after(now, request.agent->breaker->again_at(now));
+}
+
 }  // namespace
 
 net::routine<> respond(request_context& request, model::answer answer)
@@ -63,11 +73,12 @@ net::routine<> respond_error(request_context& request, core::error failure)
 
 net::routine<> respond_call_error(request_context& request, core::error failure)
 {
+    const auto seconds = retry_after(request, failure);
     if (request.words == call_words::a2a) {
-        auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
+        auto answer = model::call_error(failure.code, request.record.agent, request.call_id, seconds);
         return respond_error(request, std::move(failure), std::move(answer));
     }
-    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
+    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id, {}, seconds);
     const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
     const bool admitted = failure.from == core::side::upstream && !refused;
     if (request.words == call_words::mcp_session && admitted && !request.call_id.empty()) {

@@ -82,4 +82,17 @@ TEST_CASE("A refused configuration is explained problem by problem")
     CHECK(refused.body.find(R"("retryable":false)") != std::string::npos);
 }
 
+TEST_CASE("A call of an agent that is paused is told when to try again, in whatever words")
+{
+    constexpr auto code = core::errc::circuit_open;
+    for (const auto& said :
+         {gateway::model::call_error(code, "a", "1", 17),
+          gateway::model::call_error(code, "a", "", 17),
+          gateway::model::mcp_error_answer(code, "a", "1", {}, 17)}) {
+        CHECK(said.status == 503);
+        CHECK(said.fields.find("Cardea-Error: circuit_open\r\n") != std::string::npos);
+        CHECK(said.fields.find("Retry-After: 17\r\n") != std::string::npos);
+    }
+}
+
 TEST_SUITE_END();

@@ -70,6 +70,29 @@ TEST_CASE("An agent's own timeout replaces the one for all")
     CHECK(entry_of(agent)->head_timeout == 5s);
 }
 
+TEST_CASE("An agent keeps its breaker as long as its calls go to the same endpoint by the same rules")
+{
+    net::client_contexts contexts;
+    auto agent = agent_at("http://agent.test/a");
+    const auto made = [&](const gateway::model::agent_entry* before, const std::string& call_url = {}) {
+        auto entry = gateway::model::make_entry(agent, {.head_timeout = 30s}, contexts, call_url, {}, before);
+        REQUIRE(entry.has_value());
+        return *entry;
+    };
+    const auto first = made(nullptr);
+    REQUIRE(first->breaker != nullptr);
+    CHECK(first->breaker->settings() == core::breaker_settings{});
+    CHECK(made(nullptr)->breaker != first->breaker);
+    CHECK(made(first.get())->breaker == first->breaker);
+    CHECK(made(first.get(), "http://agent.test/another/path")->breaker == first->breaker);
+    agent.breaker_failures = 7;
+    const auto stricter = made(first.get());
+    CHECK(stricter->breaker != first->breaker);
+    CHECK(stricter->breaker->settings().failures == 7);
+    agent.url = "http://other.test/a";
+    CHECK(made(stricter.get())->breaker != stricter->breaker);
+}
+
 TEST_CASE("An MCP server has no address for calls")
 {
     auto agent = agent_at("http://agent.test/mcp");
