@@ -110,25 +110,27 @@ struct agent {
     std::vector<std::pair<std::string, secret>> headers;       // the same; of an MCP server: with every request
     caller_credentials of_callers;                             // what the agent gets of its callers' credentials
     std::optional<duration> timeout;                           // instead of timeouts.upstream_head
-    std::optional<std::uint64_t> breaker_failures;             // these instead of defaults.breaker
+    std::string ca_file;                                       // PEM; empty: the system's trust store
+    std::string cert_file;                                     // PEM: what agents are shown that ask who calls
+    std::string key_file;                                      // PEM; goes with cert_file
+    std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
+    std::optional<access_policy> discover;                     // who may know of it; nullopt: as access.rules say
+    std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
+    bool disabled = false;                                     // known, but answered like an unknown agent
+    bool registered = false;       // by itself, see register: reached at public addresses only
+    std::string registered_by;     // provider and id of a principal; empty: whoever has the token for registrations
+    std::string version;           // the operator's note; shown, never interpreted
+    std::string protocol_version;  // as the operator gives it; shown, never interpreted
+    std::string metadata = "{}";   // JSON object text; shown by agents/get, never interpreted
+
+    // These instead of defaults.breaker.
+    std::optional<std::uint64_t> breaker_failures;
     std::optional<double> breaker_ratio;
     std::optional<std::uint64_t> breaker_volume;
     std::optional<duration> breaker_window;
     std::optional<duration> breaker_cooldown;
     std::optional<duration> breaker_max_cooldown;
     std::optional<duration> breaker_probe;
-    std::string ca_file;                    // PEM; empty: the system's trust store
-    std::string cert_file;                  // PEM: what agents are shown that ask who calls
-    std::string key_file;                   // PEM; goes with cert_file
-    std::vector<std::string> relay_paths;   // glob patterns: what is relayed opaquely
-    std::optional<access_policy> discover;  // who may know of it; nullopt: as access.rules say
-    std::optional<access_policy> call;      // who may call it; nullopt: as access.rules say
-    bool disabled = false;                  // known, but answered like an unknown agent
-    bool registered = false;                // by itself, see register: reached at public addresses only
-    std::string registered_by;     // provider and id of a principal; empty: whoever has the token for registrations
-    std::string version;           // the operator's note; shown, never interpreted
-    std::string protocol_version;  // as the operator gives it; shown, never interpreted
-    std::string metadata = "{}";   // JSON object text; shown by agents/get, never interpreted
 
     friend bool operator==(const agent&, const agent&) = default;
 };

@@ -25,19 +25,16 @@ std::optional<core::ip_address> address_in(const std::string& url)
 
 }  // namespace
 
-core::result<std::shared_ptr<const model::agent_entry>> agent_factory::make(
-    const core::agent& record,
-    const std::string& call_url,
-    const core::secret& token,
-    const model::agent_entry* before
-)
+core::result<std::shared_ptr<const model::agent_entry>>
+agent_factory::make(const core::agent& record, const std::string& call_url, const core::secret& token)
 {
     const model::entry_defaults defaults{
-        settings_.timeouts.upstream_head,
-        settings_.registration.allow,
-        settings_.defaults.breaker
+        .head_timeout = settings_.timeouts.upstream_head,
+        .register_allow = settings_.registration.allow,
+        .breaker = settings_.defaults.breaker,
+        .breakers = &breakers_
     };
-    return model::make_entry(record, defaults, contexts_, call_url, token, before);
+    return model::make_entry(record, defaults, contexts_, call_url, token);
 }
 
 std::shared_ptr<const model::agent_entry>
@@ -47,11 +44,8 @@ agent_factory::renewed(const model::agent_entry& was, std::shared_ptr<const mode
     // While nobody may call the agent, nobody renews its token.
     const bool has_token = served && !was.token.empty() && was.record.credentials == is->record.credentials;
     const bool fell_back = served && was.fell_back && model::same_session(was.record, is->record);
-    const bool has_breaker =
-        served && is->breaker && was.breaker && was.breaker->state() != reach::breaker_state::closed;
-    if (moves || has_token || has_breaker) {
-        const auto token = has_token ? was.token : core::secret{};
-        auto entry = make(is->record, moves ? was.call_url : std::string{}, token, &was);
+    if (moves || has_token) {
+        auto entry = make(is->record, moves ? was.call_url : std::string{}, has_token ? was.token : core::secret{});
         if (entry) {
             is = std::move(*entry);
         }

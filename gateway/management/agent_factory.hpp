@@ -33,15 +33,11 @@ public:
     }
 
     // As model::make_entry().
-    core::result<std::shared_ptr<const model::agent_entry>> make(
-        const core::agent& record,
-        const std::string& call_url = {},
-        const core::secret& token = {},
-        const model::agent_entry* before = nullptr
-    );
+    core::result<std::shared_ptr<const model::agent_entry>>
+    make(const core::agent& record, const std::string& call_url = {}, const core::secret& token = {});
 
     // `is`, with what is known of the agent as it was: the same record keeps its card, and with it where calls go; the same
-    // credentials keep their token; the same session knows how its server is spoken to; the same endpoint keeps its breaker. `served`: both are.
+    // credentials keep their token; the same session knows how its server is spoken to. `served`: both are.
     std::shared_ptr<const model::agent_entry>
     renewed(const model::agent_entry& was, std::shared_ptr<const model::agent_entry> is, bool served);
 
@@ -60,6 +56,7 @@ public:
 private:
     const config::settings& settings_;
     net::client_contexts contexts_;  // shared by agents with the same files
+    reach::breaker_shelf breakers_;  // of the agents that there are
 };
 
 }  // namespace gateway::management

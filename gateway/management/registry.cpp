@@ -238,7 +238,7 @@ void registry::set_fell_back(const std::string& id, bool fell_back)
 bool registry::remake(const std::string& id, const std::string& call_url, const core::secret& token)
 {
     auto& there = agents_.find(id)->second;
-    auto entry = factory_.make(there.entry->record, call_url, token, there.entry.get());
+    auto entry = factory_.make(there.entry->record, call_url, token);
     if (!entry) {
         log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
         return false;

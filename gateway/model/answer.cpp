@@ -34,6 +34,16 @@ answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry
     return failure(code, core::http_error_body(code, agent), retry_after);
 }
 
+void set_retry_after(answer& of, std::uint64_t seconds)
+{
+    constexpr std::string_view name = "Retry-After: ";
+    const auto at = of.fields.find(name);
+    if (at != std::string::npos) {
+        const auto from = at + name.size();
+        of.fields.replace(from, of.fields.find("\r\n", from) - from, std::to_string(seconds));
+    }
+}
+
 std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept
 {
     using std::chrono::seconds;
@@ -75,35 +85,29 @@ answer no_calls_answer(std::string_view agent, std::string_view id)
     );
 }
 
-answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id, std::uint64_t retry_after)
+answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id)
 {
-    auto out = failure(code, core::jsonrpc_error_body(id, code, agent), retry_after);
+    auto out = failure(code, core::jsonrpc_error_body(id, code, agent));
     out.status = core::jsonrpc_http_status(code);
     return out;
 }
 
-answer mcp_error_answer(
-    core::errc code,
-    std::string_view agent,
-    std::string_view id,
-    std::string_view data,
-    std::uint64_t retry_after
-)
+answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data)
 {
     if (data.empty()) {
-        return failure(code, core::jsonrpc_error_body(id, code, agent), retry_after);
+        return failure(code, core::jsonrpc_error_body(id, code, agent));
     }
     std::string body = R"({"jsonrpc":"2.0","id":)";
     body += id.empty() ? "null" : id;
     body += R"(,"error":{"code":)" + std::to_string(core::jsonrpc_code(code)) + R"(,"message":)";
     core::append_json_string(body, core::message(code));
     body.append(R"(,"data":)").append(data).append("}}");
-    return failure(code, std::move(body), retry_after);
+    return failure(code, std::move(body));
 }
 
-answer call_error(core::errc code, std::string_view agent, std::string_view id, std::uint64_t retry_after)
+answer call_error(core::errc code, std::string_view agent, std::string_view id)
 {
-    return id.empty() ? error_answer(code, agent, retry_after) : jsonrpc_error_answer(code, agent, id, retry_after);
+    return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
 }
 
 answer a2x_unauthenticated_answer(std::string_view id)

@@ -32,6 +32,9 @@ answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry
 // Whole seconds until asking may help, for Retry-After: at least 1, at most 300, since what is waited for may come sooner.
 std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept;
 
+// Replaces the Retry-After that a 503 has.
+void set_retry_after(answer& of, std::uint64_t seconds);
+
 // The same with a message of this case's, which may quote what the caller sent.
 answer explained_answer(core::errc code, std::string_view message);
 
@@ -42,26 +45,14 @@ answer problems_answer(core::errc code, core::json problems);
 answer no_calls_answer(std::string_view agent, std::string_view id);
 
 // The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
-answer jsonrpc_error_answer(
-    core::errc code,
-    std::string_view agent,
-    std::string_view id,
-    std::uint64_t retry_after = usual_retry_after
-);
+answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
 
 // The same to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
-answer
-call_error(core::errc code, std::string_view agent, std::string_view id, std::uint64_t retry_after = usual_retry_after);
+answer call_error(core::errc code, std::string_view agent, std::string_view id);
 
 // The same for a call of an MCP server, with the status of the code: MCP's clients read it (basic/transports, "Streamable
 // HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
-answer mcp_error_answer(
-    core::errc code,
-    std::string_view agent,
-    std::string_view id,
-    std::string_view data = {},
-    std::uint64_t retry_after = usual_retry_after
-);
+answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
 
 // 401 with the JSON-RPC error by which A2X says that a credential is needed. A2A 1.0 gives that code another meaning, so that
 // only callers of 0.3 get it. `id` is raw; empty: it is not known.

@@ -7,7 +7,6 @@
 #include "net/http1/head_writer.hpp"
 
 #include <chrono>
-#include <random>
 #include <utility>
 
 namespace gateway::model {
@@ -41,19 +40,13 @@ std::string path_of(const std::string& url)
     return path.empty() ? "/" : path;
 }
 
-double any_share()
-{
-    thread_local std::minstd_rand engine{std::random_device{}()};
-    return std::uniform_real_distribution{0.0, 1.0}(engine);
-}
-
 std::shared_ptr<reach::breaker>
-breaker_of(const agent_entry& entry, const core::breaker_settings& settings, const agent_entry* before)
+breaker_for(const core::agent& record, const std::string& endpoint, const entry_defaults& defaults)
 {
-    const bool same = before != nullptr && before->upstream && before->breaker &&
-                      before->upstream->key == entry.upstream->key && before->breaker->settings() == settings;
-    return same ? before->breaker
-                : std::make_shared<reach::breaker>(settings, std::chrono::steady_clock::now(), any_share);
+    reach::breaker_shelf own;
+    auto& shelf = defaults.breakers != nullptr ? *defaults.breakers : own;
+    const auto settings = core::breaker_of(record, defaults.breaker);
+    return shelf.get(record.id + '\n' + endpoint, settings, std::chrono::steady_clock::now());
 }
 
 }  // namespace
@@ -69,8 +62,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url,
-    const core::secret& token,
-    const agent_entry* before
+    const core::secret& token
 )
 {
     auto entry = std::make_shared<agent_entry>();
@@ -96,8 +88,8 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
         set_heads(*entry, *target);
         entry->own_path = path_of(record.url);
         entry->base_path = entry->own_path.substr(0, entry->own_path.find_last_not_of('/') + 1);
+        entry->breaker = breaker_for(record, target->key, defaults);
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
-        entry->breaker = breaker_of(*entry, core::breaker_of(record, defaults.breaker), before);
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
 }
@@ -123,7 +115,9 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         }
         auto entry = make_entry(
             record,
-            {settings.timeouts.upstream_head, settings.registration.allow, settings.defaults.breaker},
+            {.head_timeout = settings.timeouts.upstream_head,
+             .register_allow = settings.registration.allow,
+             .breaker = settings.defaults.breaker},
             contexts
         );
         if (!entry) {

@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "core/ip.hpp"
 #include "gateway/model/published_card.hpp"
-#include "gateway/reach/breaker.hpp"
+#include "gateway/reach/breaker_shelf.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -45,7 +45,7 @@ struct agent_entry {
     std::string base_path;                // the same without slashes at the end
     core::duration head_timeout{};
     std::shared_ptr<reach::breaker>
-        breaker;  // of where calls go, the same for all threads; null: it is not called over HTTP
+        breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
@@ -82,6 +82,7 @@ struct entry_defaults {
     core::duration head_timeout{};
     std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
     core::breaker_settings breaker{};
+    reach::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.
@@ -89,16 +90,14 @@ std::shared_ptr<const core::address_rule>
 addresses_of(const core::agent& record, std::span<const std::string> register_allow);
 
 // Calls go to `call_url`; empty: to the record's own, until its card has been seen. `token`: of the agent's OAuth server; empty:
-// none. `before`: what the agent was until now, whose breaker stays if calls go to the same endpoint by the same rules; null: it is
-// new. Fails with config_invalid if the URL or
+// none. Fails with config_invalid if the URL or
 // the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     const entry_defaults& defaults,
     net::client_contexts& contexts,
     const std::string& call_url = {},
-    const core::secret& token = {},
-    const agent_entry* before = nullptr
+    const core::secret& token = {}
 );
 
 // The same with this agent_entry::fell_back.

@@ -29,16 +29,6 @@ std::string shown_detail(const request_context& request, core::error failure)
     return secrets.apply(failure.detail);
 }
 
-// Seconds.
-std::uint64_t retry_after(const request_context& request, const core::error& failure)
-{
-    if (failure.code != core::errc::circuit_open || !request.agent || !request.agent->breaker) {
-        return model::usual_retry_after;
-    }
-    const auto now = request.caller.owner().now();
-    return model::retry_after(now, request.agent->breaker->again_at(now));
-}
-
 }  // namespace
 
 net::routine<> respond(request_context& request, model::answer answer)
@@ -57,6 +47,10 @@ net::routine<> respond(request_context& request, model::answer answer)
 net::routine<> respond_error(request_context& request, core::error failure, model::answer answer)
 {
     const auto code = failure.code;
+    if (code == core::errc::circuit_open && request.agent && request.agent->breaker) {
+        const auto now = request.caller.owner().now();
+        model::set_retry_after(answer, model::retry_after(now, request.agent->breaker->again_at(now)));
+    }
     note_failure(request, std::move(failure));
     if (code == core::errc::caller_gone) {
         request.caller.cut();
@@ -73,12 +67,11 @@ net::routine<> respond_error(request_context& request, core::error failure)
 
 net::routine<> respond_call_error(request_context& request, core::error failure)
 {
-    const auto seconds = retry_after(request, failure);
     if (request.words == call_words::a2a) {
-        auto answer = model::call_error(failure.code, request.record.agent, request.call_id, seconds);
+        auto answer = model::call_error(failure.code, request.record.agent, request.call_id);
         return respond_error(request, std::move(failure), std::move(answer));
     }
-    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id, {}, seconds);
+    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
     const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
     const bool admitted = failure.from == core::side::upstream && !refused;
     if (request.words == call_words::mcp_session && admitted && !request.call_id.empty()) {

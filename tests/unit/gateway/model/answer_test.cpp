@@ -82,17 +82,19 @@ TEST_CASE("A refused configuration is explained problem by problem")
     CHECK(refused.body.find(R"("retryable":false)") != std::string::npos);
 }
 
-TEST_CASE("A call of an agent that is paused is told when to try again, in whatever words")
+TEST_CASE("The Retry-After of a 503 can be replaced, and other answers get none")
 {
-    constexpr auto code = core::errc::circuit_open;
-    for (const auto& said :
-         {gateway::model::call_error(code, "a", "1", 17),
-          gateway::model::call_error(code, "a", "", 17),
-          gateway::model::mcp_error_answer(code, "a", "1", {}, 17)}) {
-        CHECK(said.status == 503);
-        CHECK(said.fields.find("Cardea-Error: circuit_open\r\n") != std::string::npos);
-        CHECK(said.fields.find("Retry-After: 17\r\n") != std::string::npos);
-    }
+    auto paused = gateway::model::call_error(core::errc::circuit_open, "a", "1");
+    CHECK(paused.status == 503);
+    CHECK(paused.fields.find("Cardea-Error: circuit_open\r\n") != std::string::npos);
+    const auto before = paused.fields;
+    gateway::model::set_retry_after(paused, 17);
+    CHECK(paused.fields.find("Retry-After: 17\r\n") != std::string::npos);
+    CHECK(paused.fields.size() == before.size() + 1);
+    auto late = gateway::model::call_error(core::errc::upstream_timeout, "a", "1");
+    const auto fields = late.fields;
+    gateway::model::set_retry_after(late, 17);
+    CHECK(late.fields == fields);
 }
 
 TEST_SUITE_END();

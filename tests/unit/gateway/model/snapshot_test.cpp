@@ -73,24 +73,29 @@ TEST_CASE("An agent's own timeout replaces the one for all")
 TEST_CASE("An agent keeps its breaker as long as its calls go to the same endpoint by the same rules")
 {
     net::client_contexts contexts;
+    gateway::reach::breaker_shelf breakers;
     auto agent = agent_at("http://agent.test/a");
-    const auto made = [&](const gateway::model::agent_entry* before, const std::string& call_url = {}) {
-        auto entry = gateway::model::make_entry(agent, {.head_timeout = 30s}, contexts, call_url, {}, before);
+    const auto made = [&] {
+        const gateway::model::entry_defaults defaults{.head_timeout = 30s, .breakers = &breakers};
+        auto entry = gateway::model::make_entry(agent, defaults, contexts);
         REQUIRE(entry.has_value());
         return *entry;
     };
-    const auto first = made(nullptr);
+    const auto first = made();
     REQUIRE(first->breaker != nullptr);
     CHECK(first->breaker->settings() == core::breaker_settings{});
-    CHECK(made(nullptr)->breaker != first->breaker);
-    CHECK(made(first.get())->breaker == first->breaker);
-    CHECK(made(first.get(), "http://agent.test/another/path")->breaker == first->breaker);
+    CHECK(made()->breaker == first->breaker);
+    agent.url = "http://agent.test/another/path";
+    CHECK(made()->breaker == first->breaker);
     agent.breaker_failures = 7;
-    const auto stricter = made(first.get());
+    const auto stricter = made();
     CHECK(stricter->breaker != first->breaker);
     CHECK(stricter->breaker->settings().failures == 7);
     agent.url = "http://other.test/a";
-    CHECK(made(stricter.get())->breaker != stricter->breaker);
+    CHECK(made()->breaker != stricter->breaker);
+    agent.id = "other";
+    agent.url = "http://agent.test/a";
+    CHECK(made()->breaker != stricter->breaker);
 }
 
 TEST_CASE("An MCP server has no address for calls")
