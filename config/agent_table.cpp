@@ -13,6 +13,7 @@ using core::json;
 using core::mcp_server;
 using form = transport_part::form;
 using optional_duration = duration_key<std::optional<core::duration>>;
+using optional_count = count_key<std::optional<std::uint64_t>>;
 template <class Enum>
 using optional_choice = choice_key<Enum, std::optional<Enum>>;
 
@@ -48,6 +49,38 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      optional_duration{&agent::timeout, 1ms},
      {.setting = "timeouts.upstream_head"},
      "From a request sent to the head of the answer."},
+    {"breaker.failures",
+     optional_count{&agent::breaker_failures, 1, 1'000'000},
+     {.setting = "defaults.breaker.failures"},
+     "An agent gets no calls any more after so many failures without a success in between: its "
+     "[breaker](operations.md#agents-that-fail) opens. Failures are: no connection, no valid answer in time, and the "
+     "answers 502, 503 and 504. Not for programs and HTTP+SSE."},
+    {"breaker.ratio",
+     share_key{&agent::breaker_ratio, 0.01, 1},
+     {.setting = "defaults.breaker.ratio"},
+     "The breaker opens too when this share of the calls within `breaker.window` failed."},
+    {"breaker.volume",
+     optional_count{&agent::breaker_volume, 1, 1'000'000},
+     {.setting = "defaults.breaker.volume"},
+     "How many calls there must be within `breaker.window` for `breaker.ratio` to count."},
+    {"breaker.window",
+     optional_duration{&agent::breaker_window, 1s, 1h},
+     {.setting = "defaults.breaker.window"},
+     "How far back `breaker.ratio` looks."},
+    {"breaker.cooldown",
+     optional_duration{&agent::breaker_cooldown, 100ms, 1h},
+     {.setting = "defaults.breaker.cooldown"},
+     "How long an open breaker lets no call pass, times the number of openings in a row and minus up to 20 % at "
+     "random. Then one call at a time passes; the first success closes it."},
+    {"breaker.max_cooldown",
+     optional_duration{&agent::breaker_max_cooldown, 100ms},
+     {.setting = "defaults.breaker.max_cooldown"},
+     "The longest such time."},
+    {"breaker.probe",
+     optional_duration{&agent::breaker_probe, 100ms, 1h},
+     {.setting = "defaults.breaker.probe"},
+     "How often Cardea tries to connect to an agent that could not be connected to. Calls pass again, one at a time, "
+     "when it succeeds."},
     {"relay_paths",
      pattern_list_key{&agent::relay_paths},
      {"none"},

@@ -55,6 +55,13 @@ struct count_key {
     std::uint64_t most;
 };
 
+// A part of a whole, as a decimal fraction.
+struct share_key {
+    agent_member<std::optional<double>> member;
+    double least;
+    double most;
+};
+
 // Enum: of core/choices.hpp.
 template <class Enum, class T = Enum>
 struct choice_key {
@@ -124,6 +131,7 @@ using agent_key_type = std::variant<
     size_key,
     count_key<std::uint64_t>,
     count_key<std::optional<std::uint64_t>>,
+    share_key,
     switch_key,
     choice_key<core::protocol>,
     choice_key<core::card_shape, std::optional<core::card_shape>>,

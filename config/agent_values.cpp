@@ -43,6 +43,7 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                         "a number from " + std::to_string(type.least) + " to " + std::to_string(type.most);
                     set(type, read_count(f, expected, {type.least, type.most}, problems));
                 },
+                [&](const share_key& type) { set(type, read_share(f, {type.least, type.most}, problems)); },
                 [&](const switch_key& type) { set(type, read_switch(f, problems)); },
                 [&]<class Enum, class T>(const choice_key<Enum, T>& type) {
                     set(type, read_choice<Enum>(f, problems));

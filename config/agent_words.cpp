@@ -20,6 +20,7 @@ concept named = std::is_enum_v<T>;
 constexpr overloaded shown{
     [](const std::string& text) { return text.empty() ? json{} : json(text); },
     [](bool on) { return json(on); },
+    [](double share) { return json(share); },
     [](std::uint64_t bytes) { return json(size_text(bytes)); },
     [](core::duration time) { return json(to_text(time)); },
     [](const std::vector<std::string>& list) { return json(list); },
@@ -63,6 +64,7 @@ std::string written_as(const agent_setting& row)
             []<class T>(const count_key<T>& type) {
                 return "number, " + std::to_string(type.least) + " to " + std::to_string(type.most);
             },
+            [](const share_key& type) { return "number, " + share_text(type.least) + " to " + share_text(type.most); },
             [](const switch_key&) { return std::string{"`true` or `false`"}; },
             []<class Enum, class T>(const choice_key<Enum, T>&) { return listed<Enum>("`"); },
             [](const url_key&) { return std::string{"URL"}; },

@@ -93,6 +93,7 @@ json setting_value(const setting_type& type, settings& of)
     return std::visit(
         overloaded{
             [&](const count_setting& s) { return json(s.member(of)); },
+            [&](const share_setting& s) { return json(s.member(of)); },
             [&](const switch_setting& s) { return json(s.member(of)); },
             [&](const std::derived_from<member_setting<std::vector<std::string>>> auto& s) {
                 return json(s.member(of));

@@ -162,6 +162,17 @@ read_count(const field& f, std::string_view expected, size_range range, problem_
     return value;
 }
 
+std::optional<double> read_share(const field& f, share_range range, problem_list& problems)
+{
+    const auto expected = "a number, " + share_text(range.least) + " to " + share_text(range.most);
+    const auto value = read_parsed(f, expected, parse_share, problems);
+    if (value && (*value < range.least || *value > range.most)) {
+        refuse(f, "is out of range", expected, problems);
+        return {};
+    }
+    return value;
+}
+
 std::optional<bool> read_switch(const field& f, problem_list& problems)
 {
     return read_parsed(f, "true or false", parse_switch, problems);

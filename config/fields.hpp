@@ -84,6 +84,11 @@ read_size(const field& f, std::string_view expected, size_range range, problem_l
 // A number. `expected` says which.
 std::optional<std::uint64_t>
 read_count(const field& f, std::string_view expected, size_range range, problem_list& problems);
+struct share_range {
+    double least;
+    double most;
+};
+std::optional<double> read_share(const field& f, share_range range, problem_list& problems);
 std::optional<bool> read_switch(const field& f, problem_list& problems);
 std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems);
 

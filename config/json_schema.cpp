@@ -71,6 +71,12 @@ json number(std::uint64_t least, std::uint64_t most, std::string_view text)
     return {{"anyOf", {whole, text_like(text), variable()}}};
 }
 
+json share(double least, double most)
+{
+    const json number{{"type", "number"}, {"minimum", least}, {"maximum", most}};
+    return {{"anyOf", {number, text_like("^[0-9]+([.][0-9]+)?$"), variable()}}};
+}
+
 json on_or_off()
 {
     return or_variable({{"enum", {true, false, "true", "True", "TRUE", "false", "False", "FALSE"}}});
@@ -243,6 +249,7 @@ json schema_of(const setting_type& type)
             [](const duration_setting&) { return duration(); },
             [](const size_setting& s) { return number(s.least, s.most, size_pattern); },
             [](const count_setting& s) { return number(s.least, s.most, "^[0-9]+$"); },
+            [](const share_setting& s) { return share(s.least, s.most); },
             [](const switch_setting&) { return on_or_off(); },
             [](const address_setting&) { return or_variable(text_like("^.+:[0-9]+$")); },
             [](const base_url_setting&) { return url(); },
@@ -337,6 +344,7 @@ json schema_of(const agent_setting& row)
             []<class T>(const duration_key<T>&) { return duration(); },
             [](const size_key& type) { return number(type.range.least, type.range.most, size_pattern); },
             []<class T>(const count_key<T>& type) { return number(type.least, type.most, "^[0-9]+$"); },
+            [](const share_key& type) { return share(type.least, type.most); },
             [](const switch_key&) { return on_or_off(); },
             []<class Enum, class T>(const choice_key<Enum, T>&) { return one_of(core::choices<Enum>); },
             [](const url_key&) { return url(); },

@@ -153,6 +153,7 @@ private:
                 return read_size(f, "a size such as 512, 16KiB or 1MiB", {s.least, s.most}, problems_);
             },
             [&](const count_setting& s) { return read_count(f, expected, {s.least, s.most}, problems_); },
+            [&](const share_setting& s) { return read_share(f, {s.least, s.most}, problems_); },
             [&](const switch_setting&) { return read_switch(f, problems_); },
             [&](const address_setting&) {
                 return read_parsed(f, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint, problems_);

@@ -259,6 +259,32 @@ constexpr auto settings_table = std::to_array<setting>({
      "Cardea fetches cards before a request needs them, and again before they are stale, while fewer fetches than "
      "this are running. 0: only on request."},
 
+    {"defaults.breaker.failures",
+     count_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::failures>, 1, 1'000'000},
+     "As `breaker.failures` of an agent, for those that do not have it."},
+    {"defaults.breaker.ratio",
+     share_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::ratio>, 0.01, 1},
+     "As `breaker.ratio` of an agent, for those that do not have it."},
+    {"defaults.breaker.volume",
+     count_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::volume>, 1, 1'000'000},
+     "As `breaker.volume` of an agent, for those that do not have it."},
+    {"defaults.breaker.window",
+     duration_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::window>, 1s, 1h},
+     "As `breaker.window` of an agent, for those that do not have it."},
+    {"defaults.breaker.cooldown",
+     duration_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::cooldown>, 100ms, 1h},
+     "As `breaker.cooldown` of an agent, for those that do not have it."},
+    {"defaults.breaker.max_cooldown",
+     duration_setting{
+         of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::max_cooldown>,
+         100ms,
+         day
+     },
+     "As `breaker.max_cooldown` of an agent, for those that do not have it."},
+    {"defaults.breaker.probe",
+     duration_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::probe>, 100ms, 1h},
+     "As `breaker.probe` of an agent, for those that do not have it."},
+
     {"timeouts.handshake",
      timeout(of<&settings::timeouts, &timeout_settings::handshake>),
      "The whole TLS handshake of a caller."},
@@ -465,6 +491,7 @@ std::string written_as(const setting_type& type)
             [](const count_setting& s) {
                 return "a whole number, " + std::to_string(s.least) + " to " + std::to_string(s.most);
             },
+            [](const share_setting& s) { return "a number, " + share_text(s.least) + " to " + share_text(s.most); },
             [](const switch_setting&) { return std::string{"true or false"}; },
             [](const address_setting&) { return std::string{"host:port"}; },
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
@@ -497,6 +524,7 @@ std::string value_text(const setting_type& type, settings of)
             [&](const duration_setting& s) { return to_text(s.member(of)); },
             [&](const size_setting& s) { return size_text(s.member(of)); },
             [&](const count_setting& s) { return std::to_string(s.member(of)); },
+            [&](const share_setting& s) { return share_text(s.member(of)); },
             [&](const switch_setting& s) { return std::string{s.member(of) ? "true" : "false"}; },
             [&](const address_setting& s) { return to_text(s.member(of)); },
             [&](const base_url_setting& s) { return s.member(of); },

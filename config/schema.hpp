@@ -39,6 +39,13 @@ struct count_setting {
     std::uint64_t most;
 };
 
+// A part of a whole, as a decimal fraction.
+struct share_setting {
+    member_of<double> member;
+    double least;
+    double most;
+};
+
 // Of core/choices.hpp.
 template <class Enum>
 struct choice_setting {
@@ -78,6 +85,7 @@ using setting_type = std::variant<
     duration_setting,
     size_setting,
     count_setting,
+    share_setting,
     switch_setting,
     address_setting,
     base_url_setting,

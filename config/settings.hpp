@@ -4,6 +4,7 @@
 
 #include "core/access.hpp"
 #include "core/agent.hpp"
+#include "core/breaker_settings.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
 #include "core/rate_limits.hpp"
@@ -115,6 +116,11 @@ struct mcp_settings {
     core::duration replay_time = 5min;               // that an event is kept
 };
 
+// What holds for agents that do not say.
+struct agent_defaults {
+    core::breaker_settings breaker;
+};
+
 struct reload_settings {
     bool watch = true;  // the file is read again when it changes
 };
@@ -160,6 +166,7 @@ struct process_settings {
     timeout_settings timeouts;
     limit_settings limits;
     mcp_settings mcp;
+    agent_defaults defaults;
     error_settings errors;
     reload_settings reload;
 };

@@ -171,6 +171,21 @@ core::result<std::uint64_t> parse_count(std::string_view text)
     return *number;
 }
 
+core::result<double> parse_share(std::string_view text)
+{
+    constexpr std::string_view expected = "is not a decimal fraction";
+    if (text.empty() || !is_digit(text.front()) || !is_digit(text.back())) {
+        return not_a_number(text, expected);
+    }
+    double value = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+    if (read.ec != std::errc{} || read.ptr != end) {
+        return invalid(std::string{expected});
+    }
+    return value;
+}
+
 core::result<bool> parse_switch(std::string_view text)
 {
     if (text == "true" || text == "True" || text == "TRUE") {
@@ -238,6 +253,13 @@ std::string to_text(core::duration value)
     const auto fits = [&](const unit& u) { return count % u.factor == 0; };
     const auto found = std::find_if(duration_units.begin(), duration_units.end(), fits);
     return std::to_string(count / found->factor) + std::string{found->name};
+}
+
+std::string share_text(double value)
+{
+    std::array<char, 32> digits{};
+    const auto written = std::to_chars(digits.data(), digits.data() + digits.size(), value);
+    return {digits.data(), written.ptr};
 }
 
 std::string size_text(std::uint64_t bytes)

@@ -22,6 +22,9 @@ core::result<std::uint64_t> parse_size(std::string_view text);
 // A whole number, not negative.
 core::result<std::uint64_t> parse_count(std::string_view text);
 
+// A decimal fraction, not negative: `0.5`, `1`.
+core::result<double> parse_share(std::string_view text);
+
 // `true` or `false`, also True, TRUE, False, FALSE (YAML 1.2 section 10.3.2).
 core::result<bool> parse_switch(std::string_view text);
 
@@ -44,6 +47,7 @@ core::result<std::string> parse_audit(std::string_view text);
 // The inverse, in the largest unit that keeps the value exact: `5m`, `1MiB`.
 std::string to_text(core::duration value);
 std::string size_text(std::uint64_t bytes);
+std::string share_text(double value);
 std::string to_text(const endpoint& address);
 
 // Whether only this machine can connect there: `localhost`, 127.0.0.0/8 and ::1.

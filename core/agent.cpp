@@ -7,6 +7,19 @@
 
 namespace core {
 
+breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept
+{
+    return {
+        .failures = record.breaker_failures.value_or(defaults.failures),
+        .ratio = record.breaker_ratio.value_or(defaults.ratio),
+        .volume = record.breaker_volume.value_or(defaults.volume),
+        .window = record.breaker_window.value_or(defaults.window),
+        .cooldown = record.breaker_cooldown.value_or(defaults.cooldown),
+        .max_cooldown = record.breaker_max_cooldown.value_or(defaults.max_cooldown),
+        .probe = record.breaker_probe.value_or(defaults.probe)
+    };
+}
+
 bool valid_agent_id(std::string_view id) noexcept
 {
     constexpr std::size_t longest = 128;

@@ -5,6 +5,7 @@
 #include "core/access.hpp"
 #include "core/agent_credentials.hpp"
 #include "core/boxed.hpp"
+#include "core/breaker_settings.hpp"
 #include "core/clock.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
@@ -144,6 +145,15 @@ struct agent {
     std::string protocol_version;  // as the operator gives it; shown, never interpreted
     std::string metadata = "{}";   // JSON object text; shown by agents/get, never interpreted
 
+    // These instead of defaults.breaker.
+    std::optional<std::uint64_t> breaker_failures;
+    std::optional<double> breaker_ratio;
+    std::optional<std::uint64_t> breaker_volume;
+    std::optional<duration> breaker_window;
+    std::optional<duration> breaker_cooldown;
+    std::optional<duration> breaker_max_cooldown;
+    std::optional<duration> breaker_probe;
+
     friend bool operator==(const agent&, const agent&) = default;
 };
 
@@ -154,6 +164,9 @@ bool has_credentials(const agent& record) noexcept;
 // get one, and `automatic` is proxy. Without, `automatic` is proxy unless the agent has a credential that it would be asked
 // with, and managed is off, since nobody is a principal. An MCP server has no extended card of its own.
 extended_card_access extended_card_of(const agent& record, bool authenticates) noexcept;
+
+// What the record says, and else `defaults`.
+breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
 // normalisation changes (RFC 3986 section 5.2.4).

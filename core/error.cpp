@@ -134,6 +134,8 @@ constexpr wording words(errc code) noexcept
             return {"session_misconfigured", "The session with this agent cannot begin as it is configured."};
         case errc::session_crashed:
             return {"session_crashed", "The session with this agent ended; it is being started again."};
+        case errc::circuit_open:
+            return {"circuit_open", "The agent has failed too often; calls to it are paused."};
         case errc::draining:
             return {"draining", "The gateway is shutting down."};
         case errc::overloaded:

@@ -76,6 +76,7 @@ enum class errc : std::uint8_t {
     session_crashed,
     session_misconfigured,
     // The gateway itself.
+    circuit_open,
     draining,
     overloaded,
     session_limit,

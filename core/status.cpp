@@ -87,6 +87,7 @@ unsigned http_status(errc code) noexcept
         case errc::session_failed:
         case errc::session_crashed:
         case errc::session_misconfigured:
+        case errc::circuit_open:
         case errc::draining:
         case errc::overloaded:
         case errc::session_limit:
@@ -187,6 +188,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::session_not_ready:
         case errc::session_failed:
         case errc::session_crashed:
+        case errc::circuit_open:
         case errc::draining:
         case errc::overloaded:
         case errc::session_limit:

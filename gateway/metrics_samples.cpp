@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <string_view>
+#include <utility>
 
 namespace gateway {
 namespace {
@@ -101,6 +102,19 @@ telemetry::status_sample status_of(const agent_planes& planes, const management:
     return out;
 }
 
+telemetry::endpoint_sample endpoint_of(const reach::breaker& breaker)
+{
+    using enum reach::breaker_state;
+    const auto state = breaker.state();
+    telemetry::endpoint_sample out;
+    for (const auto& [name, each] :
+         {std::pair{"closed", closed}, std::pair{"open", open}, std::pair{"half_open", half_open}}) {
+        out.states.emplace_back(name, each == state ? 1 : 0);
+    }
+    out.openings = breaker.openings();
+    return out;
+}
+
 void add_part(
     telemetry::plane_samples& into,
     const agent_planes& planes,
@@ -133,6 +147,11 @@ void add_part(
             return;
         case sample_part::callers:
             into.callers = planes.callers.sample_of(id);
+            return;
+        case sample_part::endpoint:
+            if (const auto* agent = planes.agents.find(id); agent != nullptr && agent->entry->breaker) {
+                into.endpoint = endpoint_of(*agent->entry->breaker);
+            }
             return;
     }
 }
@@ -170,7 +189,12 @@ telemetry::plane_samples samples_of(const agent_planes& planes, const std::strin
 {
     telemetry::plane_samples out;
     for (const auto part :
-         {sample_part::status, sample_part::card, sample_part::session, sample_part::token, sample_part::callers}) {
+         {sample_part::status,
+          sample_part::card,
+          sample_part::session,
+          sample_part::token,
+          sample_part::callers,
+          sample_part::endpoint}) {
         add_part(out, planes, id, part);
     }
     return out;

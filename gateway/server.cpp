@@ -123,6 +123,7 @@ server::server(
       log_hooks_{std::move(hooks)},
       started_{std::chrono::system_clock::now()},
       largest_card_{settings_.cards.max_size},
+      breakers_{control_, settings_, log_},
       audit_{control_, log_},
       store_{std::move(records)},
       scrapers_{*this, log_},
@@ -334,6 +335,7 @@ net::task<> server::drain_and_stop()
     reloader_->stop();
     sessions_->stop();
     callers_->stop();
+    breakers_.stop();
     cards_->stop();
     card_thread_->stop();
     credentials_->stop();

@@ -9,6 +9,7 @@
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/admin_handler.hpp"
 #include "gateway/auditor.hpp"
+#include "gateway/breaker_watch.hpp"
 #include "gateway/caller_sessions.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
@@ -111,6 +112,10 @@ private:
     model::program_port& programs() override { return callers_->programs(); }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
     void note_calls(std::vector<model::call_note> notes) override;
+    void breaker_changed(std::shared_ptr<const model::agent_entry> agent, reach::breaker_change how) override
+    {
+        breakers_.changed(std::move(agent), how);
+    }
     net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
         override
     {
@@ -150,6 +155,7 @@ private:
     std::atomic<std::uint64_t> largest_card_;
     net::loop control_;
     model::turn_lines turns_;  // of the control loop
+    breaker_watch breakers_;
     auditor audit_;
     model::store_thread store_;
     core::secret session_key_;  // of a configuration without one; since start()

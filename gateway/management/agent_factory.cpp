@@ -32,9 +32,11 @@ core::result<std::shared_ptr<const model::agent_entry>>
 agent_factory::make(const core::agent& record, const model::call_route& route, const core::secret& token)
 {
     const model::entry_defaults defaults{
-        settings_.timeouts.upstream_head,
-        settings_.registration.allow,
-        settings_.agent_hosts
+        .head_timeout = settings_.timeouts.upstream_head,
+        .register_allow = settings_.registration.allow,
+        .agent_hosts = settings_.agent_hosts,
+        .breaker = settings_.defaults.breaker,
+        .breakers = &breakers_
     };
     return model::make_entry(record, defaults, contexts_, route, token);
 }

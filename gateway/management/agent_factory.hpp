@@ -72,6 +72,7 @@ private:
     const config::settings& settings_;
     host_claims claims_;
     net::client_contexts contexts_;  // shared by agents with the same files
+    reach::breaker_shelf breakers_;  // of the agents that there are
 };
 
 }  // namespace gateway::management

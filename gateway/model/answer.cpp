@@ -35,6 +35,16 @@ answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry
     return failure(code, core::http_error_body(code, agent), retry_after);
 }
 
+void set_retry_after(answer& of, std::uint64_t seconds)
+{
+    constexpr std::string_view name = "Retry-After: ";
+    const auto at = of.fields.find(name);
+    if (at != std::string::npos) {
+        const auto from = at + name.size();
+        of.fields.replace(from, of.fields.find("\r\n", from) - from, std::to_string(seconds));
+    }
+}
+
 std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept
 {
     using std::chrono::seconds;

@@ -33,6 +33,9 @@ answer error_answer(core::errc code, std::string_view agent, std::uint64_t retry
 // Whole seconds until asking may help, for Retry-After: at least 1, at most 300, since what is waited for may come sooner.
 std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noexcept;
 
+// Replaces the Retry-After that a 503 has.
+void set_retry_after(answer& of, std::uint64_t seconds);
+
 // The same with a message of this case's, which may quote what the caller sent.
 answer explained_answer(core::errc code, std::string_view message);
 

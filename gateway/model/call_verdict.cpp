@@ -41,4 +41,27 @@ call_verdict verdict_of(const request_record& record) noexcept
     return record.status < first_error_status ? worked : answered;
 }
 
+reach::call_end end_of_answer(unsigned status) noexcept
+{
+    return says_unavailable(status) ? reach::call_end::failed : reach::call_end::answered;
+}
+
+reach::call_end end_of_failure(core::errc code, bool connected) noexcept
+{
+    using core::errc;
+    switch (code) {
+        case errc::upstream_unresolved:
+        case errc::upstream_refused:
+        case errc::upstream_tls:
+            return reach::call_end::unreachable;
+        case errc::upstream_timeout:
+            return connected ? reach::call_end::failed : reach::call_end::unreachable;
+        case errc::upstream_reset:
+        case errc::upstream_protocol:
+            return reach::call_end::failed;
+        default:
+            return reach::call_end::unknown;  // the caller's or the gateway's own
+    }
+}
+
 }  // namespace gateway::model

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gateway/model/request_record.hpp"
+#include "gateway/reach/breaker.hpp"
 
 #include <cstdint>
 #include <string>
@@ -18,6 +19,11 @@ enum class call_verdict : std::uint8_t {
 // Failed are failures whose side is upstream, streams that the agent broke off or left silent, and answers 502, 503 and 504. Not 500
 // and 429: one caller's bad input, or one caller's haste, says nothing of the agent as others find it. Pure; any thread.
 call_verdict verdict_of(const request_record& record) noexcept;
+
+// The same for the breaker of the endpoint, from the head of the answer alone: it has to know before the caller does.
+// `connected`: there was a connection when it failed.
+reach::call_end end_of_answer(unsigned status) noexcept;
+reach::call_end end_of_failure(core::errc code, bool connected) noexcept;
 
 // How many calls of an agent one worker has seen end since its previous note, without unknown ones.
 struct call_note {

@@ -73,6 +73,9 @@ public:
     // What a worker has seen of calls. Any thread may call it, now and then.
     virtual void note_calls(std::vector<call_note> notes) = 0;
 
+    // Its breaker has opened or closed. Any thread may call it.
+    virtual void breaker_changed(std::shared_ptr<const agent_entry> agent, reach::breaker_change how) = 0;
+
     // The agent with a token of its OAuth server other than `refused`, which the agent did not take; empty: with any. Null:
     // there is none, or the agent is not known any more.
     virtual net::task<std::shared_ptr<const agent_entry>>

@@ -8,6 +8,7 @@
 #include "gateway/model/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace gateway::model {
@@ -67,6 +68,15 @@ void set_interfaces(agent_entry& entry, const call_route& route)
     }
 }
 
+std::shared_ptr<reach::breaker>
+breaker_for(const core::agent& record, const std::string& endpoint, const entry_defaults& defaults)
+{
+    reach::breaker_shelf own;
+    auto& shelf = defaults.breakers != nullptr ? *defaults.breakers : own;
+    const auto settings = core::breaker_of(record, defaults.breaker);
+    return shelf.get(record.id + '\n' + endpoint, settings, std::chrono::steady_clock::now());
+}
+
 }  // namespace
 
 std::shared_ptr<const core::address_rule>
@@ -110,6 +120,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
         if (record.speaks == core::protocol::a2a) {
             set_interfaces(*entry, route);
         }
+        entry->breaker = breaker_for(record, target->key, defaults);
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
@@ -144,9 +155,10 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
             continue;
         }
         const entry_defaults defaults{
-            settings.timeouts.upstream_head,
-            settings.registration.allow,
-            settings.agent_hosts
+            .head_timeout = settings.timeouts.upstream_head,
+            .register_allow = settings.registration.allow,
+            .agent_hosts = settings.agent_hosts,
+            .breaker = settings.defaults.breaker
         };
         auto entry = make_entry(record, defaults, contexts);
         if (!entry) {

@@ -8,6 +8,7 @@
 #include "core/ip.hpp"
 #include "gateway/model/agent_interface.hpp"
 #include "gateway/model/published_card.hpp"
+#include "gateway/reach/breaker_shelf.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -46,6 +47,8 @@ struct agent_entry {
     std::string own_path;                 // of the record's URL; at least "/"
     std::string base_path;                // the same without slashes at the end
     core::duration head_timeout{};
+    std::shared_ptr<reach::breaker>
+        breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
@@ -84,6 +87,8 @@ struct entry_defaults {
     core::duration head_timeout{};
     std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
     std::string_view agent_hosts = {};                 // as config::process_settings::agent_hosts
+    core::breaker_settings breaker{};
+    reach::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.

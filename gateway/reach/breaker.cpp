@@ -216,7 +216,7 @@ bool breaker::awaits_probe() const noexcept
     return load().is == phase::unreachable;
 }
 
-void breaker::probed(bool connected, core::steady_time now) noexcept
+void breaker::probed(bool connected, core::steady_time begun) noexcept
 {
     auto is = load();
     while (is.is == phase::unreachable) {
@@ -224,7 +224,7 @@ void breaker::probed(bool connected, core::steady_time now) noexcept
         if (connected) {
             then = is.next(phase::half_open, is.row, 0);
         } else {
-            then.value = millis(now + settings_.probe);
+            then.value = millis(begun + settings_.probe);
         }
         if (swap(is, then)) {
             return;

@@ -3,6 +3,7 @@
 // chance of its own.
 #pragma once
 
+#include "core/breaker_settings.hpp"
 #include "core/clock.hpp"
 #include "gateway/reach/sliding_counts.hpp"
 
@@ -12,18 +13,7 @@
 
 namespace gateway::reach {
 
-struct breaker_settings {
-    std::uint64_t failures = 5;  // one after the other: it opens
-    double ratio = 0.5;          // of the calls in the window failed: it opens
-    std::uint64_t volume = 20;   // but not with fewer calls than these
-    core::duration window{30'000};
-    core::duration cooldown{30'000
-    };  // it stays open so long, times the number of openings without a success in between
-    core::duration max_cooldown{300'000};
-    core::duration probe{1'000};  // between two attempts to connect to an endpoint that could not be connected to
-
-    friend bool operator==(const breaker_settings&, const breaker_settings&) = default;
-};
+using core::breaker_settings;
 
 enum class breaker_state : std::uint8_t { closed, open, half_open };
 
@@ -71,8 +61,8 @@ public:
     // Open because the endpoint could not be connected to: only probed() or close() changes that.
     bool awaits_probe() const noexcept;
 
-    // A bare connection was made, or not. One that was made admits a call; calls alone close a breaker.
-    void probed(bool connected, core::steady_time now) noexcept;
+    // A bare connection that was begun at this time was made, or not. One that was made admits a call; calls alone close a breaker.
+    void probed(bool connected, core::steady_time begun) noexcept;
 
     // What an operator asks for. True: it was not closed.
     bool close() noexcept;
@@ -99,7 +89,7 @@ private:
     random_source random_;
     std::atomic<std::uint64_t> word_{0};
     std::atomic<std::uint64_t> openings_{0};
-    alignas(64) sliding_counts recent_;  // written by every call
+    sliding_counts recent_;
 };
 
 }  // namespace gateway::reach

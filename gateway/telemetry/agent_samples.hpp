@@ -81,6 +81,12 @@ struct callers_sample {
     std::optional<std::uint64_t> warm{};  // programs that wait for clients; nullopt: the server is no program
 };
 
+// The breakers of one agent's endpoints. Names are of a static table.
+struct endpoint_sample {
+    named_counts states{};  // endpoints that are in it, each of them
+    std::uint64_t openings = 0;
+};
+
 // All of that. nullopt: the agent has no such part.
 struct plane_samples {
     std::optional<status_sample> status{};
@@ -88,6 +94,7 @@ struct plane_samples {
     std::optional<session_sample> session{};
     std::optional<token_sample> token{};
     std::optional<callers_sample> callers{};
+    std::optional<endpoint_sample> endpoint{};
 };
 
 }  // namespace gateway::telemetry

@@ -9,6 +9,7 @@ namespace {
 
 // A tool of this name shares the series of those that have none.
 constexpr std::string_view other_tool = "other";
+constexpr std::string_view only_endpoint = "1";  // of an agent: it has one address
 
 void add_requests(family& into, const agent_sample& of)
 {
@@ -298,6 +299,18 @@ void add_warm_programs(family& into, const agent_sample& of)
     }
 }
 
+void add_endpoint_state(family& into, const agent_sample& of)
+{
+    for (const auto& [state, endpoints] : of.endpoint->states) {
+        into.add({{"agent", of.id}, {"endpoint", only_endpoint}, {"state", state}}, endpoints);
+    }
+}
+
+void add_breaker_openings(family& into, const agent_sample& of)
+{
+    into.add_some({{"agent", of.id}, {"endpoint", only_endpoint}}, of.endpoint->openings);
+}
+
 using enum metric_type;
 using enum sample_part;
 
@@ -443,6 +456,16 @@ constexpr auto all_families = std::to_array<agent_family>({
      gauge,
      token,
      add_token_age},
+    {"cardea_endpoint_state",
+     "1 for the state of the breaker of an agent's endpoint, 0 for the others.",
+     gauge,
+     endpoint,
+     add_endpoint_state},
+    {"cardea_breaker_openings_total",
+     "How often the breaker of an agent's endpoint has opened.",
+     counter,
+     endpoint,
+     add_breaker_openings},
 });
 
 bool has_part(const agent_sample& of, sample_part part) noexcept
@@ -460,6 +483,8 @@ bool has_part(const agent_sample& of, sample_part part) noexcept
             return of.token != nullptr;
         case sample_part::callers:
             return of.callers != nullptr;
+        case sample_part::endpoint:
+            return of.endpoint != nullptr;
     }
     return false;
 }
@@ -481,7 +506,8 @@ agent_sample make_sample(std::string_view id, const agent_counters* counters, co
         .card = pointer_to(planes.card),
         .session = pointer_to(planes.session),
         .token = pointer_to(planes.token),
-        .callers = pointer_to(planes.callers)
+        .callers = pointer_to(planes.callers),
+        .endpoint = pointer_to(planes.endpoint)
     };
 }
 

@@ -88,13 +88,14 @@ struct agent_sample {
     const session_sample* session = nullptr;
     const token_sample* token = nullptr;
     const callers_sample* callers = nullptr;
+    const endpoint_sample* endpoint = nullptr;
     std::string_view protocol = "a2a";  // that it speaks
 };
 
 // With the parts that `planes` has; these outlive the sample.
 agent_sample make_sample(std::string_view id, const agent_counters* counters, const plane_samples& planes);
 
-enum class sample_part : std::uint8_t { counters, status, card, session, token, callers };
+enum class sample_part : std::uint8_t { counters, status, card, session, token, callers, endpoint };
 
 // A family with series of agents: `add` writes those of one agent, for which it needs `part` of the sample.
 struct agent_family {

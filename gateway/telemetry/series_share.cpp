@@ -103,6 +103,11 @@ void add_growth(token_sample& into, const token_sample& now, const token_sample&
     into.failed += growth(now.failed, before.failed);
 }
 
+void add_growth(endpoint_sample& into, const endpoint_sample& now, const endpoint_sample& before)
+{
+    into.openings += growth(now.openings, before.openings);
+}
+
 template <class Part>
 void add_growth_of(std::optional<Part>& into, const std::optional<Part>& now, const std::optional<Part>& before)
 {
@@ -116,6 +121,7 @@ void add_counters(plane_samples& into, const plane_samples& now, const plane_sam
     add_growth_of(into.card, now.card, before.card);
     add_growth_of(into.session, now.session, before.session);
     add_growth_of(into.token, now.token, before.token);
+    add_growth_of(into.endpoint, now.endpoint, before.endpoint);
 }
 
 // What is so now. What has an age or a name adds nothing.
@@ -140,6 +146,9 @@ void add_gauges(plane_samples& into, const plane_samples& now)
         callers.sessions += now.callers->sessions;
         add_some(callers.warm, now.callers->warm);
     }
+    if (now.endpoint) {
+        add_all((into.endpoint ? *into.endpoint : into.endpoint.emplace()).states, now.endpoint->states);
+    }
 }
 
 void forget_gauges(plane_samples& of)
@@ -157,6 +166,9 @@ void forget_gauges(plane_samples& of)
         of.session->queued.reset();
     }
     of.callers.reset();
+    if (of.endpoint) {
+        set_to_zero(of.endpoint->states);
+    }
 }
 
 }  // namespace

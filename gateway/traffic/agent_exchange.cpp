@@ -1,5 +1,6 @@
 #include "gateway/traffic/agent_exchange.hpp"
 
+#include "gateway/model/call_verdict.hpp"
 #include "gateway/traffic/body_reader.hpp"
 #include "gateway/traffic/forwarding.hpp"
 
@@ -30,6 +31,7 @@ agent_exchange::agent_exchange(
       wait_{wait},
       settings_{settings},
       call_{call},
+      permit_{settings.control},
       due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
 {
 }
@@ -39,19 +41,33 @@ agent_exchange::~agent_exchange()
     discard();
 }
 
-// Once more if the connection was a used one and the call did not arrive.
+// The breaker hears of it before the caller does, whose next call it may be for.
 net::routine<core::result<>> agent_exchange::begin()
+{
+    if (!permit_.take(call_.agent, caller_.owner().now())) {
+        co_return core::gateway_error(errc::circuit_open);
+    }
+    auto done = co_await attempt();
+    const auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+    permit_.end(how, caller_.owner().now());
+    co_return done;
+}
+
+// Once more if the connection was a used one and the call did not arrive.
+net::routine<core::result<>> agent_exchange::attempt()
 {
     bool fresh = false;
     first_byte_.reset();
     for (;;) {
         core::result<> done;
+        connected_ = false;
         if (fresh || !take_connection()) {
             done = co_await make_connection();
             if (!done) {
                 co_return done;
             }
         }
+        connected_ = true;
         if (!begin_request()) {
             done = co_await finish_request();
         }

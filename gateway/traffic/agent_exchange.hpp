@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/traffic/call_permit.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "net/http1/chunked.hpp"
@@ -51,7 +52,7 @@ public:
     net::routine<core::result<>> await_event(core::steady_time until);
 
     // Again after discard(): with what call() is then. Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
-    // request_timeout or a fault of a body that is passed through, or as a wait does: interrupted().
+    // request_timeout or a fault of a body that is passed through, with circuit_open, or as a wait does: interrupted().
     net::routine<core::result<>> begin();
 
     const relay_call& call() const noexcept { return call_; }
@@ -80,6 +81,7 @@ public:
     std::optional<core::steady_time> first_byte() const noexcept { return first_byte_; }
 
 private:
+    net::routine<core::result<>> attempt();
     bool take_connection();
     net::routine<core::result<>> make_connection();
     bool begin_request();
@@ -95,8 +97,10 @@ private:
     exchange_wait& wait_;
     const relay_settings& settings_;
     const relay_call& call_;
+    call_permit permit_;
     silence_watch* watch_ = nullptr;
     core::steady_time due_ = core::steady_time::max();
+    bool connected_ = false;
     net::upstream_lease lease_;
     net::http1::chunk_header request_chunk_{0};
     std::optional<core::steady_time> first_byte_;

@@ -73,6 +73,10 @@ net::routine<> respond(request_context& request, model::answer answer)
 net::routine<> respond_error(request_context& request, core::error failure, model::answer answer)
 {
     const auto code = failure.code;
+    if (code == core::errc::circuit_open && request.agent && request.agent->breaker) {
+        const auto now = request.caller.owner().now();
+        model::set_retry_after(answer, model::retry_after(now, request.agent->breaker->again_at(now)));
+    }
     note_failure(request, std::move(failure));
     if (code == core::errc::caller_gone) {
         request.caller.cut();

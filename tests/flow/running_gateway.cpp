@@ -71,6 +71,8 @@ config::settings quick_settings()
     settings.cards.timeout = 2s;
     settings.cards.background = 0;  // else a test could not tell whose fetch it sees
     settings.timeouts.upstream_head = 2s;
+    settings.defaults.breaker.failures = 1'000'000;  // else a test of failures meets a breaker instead
+    settings.defaults.breaker.volume = 1'000'000;
     settings.timeouts.drain = 2s;
     settings.timeouts.drain_streams = 300ms;
     return settings;

@@ -41,7 +41,7 @@ private:
 
 core::agent a2a_agent(std::string id, std::string url);
 
-// Short timeouts, one worker, no agents; ports 0.
+// Short timeouts, one worker, no agents, breakers that do not open; ports 0.
 config::settings quick_settings();
 
 class running_gateway {

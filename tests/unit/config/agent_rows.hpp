@@ -29,6 +29,11 @@ inline void change(core::duration& time)
     time += 1s;
 }
 
+inline void change(double& share)
+{
+    share += 0.25;
+}
+
 inline void change(std::uint64_t& size)
 {
     size += 1024;

@@ -26,9 +26,9 @@ std::string with(std::string_view path, const std::string& value)
         others = ", rate: 1";
     }
     const auto dot = path.find('.');
-    if (path.starts_with("rate_limits.")) {
-        return "rate_limits: {" + std::string{path.substr(dot + 1, path.rfind('.') - dot - 1)} + ": {" +
-               std::string{path.substr(path.rfind('.') + 1)} + ": " + value + others + "}}";
+    if (dot != path.rfind('.')) {
+        return std::string{path.substr(0, dot)} + ": {" + std::string{path.substr(dot + 1, path.rfind('.') - dot - 1)} +
+               ": {" + std::string{path.substr(path.rfind('.') + 1)} + ": " + value + others + "}}";
     }
     return dot == path.npos ? std::string{path} + ": " + value
                             : std::string{path.substr(0, dot)} + ": {" + std::string{path.substr(dot + 1)} + ": " +
@@ -105,6 +105,13 @@ constexpr row rows[] = {
     {"rate_limits.agent.burst", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
     {"rate_limits.address.rate", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
     {"rate_limits.address.burst", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
+    {"defaults.breaker.failures", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
+    {"defaults.breaker.ratio", "0.009", "0.01", "1", "1.001", "a number, 0.01 to 1"},
+    {"defaults.breaker.volume", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
+    {"defaults.breaker.window", "999ms", "1s", "1h", "1h1ms", "1s to 1h"},
+    {"defaults.breaker.cooldown", "99ms", "100ms", "1h", "1h1ms", "100ms to 1h"},
+    {"defaults.breaker.max_cooldown", "99ms", "100ms", "24h", "24h1ms", "100ms to 1d"},
+    {"defaults.breaker.probe", "99ms", "100ms", "1h", "1h1ms", "100ms to 1h"},
     {"limits.target", "63", "64", "64KiB", "65537", "64B to 64KiB"},
     {"limits.sse_event", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.upstream_header", "1023", "1KiB", "1MiB", "1048577", "1KiB to 1MiB"},
@@ -143,7 +150,8 @@ TEST_CASE("the table of limits above has every number of the schema")
     for (const auto& s : config::all_settings()) {
         if (std::holds_alternative<config::duration_setting>(s.type) ||
             std::holds_alternative<config::size_setting>(s.type) ||
-            std::holds_alternative<config::count_setting>(s.type)) {
+            std::holds_alternative<config::count_setting>(s.type) ||
+            std::holds_alternative<config::share_setting>(s.type)) {
             numbers.insert(s.path);
         }
     }

@@ -82,6 +82,18 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
     CHECK(s.audit == "file:/var/log/cardea/audit.ndjson");
     CHECK(s.rate_limits == core::rate_limits{.principal = {50, 100}, .agent = {500, 501}, .address = {101, 102}});
+    CHECK(
+        s.defaults.breaker ==
+        core::breaker_settings{
+            .failures = 6,
+            .ratio = 0.25,
+            .volume = 21,
+            .window = 31s,
+            .cooldown = 29s,
+            .max_cooldown = 6min,
+            .probe = 2s
+        }
+    );
     CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);

@@ -154,6 +154,30 @@ TEST_CASE("a count is digits")
     }
 }
 
+TEST_CASE("A share is a decimal fraction, and is written as short as it goes")
+{
+    CHECK(config::parse_share("0").value() == 0.0);
+    CHECK(config::parse_share("0.5").value() == 0.5);
+    CHECK(config::parse_share("1.00").value() == 1.0);
+    const std::pair<const char*, const char*> rows[] = {
+        {"", "is empty"},
+        {"-0.5", "is negative"},
+        {".5", "is not a decimal fraction"},
+        {"5.", "is not a decimal fraction"},
+        {"0.5.5", "is not a decimal fraction"},
+        {"1e1", "is not a decimal fraction"},
+        {"50%", "is not a decimal fraction"},
+        {"half", "is not a decimal fraction"},
+    };
+    for (const auto& [text, why] : rows) {
+        CAPTURE(text);
+        CHECK(failure(config::parse_share(text)) == why);
+    }
+    CHECK(config::share_text(0.5) == "0.5");
+    CHECK(config::share_text(1) == "1");
+    CHECK(config::share_text(0.01) == "0.01");
+}
+
 TEST_CASE("a switch is true or false as YAML 1.2 writes them")
 {
     for (const auto* text : {"true", "True", "TRUE"}) {

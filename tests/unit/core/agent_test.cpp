@@ -60,4 +60,18 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("What an agent says of its breaker goes before the defaults, key by key")
+{
+    using namespace std::chrono_literals;
+    const core::breaker_settings defaults{.failures = 6, .ratio = 0.25, .volume = 21, .window = 31s};
+    core::agent agent;
+    CHECK(core::breaker_of(agent, defaults) == defaults);
+    agent.breaker_ratio = 0.75;
+    agent.breaker_probe = 2s;
+    auto expected = defaults;
+    expected.ratio = 0.75;
+    expected.probe = 2s;
+    CHECK(core::breaker_of(agent, defaults) == expected);
+}
+
 TEST_SUITE_END();

@@ -113,4 +113,19 @@ TEST_CASE("To a caller of HTTP+JSON a failure is told as its generation writes e
     );
 }
 
+TEST_CASE("The Retry-After of a 503 can be replaced, and other answers get none")
+{
+    auto paused = gateway::model::call_error(core::errc::circuit_open, "a", "1");
+    CHECK(paused.status == 503);
+    CHECK(paused.fields.find("Cardea-Error: circuit_open\r\n") != std::string::npos);
+    const auto before = paused.fields;
+    gateway::model::set_retry_after(paused, 17);
+    CHECK(paused.fields.find("Retry-After: 17\r\n") != std::string::npos);
+    CHECK(paused.fields.size() == before.size() + 1);
+    auto late = gateway::model::call_error(core::errc::upstream_timeout, "a", "1");
+    const auto fields = late.fields;
+    gateway::model::set_retry_after(late, 17);
+    CHECK(late.fields == fields);
+}
+
 TEST_SUITE_END();

@@ -121,4 +121,46 @@ TEST_CASE("only what an agent has answered is a call that worked")
     }
 }
 
+TEST_CASE(
+    "The breaker counts answers of 502, 503 and 504 as failures, and every other answer as one of an agent that runs"
+)
+{
+    using gateway::model::end_of_answer;
+    using gateway::reach::call_end;
+    for (const unsigned status : {502U, 503U, 504U}) {
+        CHECK(end_of_answer(status) == call_end::failed);
+    }
+    for (const unsigned status : {200U, 204U, 302U, 400U, 401U, 404U, 429U, 499U, 500U, 501U, 505U, 599U}) {
+        CAPTURE(status);
+        CHECK(end_of_answer(status) == call_end::answered);
+    }
+}
+
+TEST_CASE("Each failure of an agent is one for its breaker, and nothing that the caller or the gateway did")
+{
+    using gateway::model::end_of_failure;
+    using gateway::reach::call_end;
+    for (const auto code : {errc::upstream_unresolved, errc::upstream_refused, errc::upstream_tls}) {
+        CHECK(end_of_failure(code, false) == call_end::unreachable);
+    }
+    CHECK(end_of_failure(errc::upstream_timeout, false) == call_end::unreachable);
+    CHECK(end_of_failure(errc::upstream_timeout, true) == call_end::failed);
+    CHECK(end_of_failure(errc::upstream_reset, true) == call_end::failed);
+    CHECK(end_of_failure(errc::upstream_protocol, true) == call_end::failed);
+    for (const auto code :
+         {errc::caller_gone,
+          errc::request_timeout,
+          errc::bad_request,
+          errc::body_too_large,
+          errc::draining,
+          errc::overloaded,
+          errc::upstream_forbidden,
+          errc::upstream_credentials,
+          errc::internal}) {
+        CAPTURE(core::name(code));
+        CHECK(end_of_failure(code, true) == call_end::unknown);
+        CHECK(end_of_failure(code, false) == call_end::unknown);
+    }
+}
+
 TEST_SUITE_END();

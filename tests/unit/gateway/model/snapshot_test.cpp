@@ -106,6 +106,34 @@ TEST_CASE("An agent's own timeout replaces the one for all")
     CHECK(entry_of(agent)->head_timeout == 5s);
 }
 
+TEST_CASE("An agent keeps its breaker as long as its calls go to the same endpoint by the same rules")
+{
+    net::client_contexts contexts;
+    gateway::reach::breaker_shelf breakers;
+    auto agent = agent_at("http://agent.test/a");
+    const auto made = [&] {
+        const gateway::model::entry_defaults defaults{.head_timeout = 30s, .breakers = &breakers};
+        auto entry = gateway::model::make_entry(agent, defaults, contexts);
+        REQUIRE(entry.has_value());
+        return *entry;
+    };
+    const auto first = made();
+    REQUIRE(first->breaker != nullptr);
+    CHECK(first->breaker->settings() == core::breaker_settings{});
+    CHECK(made()->breaker == first->breaker);
+    agent.url = "http://agent.test/another/path";
+    CHECK(made()->breaker == first->breaker);
+    agent.breaker_failures = 7;
+    const auto stricter = made();
+    CHECK(stricter->breaker != first->breaker);
+    CHECK(stricter->breaker->settings().failures == 7);
+    agent.url = "http://other.test/a";
+    CHECK(made()->breaker != stricter->breaker);
+    agent.id = "other";
+    agent.url = "http://agent.test/a";
+    CHECK(made()->breaker != stricter->breaker);
+}
+
 TEST_CASE("An MCP server has no address for calls")
 {
     auto agent = agent_at("http://agent.test/mcp");

@@ -108,6 +108,7 @@ struct planes {
     std::map<std::string, gateway::telemetry::session_sample> sessions{};
     std::map<std::string, gateway::telemetry::token_sample> tokens{};
     std::map<std::string, gateway::telemetry::callers_sample> callers{};
+    std::map<std::string, gateway::telemetry::endpoint_sample> endpoints{};
 };
 
 template <class Value>
@@ -124,7 +125,8 @@ gateway::telemetry::plane_samples samples_of(const planes& known, const std::str
         in(known.cards, id),
         in(known.sessions, id),
         in(known.tokens, id),
-        in(known.callers, id)
+        in(known.callers, id),
+        in(known.endpoints, id)
     };
 }
 
@@ -384,6 +386,23 @@ TEST_CASE("tokens of agents show how often they were asked for, and how old the 
     CHECK(page.find("\ncardea_agent_token_age_seconds{agent=\"a\"} 1.5\n") != std::string::npos);
     CHECK(page.find("token_refreshes_total{agent=\"b\"") == std::string::npos);
     CHECK(page.find("token_age_seconds{agent=\"b\"") == std::string::npos);
+}
+
+TEST_CASE("Endpoints show the state of their breaker, and how often it has opened")
+{
+    planes known;
+    known.endpoints["a"] = {.states = {{"closed", 0}, {"open", 1}, {"half_open", 0}}, .openings = 3};
+    known.endpoints["b"] = {.states = {{"closed", 1}, {"open", 0}, {"half_open", 0}}};
+    const auto page = page_of({}, {}, known);
+    const auto states = lines_of(family(page, "cardea_endpoint_state"));
+    REQUIRE(states.size() == 8);
+    CHECK(states[2] == R"(cardea_endpoint_state{agent="a",endpoint="1",state="closed"} 0)");
+    CHECK(states[3] == R"(cardea_endpoint_state{agent="a",endpoint="1",state="open"} 1)");
+    CHECK(states[4] == R"(cardea_endpoint_state{agent="a",endpoint="1",state="half_open"} 0)");
+    CHECK(states[5] == R"(cardea_endpoint_state{agent="b",endpoint="1",state="closed"} 1)");
+    const auto openings = lines_of(family(page, "cardea_breaker_openings_total"));
+    REQUIRE(openings.size() == 3);
+    CHECK(openings[2] == R"(cardea_breaker_openings_total{agent="a",endpoint="1"} 3)");
 }
 
 TEST_CASE("sessions show their state, why they were lost, and what passed, in the order of the agents")
@@ -801,6 +820,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
         {.fetched = 1, .changes = 1, .age = 1ms, .hidden_tools = 1, .problems = {{"error", 2}, {"note", 0}}};
     known.tokens["a"] = {.age = 1ms, .renewed = 1, .failed = 1};
     known.sessions = {{"m2", a_session()}, {"m1", a_session()}};
+    known.endpoints["a"] = {.states = {{"closed", 1}, {"open", 0}, {"half_open", 0}}, .openings = 1};
     known.callers = {{"m1", {.sessions = 2, .warm = 1}}, {"m2", {.sessions = 3}}};
     for (const auto& page : {page_of({}), page_of({&metrics, &metrics}, sample, known)}) {
         const std::regex form{R"re(([a-z_]+)(\{([a-z_]+="[^"\\]*"(,[a-z_]+="[^"\\]*")*)?\})? [0-9.e+-]+)re"};
@@ -821,7 +841,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 76);
+        CHECK(described.size() == 78);
         CHECK(page.ends_with('\n'));
     }
 }

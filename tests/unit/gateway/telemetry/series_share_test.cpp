@@ -177,6 +177,7 @@ TEST_CASE("All counters of the planes are added up, under their names")
     session.sent = 8;
     session.refused = 9;
     now.token = gateway::telemetry::token_sample{.age = 1s, .renewed = 10, .failed = 11};
+    now.endpoint = gateway::telemetry::endpoint_sample{.states = {{"open", 1}}, .openings = 12};
     series_share share;
     for (std::uint64_t page = 0; page < 2; ++page) {
         shown_of(share, {"a", "b"}, {}, 0);
@@ -204,6 +205,8 @@ TEST_CASE("All counters of the planes are added up, under their names")
         CHECK(others.session->received == 14);
         CHECK(others.session->sent == 16);
         CHECK(others.session->refused == 18);
+        REQUIRE(others.endpoint);
+        CHECK(others.endpoint->openings == 24);
         CHECK(others.token->renewed == 20);
         CHECK(others.token->failed == 22);
         CHECK_FALSE(others.token->age);
@@ -222,6 +225,7 @@ TEST_CASE("Gauges of the others are the sums of those that have no series on thi
     session.up = 1;
     session.queued = 4;
     now.callers = gateway::telemetry::callers_sample{.sessions = 5, .warm = 6};
+    now.endpoint = gateway::telemetry::endpoint_sample{.states = {{"closed", 0}, {"open", 1}}, .openings = 7};
     series_share share;
     const ids agents{"a", "b"};
     for (const std::uint64_t omitted : {2U, 1U, 2U}) {
@@ -244,12 +248,16 @@ TEST_CASE("Gauges of the others are the sums of those that have no series on thi
         CHECK(others.session->queued == 4 * omitted);
         CHECK(others.callers->sessions == 5 * omitted);
         CHECK(others.callers->warm == 6 * omitted);
+        REQUIRE(others.endpoint);
+        CHECK(others.endpoint->states == gateway::telemetry::named_counts{{"closed", 0}, {"open", omitted}});
     }
     shown_of(share, agents, {}, 2);
     const auto& others = share.others();
     REQUIRE(others.status);
     CHECK(others.status->status == gateway::telemetry::named_counts{{"healthy", 0}, {"unhealthy", 0}});
     CHECK_FALSE(others.callers);
+    REQUIRE(others.endpoint);
+    CHECK(others.endpoint->states == gateway::telemetry::named_counts{{"closed", 0}, {"open", 0}});
     REQUIRE(others.session);
     CHECK_FALSE(others.session->up.has_value());  // 0 is what an alert waits for
 }

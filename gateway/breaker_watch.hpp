@@ -1,0 +1,60 @@
+// What the control loop does about breakers: tells of those that open and close, and connects now and then to endpoints that could
+// not be connected to. The control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/reach/breaker.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/signal.hpp"
+#include "net/loop/types.hpp"
+#include "net/upstream/upstream.hpp"
+
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+namespace gateway {
+
+class breaker_watch {
+public:
+    // References outlive the watch.
+    breaker_watch(net::loop& control, const config::settings& settings, const core::logger& log);
+
+    // Any thread; the loop lives until no thread calls this any more.
+    void changed(std::shared_ptr<const model::agent_entry> agent, reach::breaker_change how);
+
+    // Connects no more. The loop has run to its end before this is destroyed.
+    void stop();
+
+private:
+    struct probe {
+        std::weak_ptr<reach::breaker> breaker;  // gone with its agent
+        std::shared_ptr<const net::upstream_target> target;
+        net::upstream_lease connection{};  // while it is being made
+        core::steady_time begun{};
+    };
+
+    void note(const model::agent_entry& agent, reach::breaker_change how);
+    bool go_on(probe& with, core::steady_time now);
+    void look();
+    void wait_for_next();
+
+    using timer = net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>;
+
+    net::loop& control_;
+    const config::settings& settings_;
+    const core::logger& log_;
+    timer timer_;
+    net::signal unheard_;  // the timer looks instead
+    std::vector<probe> probes_;
+    bool stopped_ = false;
+};
+
+}  // namespace gateway
