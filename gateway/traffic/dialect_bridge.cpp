@@ -210,8 +210,13 @@ void dialect_bridge::add_fields(std::string& fields) const
 // The task comes from a request of its own, sent when the subscription is open, so that nothing is missed between them.
 net::routine<core::result<std::string>> dialect_bridge::opening()
 {
-    request_.body = {};  // a stream may last for days
-    if (!task_ || beside_ == nullptr) {
+    if (beside_ == nullptr) {
+        co_return std::string{};
+    }
+    if (beside_->call_sent()) {
+        std::string{}.swap(request_.body);  // a stream may last for days
+    }
+    if (!task_) {
         co_return std::string{};
     }
     const auto& call = beside_->call();  // its head has the token, if the agent takes one
