@@ -1,8 +1,8 @@
 #include "gateway/traffic/dialect_bridge.hpp"
 
-#include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/a2a_extensions.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/sse/sse_events.hpp"
@@ -35,25 +35,6 @@ method verb_of(std::string_view name) noexcept
         return method::get;
     }
     return name == "DELETE" ? method::delete_ : method::post;
-}
-
-constexpr std::string_view extensions_field(a2a::generation of) noexcept
-{
-    return of == a2a::generation::v1 ? "A2A-Extensions" : "X-A2A-Extensions";
-}
-
-// The extensions under both names, as one list.
-std::string extensions_in(const net::http1::field_list& fields)
-{
-    std::string all;
-    for (const auto& field : fields) {
-        const bool named = core::equal_ignoring_case(field.name, "A2A-Extensions") ||
-                           core::equal_ignoring_case(field.name, "X-A2A-Extensions");
-        if (named && !field.value.empty()) {
-            all.append(all.empty() ? "" : ", ").append(field.value);
-        }
-    }
-    return all;
 }
 
 std::string event_of(std::string_view data)
