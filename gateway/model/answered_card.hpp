@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -40,8 +41,9 @@ struct extended_request {
 
 struct edited_answer {
     std::string text;
-    bool edited = false;  // false: it holds no card, and stays as it is
-    unsigned status = 0;  // of HTTP, instead of the agent's; 0: that
+    bool edited = false;                  // false: it holds no card, and stays as it is
+    unsigned status = 0;                  // of HTTP, instead of the agent's; 0: that
+    std::optional<core::errc> refused{};  // the text is an error of the gateway's own; nullopt: the agent's answer
 };
 
 }  // namespace gateway::model

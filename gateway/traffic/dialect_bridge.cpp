@@ -255,19 +255,19 @@ net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::strin
         answer = co_await net::ask(with_.here, with_.here, std::move(asked));
     }
     if (!next_page_.empty() && !events_) {
-        auto whole = co_await add_pages(answer.text);
-        if (!whole) {
-            co_return std::move(whole).error();
+        auto added = co_await add_pages(answer);
+        if (!added) {
+            co_return std::move(added).error();
         }
-        answer.status = status_;
     }
     co_return answer;
 }
 
 // A list in one piece, of an agent that gives it in pages, for callers of JSON-RPC of 0.3, who know none. The texts are our
 // own: `{"jsonrpc":"2.0","id":1,"result":[…]}`.
-net::routine<core::result<>> dialect_bridge::add_pages(std::string& text)
+net::routine<core::result<>> dialect_bridge::add_pages(model::edited_answer& whole)
 {
+    auto& text = whole.text;
     const auto& call = beside_->call();
     const auto begin = std::string_view{R"({"jsonrpc":"2.0","id":,"result":[)"}.size() +
                        (id_.empty() ? std::string_view{"null"} : id_).size();
@@ -289,13 +289,14 @@ net::routine<core::result<>> dialect_bridge::add_pages(std::string& text)
         std::string more;
         const auto done = a2a::translate_answer(how_, {answer->status, answer->body}, options(), more);
         if (!done) {
-            text = refused(done.error(), std::move(more)).text;
+            whole = refused(done.error(), std::move(more));
             co_return core::result<>{};
         }
         lost_ += done->lost;
         next_page_ = done->next_page;
         if (done->is_error) {
-            text = std::move(more);
+            status_ = done->status;
+            whole = {std::move(more), true, status_, std::nullopt};
             co_return core::result<>{};
         }
         if (text.size() + more.size() > with_.largest_answer) {
@@ -334,19 +335,19 @@ model::edited_answer dialect_bridge::translate(std::string_view text)
     lost_ += done->lost;
     status_ = done->status;
     next_page_ = done->next_page;
-    return {std::move(out), true, done->status};
+    return {std::move(out), true, done->status, std::nullopt};
 }
 
 model::edited_answer dialect_bridge::refused(const a2a::refusal& why, std::string out)
 {
     over_ = true;
     const bool agents = why.code == a2a::rpc_code::invalid_agent_response;
+    const auto code = agents ? errc::answer_untranslatable : errc::not_found;
     auto detail = why.member.empty() ? std::string{why.why} : why.member + ' ' + std::string{why.why};
-    failure_ = agents ? core::upstream_error(errc::answer_untranslatable, std::move(detail))
-                      : core::caller_error(errc::not_found, std::move(detail));
+    failure_.emplace(code, agents ? core::side::upstream : core::side::caller, std::move(detail));
     const auto status = a2a::append_refusal(out, caller_, options(), why);
     status_ = events_ ? 200 : status;
-    return {std::move(out), true, status_};
+    return {std::move(out), true, status_, code};
 }
 
 std::optional<std::size_t> dialect_bridge::interest(const net::http1::response_head& head) const

@@ -138,6 +138,7 @@ TEST_CASE("what is no answer of A2A, or none that the caller's dialect has, is -
         const auto rpc = with.ask(v1_jsonrpc, asked::send);
         CHECK(rpc.status == 200);
         CHECK(flow::said_error(v1_jsonrpc, rpc.body).starts_with("-32006 "));
+        CHECK(rpc.header("Cardea-Error") == "answer_untranslatable");
         const auto rest = with.ask(v1_rest, asked::send);
         CHECK(rest.status >= 500);
         CHECK(flow::said_error(v1_rest, rest.body).find("INVALID_AGENT_RESPONSE") != std::string::npos);
