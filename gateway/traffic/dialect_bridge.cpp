@@ -137,7 +137,9 @@ void dialect_bridge::fill(relay_call& call, const net::http1::field_list& fields
     const auto verb = verb_of(request_.verb);
     net::http1::head_writer out{sent_fields_};
     const bool streams = a2a::streaming(how_.asked);
-    out.field("Accept", streams ? "text/event-stream, application/json" : "application/json");
+    const bool own_type = is_rest(to_) && to_.version == a2a::generation::v1;  // specification 1.0.1 section 11.2
+    const std::string_view json = own_type ? "application/a2a+json, application/json" : "application/json";
+    out.field("Accept", streams ? "text/event-stream, application/json" : json);
     if (!request_.body.empty()) {
         out.field("Content-Type", "application/json");
     }
