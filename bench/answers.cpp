@@ -48,8 +48,9 @@ std::string call_answer(std::size_t body)
 std::string card_answer(std::uint16_t port)
 {
     const auto before =
-        R"({"name":"bench","version":"1.0.0","supportedInterfaces":[{"url":"http://127.0.0.1:)" + std::to_string(port) +
-        R"(/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"capabilities":{"streaming":true},)"
+        R"({"name":"bench","version":"1.0.0","protocolVersion":"0.3.0","url":"http://127.0.0.1:)" +
+        std::to_string(port) +
+        R"(/a2a","preferredTransport":"JSONRPC","capabilities":{"streaming":true},)"
         R"("defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"echo","name":"echo",)"
         R"("description":"echoes","tags":["text"]}],"description":")";
     return whole_answer(padded(before, R"("})", card_bytes));
@@ -58,10 +59,11 @@ std::string card_answer(std::uint16_t port)
 std::string event_chunk()
 {
     constexpr std::string_view before =
-        R"(data: {"jsonrpc":"2.0","id":1,"result":{"kind":"status-update","taskId":"t1","contextId":"c1","final":false,"text":")";
+        R"(data: {"jsonrpc":"2.0","id":1,"result":{"kind":"artifact-update","taskId":"t1","contextId":"c1",)"
+        R"("artifact":{"artifactId":"a","parts":[{"kind":"text","text":")";
     std::string chunk = "c8\r\n";
     static_assert(event_bytes == 0xC8);
-    chunk += padded(before, "\"}}\n\n", event_bytes);
+    chunk += padded(before, "\"}]}}}\n\n", event_bytes);
     chunk += "\r\n";
     return chunk;
 }

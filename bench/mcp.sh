@@ -34,6 +34,8 @@ target_of() {
 body_of() {
     if is_mcp "$1"; then
         echo bench/tool.json
+    elif [ "$1" = cardea-translated ]; then
+        echo "${BENCH_BODY%.json}_v1.json"
     else
         echo "${BENCH_BODY:-}"
     fi

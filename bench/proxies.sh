@@ -213,7 +213,7 @@ start_proxy() {
     [[ $1 != *-* ]] || log=${1#*-}
     case ${1%%-*}-$log in
         cardea-batches | cardea-none | cardea-workers) start_cardea "$2" "$1" "$log" ;;
-        cardea-key | cardea-token | cardea-unread-* | cardea-mcp | cardea-program) start_cardea "$2" "$1" batches ;;
+        cardea-key | cardea-token | cardea-unread-* | cardea-mcp | cardea-program | cardea-translated) start_cardea "$2" "$1" batches ;;
         nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
         haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;
         haproxy-none) start_haproxy "$2" "$1" none ;;

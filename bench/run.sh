@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
 # Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
-#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|mcp|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
+#   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|mcp|translate|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
 # cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token,
-# cardea-unread-key and cardea-unread-token are sent the same and do not read it; cardea-mcp and cardea-program have an MCP server behind them; floor (bench/floor.cpp) is what the kernel alone costs.
+# cardea-unread-key and cardea-unread-token are sent the same and do not read it; cardea-mcp and cardea-program have an MCP server behind them;
+# cardea-translated has callers of A2A 1.0 for an agent of 0.3; floor (bench/floor.cpp) is what the kernel alone costs.
 # Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
@@ -41,7 +42,7 @@ read_arguments() {
                 read -r -a proxies <<<"${2:-}"
                 shift 2
                 ;;
-            call | call512 | card | card304 | cards | sse | large | tls | workers | access | mcp | open | slow | start | sessions | memory | management)
+            call | call512 | card | card304 | cards | sse | large | tls | workers | access | mcp | translate | open | slow | start | sessions | memory | management)
                 scenarios+=("$1")
                 shift
                 ;;
@@ -107,12 +108,12 @@ measure() {
     BENCH_BODY=$body load "$at" "$(target_of "$name")" "$warmup" >/dev/null
     sleep 0.3
     [ ! -e "$log" ] || : >"$log"
-    [ "$scenario" != sse ] || events=$(events_sent)
+    [[ $scenario != *sse ]] || events=$(events_sent)
     ticks=$(cpu_ticks "${pids[@]}")
     line=$(BENCH_BODY=$body load "$at" "$(target_of "$name")" "$seconds")
     ticks=$(($(cpu_ticks "${pids[@]}") - ticks))
     memory=$(peak_memory "${pids[@]}")
-    [ "$scenario" != sse ] || events=$(($(events_sent) - events))
+    [[ $scenario != *sse ]] || events=$(($(events_sent) - events))
     if [ -z "$line" ]; then
         invalid "$name" "wrk failed: $(tail -n 1 "$scratch/wrk")"
         return
@@ -137,7 +138,7 @@ measure() {
         return
     fi
     units=$count
-    [ "$scenario" != sse ] || units=$events
+    [[ $scenario != *sse ]] || units=$events
     read -r per_thousand rate memory < <(awk -v t="$ticks" -v hz="$(getconf CLK_TCK)" -v n="$units" -v us="$microseconds" \
         -v kib="$memory" 'BEGIN {printf "%.2f %.0f %.1f\n", t * 1e6 / hz / n, n * 1e6 / us, kib / 1024}')
     printf '%5s %-13s %11s %10s %8s %8s %9s\n' "$round" "$name" "$per_thousand" "$rate" "$p50" "$p99" "$memory"
@@ -202,6 +203,13 @@ prepare() {
             title="call of an A2A agent, of an MCP server over HTTP and of one that is a program: POST of 400 bytes, answer of 1 KiB"
             start_mcp_agent
             ;;
+        translate) title="relayed call, and one of A2A 1.0 to an agent of 0.3: POST of 400 bytes, answer of 1 KiB" ;;
+        translate_sse)
+            title="stream, and one of A2A 1.0 of an agent of 0.3: 250 events of 200 bytes, one every 2 ms; figures per 1,000 events"
+            options=(--events 250 --interval 2000)
+            least_bytes=$((250 * 150))
+            BENCH_BODY=bench/stream.json
+            ;;
         large)
             title="relayed call: POST of 400 bytes, answer of 64 KiB"
             least_bytes=65536
@@ -249,6 +257,14 @@ check_answers() {
     local name=$1 at=$2 got=$scratch/got wanted=$scratch/wanted status etag='' credential
     if is_mcp "$name"; then
         begin_session "$name" "$at"
+        etags+=('')
+        return
+    fi
+    if [ "$name" = cardea-translated ]; then
+        curl -sSf --max-time 10 --json @"$(body_of "$name")" "http://$at$target" >"$got" || die "$name does not relay"
+        if grep -q '"kind"' "$got" || ! grep -q '"message":{\|"artifactUpdate":{' "$got"; then
+            die "$name does not translate: $(head -c 300 "$got")"
+        fi
         etags+=('')
         return
     fi
@@ -316,6 +332,7 @@ choose_proxies() {
     done
     [ "$scenario" != workers ] || proxies=(cardea cardea-workers)
     [ "$scenario" != mcp ] || proxies=(cardea cardea-mcp cardea-program)
+    [[ $scenario != translate* ]] || proxies=(cardea cardea-translated)
     [ "$scenario" != access ] || proxies=(cardea cardea-key cardea-unread-key cardea-token cardea-unread-token)
     [ "${#proxies[@]}" -gt 0 ] || die "none of these proxies can do $scenario: ${chosen[*]}"
 }
@@ -332,6 +349,11 @@ for scenario in "${scenarios[@]}"; do
         memory) bench/memory.sh --proxies "${proxies[*]}" ;;
         cards) "$binaries/bench_cards" --runs "$rounds" || failed=1 ;;
         management) bench/management.sh --seconds "$seconds" ;;
+        translate)
+            run_scenario
+            scenario=translate_sse
+            run_scenario
+            ;;
         *) run_scenario ;;
     esac
 done

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,8 +50,9 @@ struct moved_card {
 
 struct edited_answer {
     std::string text;
-    bool edited = false;  // false: it holds no card, and stays as it is
-    unsigned status = 0;  // of HTTP, instead of the agent's; 0: that
+    bool edited = false;                  // false: it holds no card, and stays as it is
+    unsigned status = 0;                  // of HTTP, instead of the agent's; 0: that
+    std::optional<core::errc> refused{};  // the text is an error of the gateway's own; nullopt: the agent's answer
 };
 
 }  // namespace gateway::model

@@ -74,6 +74,9 @@ net::routine<core::result<>> answer_editor::edit_whole()
         net::http1::head_writer{line}.status_line(answer->status);
         fields.replace(0, fields.find("\r\n") + 2, line);
     }
+    if (answer->refused) {
+        net::http1::head_writer{fields}.field("Cardea-Error", core::name(*answer->refused));
+    }
     co_return co_await send_whole(std::move(fields), std::move(answer->text));
 }
 

@@ -1,8 +1,8 @@
 #include "gateway/traffic/dialect_bridge.hpp"
 
-#include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/a2a_extensions.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/sse/sse_events.hpp"
@@ -35,25 +35,6 @@ method verb_of(std::string_view name) noexcept
         return method::get;
     }
     return name == "DELETE" ? method::delete_ : method::post;
-}
-
-constexpr std::string_view extensions_field(a2a::generation of) noexcept
-{
-    return of == a2a::generation::v1 ? "A2A-Extensions" : "X-A2A-Extensions";
-}
-
-// The extensions under both names, as one list.
-std::string extensions_in(const net::http1::field_list& fields)
-{
-    std::string all;
-    for (const auto& field : fields) {
-        const bool named = core::equal_ignoring_case(field.name, "A2A-Extensions") ||
-                           core::equal_ignoring_case(field.name, "X-A2A-Extensions");
-        if (named && !field.value.empty()) {
-            all.append(all.empty() ? "" : ", ").append(field.value);
-        }
-    }
-    return all;
 }
 
 std::string event_of(std::string_view data)
@@ -156,7 +137,9 @@ void dialect_bridge::fill(relay_call& call, const net::http1::field_list& fields
     const auto verb = verb_of(request_.verb);
     net::http1::head_writer out{sent_fields_};
     const bool streams = a2a::streaming(how_.asked);
-    out.field("Accept", streams ? "text/event-stream, application/json" : "application/json");
+    const bool own_type = is_rest(to_) && to_.version == a2a::generation::v1;  // specification 1.0.1 section 11.2
+    const std::string_view json = own_type ? "application/a2a+json, application/json" : "application/json";
+    out.field("Accept", streams ? "text/event-stream, application/json" : json);
     if (!request_.body.empty()) {
         out.field("Content-Type", "application/json");
     }
@@ -210,8 +193,13 @@ void dialect_bridge::add_fields(std::string& fields) const
 // The task comes from a request of its own, sent when the subscription is open, so that nothing is missed between them.
 net::routine<core::result<std::string>> dialect_bridge::opening()
 {
-    request_.body = {};  // a stream may last for days
-    if (!task_ || beside_ == nullptr) {
+    if (beside_ == nullptr) {
+        co_return std::string{};
+    }
+    if (beside_->call_sent()) {
+        std::string{}.swap(request_.body);  // a stream may last for days
+    }
+    if (!task_) {
         co_return std::string{};
     }
     const auto& call = beside_->call();  // its head has the token, if the agent takes one
@@ -269,19 +257,19 @@ net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::strin
         answer = co_await net::ask(with_.here, with_.here, std::move(asked));
     }
     if (!next_page_.empty() && !events_) {
-        auto whole = co_await add_pages(answer.text);
-        if (!whole) {
-            co_return std::move(whole).error();
+        auto added = co_await add_pages(answer);
+        if (!added) {
+            co_return std::move(added).error();
         }
-        answer.status = status_;
     }
     co_return answer;
 }
 
 // A list in one piece, of an agent that gives it in pages, for callers of JSON-RPC of 0.3, who know none. The texts are our
 // own: `{"jsonrpc":"2.0","id":1,"result":[…]}`.
-net::routine<core::result<>> dialect_bridge::add_pages(std::string& text)
+net::routine<core::result<>> dialect_bridge::add_pages(model::edited_answer& whole)
 {
+    auto& text = whole.text;
     const auto& call = beside_->call();
     const auto begin = std::string_view{R"({"jsonrpc":"2.0","id":,"result":[)"}.size() +
                        (id_.empty() ? std::string_view{"null"} : id_).size();
@@ -303,13 +291,14 @@ net::routine<core::result<>> dialect_bridge::add_pages(std::string& text)
         std::string more;
         const auto done = a2a::translate_answer(how_, {answer->status, answer->body}, options(), more);
         if (!done) {
-            text = refused(done.error(), std::move(more)).text;
+            whole = refused(done.error(), std::move(more));
             co_return core::result<>{};
         }
         lost_ += done->lost;
         next_page_ = done->next_page;
         if (done->is_error) {
-            text = std::move(more);
+            status_ = done->status;
+            whole = {std::move(more), true, status_, std::nullopt};
             co_return core::result<>{};
         }
         if (text.size() + more.size() > with_.largest_answer) {
@@ -348,19 +337,19 @@ model::edited_answer dialect_bridge::translate(std::string_view text)
     lost_ += done->lost;
     status_ = done->status;
     next_page_ = done->next_page;
-    return {std::move(out), true, done->status};
+    return {std::move(out), true, done->status, std::nullopt};
 }
 
 model::edited_answer dialect_bridge::refused(const a2a::refusal& why, std::string out)
 {
     over_ = true;
     const bool agents = why.code == a2a::rpc_code::invalid_agent_response;
+    const auto code = agents ? errc::answer_untranslatable : errc::not_found;
     auto detail = why.member.empty() ? std::string{why.why} : why.member + ' ' + std::string{why.why};
-    failure_ = agents ? core::upstream_error(errc::answer_untranslatable, std::move(detail))
-                      : core::caller_error(errc::not_found, std::move(detail));
+    failure_.emplace(code, agents ? core::side::upstream : core::side::caller, std::move(detail));
     const auto status = a2a::append_refusal(out, caller_, options(), why);
     status_ = events_ ? 200 : status;
-    return {std::move(out), true, status_};
+    return {std::move(out), true, status_, code};
 }
 
 std::optional<std::size_t> dialect_bridge::interest(const net::http1::response_head& head) const

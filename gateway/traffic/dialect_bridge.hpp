@@ -70,7 +70,7 @@ public:
 private:
     a2a::translation<> translate_request(const a2a::incoming_request& in);
     std::string head_for(const a2a::outgoing_request& out, std::string_view fields) const;
-    net::routine<core::result<>> add_pages(std::string& text);
+    net::routine<core::result<>> add_pages(model::edited_answer& whole);
     void ask_for_page(a2a::outgoing_request& page) const;
     model::edited_answer translate(std::string_view text);
     model::edited_answer refused(const a2a::refusal& why, std::string out);

@@ -28,8 +28,9 @@ public:
     {
     }
 
-    // As it went to the agent.
+    // As it went to the agent, and whether all of it is there.
     const relay_call& call() const noexcept { return main_.call(); }
+    bool call_sent() const noexcept { return main_.request_done(); }
 
     // A request as the call's own, but for its method, head and body, which outlive the routine. Fails as
     // agent_exchange::begin() and a wait do, and with answer_untranslatable: the answer is over `limit` or in a coding.

@@ -4,7 +4,7 @@
 #include "tests/flow/gateway_answers.hpp"
 
 #include <string>
-#include <vector>
+#include <string_view>
 
 TEST_SUITE_BEGIN("flow/bridge/rules");
 
@@ -309,6 +309,19 @@ TEST_CASE("members that a translation drops are counted for the agent")
     );
     CHECK(with.ask(v1_jsonrpc, call).status == 200);
     CHECK(with.x.gateway.wait_for_metric(R"(cardea_translation_lost_total{agent="a"})", 2));
+}
+
+TEST_CASE("a notification is translated, and answered with nothing")
+{
+    const bridged with{v03_jsonrpc, {}, [](const auto&) { return test_support::answer(204, ""); }};
+    auto note = flow::request_in(v1_jsonrpc, asked::send);
+    note.body.erase(note.body.find(R"("id":"q-1",)"), std::string_view{R"("id":"q-1",)"}.size());
+    const auto got = with.ask(v1_jsonrpc, note);
+    CHECK(got.status == 204);
+    CHECK(got.body.empty());
+    const auto seen = plain_json::parse(with.last().body);
+    CHECK(seen.at("method") == "message/send");
+    CHECK_FALSE(seen.contains("id"));
 }
 
 TEST_CASE("a long call is translated as well")

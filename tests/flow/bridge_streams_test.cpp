@@ -12,7 +12,6 @@ using enum core::a2a_dialect;
 using flow::asked;
 using flow::bridged;
 using flow::plain_json;
-using flow::wire_request;
 
 }  // namespace
 

@@ -2,7 +2,9 @@
 #include "tests/flow/bridge_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"
 
+#include <algorithm>
 #include <string>
+#include <utility>
 
 TEST_SUITE_BEGIN("flow/bridge");
 
@@ -138,6 +140,7 @@ TEST_CASE("what is no answer of A2A, or none that the caller's dialect has, is -
         const auto rpc = with.ask(v1_jsonrpc, asked::send);
         CHECK(rpc.status == 200);
         CHECK(flow::said_error(v1_jsonrpc, rpc.body).starts_with("-32006 "));
+        CHECK(rpc.header("Cardea-Error") == "answer_untranslatable");
         const auto rest = with.ask(v1_rest, asked::send);
         CHECK(rest.status >= 500);
         CHECK(flow::said_error(v1_rest, rest.body).find("INVALID_AGENT_RESPONSE") != std::string::npos);
@@ -187,6 +190,41 @@ TEST_CASE("an agent of which nothing is known speaks JSON-RPC of its callers' ge
     CHECK(with.last().target == "/base");
     CHECK(with.ask(v03_jsonrpc, asked::send).status == 404);
     CHECK(with.last().body == flow::request_in(v03_jsonrpc, asked::send).body);
+}
+
+TEST_CASE("the card of an agent says what it speaks and at which paths, from the first call on")
+{
+    const auto by_card = [](config::settings& s) {
+        s.agents[0].dialects.clear();
+        s.agents[0].trust = core::card_trust::same_origin;
+    };
+    const auto handler = [](const test_support::recorded_request& seen) {
+        if (seen.target.find("/.well-known/") != std::string::npos) {
+            const auto base = "http://" + seen.header("Host");
+            return test_support::answer_json(
+                R"({"name":"A","description":"d","version":"1","capabilities":{"streaming":true},"defaultInputModes":["text"],)"
+                R"("defaultOutputModes":["text"],"skills":[],"supportedInterfaces":[)"
+                R"({"url":")" +
+                base + R"(/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":")" + base +
+                R"(/api/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}]})"
+            );
+        }
+        auto at_base = seen;
+        const auto end = std::min(seen.target.find('/', 1), seen.target.size());
+        at_base.target = "/base" + seen.target.substr(end);
+        return flow::speaking(seen.target == "/rpc" ? v1_jsonrpc : v1_rest)(at_base);
+    };
+    for (const auto& [caller, target] :
+         {std::pair{v1_rest, "/api/message:send"},
+          {v1_jsonrpc, "/rpc"},
+          {v03_jsonrpc, "/rpc"},
+          {v03_rest, "/api/message:send"}}) {
+        CAPTURE(core::name(caller));
+        const bridged with{v1_jsonrpc, by_card, handler};
+        const auto got = with.ask(caller, asked::send);
+        CHECK(plain_json::parse(got.body) == plain_json::parse(flow::answer_in(caller, asked::send)));
+        CHECK(with.last().target == target);
+    }
 }
 
 TEST_SUITE_END();

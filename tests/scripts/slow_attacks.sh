@@ -97,7 +97,7 @@ write_call() {
     cat >"$scratch/call.lua" <<'END'
 wrk.method = "POST"
 wrk.headers["Content-Type"] = "application/json"
-wrk.body = '{"jsonrpc":"2.0","id":2,"method":"SendMessage","params":{}}'
+wrk.body = '{"jsonrpc":"2.0","id":2,"method":"message/send","params":{}}'
 END
 }
 
