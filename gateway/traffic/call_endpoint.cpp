@@ -138,14 +138,16 @@ net::routine<> call_endpoint::mediate_push(request_context& request, core::jsonr
         co_await refuse_push(request, caller, std::move(*objection));
         co_return;
     }
-    const auto& addresses = known_.push_addresses();
     if (!found->empty()) {
         request.edited_body = mediation.mediated(relayed.body, request.agent->record.id, *found);
         relayed.body = request.edited_body;
     }
     using enum a2a::operation;
     if (what == create_push || what == get_push || what == list_push) {
-        request.edit = std::make_unique<push_answer_edit>(addresses, request.agent->record.id, caller, what);
+        push_question about{request.agent->record.id, caller, what};
+        const auto here = request.caller.owner().get_executor();
+        request.edit =
+            std::make_unique<push_answer_edit>(known_.push_addresses(), std::move(about), control_.long_bodies(), here);
         relayed.edit = request.edit.get();
     }
 }
