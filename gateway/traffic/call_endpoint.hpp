@@ -1,13 +1,11 @@
 // POST /agents/<id>: reads a JSON-RPC call as far as the gateway has to know it, and prepares it for the relay.
 #pragma once
 
-#include "a2a/dialect/push_edit.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/traffic/endpoint.hpp"
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace gateway::traffic {
 
@@ -20,10 +18,7 @@ public:
 private:
     net::routine<core::scan_outcome> read_long_call(request_context& request, std::string_view body);
     net::routine<> await_card(request_context& request);
-    net::routine<> mediate_push(request_context& request, core::jsonrpc_call call);
-    net::routine<a2a::translation<std::vector<a2a::placed_push_config>>>
-    find_push(request_context& request, a2a::dialect caller, a2a::operation what, std::string_view params);
-    static net::routine<> refuse_push(request_context& request, a2a::dialect caller, a2a::refusal why);
+    net::routine<> prepare_mediated(request_context& request, std::string_view body, core::jsonrpc_call call);
     std::optional<net::routine<>> prepare(request_context& request, std::string_view body, a2a::method method);
 };
 

@@ -16,23 +16,25 @@ namespace {
 // What takes longer to read is read on another thread.
 constexpr std::size_t edited_at_once = 256 * 1024;
 
+answer_edit::terms terms_after(const answer_edit* before) noexcept
+{
+    if (before != nullptr) {
+        return before->on();
+    }
+    return {
+        .limit = longest_push_answer,
+        .too_large = core::errc::message_too_large,
+        .unreadable = core::errc::upstream_protocol,
+    };
+}
+
 }  // namespace
 
-push_answer_edit::push_answer_edit(
-    std::shared_ptr<const model::push_addresses> addresses,
-    push_question about,
-    model::side_thread& side,
-    net::executor here
-)
-    : answer_edit{{
-          .limit = longest_push_answer,
-          .too_large = core::errc::message_too_large,
-          .unreadable = core::errc::upstream_protocol,
-      }},
-      addresses_{std::move(addresses)},
+push_answer_edit::push_answer_edit(push_question about, means with, std::unique_ptr<answer_edit> before)
+    : answer_edit{terms_after(before.get())},
       about_{std::move(about)},
-      side_{side},
-      here_{std::move(here)}
+      with_{std::move(with)},
+      before_{std::move(before)}
 {
 }
 
@@ -45,7 +47,7 @@ model::edited_answer push_answer_edit::edit_here(const std::string& text) const
     std::vector<a2a::push_replacement> with;
     for (const auto& each : a2a::find_answered_push(about_.caller, about_.asked, answer->result)) {
         const auto url = core::unescape_json(each.url.substr(1, each.url.size() - 2));
-        const auto receiver = addresses_->open(about_.agent, std::string_view{url}.substr(url.rfind('/') + 1));
+        const auto receiver = with_.addresses->open(about_.agent, std::string_view{url}.substr(url.rfind('/') + 1));
         if (!receiver) {
             continue;
         }
@@ -63,11 +65,24 @@ model::edited_answer push_answer_edit::edit_here(const std::string& text) const
 
 net::routine<core::result<model::edited_answer>> push_answer_edit::edit(std::string text)
 {
-    if (text.size() <= edited_at_once) {
-        co_return edit_here(text);
+    bool edited = false;
+    if (before_ != nullptr) {
+        auto first = co_await before_->edit(std::move(text));
+        if (!first) {
+            co_return std::move(first).error();
+        }
+        edited = first->edited;
+        text = std::move(first->text);
     }
-    auto asked = side_.ask<model::edited_answer>([this, &text] { return edit_here(text); });
-    co_return co_await net::ask(here_, here_, std::move(asked));
+    model::edited_answer last;
+    if (text.size() <= edited_at_once) {
+        last = edit_here(text);
+    } else {
+        auto asked = with_.side.ask<model::edited_answer>([this, &text] { return edit_here(text); });
+        last = co_await net::ask(with_.here, with_.here, std::move(asked));
+    }
+    last.edited = last.edited || edited;
+    co_return last;
 }
 
 }  // namespace gateway::traffic

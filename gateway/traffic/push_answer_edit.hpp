@@ -25,24 +25,24 @@ struct push_question {
 
 class push_answer_edit final : public answer_edit {
 public:
-    // `side` outlives the edit; `here`: of the caller's loop.
-    push_answer_edit(
-        std::shared_ptr<const model::push_addresses> addresses,
-        push_question about,
-        model::side_thread& side,
-        net::executor here
-    );
+    struct means {
+        std::shared_ptr<const model::push_addresses> addresses;
+        model::side_thread& side;  // outlives the edit
+        net::executor here;        // of the caller's loop
+    };
 
-    // Never fails. What is no result, or has no address of ours, stays as it is.
+    // `before`: another edit of the same answer, which comes first; null: there is none.
+    push_answer_edit(push_question about, means with, std::unique_ptr<answer_edit> before);
+
+    // Fails as the edit before does. What is no result, or has no address of ours, stays as it is.
     net::routine<core::result<model::edited_answer>> edit(std::string text) override;
 
 private:
     model::edited_answer edit_here(const std::string& text) const;
 
-    std::shared_ptr<const model::push_addresses> addresses_;
     push_question about_;
-    model::side_thread& side_;
-    net::executor here_;
+    means with_;
+    std::unique_ptr<answer_edit> before_;
 };
 
 }  // namespace gateway::traffic
