@@ -90,6 +90,7 @@ void push_hook::restore(request_context& request, const push_call& call) const
     if (!request.call || !has_configs || !applies_to(request)) {
         return;
     }
+    auto& relayed = *request.call;
     push_question about{request.agent->record.id, call.caller, call.what};
     const push_answer_edit::means with{
         known_.push_addresses(),
@@ -97,7 +98,7 @@ void push_hook::restore(request_context& request, const push_call& call) const
         request.caller.owner().get_executor()
     };
     request.edit = std::make_unique<push_answer_edit>(std::move(about), with, std::move(request.edit));
-    request.call->edit = request.edit.get();
+    relayed.edit = request.edit.get();
 }
 
 }  // namespace gateway::traffic
