@@ -134,8 +134,9 @@ constexpr auto settings_table = std::to_array<setting>({
      "elsewhere. Below systemd each line has its level in front, which journald takes off."},
     {"store",
      store_setting{of<&settings::store>},
-     "Where Cardea keeps agents of the management API and the last good card of each A2A agent: a SQLite file, or "
-     "memory. Default: `store.db` in systemd's `STATE_DIRECTORY`, else in `cardea` below `XDG_STATE_HOME` or "
+     "Where Cardea keeps agents of the management API, the last good card of each A2A agent, and push notifications "
+     "until they are delivered: a SQLite file, or memory. Default: `store.db` in systemd's `STATE_DIRECTORY`, else in "
+     "`cardea` below `XDG_STATE_HOME` or "
      "`~/.local/state`, or memory if that is unusable. A file that is named here must be usable."},
 
     {"rate_limits.principal.rate",
@@ -189,9 +190,10 @@ constexpr auto settings_table = std::to_array<setting>({
 
     {"mcp.session_keys",
      session_key_list_setting{of<&settings::mcp, &mcp_settings::session_keys>},
-     "Files with the keys of session ids: 32 bytes each, as hex or base64. The first one seals, all of them open. "
-     "Gateways "
-     "with the same keys serve each other's sessions. Without keys Cardea makes one and keeps it in its store."},
+     "Files with the keys of session ids, and of the addresses that agents notify: 32 bytes each, as hex or base64. "
+     "The "
+     "first one seals, all of them open. Gateways with the same keys serve each other's sessions. Without keys Cardea "
+     "makes one and keeps it in its store."},
     {"mcp.origins",
      origin_list_setting{of<&settings::mcp, &mcp_settings::origins>},
      "Origins of web pages that may call MCP servers, besides the gateway's own."},

@@ -1,11 +1,8 @@
 #include "gateway/traffic/call_endpoint.hpp"
 
-#include "a2a/dialect/answer.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/traffic/a2a_version.hpp"
-#include "gateway/traffic/push_answer_edit.hpp"
-#include "gateway/traffic/push_mediation.hpp"
-#include "net/http1/head_writer.hpp"
+#include "gateway/traffic/push_hook.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -66,6 +63,12 @@ call_way find_way(const model::agent_entry& agent, a2a::method method, std::opti
         way.to = way.missing ? nullptr : &*any;
     }
     return way;
+}
+
+// That the caller of a method speaks.
+a2a::dialect dialect_of(a2a::method method) noexcept
+{
+    return {a2a::generation_of(method), a2a::binding::jsonrpc};
 }
 
 std::string name_of(const core::jsonrpc_call& call)
@@ -130,11 +133,29 @@ net::routine<> call_endpoint::look(request_context& request)
             co_return;
         }
     }
-    if (auto answer = prepare(request, *body, {method, scanned.call.params})) {
+    if (mediates_push(*request.agent, settings_)) {
+        co_await prepare_mediated(request, *body, scanned.call);
+    } else if (auto answer = prepare(request, *body, {method, scanned.call.params})) {
         co_await std::move(*answer);
-    } else if (request.call && mediates_push(*request.agent, settings_)) {
-        co_await mediate_push(request, scanned.call);
     }
+}
+
+// The same with an address of the gateway's instead of the caller's for push notifications.
+net::routine<> call_endpoint::prepare_mediated(request_context& request, std::string_view body, core::jsonrpc_call call)
+{
+    const push_hook push{control_, settings_, known_};
+    const auto method = method_of(call);
+    const auto name = name_of(call);
+    const push_call asked{dialect_of(method), a2a::operation_of(method), body, call.params, name};
+    auto mediated = co_await push.mediate(request, asked);
+    if (!mediated) {
+        co_await push_hook::refuse(request, asked.caller, std::move(mediated).error());
+        co_return;
+    }
+    if (auto answer = prepare(request, mediated->body, {method, mediated->payload})) {
+        co_await std::move(*answer);
+    }
+    push.restore(request, *mediated);
 }
 
 net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& request, std::string_view body)
@@ -142,72 +163,6 @@ net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& 
     const auto here = request.caller.owner().get_executor();
     auto asked = control_.long_bodies().ask<core::scan_outcome>([body] { return core::scan_jsonrpc(body); });
     co_return co_await net::ask(here, here, std::move(asked));
-}
-
-// Puts an address of the gateway's into request.call instead of the caller's, and an edit of the answer there. A call whose
-// configuration cannot be taken is answered.
-net::routine<> call_endpoint::mediate_push(request_context& request, core::jsonrpc_call call)
-{
-    auto& relayed = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    const auto method = method_of(call);
-    const auto what = a2a::operation_of(method);
-    const a2a::dialect caller{a2a::generation_of(method), a2a::binding::jsonrpc};
-    const push_mediation mediation{settings_, known_, caller};
-    std::optional<a2a::refusal> objection;
-    if (method == a2a::method::other && names_push(name_of(call))) {
-        objection = a2a::refusal{a2a::rpc_code::method_not_found, {}, "is no method of A2A"};
-    }
-    auto found = co_await find_push(request, caller, what, call.params);
-    if (!found) {
-        objection = std::move(found).error();
-    } else if (!objection && !found->empty()) {
-        objection = mediation.objection(found->front());
-    }
-    if (objection) {
-        request.call.reset();
-        co_await refuse_push(request, caller, std::move(*objection));
-        co_return;
-    }
-    const auto& addresses = known_.push_addresses();
-    if (!found->empty()) {
-        request.edited_body = mediation.mediated(relayed.body, request.agent->record.id, *found);
-        relayed.body = request.edited_body;
-    }
-    using enum a2a::operation;
-    if (what == create_push || what == get_push || what == list_push) {
-        request.edit = std::make_unique<push_answer_edit>(addresses, request.agent->record.id, caller, what);
-        relayed.edit = request.edit.get();
-    }
-}
-
-net::routine<a2a::translation<std::vector<a2a::placed_push_config>>>
-call_endpoint::find_push(request_context& request, a2a::dialect caller, a2a::operation what, std::string_view params)
-{
-    using found_configs = a2a::translation<std::vector<a2a::placed_push_config>>;
-    if (params.size() <= read_at_once) {
-        co_return a2a::find_requested_push(caller, what, params);
-    }
-    const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<found_configs>([caller, what, params] {
-        return a2a::find_requested_push(caller, what, params);
-    });
-    co_return co_await net::ask(here, here, std::move(asked));
-}
-
-net::routine<> call_endpoint::refuse_push(request_context& request, a2a::dialect caller, a2a::refusal why)
-{
-    const auto code = why.code == a2a::rpc_code::method_not_found ? errc::method_not_found : errc::invalid_params;
-    auto failure = core::caller_error(code, why.member + ": " + std::string{why.why});
-    if (request.call_id.empty()) {
-        co_await respond_call_error(request, std::move(failure));  // a notification
-        co_return;
-    }
-    model::answer answer;
-    a2a::answer_options options;
-    options.id = request.call_id;
-    answer.status = a2a::append_refusal(answer.body, caller, options, why);
-    net::http1::head_writer{answer.fields}.field("Cardea-Error", core::name(code));
-    co_await respond_error(request, std::move(failure), std::move(answer));
 }
 
 // Sets request.call, or returns what does it or answers.

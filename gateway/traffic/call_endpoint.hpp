@@ -1,13 +1,11 @@
 // POST /agents/<id>: reads a JSON-RPC call as far as the gateway has to know it, and prepares it for the relay.
 #pragma once
 
-#include "a2a/dialect/push_edit.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/traffic/endpoint.hpp"
 
 #include <optional>
 #include <string_view>
-#include <vector>
 
 namespace gateway::traffic {
 
@@ -27,10 +25,7 @@ private:
     std::optional<net::routine<>> prepare(request_context& request, std::string_view body, read_call said);
     static net::routine<> respond_version(request_context& request, core::errc code);
     net::routine<> translate_call(request_context& request, bridged asked);
-    net::routine<> mediate_push(request_context& request, core::jsonrpc_call call);
-    net::routine<a2a::translation<std::vector<a2a::placed_push_config>>>
-    find_push(request_context& request, a2a::dialect caller, a2a::operation what, std::string_view params);
-    static net::routine<> refuse_push(request_context& request, a2a::dialect caller, a2a::refusal why);
+    net::routine<> prepare_mediated(request_context& request, std::string_view body, core::jsonrpc_call call);
 };
 
 }  // namespace gateway::traffic

@@ -3,40 +3,51 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_answer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
+#include "net/loop/ask.hpp"
 
+#include <cstddef>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace gateway::traffic {
+namespace {
 
-push_answer_edit::push_answer_edit(
-    std::shared_ptr<const model::push_addresses> addresses,
-    std::string agent,
-    a2a::dialect caller,
-    a2a::operation asked
-)
-    : answer_edit{{
-          .limit = longest_push_answer,
-          .too_large = core::errc::message_too_large,
-          .unreadable = core::errc::upstream_protocol,
-      }},
-      addresses_{std::move(addresses)},
-      agent_{std::move(agent)},
-      caller_{caller},
-      asked_{asked}
+// What takes longer to read is read on another thread.
+constexpr std::size_t edited_at_once = 256 * 1024;
+
+answer_edit::terms terms_after(const answer_edit* before) noexcept
+{
+    if (before != nullptr) {
+        return before->on();
+    }
+    return {
+        .limit = longest_push_answer,
+        .too_large = core::errc::message_too_large,
+        .unreadable = core::errc::upstream_protocol,
+    };
+}
+
+}  // namespace
+
+push_answer_edit::push_answer_edit(push_question about, means with, std::unique_ptr<answer_edit> before)
+    : answer_edit{terms_after(before.get())},
+      about_{std::move(about)},
+      with_{std::move(with)},
+      before_{std::move(before)}
 {
 }
 
-net::routine<core::result<model::edited_answer>> push_answer_edit::edit(std::string text)
+model::edited_answer push_answer_edit::edit_here(const std::string& text) const
 {
     const auto answer = core::scan_answer(text);
     if (!answer || answer->kind != core::answer_kind::result) {
-        co_return model::edited_answer{std::move(text), false};
+        return {text, false};
     }
     std::vector<a2a::push_replacement> with;
-    for (const auto& each : a2a::find_answered_push(caller_, asked_, answer->result)) {
+    for (const auto& each : a2a::find_answered_push(about_.caller, about_.asked, answer->result)) {
         const auto url = core::unescape_json(each.url.substr(1, each.url.size() - 2));
-        const auto receiver = addresses_->open(agent_, std::string_view{url}.substr(url.rfind('/') + 1));
+        const auto receiver = with_.addresses->open(about_.agent, std::string_view{url}.substr(url.rfind('/') + 1));
         if (!receiver) {
             continue;
         }
@@ -47,9 +58,31 @@ net::routine<core::result<model::edited_answer>> push_answer_edit::edit(std::str
         by.authentication = receiver->authentication;
     }
     if (with.empty()) {
-        co_return model::edited_answer{std::move(text), false};
+        return {text, false};
     }
-    co_return model::edited_answer{a2a::with_push_configs(text, with), true};
+    return {a2a::with_push_configs(text, with), true};
+}
+
+net::routine<core::result<model::edited_answer>> push_answer_edit::edit(std::string text)
+{
+    bool edited = false;
+    if (before_ != nullptr) {
+        auto first = co_await before_->edit(std::move(text));
+        if (!first) {
+            co_return std::move(first).error();
+        }
+        edited = first->edited;
+        text = std::move(first->text);
+    }
+    model::edited_answer last;
+    if (text.size() <= edited_at_once) {
+        last = edit_here(text);
+    } else {
+        auto asked = with_.side.ask<model::edited_answer>([this, &text] { return edit_here(text); });
+        last = co_await net::ask(with_.here, with_.here, std::move(asked));
+    }
+    last.edited = last.edited || edited;
+    co_return last;
 }
 
 }  // namespace gateway::traffic

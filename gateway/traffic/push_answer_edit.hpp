@@ -4,32 +4,45 @@
 
 #include "a2a/dialect/push_edit.hpp"
 #include "gateway/model/push_addresses.hpp"
+#include "gateway/model/side_thread.hpp"
 #include "gateway/traffic/answer_edit.hpp"
+#include "net/loop/types.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <string>
 
 namespace gateway::traffic {
 
-inline constexpr std::uint64_t longest_push_answer = 1024 * 1024;  // bytes: thousands of configurations
+inline constexpr std::uint64_t longest_push_answer = 1024 * 1024;  // bytes: hundreds of configurations
+
+// What the answer is an answer to.
+struct push_question {
+    std::string agent;  // its id
+    a2a::dialect caller;
+    a2a::operation asked = a2a::operation::none;
+};
 
 class push_answer_edit final : public answer_edit {
 public:
-    push_answer_edit(
-        std::shared_ptr<const model::push_addresses> addresses,
-        std::string agent,
-        a2a::dialect caller,
-        a2a::operation asked
-    );
+    struct means {
+        std::shared_ptr<const model::push_addresses> addresses;
+        model::side_thread& side;  // outlives the edit
+        net::executor here;        // of the caller's loop
+    };
 
-    // Never fails. What is no result, or has no address of ours, stays as it is.
+    // `before`: another edit of the same answer, which comes first; null: there is none.
+    push_answer_edit(push_question about, means with, std::unique_ptr<answer_edit> before);
+
+    // Fails as the edit before does. What is no result, or has no address of ours, stays as it is.
     net::routine<core::result<model::edited_answer>> edit(std::string text) override;
 
 private:
-    std::shared_ptr<const model::push_addresses> addresses_;
-    std::string agent_;
-    a2a::dialect caller_;
-    a2a::operation asked_;
+    model::edited_answer edit_here(const std::string& text) const;
+
+    push_question about_;
+    means with_;
+    std::unique_ptr<answer_edit> before_;
 };
 
 }  // namespace gateway::traffic

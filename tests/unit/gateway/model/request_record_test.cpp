@@ -29,8 +29,8 @@ TEST_CASE("Each route, each end of a stream and each use of a card has the name 
 {
     using enum gateway::model::route;
     CHECK(
-        names_of({card, call, relay, management, key_set, directory, index, none}) ==
-        strings{"card", "call", "relay", "management", "key_set", "directory", "index", "none"}
+        names_of({card, call, relay, push, management, key_set, directory, index, none}) ==
+        strings{"card", "call", "relay", "push", "management", "key_set", "directory", "index", "none"}
     );
     using gateway::model::stream_end;
     CHECK(name(stream_end::complete) == "complete");
