@@ -372,6 +372,9 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.streams",
      count_setting{of<&settings::limits, &limit_settings::streams>, 1, 1'000'000},
      "Open event streams per worker. Beyond it: 503."},
+    {"limits.hops",
+     count_setting{of<&settings::limits, &limit_settings::hops>, 1, 100},
+     "How often `Via` may name `cardea`: the gateways that a request to an agent has come through. More get 508."},
     {"limits.failed_credentials",
      count_setting{of<&settings::limits, &limit_settings::failed_credentials>, 1, 1'000'000},
      "Credentials from one address that may fail in a second on one listener. Beyond it: 429 for every "

@@ -90,6 +90,7 @@ struct limit_settings {
     std::uint64_t read_ahead = 16 * 1024;           // bytes behind a request that is being answered; more are not read
     std::uint64_t requests = 1000;                  // on one connection, which then closes
     std::uint64_t streams = 10'000;                 // of events, open at a time per worker: 503
+    std::uint64_t hops = 4;                         // gateways of this kind that a request has come through: 508
     std::uint64_t failed_credentials = 10;          // from one address in a second, per worker: 429
     std::uint64_t metrics_connections = 64;         // open at a time: 503
     std::uint64_t connections = 0;                  // of callers, open at a time: 503; 0: 45 % of the descriptors

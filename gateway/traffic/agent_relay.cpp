@@ -41,6 +41,9 @@ std::optional<core::error> agent_relay::objection(const request_context& request
     if (way.passes > most_passes) {
         return core::gateway_error(errc::loop_detected);
     }
+    if (way.hops > settings_.limits.hops) {
+        return core::gateway_error(errc::loop_detected, "hops");
+    }
     if (way.length > settings_.limits.header_value) {
         return core::caller_error(errc::header_too_large, "Via");
     }

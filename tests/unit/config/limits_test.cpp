@@ -87,6 +87,7 @@ constexpr row rows[] = {
     {"limits.read_ahead", "1023", "1KiB", "1MiB", "1048577", "1KiB to 1MiB"},
     {"limits.requests", "0", "1", "1000000000", "1000000001", "a whole number, 1 to 1000000000"},
     {"limits.streams", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
+    {"limits.hops", "0", "1", "100", "101", "a whole number, 1 to 100"},
     {"limits.metrics_connections", "0", "1", "1000", "1001", "a whole number, 1 to 1000"},
     {"limits.connections", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
     {"limits.failed_credentials", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},

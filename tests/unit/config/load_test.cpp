@@ -153,6 +153,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.read_ahead == 17 * 1024);
     CHECK(s.limits.requests == 1001);
     CHECK(s.limits.streams == 102);
+    CHECK(s.limits.hops == 5);
     CHECK(s.limits.connections == 103);
     CHECK(s.limits.program_starts == 104);
     CHECK(s.limits.failed_credentials == 105);
