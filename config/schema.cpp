@@ -300,6 +300,11 @@ constexpr auto settings_table = std::to_array<setting>({
      "How long Cardea goes on accepting connections after it is told to stop, while `/readyz` answers 503 and every "
      "answer says `Connection: close`: a load balancer needs that time to look elsewhere. `timeouts.drain` and "
      "`timeouts.drain_streams` include it."},
+    {"timeouts.drain_idle",
+     duration_setting{of<&settings::timeouts, &timeout_settings::drain_idle>, 0s, day},
+     "How long a connection without a request stays open after `timeouts.drain_delay`. A request that comes meanwhile "
+     "is "
+     "answered, with `Connection: close`. At most `timeouts.drain`."},
     {"timeouts.drain",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain>, 0s, day},
      "How long calls in flight may take after Cardea is told to stop."},

@@ -65,6 +65,7 @@ struct timeout_settings {
     core::duration upstream_keep = 60s;      // an unused connection to an agent
     core::duration linger = 2s;              // what a caller still sends after an early answer is read and dropped
     core::duration drain_delay = 0s;         // connections are still accepted after the gateway is told to stop
+    core::duration drain_idle = 2s;          // an idle connection when connections are not accepted any more
     core::duration drain = 30s;              // unary calls in flight when the gateway is told to stop
     core::duration drain_streams = 5s;       // streams in flight when the gateway is told to stop
 };

@@ -65,6 +65,48 @@ TEST_CASE("idle connections do not hold up the end")
     }
 }
 
+TEST_CASE("A kept connection has drain_idle for one more request, and ends with its answer")
+{
+    scripted_agent agent{[](const auto&) { return answer_json("{}"); }};
+    auto settings = settings_for(agent);
+    settings.timeouts.drain = 1h;
+    settings.timeouts.drain_streams = 1h;
+    settings.timeouts.drain_idle = 1h;
+    running_gateway gateway{std::move(settings)};
+    http_client caller{gateway.port()};
+    caller.send(call_text());
+    CHECK(caller.read_response().header("Connection").empty());
+    REQUIRE(begins_to_drain(gateway));
+    CHECK(becomes_true([&] { return refuses(gateway.port()); }));
+    CHECK_FALSE(caller.closed_by_peer(200ms));  // longer than a sweep
+    caller.send(call_text());
+    const auto answer = caller.read_response();
+    CHECK(answer.status == 200);
+    CHECK(answer.header("Connection") == "close");
+    CHECK(caller.closed_by_peer());
+    CHECK(gateway.wait_until_stopped(5s));
+}
+
+TEST_CASE("A kept connection without a request ends after drain_idle, and no later than drain")
+{
+    for (const bool long_idle : {false, true}) {
+        scripted_agent agent{[](const auto&) { return answer_json("{}"); }};
+        auto settings = settings_for(agent);
+        settings.timeouts.drain = long_idle ? 300ms : 1h;
+        settings.timeouts.drain_streams = settings.timeouts.drain;
+        settings.timeouts.drain_idle = long_idle ? 1h : 300ms;
+        running_gateway gateway{std::move(settings)};
+        http_client caller{gateway.port()};
+        caller.send(call_text());
+        CHECK(caller.read_response().status == 200);
+        const auto begun = std::chrono::steady_clock::now();
+        gateway.stop();
+        CHECK(caller.closed_by_peer());
+        CHECK(std::chrono::steady_clock::now() - begun >= 290ms);
+        CHECK(gateway.wait_until_stopped(5s));
+    }
+}
+
 TEST_CASE("who has just connected when the end begins is answered, and nobody waits long for who says nothing")
 {
     scripted_agent agent{[](const auto&) { return answer_json("{}"); }};

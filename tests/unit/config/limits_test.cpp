@@ -73,6 +73,7 @@ constexpr row rows[] = {
     {"timeouts.upstream_keep", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.linger", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.drain_delay", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
+    {"timeouts.drain_idle", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"timeouts.drain", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"timeouts.drain_streams", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"limits.body", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},

@@ -131,6 +131,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.linger == 3s);
     CHECK(s.timeouts.drain_delay == 4s);
     CHECK(s.timeouts.drain == 33s);
+    CHECK(s.timeouts.drain_idle == 1s);
     CHECK(s.timeouts.drain_streams == 7s);
     CHECK(s.limits.body == 2 * 1024 * 1024);
     CHECK(s.limits.body_memory == 257 * 1024 * 1024);
