@@ -172,6 +172,19 @@ bool agent_relay::stream_began(open_stream& stream)
     return true;
 }
 
+void agent_relay::announce_end()
+{
+    // As in end_streams(), but they stay.
+    stream_list open;
+    open.swap(streams_);
+    while (!open.empty()) {
+        auto& first = open.front();
+        open.pop_front();
+        streams_.push_back(first);
+        first.announce_end();
+    }
+}
+
 void agent_relay::end_streams()
 {
     ending_streams_ = true;

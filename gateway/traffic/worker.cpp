@@ -137,7 +137,10 @@ void worker::ask_about(mcp::session_digest id, bool ask)
 
 void worker::announce_end()
 {
-    net::asio::post(executor(), [this] { service_.announce_end(); });
+    net::asio::post(executor(), [this] {
+        service_.announce_end();
+        traffic_.announce_end();
+    });
 }
 
 void worker::drain()
