@@ -331,6 +331,11 @@ constexpr auto settings_table = std::to_array<setting>({
      "How long Cardea goes on accepting connections after it is told to stop, while `/readyz` answers 503 and every "
      "answer says `Connection: close`: a load balancer needs that time to look elsewhere. `timeouts.drain` and "
      "`timeouts.drain_streams` include it."},
+    {"timeouts.drain_idle",
+     duration_setting{of<&settings::timeouts, &timeout_settings::drain_idle>, 0s, day},
+     "How long a connection without a request stays open after `timeouts.drain_delay`. A request that comes meanwhile "
+     "is "
+     "answered, with `Connection: close`. At most `timeouts.drain`."},
     {"timeouts.drain",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain>, 0s, day},
      "How long calls in flight may take after Cardea is told to stop."},
@@ -404,6 +409,9 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.streams",
      count_setting{of<&settings::limits, &limit_settings::streams>, 1, 1'000'000},
      "Open event streams per worker. Beyond it: 503."},
+    {"limits.hops",
+     count_setting{of<&settings::limits, &limit_settings::hops>, 1, 100},
+     "How often `Via` may name `cardea`: the gateways that a request to an agent has come through. More get 508."},
     {"limits.failed_credentials",
      count_setting{of<&settings::limits, &limit_settings::failed_credentials>, 1, 1'000'000},
      "Credentials from one address that may fail in a second on one listener. Beyond it: 429 for every "

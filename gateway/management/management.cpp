@@ -62,6 +62,7 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/refreshCard", everybody, run<&management::cards_, &card_methods::refresh>},
         {"agents/upsert", operators_to_write, run<&management::writes_, &write_methods::upsert>},
         {"agents/delete", operators_to_write, run<&management::writes_, &write_methods::remove>},
+        {"agents/reset", operators, run<&management::writes_, &write_methods::reset>},
         {"agents/changes", operators, run<&management::writes_, &write_methods::changes>},
     };
     const auto* const found =

@@ -182,6 +182,19 @@ write_methods::remove(core::rpc_request request, const rpc_caller& caller, answe
 }
 
 net::task<rpc_result>
+write_methods::reset(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
+{
+    auto [agent, refusal] = find_agent(request, registry_, caller);
+    if (agent == nullptr) {
+        co_return std::move(refusal);
+    }
+    const auto& entry = *agent->entry;
+    const bool was_open = entry.breaker && entry.breaker->close();
+    const json result{{"id", entry.record.id}, {"reset", was_open}};
+    co_return core::make_result(request.id, result);
+}
+
+net::task<rpc_result>
 write_methods::changes(core::rpc_request request, const rpc_caller& /*caller*/, answer_builder& /*answer*/)
 {
     std::vector<config::problem> problems;

@@ -1,4 +1,4 @@
-// What changes agents, and the trail of it: agents/upsert, agents/delete, agents/changes, and the registrations of agents
+// What changes agents, and the trail of it: agents/upsert, agents/delete, agents/reset, agents/changes, and the registrations of agents
 // (gateway/management/agent_registration.hpp). On the control loop's thread.
 #pragma once
 
@@ -34,6 +34,8 @@ public:
     // References outlive the tasks.
     net::task<rpc_result> upsert(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
     net::task<rpc_result> remove(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
+    // Closes the breaker of an agent; the agent itself is not changed.
+    net::task<rpc_result> reset(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
     net::task<rpc_result> changes(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
     // The body of POST /agent/register. To register again with the same is no change. Who is no operator changes agents that

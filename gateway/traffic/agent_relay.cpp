@@ -41,6 +41,9 @@ std::optional<core::error> agent_relay::objection(const request_context& request
     if (way.passes > most_passes) {
         return core::gateway_error(errc::loop_detected);
     }
+    if (way.hops > settings_.limits.hops) {
+        return core::gateway_error(errc::loop_detected, "hops");
+    }
     if (way.length > settings_.limits.header_value) {
         return core::caller_error(errc::header_too_large, "Via");
     }
@@ -188,6 +191,19 @@ bool agent_relay::stream_began(open_stream& stream)
         streams_.push_back(stream);
     }
     return true;
+}
+
+void agent_relay::announce_end()
+{
+    // As in end_streams(), but they stay.
+    stream_list open;
+    open.swap(streams_);
+    while (!open.empty()) {
+        auto& first = open.front();
+        open.pop_front();
+        streams_.push_back(first);
+        first.announce_end();
+    }
 }
 
 void agent_relay::end_streams()

@@ -27,6 +27,9 @@ public:
     // Sends request.call to its agent and passes the answer on, or answers with what failed.
     net::routine<> pass(request_context& request);
 
+    // Tells those who read the event streams that are open that the gateway is about to end.
+    void announce_end();
+
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();
 
@@ -37,6 +40,8 @@ public:
     void stream_ended() override { --open_streams_; }
 
 private:
+    using stream_list = boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>>;
+
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);
     static void note_outcome(request_context& request, const relay_outcome& outcome);
@@ -51,7 +56,7 @@ private:
     std::uint64_t open_streams_ = 0;
     std::uint64_t kept_places_ = 0;
     bool ending_streams_ = false;
-    boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>> streams_;
+    stream_list streams_;
 };
 
 }  // namespace gateway::traffic

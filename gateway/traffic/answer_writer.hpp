@@ -56,6 +56,14 @@ public:
 
     // When comment_due().
     void add_comment();
+
+    // As event_stream::announce_end(), of a stream of events.
+    void announce_end() noexcept
+    {
+        if (events_) {
+            events_->announce_end();
+        }
+    }
     void add_end();
 
     // Bytes that were added and not taken.

@@ -2,6 +2,8 @@
 
 #include "core/ascii.hpp"
 
+#include <utility>
+
 namespace gateway::traffic {
 
 using core::equal_ignoring_case;
@@ -40,6 +42,9 @@ event_stream::passage event_stream::pass(std::string_view piece) noexcept
 core::steady_time event_stream::comment_due() const noexcept
 {
     const bool wanted = keep_alive_ > core::duration::zero() && scanner_.at_boundary();
+    if (wanted && announcing_) {
+        return core::steady_time::min();
+    }
     return wanted ? written_ + keep_alive_ : core::steady_time::max();
 }
 
@@ -48,7 +53,7 @@ std::string_view event_stream::comment() noexcept
     if (scanner_.untouched() && !mark_) {
         mark_.emplace();
     }
-    return net::sse_keep_alive;
+    return std::exchange(announcing_, false) ? net::sse_draining : net::sse_keep_alive;
 }
 
 }  // namespace gateway::traffic

@@ -37,6 +37,9 @@ public:
     // No event is under way.
     bool between_events() const noexcept { return scanner_.at_boundary(); }
 
+    // A comment says so as soon as one may be put in. Without keep_alive there are no comments.
+    void announce_end() noexcept { announcing_ = keep_alive_ > core::duration::zero(); }
+
     // When a comment has to go out if nothing else does; the end of time while an event is under way.
     core::steady_time comment_due() const noexcept;
 
@@ -48,6 +51,7 @@ private:
     std::optional<net::late_bom> mark_;
     core::duration keep_alive_;
     core::steady_time written_{};
+    bool announcing_ = false;
 };
 
 }  // namespace gateway::traffic

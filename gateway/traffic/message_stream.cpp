@@ -72,9 +72,9 @@ net::routine<core::result<>> message_stream::send(const model::program_event& ev
     co_return co_await write(begin, line, event_end, last);
 }
 
-net::routine<core::result<>> message_stream::send_comment()
+net::routine<core::result<>> message_stream::send_comment(std::string_view text)
 {
-    return write(net::sse_keep_alive, {}, {}, false);
+    return write(text, {}, {}, false);
 }
 
 net::routine<core::result<>> message_stream::send_end()

@@ -32,7 +32,7 @@ public:
     net::routine<core::result<>> send_head();
     net::routine<core::result<>> send(std::string message, bool last);
     net::routine<core::result<>> send(const model::program_event& event, bool last);
-    net::routine<core::result<>> send_comment();
+    net::routine<core::result<>> send_comment(std::string_view text);  // with the empty line behind it
     net::routine<core::result<>> send_end();
 
     // When something was sent.

@@ -13,6 +13,9 @@ class open_stream
 public:
     virtual ~open_stream() = default;
 
+    // Says in a comment between two events that the gateway is about to end. May resume the stream's coroutine.
+    virtual void announce_end() = 0;
+
     // It ends once the caller has taken what came of it or takes nothing more.
     virtual void end_stream() = 0;
     virtual const model::agent_entry& agent() const noexcept = 0;

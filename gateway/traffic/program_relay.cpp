@@ -9,6 +9,7 @@
 #include "mcp/translation/modern_answer.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
+#include "net/sse/sse.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -126,6 +127,9 @@ net::routine<core::result<bool>> program_relay::next_batch(core::steady_time unt
             batch_ = std::move(*batch);
             request_.record.translated = batch_.translated;
             co_return true;
+        }
+        if (announcing_) {
+            co_return false;
         }
         const auto how = co_await wait_.until(until);
         if (how == woken::late) {
@@ -305,12 +309,19 @@ net::routine<core::result<>> program_relay::pass_batches(bool came)
         }
         came = *next;
         if (!came) {
-            auto sent = co_await stream_.send_comment();
+            const auto text = std::exchange(announcing_, false) ? net::sse_draining : net::sse_keep_alive;
+            auto sent = co_await stream_.send_comment(text);
             if (!sent) {
                 co_return sent;
             }
         }
     }
+}
+
+void program_relay::announce_end()
+{
+    announcing_ = settings_.timeouts.stream_keep_alive > core::duration{};
+    request_.caller.clock().wake().set();
 }
 
 net::routine<core::result<>> program_relay::pass_batch()

@@ -41,6 +41,8 @@ public:
     // Answers the request.
     net::routine<> run();
 
+    void announce_end() override;
+
     // The caller is told that the gateway ends, and the stream is whole.
     void end_stream() override { wait_.end(); }
     const model::agent_entry& agent() const noexcept override;
@@ -67,8 +69,9 @@ private:
     net::budget_share share_;
     std::unique_ptr<model::program_reader> reader_;
     model::program_batch batch_;
-    bool placed_ = false;     // the observer keeps a place for the stream
-    bool announced_ = false;  // to the observer
+    bool placed_ = false;      // the observer keeps a place for the stream
+    bool announced_ = false;   // to the observer
+    bool announcing_ = false;  // the next comment says that the gateway is about to end
 };
 
 }  // namespace gateway::traffic

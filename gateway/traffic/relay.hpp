@@ -27,6 +27,12 @@ public:
 
     net::routine<relay_outcome> run();
 
+    void announce_end() override
+    {
+        writer_.announce_end();
+        caller_.clock().wake().set();
+    }
+
     // An answer that is a stream of events is cut.
     void end_stream() override { wait_.end(); }
     const model::agent_entry& agent() const noexcept override { return *call_.agent; }

@@ -396,6 +396,11 @@ void traffic_handler::hand_over(core::steady_time now)
     }
 }
 
+void traffic_handler::announce_end()
+{
+    phases_->relay.announce_end();
+}
+
 void traffic_handler::end_streams()
 {
     phases_->relay.end_streams();

@@ -89,6 +89,9 @@ public:
     // Gives away what the audit has to know and how calls ended, now and then.
     void hand_over(core::steady_time now);
 
+    // As agent_relay::announce_end().
+    void announce_end();
+
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();
 

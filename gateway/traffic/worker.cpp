@@ -5,6 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway::traffic {
@@ -34,6 +35,18 @@ net::server_settings connection_settings(const config::settings& settings, share
     return out;
 }
 
+namespace {
+
+// Who has called before may be about to call again; operators' connections end sooner.
+net::server_settings settings_of_callers(const config::settings& settings, shared_limits& shared)
+{
+    auto out = connection_settings(settings, shared);
+    out.drain_idle = std::min(settings.timeouts.drain_idle, settings.timeouts.drain);
+    return out;
+}
+
+}  // namespace
+
 worker::worker(
     model::control_services& control,
     const config::settings& settings,
@@ -48,7 +61,7 @@ worker::worker(
            .keep = settings.timeouts.upstream_keep}
       },
       traffic_{control, pool_, settings, lines_, log},
-      service_{loop_, traffic_, connection_settings(settings, shared)},
+      service_{loop_, traffic_, settings_of_callers(settings, shared)},
       flusher_{lines_, traffic_}
 {
     loop_.timers().add(flusher_);
@@ -131,7 +144,10 @@ void worker::ask_about(mcp::session_digest id, bool ask)
 
 void worker::announce_end()
 {
-    net::asio::post(executor(), [this] { service_.announce_end(); });
+    net::asio::post(executor(), [this] {
+        service_.announce_end();
+        traffic_.announce_end();
+    });
 }
 
 void worker::drain()

@@ -65,7 +65,7 @@ public:
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);                // before the first request
     void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
     void ask_about(mcp::session_digest id, bool ask);                                 // traffic_handler::ask_about()
-    void announce_end();  // net::http_service::announce_end()
+    void announce_end();  // net::http_service, traffic_handler: announce_end()
     void drain();
     void end_streams();
     void abort();

@@ -11,9 +11,8 @@ namespace {
 
 using core::errc;
 
-// After drain(): for the request of a caller who has just connected, and for one that is on its way over a kept connection.
+// After drain(): for the request of a caller who has just connected.
 constexpr core::duration first_request_grace{1000};
-constexpr core::duration kept_grace{50};
 
 // After the last answer on a connection, for what its caller sends though nothing more is answered.
 constexpr std::size_t lingering_bytes = 64 * 1024;
@@ -269,7 +268,7 @@ routine<bool> server_connection::dropped_some(core::steady_time until)
 void server_connection::drain()
 {
     draining_ = true;
-    const auto grace = served_ == 0 ? first_request_grace : kept_grace;
+    const auto grace = served_ == 0 ? first_request_grace : settings_.drain_idle;
     if (phase_ == phase::idle && due() > loop_.now() + grace) {
         alarm_.start(grace);
     }

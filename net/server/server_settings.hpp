@@ -22,6 +22,8 @@ struct server_settings {
     std::size_t read_ahead = 16384;  // bytes behind a request that is being answered
     std::uint64_t requests = 1000;   // on one connection
 
+    core::duration drain_idle{50};  // for the next request of a kept connection, after drain()
+
     // A caller whose request was answered before all of it had come: what it still sends is read and dropped, because a
     // reset would take the answer with it.
     core::duration linger{};

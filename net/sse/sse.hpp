@@ -10,6 +10,7 @@ namespace net {
 
 // A comment and an empty line: nothing is dispatched for it.
 inline constexpr std::string_view sse_keep_alive = ": keep-alive\n\n";
+inline constexpr std::string_view sse_draining = ": draining\n\n";  // the gateway is about to end
 
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 

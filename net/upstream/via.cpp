@@ -9,11 +9,13 @@
 namespace net {
 namespace {
 
+constexpr std::string_view product = "cardea";
+
 std::string make_pseudonym()
 {
     std::random_device source;
     std::uniform_int_distribution<std::size_t> any{0, core::hex_digits.size() - 1};
-    std::string pseudonym{"cardea-"};
+    auto pseudonym = std::string{product} + '-';
     for (int i = 0; i < 16; ++i) {
         pseudonym += core::hex_digits[any(source)];
     }
@@ -54,6 +56,7 @@ way_travelled way_of(const http1::field_list& fields)
     for_each_line(fields, [&way](std::string_view line) {
         way.length += line.size() + (way.length > 0 ? 2 : 0);
         way.passes += count(line, own_pseudonym());
+        way.hops += count(line, product);
     });
     return way;
 }

@@ -17,6 +17,7 @@ std::string_view own_pseudonym();
 struct way_travelled {
     std::size_t length = 0;  // of the lines joined
     std::size_t passes = 0;  // how often it came through this process
+    std::size_t hops = 0;    // how often a gateway of this kind is named: at least how many it came through
 };
 way_travelled way_of(const http1::field_list& fields);
 

@@ -1,4 +1,5 @@
 // An agent that fails is left alone, and called again when it may work again.
+#include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/fault_proxy.hpp"
 
@@ -223,6 +224,21 @@ TEST_CASE("Streams that are open go on while their agent's breaker is open, and 
     const auto other =
         test_support::request(x.port(), "POST", "/agents/b", {{"Content-Type", "application/json"}}, call_body());
     CHECK(other.status == 200);
+}
+
+TEST_CASE("An operator closes a breaker, and nobody else does")
+{
+    relayed x{test_support::answer(502, "bad"), with_breaker()};
+    CHECK(flow::manage(x.gateway, "agents/reset", {{"id", "a"}}) == core::json{{"id", "a"}, {"reset", false}});
+    open(x);
+    const auto refused =
+        flow::parsed(flow::post_json(x.port(), "/rpc", flow::managing("agents/reset", R"({"id":"a"})")).body);
+    CHECK(refused["error"]["data"]["code"] == "admin_only");
+    flow::check_jsonrpc_error(call(x.port(), call_body()), paused, "1");
+    CHECK(flow::manage(x.gateway, "agents/reset", {{"id", "a"}}) == core::json{{"id", "a"}, {"reset", true}});
+    x.agent.otherwise([](const auto&) { return test_support::answer_json("{}"); });
+    CHECK(call(x.port(), call_body()).status == 200);
+    CHECK(flow::error_of(x.gateway, "agents/reset", R"({"id":"b"})")["data"]["code"] == "agent_not_found");
 }
 
 TEST_CASE("A breaker of an agent's own takes the place of the default")

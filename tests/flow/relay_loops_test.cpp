@@ -98,6 +98,24 @@ TEST_CASE("a request that came through the gateway once may go on, and one that 
     CHECK(calls_answered(x.gateway, 508) == 2);
 }
 
+TEST_CASE("A request that came through as many gateways as limits.hops goes on, and one that came through more does not"
+)
+{
+    relayed x{test_support::answer_json("{}"), [](config::settings& s) { s.limits.hops = 3; }};
+    const std::string other = "1.1 cardea-00000000000000";
+    const auto through = [&](int gateways) {
+        std::string via = "1.1 proxy";
+        for (int i = 0; i < gateways; ++i) {
+            via += ", " + other + std::to_string(10 + i);
+        }
+        return post(x.port(), "/agents/a", via);
+    };
+    CHECK(through(2).status == 200);
+    CHECK(through(3).status == 200);
+    flow::check_jsonrpc_error(through(4), loop, "7");
+    CHECK(x.agent.request_count() == 2);
+}
+
 TEST_CASE("a card that is there is shown to whom its request came from, one that has to be fetched is not")
 {
     relayed x{test_support::answer_json(flow::card_text("Agent", "http://127.0.0.1:1/"))};

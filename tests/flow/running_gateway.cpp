@@ -74,6 +74,7 @@ config::settings quick_settings()
     settings.defaults.breaker.failures = 1'000'000;  // else a test of failures meets a breaker instead
     settings.defaults.breaker.volume = 1'000'000;
     settings.timeouts.drain = 2s;
+    settings.timeouts.drain_idle = 50ms;
     settings.timeouts.drain_streams = 300ms;
     return settings;
 }

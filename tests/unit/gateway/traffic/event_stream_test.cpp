@@ -141,4 +141,25 @@ TEST_CASE("A byte order mark at the very beginning stays, and so does what only 
     );
 }
 
+TEST_CASE(
+    "The end of the gateway is announced once, at once but not within an event, and never where there are no comments"
+)
+{
+    event_stream stream{1000, 15s};
+    stream.wrote(start);
+    passed(stream, "data: 1\n");
+    stream.announce_end();
+    CHECK(stream.comment_due() == core::steady_time::max());
+    passed(stream, "\n");
+    CHECK(stream.comment_due() == core::steady_time::min());
+    CHECK(stream.comment() == ": draining\n\n");
+    CHECK(stream.comment_due() == start + 15s);
+    CHECK(stream.comment() == ": keep-alive\n\n");
+
+    event_stream silent{1000, 0s};
+    silent.wrote(start);
+    silent.announce_end();
+    CHECK(silent.comment_due() == core::steady_time::max());
+}
+
 TEST_SUITE_END();

@@ -56,6 +56,15 @@ TEST_CASE("each pass through the process counts, wherever it stands in a line an
     CHECK(passes({"1.1 " + own + ",1.1 " + own + ",1.0 " + own}) == 3);
 }
 
+TEST_CASE("Each gateway of this kind on the way counts, this process too")
+{
+    const auto hops = [](const std::vector<std::string>& values) { return net::way_of(lines(values)).hops; };
+    CHECK(hops({}) == 0);
+    CHECK(hops({"1.1 another, 1.0 proxy (squid)"}) == 0);
+    CHECK(hops({"1.1 " + own}) == 1);
+    CHECK(hops({"1.1 cardea-0123456789abcdef, 1.1 b", "1.1 " + own + ", 1.1 cardea"}) == 3);
+}
+
 TEST_CASE("the length is that of the line that would be written, without the process")
 {
     for (const auto& values : std::vector<std::vector<std::string>>{
