@@ -3,11 +3,13 @@
 #include "examples/agent.hpp"
 #include "examples/dialect.hpp"
 
+#include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/signal_set.hpp>
+#include <boost/asio/steady_timer.hpp>
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -15,6 +17,7 @@
 #include <boost/beast/http.hpp>
 
 #include <charconv>
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <exception>
@@ -192,10 +195,17 @@ void report(const std::exception_ptr& failed)
     }
 }
 
+// With too many connections for its descriptors the next one waits until another has ended.
 asio::awaitable<void> accept_all(asio::ip::tcp::acceptor& acceptor, site& here)
 {
+    asio::steady_timer pause{acceptor.get_executor()};
     for (;;) {
-        auto socket = co_await acceptor.async_accept(asio::use_awaitable);
+        auto [failed, socket] = co_await acceptor.async_accept(asio::as_tuple(asio::use_awaitable));
+        if (failed) {
+            pause.expires_after(std::chrono::milliseconds{20});
+            co_await pause.async_wait(asio::use_awaitable);
+            continue;
+        }
         const auto executor = socket.get_executor();
         asio::co_spawn(executor, serve(beast::tcp_stream{std::move(socket)}, here), report);
     }

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """The pages whose commands are tested (documents.py), without running them: bash reads each block, each expected output has its
-block, and every file of the package, metric and alert that a page names exists. Which pages these are is complete."""
+block, and every file of the package, metric and alert that a page names exists. Which pages these are is complete. The table of
+the access line has the fields that are written."""
 
 import re
 import subprocess
@@ -85,8 +86,18 @@ def check_names(name, page):
         complain(name, f"there is no metric {metric}")
 
 
+def check_access_line():
+    source = (documents.ROOT / "gateway/telemetry/access_log.cpp").read_text()
+    written = set(re.findall(r'"([a-z_]+)":', source)) - {"ts", "level", "event"}
+    section = (documents.ROOT / "docs/operations.md").read_text().split("#### The access line\n")[1].split("\n#")[0]
+    told = {field for row in re.findall(r"^\|([^|]*)\|", section, re.MULTILINE) for field in re.findall(r"`(\w+)`", row)}
+    for field in sorted(written ^ told):
+        complain("docs/operations.md", f"the access line: only one of the table and access_log.cpp has {field}")
+
+
 def main():
     check_complete()
+    check_access_line()
     for name in documents.INSTALLED + documents.CHART:
         page = (documents.ROOT / name).read_text()
         try:

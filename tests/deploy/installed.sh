@@ -36,6 +36,15 @@ none_refused() {
         sleep 0.1
     done
 }
+# As often as it is called a second, by callers who do not try again.
+upgrade_under_calls() {
+    local caller
+    node /calls.js http://127.0.0.1:4000/agents/words 1000 12 >/calls &
+    caller=$!
+    sleep 3
+    install || return 1
+    wait "$caller"
+}
 add_words() { cardea agents add words http://127.0.0.1:24010/ >/dev/null; }
 has_words() { cardea agents list | grep -q '"words"'; }
 everything_ready() { cardea agents get everything | grep -q '"state": *"ready"'; }
@@ -83,6 +92,10 @@ check "no request during a restart is refused" none_refused http://127.0.0.1:400
 check "the service is ready after the restart" within 20 ready
 check "another process serves now" [ "$(systemctl show -P MainPID cardea)" != "$started" ]
 check "a reload ends" systemctl reload cardea
+started=$(systemctl show -P MainPID cardea)
+check "an upgrade under 1,000 calls a second loses none" upgrade_under_calls
+cat /calls
+check "and another process serves" [ "$(systemctl show -P MainPID cardea)" != "$started" ]
 check "the sockets can be disabled" systemctl disable --quiet --now cardea-traffic.socket cardea-admin.socket
 systemctl restart cardea
 check "the service binds its addresses again" within 20 ready

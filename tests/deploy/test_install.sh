@@ -18,6 +18,7 @@ unpack_debian "$scratch"
 mkdir -p "$scratch/opt"
 cp -r "$everything" "$scratch/opt/everything"
 cp tests/deploy/installed.sh "$scratch/test.sh"
+cp tests/deploy/calls.js "$scratch"
 boot_debian "$scratch" 300
 
 cat "$scratch/result" || cat "$scratch/console"
