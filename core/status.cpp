@@ -16,6 +16,7 @@ unsigned http_status(errc code) noexcept
         case errc::version_unsupported:
         case errc::input_expired:
         case errc::events_gone:
+        case errc::extension_required:
             return 400;
         case errc::unauthenticated:
             return 401;
@@ -124,6 +125,8 @@ int jsonrpc_code(errc code) noexcept
             return -32022;
         case errc::unsupported_media_type:
             return -32005;
+        case errc::extension_required:
+            return -32008;
         case errc::extended_card_unsupported:
             return -32004;
         case errc::extended_card_not_configured:
@@ -195,6 +198,7 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::method_not_found:
         case errc::invalid_params:
+        case errc::extension_required:
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
             return 200;

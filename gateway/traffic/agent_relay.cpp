@@ -14,6 +14,28 @@ namespace gateway::traffic {
 
 using core::errc;
 
+namespace {
+
+// Sets what the agent and the caller hear of extensions, or returns the answer that refuses the call.
+std::optional<net::routine<>> set_extensions(request_context& request)
+{
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    if (!call.speaks) {
+        return std::nullopt;
+    }
+    auto read = read_extension_fields(request.caller.head().fields, *call.speaks);
+    if (!read) {
+        return respond_call_error(request, std::move(read).error());
+    }
+    if (!read->missing.empty()) {
+        return respond_extension_required(request, read->missing);
+    }
+    call.extensions = std::move(read->fields);
+    return std::nullopt;
+}
+
+}  // namespace
+
 agent_relay::agent_relay(
     model::control_services& control,
     net::upstream_pool& pool,
@@ -45,6 +67,15 @@ std::optional<core::error> agent_relay::objection(const request_context& request
         return core::caller_error(errc::header_too_large, "Via");
     }
     return std::nullopt;
+}
+
+// The answer to a request that does not go to the agent at all.
+std::optional<net::routine<>> agent_relay::refuse(request_context& request) const
+{
+    if (auto why = objection(request)) {
+        return respond_call_error(request, std::move(*why));
+    }
+    return set_extensions(request);
 }
 
 // Waits for a token of the agent's OAuth server. False: there is none.
@@ -83,8 +114,8 @@ net::routine<bool> agent_relay::find_caller_token(request_context& request)
 
 net::routine<> agent_relay::pass(request_context& request)
 {
-    if (auto refusal = objection(request)) {
-        co_await respond_call_error(request, std::move(*refusal));
+    if (auto refusal = refuse(request)) {
+        co_await std::move(*refusal);
         co_return;
     }
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here

@@ -22,6 +22,16 @@ constexpr bool is_of_1(a2a::method method) noexcept
     return method >= a2a::method::send_message && method <= a2a::method::get_extended_agent_card;
 }
 
+// Of a method that A2A does not have: that of the version which the caller names.
+a2a::generation generation_of(const request_context& request, a2a::method method)
+{
+    if (method != a2a::method::other) {
+        return a2a::generation_of(method);
+    }
+    const auto* version = net::http1::find(request.caller.head().fields, "A2A-Version");
+    return version != nullptr && version->starts_with("1.") ? a2a::generation::v1 : a2a::generation::v03;
+}
+
 std::string name_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
@@ -135,7 +145,10 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
     call.body = body;
     call.repeatable = a2a::safe_to_repeat(method);
     call.streaming = a2a::streaming(method);
+    const auto generation = generation_of(request, method);
+    call.speaks = extension_terms_of(request, generation, generation);
     if (dialect) {
+        call.speaks->required = nullptr;  // the card says what is required
         call.card = model::card_position{*dialect, /*in_result=*/true};
         call.card_origin = own_origin(request);
         call.caller = request.owner ? *request.owner : nullptr;

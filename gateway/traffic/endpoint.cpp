@@ -89,6 +89,16 @@ relay_call& endpoint::set_call(request_context& request, std::string_view body)
     return call;
 }
 
+extension_terms
+endpoint::extension_terms_of(const request_context& request, a2a::generation caller, a2a::generation agent) const
+{
+    const auto& record = request.agent->record;
+    const auto* known = known_.find(record.id);
+    const bool enforced = caller == a2a::generation::v1 || record.extensions_of_03;
+    const bool has_card = enforced && known != nullptr && known->card != nullptr;
+    return {caller, agent, has_card ? known->card->required : nullptr};
+}
+
 std::string endpoint::own_origin(const request_context& request) const
 {
     return request.origin ? model::own_origin(known_.public_base(), request.origin->host) : std::string{};

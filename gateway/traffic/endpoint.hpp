@@ -49,6 +49,10 @@ protected:
     // What an answer may call an agent that is not known. Empty: the request came to a name, which does not tell the id.
     static std::string_view asked_agent(const request_context& request) noexcept;
 
+    // What a call of the agent, which is set, has to do with extensions, by the card that is known of it.
+    extension_terms extension_terms_of(const request_context& request, a2a::generation caller, a2a::generation agent)
+        const;
+
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;
 

@@ -1,5 +1,6 @@
 #include "gateway/traffic/responder.hpp"
 
+#include "core/json/json.hpp"
 #include "core/status.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/well_known.hpp"
@@ -74,6 +75,20 @@ net::routine<> respond_call_error(request_context& request, core::error failure)
         answer.status = 200;
     }
     return respond_error(request, std::move(failure), std::move(answer));
+}
+
+net::routine<> respond_extension_required(request_context& request, std::span<const std::string_view> missing)
+{
+    constexpr auto code = core::errc::extension_required;
+    auto answer = model::call_error(code, request.record.agent, request.call_id);
+    std::string list = R"(,"missing":[)";
+    for (const auto uri : missing) {
+        core::append_json_string(list += list.ends_with('[') ? "" : ",", uri);
+    }
+    // Behind the last member of the error's `data`, or of the error itself to a notification.
+    const std::size_t brackets = request.call_id.empty() ? 2 : 3;
+    answer.body.insert(answer.body.size() - brackets, list + ']');
+    return respond_error(request, core::caller_error(code), std::move(answer));
 }
 
 net::routine<> respond_forbidden(request_context& request)

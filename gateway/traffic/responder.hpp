@@ -9,6 +9,7 @@
 #include "net/loop/routine.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,6 +34,9 @@ net::routine<> respond_error(request_context& request, core::error failure);
 
 // The same with the answer to a JSON-RPC call, call_error().
 net::routine<> respond_call_error(request_context& request, core::error failure);
+
+// To a call that does not name all extensions that its agent requires: `missing` are their URIs, which the answer lists.
+net::routine<> respond_extension_required(request_context& request, std::span<const std::string_view> missing);
 
 // 401 with what the providers ask for to an anonymous caller, 403 to one with a credential. The answer to a JSON-RPC call
 // whose id is known has it.

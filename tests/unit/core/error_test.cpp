@@ -38,12 +38,13 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         const auto number = core::jsonrpc_code(code);
         CAPTURE(core::name(code));
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
-                            code == errc::extended_card_unsupported;
+                            code == errc::extended_card_unsupported || code == errc::extension_required;
         const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
                             code == errc::capability_missing || code == errc::version_unsupported;
         CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
     }
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
+    CHECK(core::jsonrpc_code(errc::extension_required) == -32008);
     CHECK(core::jsonrpc_code(errc::extended_card_unsupported) == -32004);
     CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
     CHECK(core::jsonrpc_code(errc::session_not_found) == -32001);
@@ -59,6 +60,7 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
         errc::invalid_request,
         errc::method_not_found,
         errc::invalid_params,
+        errc::extension_required,
         errc::extended_card_unsupported,
         errc::extended_card_not_configured
     };
