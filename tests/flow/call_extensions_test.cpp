@@ -1,0 +1,142 @@
+// Extensions of calls: their header fields in both directions, and what an agent's card requires.
+#include "tests/flow/gateway_answers.hpp"
+#include "tests/flow/relay_fixture.hpp"
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/call_extensions");
+
+namespace {
+
+using flow::call_body;
+using flow::parsed;
+using flow::relayed;
+using test_support::answer_json;
+using test_support::field_list;
+using test_support::http_response;
+
+const std::string own = "urn:cardea:a2a:extension:gateway:v1";
+const std::string result = R"({"jsonrpc":"2.0","id":1,"result":{}})";
+
+http_response call(const relayed& x, std::string_view method, const field_list& fields = {})
+{
+    test_support::http_client caller{x.port()};
+    caller.send(flow::call_text(call_body("1", method), fields));
+    return caller.read_response();
+}
+
+// Of the latest request that the agent has got.
+std::string sent(const relayed& x, std::string_view name)
+{
+    return x.agent.requests().back().header(name);
+}
+
+// The agent answers calls with this field, and its card, which is here, requires u:a and u:b.
+relayed::adjustment requiring(bool of_03 = false)
+{
+    return [of_03](config::settings& s) {
+        s.agents[0].card =
+            R"({"name":"A","description":"d","version":"1","capabilities":{"extensions":[{"uri":"u:a","required":true},)"
+            R"({"uri":"u:c"},{"uri":"u:b","required":true},{"uri":"urn:cardea:a2a:extension:gateway:v1","required":true}]},)"
+            R"("defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[],)"
+            R"("supportedInterfaces":[{"url":"http://x/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})";
+        s.agents[0].extensions_of_03 = of_03;
+    };
+}
+
+}  // namespace
+
+TEST_CASE("The agent gets the field of its generation, and the caller hears the echo under its own name")
+{
+    const relayed x{answer_json(result, {{"A2A-Extensions", "u:a"}})};
+    CHECK(call(x, "SendMessage", {{"X-A2A-Extensions", "u:a,u:b"}}).header("X-A2A-Extensions") == "u:a");
+    CHECK(sent(x, "A2A-Extensions") == "u:a, u:b");
+    CHECK(sent(x, "X-A2A-Extensions").empty());
+
+    const auto older = call(x, "message/send", {{"A2A-Extensions", "u:a"}});
+    CHECK(older.header("A2A-Extensions") == "u:a");
+    CHECK(sent(x, "X-A2A-Extensions") == "u:a");
+    CHECK(sent(x, "A2A-Extensions").empty());
+}
+
+TEST_CASE("A field that the agent reads passes as it is")
+{
+    const relayed x{answer_json(result, {{"X-A2A-Extensions", "u:a"}})};
+    const auto got = call(x, "SendMessage", {{"a2a-extensions", "u:a ,,u:b"}});
+    CHECK(got.body == result);
+    CHECK(got.header("A2A-Extensions") == "u:a");
+    CHECK(got.count("X-A2A-Extensions") == 0);
+    CHECK(sent(x, "A2A-Extensions") == "u:a ,,u:b");
+    CHECK(call(x, "SendMessage").header("X-A2A-Extensions") == "u:a");
+}
+
+TEST_CASE("An extension method goes by the version that the caller names")
+{
+    const relayed x{answer_json(result)};
+    CHECK(call(x, "own/action", {{"A2A-Version", "1.0"}, {"X-A2A-Extensions", "u:a"}}).status == 200);
+    CHECK(sent(x, "A2A-Extensions") == "u:a");
+    CHECK(call(x, "own/action", {{"A2A-Extensions", "u:a"}}).status == 200);
+    CHECK(sent(x, "X-A2A-Extensions") == "u:a");
+}
+
+TEST_CASE("The gateway's own extensions do not reach the agent")
+{
+    const relayed x{answer_json(result)};
+    CHECK(call(x, "SendMessage", {{"A2A-Extensions", own + ", u:a"}}).status == 200);
+    CHECK(sent(x, "A2A-Extensions") == "u:a");
+    CHECK(call(x, "SendMessage", {{"A2A-Extensions", own}}).status == 200);
+    CHECK(x.agent.requests().back().count("A2A-Extensions") == 0);
+}
+
+TEST_CASE(
+    "A call of 1.0 that does not name what the card requires gets -32008 with what is missing, and one of 0.3 passes"
+)
+{
+    const relayed x{answer_json(result), requiring()};
+    REQUIRE(flow::get_card(x.gateway, "a").status == 200);
+    const auto none = call(x, "SendMessage");
+    CHECK(none.status == 200);
+    CHECK(none.header("Cardea-Error") == "extension_required");
+    const auto error = parsed(none.body)["error"];
+    CHECK(parsed(none.body)["id"] == 1);
+    CHECK(error["code"] == -32008);
+    CHECK(error["data"]["code"] == "extension_required");
+    CHECK(error["data"]["missing"] == parsed(R"(["u:a","u:b"])"));
+    const auto one = call(x, "SendMessage", {{"A2A-Extensions", "u:a"}});
+    CHECK(parsed(one.body)["error"]["data"]["missing"] == parsed(R"(["u:b"])"));
+    CHECK(x.agent.request_count() == 0);
+
+    CHECK(call(x, "SendMessage", {{"A2A-Extensions", "u:b, u:a"}}).body == result);
+    CHECK(call(x, "message/send").body == result);
+}
+
+TEST_CASE("With enforce_0_3 a call of 0.3 has to name it too")
+{
+    const relayed x{answer_json(result), requiring(/*of_03=*/true)};
+    REQUIRE(flow::get_card(x.gateway, "a").status == 200);
+    CHECK(parsed(call(x, "message/send").body)["error"]["code"] == -32008);
+    CHECK(call(x, "message/send", {{"X-A2A-Extensions", "u:a,u:b"}}).body == result);
+}
+
+TEST_CASE("A call that names too many extensions is 431 before the agent hears of it")
+{
+    const relayed x{answer_json(result)};
+    for (const std::size_t count : {31U, 32U, 33U}) {
+        CAPTURE(count);
+        std::string value;
+        for (std::size_t i = 0; i < count; ++i) {
+            value += (i == 0 ? "u:" : ",u:") + std::to_string(i);
+        }
+        CHECK(call(x, "SendMessage", {{"A2A-Extensions", value}}).status == (count <= 32 ? 200 : 431));
+    }
+    for (const std::size_t bytes : {4095U, 4096U, 4097U}) {
+        CAPTURE(bytes);
+        const auto got = call(x, "SendMessage", {{"A2A-Extensions", std::string(bytes, 'u')}});
+        CHECK(got.status == (bytes <= 4096 ? 200 : 431));
+        CHECK(got.header("Cardea-Error") == (bytes <= 4096 ? "" : "header_too_large"));
+    }
+}
+
+TEST_SUITE_END();
