@@ -3,11 +3,17 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/card_edit.hpp"
+#include "gateway/traffic/facts_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
 
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace gateway::traffic {
@@ -16,8 +22,19 @@ using core::errc;
 
 namespace {
 
+// In the words of docs/extensions/gateway-v1.md.
+std::string facts_of(const relay_call& call, const extension_terms& terms, core::steady_time now)
+{
+    auto facts = R"({"agent":")" + call.agent->record.id + R"(","translated":false)";  // an id needs no escapes
+    if (terms.card_fetched) {
+        const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - *terms.card_fetched);
+        facts += R"(,"cardAge":)" + std::to_string(age.count());
+    }
+    return facts + '}';
+}
+
 // Sets what the agent and the caller hear of extensions, or returns the answer that refuses the call.
-std::optional<net::routine<>> set_extensions(request_context& request)
+std::optional<net::routine<>> set_extensions(request_context& request, std::uint64_t longest_answer)
 {
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     if (!call.speaks) {
@@ -31,6 +48,13 @@ std::optional<net::routine<>> set_extensions(request_context& request)
         return respond_extension_required(request, read->missing);
     }
     call.extensions = std::move(read->fields);
+    const auto place = a2a::place_of_metadata(call.speaks->what, call.speaks->caller);
+    // An answer that is edited for another reason has no facts, and does not say so.
+    if (read->facts && place != a2a::metadata_place::none && !call.card && call.edit == nullptr) {
+        auto facts = facts_of(call, *call.speaks, request.caller.owner().now());
+        request.edit = std::make_unique<facts_edit>(place, std::move(facts), call.extensions.to_caller, longest_answer);
+        call.edit = request.edit.get();
+    }
     return std::nullopt;
 }
 
@@ -75,7 +99,7 @@ std::optional<net::routine<>> agent_relay::refuse(request_context& request) cons
     if (auto why = objection(request)) {
         return respond_call_error(request, std::move(*why));
     }
-    return set_extensions(request);
+    return set_extensions(request, settings_.limits.sse_event);
 }
 
 // Waits for a token of the agent's OAuth server. False: there is none.

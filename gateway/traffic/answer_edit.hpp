@@ -31,6 +31,9 @@ public:
 
     const terms& on() const noexcept { return terms_; }
 
+    // Adds fields to the head that goes to the caller.
+    virtual void add_fields(std::string& fields) const { static_cast<void>(fields); }
+
     // The whole answer, or the data of one event.
     virtual net::routine<core::result<model::edited_answer>> edit(std::string text) = 0;
 

@@ -86,6 +86,9 @@ void answer_editor::write_fields(std::string& text, body_care care) const
     if (call.terms != nullptr) {
         call.terms->add_fields(text);
     }
+    if (care != body_care::passes) {
+        edit_.add_fields(text);
+    }
 }
 
 core::error answer_editor::too_large() const

@@ -147,6 +147,7 @@ call_endpoint::prepare(request_context& request, std::string_view body, a2a::met
     call.streaming = a2a::streaming(method);
     const auto generation = generation_of(request, method);
     call.speaks = extension_terms_of(request, generation, generation);
+    call.speaks->what = a2a::operation_of(method);
     if (dialect) {
         call.speaks->required = nullptr;  // the card says what is required
         call.card = model::card_position{*dialect, /*in_result=*/true};

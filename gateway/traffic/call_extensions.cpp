@@ -51,6 +51,7 @@ core::result<read_extensions> read_extension_fields(const net::http1::field_list
     if (!readable || std::ranges::any_of(named.uris(), is_own)) {
         out.fields.to_agent = line_of(named, terms.agent);
     }
+    out.facts = named.contains(a2a::facts_extension);
     const auto used = by_1 ? a2a::generation::v1 : a2a::generation::v03;
     out.fields.to_caller = a2a::extension_field_name(by_1 && by_03 ? terms.caller : used);
     return out;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "a2a/extension_header.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/published_card.hpp"
 #include "net/http1/head.hpp"
@@ -19,6 +20,8 @@ struct extension_terms {
     a2a::generation caller = a2a::generation::v03;            // what the caller speaks
     a2a::generation agent = a2a::generation::v03;             // what the call is in when the agent gets it
     std::shared_ptr<const model::extension_uris> required{};  // of this caller, by the agent's card; null: none
+    a2a::operation what = a2a::operation::none;               // what is called
+    std::optional<core::steady_time> card_fetched{};          // nothing: no card of the agent is known
 };
 
 struct extension_fields {
@@ -30,6 +33,7 @@ struct extension_fields {
 
 struct read_extensions {
     extension_fields fields;
+    bool facts = false;                     // the caller wants a2a::facts_extension
     std::vector<std::string_view> missing;  // what the agent requires, and the caller does not name; of `required`
 };
 

@@ -95,8 +95,12 @@ endpoint::extension_terms_of(const request_context& request, a2a::generation cal
     const auto& record = request.agent->record;
     const auto* known = known_.find(record.id);
     const bool enforced = caller == a2a::generation::v1 || record.extensions_of_03;
-    const bool has_card = enforced && known != nullptr && known->card != nullptr;
-    return {caller, agent, has_card ? known->card->required : nullptr};
+    extension_terms terms{.caller = caller, .agent = agent};
+    if (known != nullptr && known->card != nullptr) {
+        terms.required = enforced ? known->card->required : nullptr;
+        terms.card_fetched = known->card->fetched_at;
+    }
+    return terms;
 }
 
 std::string endpoint::own_origin(const request_context& request) const

@@ -2,8 +2,10 @@
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/call_extensions");
@@ -137,6 +139,64 @@ TEST_CASE("A call that names too many extensions is 431 before the agent hears o
         CHECK(got.status == (bytes <= 4096 ? 200 : 431));
         CHECK(got.header("Cardea-Error") == (bytes <= 4096 ? "" : "header_too_large"));
     }
+}
+
+TEST_CASE("A caller that activates the gateway's extension gets its facts, and hears so; no other caller does")
+{
+    const std::string task = R"({"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","n":1.50}})";
+    const relayed x{answer_json(task, {{"X-A2A-Extensions", "u:a"}}), requiring()};
+    REQUIRE(flow::get_card(x.gateway, "a").status == 200);
+    const auto got = call(x, "message/send", {{"X-A2A-Extensions", own + ",u:a"}});
+    CHECK(got.status == 200);
+    CHECK(got.count("X-A2A-Extensions") == 2);
+    CHECK(got.header("X-A2A-Extensions") == "u:a");
+    CHECK(
+        got.headers.end() !=
+        std::ranges::find(got.headers, std::pair<std::string, std::string>{"X-A2A-Extensions", own})
+    );
+    CHECK(got.body.find("1.50") != std::string::npos);
+    const auto facts = parsed(got.body)["result"]["metadata"][own];
+    CHECK(facts["agent"] == "a");
+    CHECK(facts["translated"] == false);
+    CHECK(facts["cardAge"] >= 0);
+    CHECK(sent(x, "X-A2A-Extensions") == "u:a");
+
+    CHECK(call(x, "message/send", {{"X-A2A-Extensions", "u:a"}}).body == task);
+    // No task, message or event: no facts, and no echo of them.
+    const auto pushes = call(x, "tasks/pushNotificationConfig/list", {{"X-A2A-Extensions", own}});
+    CHECK(pushes.body == task);
+    CHECK(pushes.count("X-A2A-Extensions") == 1);
+}
+
+TEST_CASE("An answer without a place for facts passes as it came, and does not name them")
+{
+    const std::string text = R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}})";
+    const relayed x{answer_json(text)};
+    const auto got = call(x, "message/send", {{"X-A2A-Extensions", own}});
+    CHECK(got.body == text);
+    CHECK(got.count("X-A2A-Extensions") == 0);
+}
+
+TEST_CASE("Each event of a stream has the facts")
+{
+    relayed x{test_support::event_stream(), requiring()};
+    test_support::http_client caller{x.port()};
+    caller.send(flow::call_text(
+        call_body("1", "SendStreamingMessage"),
+        {{"Accept", "text/event-stream"}, {"A2A-Extensions", own + ",u:a,u:b"}}
+    ));
+    REQUIRE(x.agent.wait_for_streams(1));
+    x.agent.send_event(R"({"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t"}}})");
+    const auto head = caller.read_head();
+    CHECK(head.status == 200);
+    CHECK(head.header("A2A-Extensions") == own);
+    const auto first = caller.read_until("\n\n");
+    CHECK(
+        first.find(R"({"task":{"metadata":{"urn:cardea:a2a:extension:gateway:v1":{"agent":"a")") != std::string::npos
+    );
+    x.agent.send_event(R"({"jsonrpc":"2.0","id":1,"result":{"statusUpdate":{}}})");
+    CHECK(caller.read_until("\n\n").find(R"("statusUpdate":{"metadata":)") != std::string::npos);
+    x.agent.end_streams();
 }
 
 TEST_SUITE_END();

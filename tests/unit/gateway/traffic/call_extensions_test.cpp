@@ -35,7 +35,11 @@ std::string outcome(const lines& written, generation agent, generation caller = 
 {
     const auto read = read_extension_fields(fields_of(written), extension_terms{caller, agent, nullptr});
     REQUIRE(read.has_value());
-    const auto& [fields, missing] = *read;
+    const auto& [fields, facts, missing] = *read;
+    CHECK(missing.empty());
+    for (const auto& [name, value] : written) {
+        CHECK((facts || value.find(own) == std::string_view::npos));
+    }
     const auto line = fields.to_agent ? *fields.to_agent : "=";
     return (line.empty() ? "-" : line) + " " + (fields.to_caller.empty() ? "?" : std::string{fields.to_caller});
 }

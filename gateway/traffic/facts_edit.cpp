@@ -1,0 +1,36 @@
+#include "gateway/traffic/facts_edit.hpp"
+
+#include "a2a/extension_header.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <utility>
+
+namespace gateway::traffic {
+
+facts_edit::facts_edit(a2a::metadata_place place, std::string facts, std::string_view field, std::uint64_t limit)
+    : answer_edit{{
+          .limit = limit,
+          .events = true,
+          .too_large = core::errc::event_too_large,
+          .unreadable = core::errc::upstream_protocol,
+          .unexpected = core::errc::upstream_protocol,
+      }},
+      place_{place},
+      facts_{std::move(facts)},
+      field_{field}
+{
+}
+
+void facts_edit::add_fields(std::string& fields) const
+{
+    net::http1::head_writer{fields}.field(field_, a2a::facts_extension);
+}
+
+net::routine<core::result<model::edited_answer>> facts_edit::edit(std::string text)
+{
+    auto edited = text.size() > longest ? std::nullopt : a2a::add_facts(text, place_, a2a::facts_extension, facts_);
+    const bool has_facts = edited.has_value();
+    co_return model::edited_answer{has_facts ? std::move(*edited) : std::move(text), has_facts};
+}
+
+}  // namespace gateway::traffic
