@@ -29,8 +29,10 @@ void facts_edit::add_fields(std::string& fields) const
 net::routine<core::result<model::edited_answer>> facts_edit::edit(std::string text)
 {
     auto edited = text.size() > longest ? std::nullopt : a2a::add_facts(text, place_, a2a::facts_extension, facts_);
-    const bool has_facts = edited.has_value();
-    co_return model::edited_answer{has_facts ? std::move(*edited) : std::move(text), has_facts};
+    if (!edited) {
+        co_return model::edited_answer{std::move(text), false};
+    }
+    co_return model::edited_answer{std::move(*edited), true};
 }
 
 }  // namespace gateway::traffic
