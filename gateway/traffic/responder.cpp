@@ -80,6 +80,9 @@ net::routine<> respond_call_error(request_context& request, core::error failure)
 net::routine<> respond_extension_required(request_context& request, std::span<const std::string_view> missing)
 {
     constexpr auto code = core::errc::extension_required;
+    if (request.words != call_words::a2a) {
+        return respond_call_error(request, core::caller_error(code));
+    }
     auto answer = model::call_error(code, request.record.agent, request.call_id);
     std::string list = R"(,"missing":[)";
     for (const auto uri : missing) {
