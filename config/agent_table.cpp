@@ -102,6 +102,12 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      access_policy_key{&agent::call, decision::call},
      {"as `access.rules` say"},
      "Who may call the agent: a [policy](#policies). Everyone else who may know of it gets 403."},
+    {"extensions.enforce_0_3",
+     switch_key{&agent::extensions_of_03},
+     {},
+     "Whether a call of A2A 0.3 too has to name the extensions that the agent's card requires. A call of 1.0 always "
+     "has "
+     "to."},
     {"disabled", switch_key{&agent::disabled}, {}, "Cardea keeps the agent, but answers as for an unknown agent."},
     {"registered",
      switch_key{&agent::registered},

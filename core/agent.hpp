@@ -138,6 +138,7 @@ struct agent {
     std::vector<std::string> hosts;                            // names of its own (core/host_names.hpp), in lower case
     std::optional<access_policy> discover;                     // who may know of it; nullopt: as access.rules say
     std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
+    bool extensions_of_03 = false;                             // callers of 0.3 have to name what its card requires
     bool disabled = false;                                     // known, but answered like an unknown agent
     bool registered = false;       // by itself, see register: reached at public addresses only
     std::string registered_by;     // provider and id of a principal; empty: whoever has the token for registrations

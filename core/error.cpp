@@ -44,6 +44,8 @@ constexpr wording words(errc code) noexcept
             return {"agent_not_found", "No such agent."};
         case errc::agent_read_only:
             return {"agent_read_only", "The configuration declares this agent; it is changed there."};
+        case errc::extension_required:
+            return {"extension_required", "The agent requires extensions that the call does not name."};
         case errc::extended_card_unsupported:
             return {"extended_card_unsupported", "This agent has no extended card."};
         case errc::extended_card_not_configured:

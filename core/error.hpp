@@ -28,6 +28,7 @@ enum class errc : std::uint8_t {
     http_version_not_supported,
     agent_not_found,
     agent_read_only,
+    extension_required,
     extended_card_unsupported,
     extended_card_not_configured,
     version_not_supported,

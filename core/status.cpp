@@ -18,6 +18,7 @@ unsigned http_status(errc code) noexcept
         case errc::events_gone:
         case errc::version_not_supported:
         case errc::operation_unsupported:
+        case errc::extension_required:
             return 400;
         case errc::unauthenticated:
             return 401;
@@ -128,6 +129,8 @@ int jsonrpc_code(errc code) noexcept
             return -32022;
         case errc::unsupported_media_type:
             return -32005;
+        case errc::extension_required:
+            return -32008;
         case errc::extended_card_unsupported:
         case errc::operation_unsupported:
             return -32004;
@@ -205,6 +208,7 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::method_not_found:
         case errc::invalid_params:
+        case errc::extension_required:
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
         case errc::version_not_supported:

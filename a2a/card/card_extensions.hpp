@@ -1,6 +1,7 @@
 // The extensions of A2A that the gateway itself defines. Their pages and JSON Schemas are in docs/extensions/. Pure; any thread.
 #pragma once
 
+#include "a2a/extension_header.hpp"
 #include "core/json/json.hpp"
 
 #include <array>
@@ -13,9 +14,6 @@ namespace a2a {
 
 // Data-only, of the cards of MCP servers: docs/extensions/mcp-v1.md.
 inline constexpr std::string_view mcp_facts_extension = "urn:cardea:a2a:extension:mcp:v1";
-
-// Of the cards of A2A agents whose calls the gateway translates: docs/extensions/gateway-v1.md.
-inline constexpr std::string_view gateway_facts_extension = "urn:cardea:a2a:extension:gateway:v1";
 
 // Extensions of which it is known that they only add to the card, so that no caller can activate them.
 inline constexpr std::array<std::string_view, 1> data_only_extensions{mcp_facts_extension};

@@ -114,6 +114,7 @@ void succeed(
     card->whole = state.whole;
     card->tools = state.tools;
     card->era = state.era;
+    card->required = state.required;
     card->caching = state.caching;
     card->modified = state.modified;
     card->fetched_at = now;

@@ -18,12 +18,13 @@ struct card_state {
     std::shared_ptr<const model::published_card> card;  // the last good one
     std::optional<core::error> failure;                 // of the latest fetch; nullopt: it succeeded, or there was none
     core::steady_time failed_at{};
-    model::card_caching caching = model::card_caching::while_fresh;  // of the cards that come
-    std::shared_ptr<const model::whole_card> whole = nullptr;        // of the cards that come
-    std::shared_ptr<const model::tool_names> tools = nullptr;        // of the cards that come
-    std::optional<mcp::era> era = std::nullopt;                      // of the cards that come
-    std::string modified = {};                                       // of the last good one, as callers are told
-    std::string changed_at = {};                                     // the same, whether callers are told or not
+    model::card_caching caching = model::card_caching::while_fresh;   // of the cards that come
+    std::shared_ptr<const model::whole_card> whole = nullptr;         // of the cards that come
+    std::shared_ptr<const model::tool_names> tools = nullptr;         // of the cards that come
+    std::optional<mcp::era> era = std::nullopt;                       // of the cards that come
+    std::shared_ptr<const model::extension_uris> required = nullptr;  // of the cards that come
+    std::string modified = {};                                        // of the last good one, as callers are told
+    std::string changed_at = {};                                      // the same, whether callers are told or not
 };
 
 enum class card_decision {

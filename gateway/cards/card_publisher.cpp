@@ -54,6 +54,7 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
     state.whole = std::move(card.whole);
     state.tools = std::move(card.tools);
     state.era = card.era;
+    state.required = std::move(card.required);
     note_hidden(slot, card.hidden);
     // Else the same object, so that memory holds the text once.
     succeed(state, changed ? card.bytes : state.card->bytes, fetched_at, fresh_for, settings_);

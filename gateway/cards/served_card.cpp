@@ -1,5 +1,6 @@
 #include "gateway/cards/served_card.hpp"
 
+#include "a2a/extension_header.hpp"
 #include "core/utf8.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/shown_words.hpp"
@@ -54,6 +55,30 @@ std::vector<told_refusal> told(const std::vector<card_refusal>& refusals, const 
     return out;
 }
 
+// Null: none is required.
+std::shared_ptr<const model::extension_uris> required_extensions(const core::json& card)
+{
+    constexpr std::size_t longest = a2a::extension_list::longest / 2;
+    const auto* capabilities = core::member(card, "capabilities");
+    const auto* all = capabilities == nullptr ? nullptr : core::member(*capabilities, "extensions");
+    if (all == nullptr || !all->is_array()) {
+        return nullptr;
+    }
+    model::extension_uris uris;
+    std::size_t bytes = 0;
+    for (const auto& each : *all) {
+        const auto* uri = core::string_member(each, "uri");
+        const auto* required = core::member(each, "required");
+        const bool counts = uri != nullptr && !uri->empty() && required != nullptr && *required == true &&
+                            !uri->starts_with(a2a::own_extensions);
+        if (counts && uris.size() < model::most_required_extensions && bytes + uri->size() <= longest) {
+            bytes += uri->size();
+            uris.push_back(*uri);
+        }
+    }
+    return uris.empty() ? nullptr : std::make_shared<const model::extension_uris>(std::move(uris));
+}
+
 }  // namespace
 
 served_card describe(const a2a::card& card, const core::redaction& secrets)
@@ -62,6 +87,7 @@ served_card describe(const a2a::card& card, const core::redaction& secrets)
     served.facts = a2a::facts(card);
     served.words = model::words_of(card.document);
     served.problems = card.problems;
+    served.required = required_extensions(card.document);
     auto& facts = served.facts;
     served.log.name = model::shown_words(secrets, facts.name);
     served.log.version = model::shown_words(secrets, facts.version);

@@ -62,10 +62,11 @@ struct hidden_tools {
 
 struct served_card {
     std::shared_ptr<const model::card_bytes> bytes;
-    std::shared_ptr<const model::whole_card> whole;  // null: no extended card is made of it
-    std::shared_ptr<const model::tool_names> tools;  // of an MCP server; null: of none
-    std::optional<mcp::era> era;                     // the same; nothing: of none
-    std::optional<hidden_tools> hidden;              // by the agent's filter; nullopt: it has none
+    std::shared_ptr<const model::whole_card> whole;         // null: no extended card is made of it
+    std::shared_ptr<const model::extension_uris> required;  // extensions, by an A2A agent; null: none
+    std::shared_ptr<const model::tool_names> tools;         // of an MCP server; null: of none
+    std::optional<mcp::era> era;                            // the same; nothing: of none
+    std::optional<hidden_tools> hidden;                     // by the agent's filter; nullopt: it has none
     core::card_shape shape = core::card_shape::automatic;
     a2a::card_facts facts;  // name, description and version are cut
     model::card_words words;

@@ -356,13 +356,10 @@ net::task<> registry::look_again(std::string id, core::error why)
         {{"agent", id}, {"code", core::name(why.code)}, {"detail", why.detail}}
     );
     const auto found = co_await stored(id);
-    if (!found) {
+    if (!found || !may_write(id)) {
         co_return;
     }
     const auto* there = find(id);
-    if (!may_write(id)) {
-        co_return;
-    }
     const auto& record = *found;
     if (!record && there != nullptr) {
         drop(id, by_store);

@@ -32,6 +32,12 @@ using tool_names = std::vector<std::string>;
 inline constexpr std::size_t most_tool_names = 200;
 inline constexpr std::size_t longest_tool_name = 128;  // bytes; a longer one is no label
 
+// URIs of extensions that an agent's card requires.
+using extension_uris = std::vector<std::string>;
+
+inline constexpr std::size_t most_required_extensions =
+    16;  // half of what a caller may name; further ones are not enforced
+
 struct card_bytes {
     std::string body;
     std::string etag;        // strong, over the body; weak with a signature, which differs each time it is made
@@ -81,6 +87,7 @@ struct published_card {
     std::shared_ptr<const whole_card> whole = nullptr;  // null: no extended card is made of it
     std::shared_ptr<const tool_names> tools = nullptr;  // of an MCP server; null: of none
     std::optional<mcp::era> era = std::nullopt;         // that its server lists in, of the same; nothing: of none
+    std::shared_ptr<const extension_uris> required = nullptr;  // by an A2A agent; null: none
     card_caching caching = card_caching::while_fresh;
     // When callers were first told what it says (HTTP-date); empty: another card was published within that second.
     std::string modified = {};

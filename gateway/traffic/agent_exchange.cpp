@@ -120,7 +120,7 @@ net::routine<core::result<>> agent_exchange::make_connection()
 bool agent_exchange::begin_request()
 {
     auto& text = caller_.request_scratch();
-    text.clear();
+    text = call_.extensions.to_agent.value_or("");
     const auto& head = caller_.head();
     const forwarding_hop hop{
         caller_.peer(),
@@ -128,7 +128,8 @@ bool agent_exchange::begin_request()
         caller_.secure() ? "https" : "http",
         call_.from_proxy,
         call_.credentials,
-        call_.agent.get()
+        call_.agent.get(),
+        call_.extensions.to_agent.has_value()
     };
     const auto care = call_.edit != nullptr ? body_care::edited : body_care::passes;
     if (call_.translated) {

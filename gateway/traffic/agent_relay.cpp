@@ -3,16 +3,68 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/card_edit.hpp"
+#include "gateway/traffic/facts_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
 
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
 #include <utility>
 
 namespace gateway::traffic {
 
 using core::errc;
+
+namespace {
+
+// In the words of docs/extensions/gateway-v1.md.
+std::string facts_of(const relay_call& call, const extension_terms& terms, core::steady_time now)
+{
+    auto facts = R"({"agent":")" + call.agent->record.id + R"(","translated":)";  // an id needs no escapes
+    facts += terms.translated ? "true" : "false";
+    if (terms.card_fetched) {
+        const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - *terms.card_fetched);
+        facts += R"(,"cardAge":)" + std::to_string(age.count());
+    }
+    return facts + '}';
+}
+
+// Sets what the agent and the caller hear of extensions, or returns the answer that refuses the call.
+std::optional<net::routine<>> set_extensions(request_context& request, std::uint64_t longest_answer)
+{
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    if (!call.speaks) {
+        return std::nullopt;
+    }
+    auto read = read_extension_fields(request.caller.head().fields, *call.speaks);
+    if (!read) {
+        return respond_call_error(request, std::move(read).error());
+    }
+    if (!read->missing.empty()) {
+        return respond_extension_required(request, read->missing);
+    }
+    call.extensions = std::move(read->fields);
+    const auto place = a2a::place_of_metadata(call.speaks->what, call.speaks->caller);
+    // An answer that is edited for another reason has no facts, and does not say so.
+    const bool takes_facts = request.bridge != nullptr || call.edit == nullptr;
+    if (read->facts && place != a2a::metadata_place::none && !call.card && takes_facts) {
+        auto facts = facts_of(call, *call.speaks, request.caller.owner().now());
+        if (request.bridge != nullptr) {
+            request.bridge->set_facts({place, std::move(facts), call.extensions.to_caller});
+            return std::nullopt;
+        }
+        request.edit = std::make_unique<facts_edit>(place, std::move(facts), call.extensions.to_caller, longest_answer);
+        call.edit = request.edit.get();
+    }
+    return std::nullopt;
+}
+
+}  // namespace
 
 agent_relay::agent_relay(
     model::control_services& control,
@@ -48,6 +100,15 @@ std::optional<core::error> agent_relay::objection(const request_context& request
         return core::caller_error(errc::header_too_large, "Via");
     }
     return std::nullopt;
+}
+
+// The answer to a request that does not go to the agent at all.
+std::optional<net::routine<>> agent_relay::refuse(request_context& request) const
+{
+    if (auto why = objection(request)) {
+        return respond_call_error(request, std::move(*why));
+    }
+    return set_extensions(request, settings_.limits.sse_event);
 }
 
 // Waits for a token of the agent's OAuth server. False: there is none.
@@ -109,8 +170,8 @@ void agent_relay::note_outcome(request_context& request, const relay_outcome& ou
 
 net::routine<> agent_relay::pass(request_context& request)
 {
-    if (auto refusal = objection(request)) {
-        co_await respond_call_error(request, std::move(*refusal));
+    if (auto refusal = refuse(request)) {
+        co_await std::move(*refusal);
         co_return;
     }
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here

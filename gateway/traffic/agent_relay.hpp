@@ -45,6 +45,7 @@ private:
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);
     static void note_outcome(request_context& request, const relay_outcome& outcome);
+    std::optional<net::routine<>> refuse(request_context& request) const;
     std::optional<core::error> objection(const request_context& request) const;
     bool has_room() const noexcept { return open_streams_ + kept_places_ < settings_.limits.streams; }
 

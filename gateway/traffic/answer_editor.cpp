@@ -91,7 +91,7 @@ net::routine<core::result<>> answer_editor::send_whole(std::string head, std::st
 void answer_editor::write_fields(std::string& text, body_care care) const
 {
     const auto& call = agent_.call();
-    writer_.write_fields(text, agent_.head(), care, answered_by(call));
+    writer_.write_fields(text, agent_.head(), care, answered_by(call), call.extensions.to_caller);
     if (call.terms != nullptr) {
         call.terms->add_fields(text);
     }

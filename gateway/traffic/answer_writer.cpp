@@ -30,10 +30,11 @@ void answer_writer::write_fields(
     std::string& text,
     const net::http1::response_head& head,
     body_care care,
-    answer_of from
+    answer_of from,
+    std::string_view extensions_as
 ) const
 {
-    write_answer_fields(text, head, care, from);
+    write_answer_fields(text, head, care, from, extensions_as);
     if (net::http1::find(head.fields, net::http1::field_name::date) == nullptr) {
         net::http1::head_writer{text}.field("Date", caller_.owner().http_date());
     }

@@ -36,12 +36,13 @@ public:
     // An event of the gateway's own, between those of the stream. `text` is on one line and outlives the write.
     void add_event(std::string_view text);
 
-    // Replaces `text` by the status line and the fields of an answer that go on, with a date.
+    // Replaces `text` by the status line and the fields of an answer that go on, as write_answer_fields(), with a date.
     void write_fields(
         std::string& text,
         const net::http1::response_head& head,
         body_care care,
-        answer_of from = answer_of::agent
+        answer_of from = answer_of::agent,
+        std::string_view extensions_as = {}
     ) const;
 
     // Adds the head: what stands in caller.scratch(), and the fields of this connection. `length`: of the body, if it is

@@ -208,7 +208,11 @@ std::optional<net::routine<>> call_endpoint::prepare(request_context& request, s
     call.body = body;
     call.repeatable = a2a::safe_to_repeat(method);
     call.streaming = a2a::streaming(method);
+    const auto spoken = way.to != nullptr ? way.to->speaks.version : way.caller.version;
+    call.speaks = extension_terms_of(request, way.caller.version, spoken);
+    call.speaks->what = a2a::operation_of(method);
     if (dialect) {
+        call.speaks->required = nullptr;  // the card says what is required
         call.card = model::card_position{*dialect, /*in_result=*/true};
         call.card_origin = own_origin(request);
         call.caller = request.owner ? *request.owner : nullptr;

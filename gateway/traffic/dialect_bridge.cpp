@@ -2,7 +2,6 @@
 
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/sent_credentials.hpp"
-#include "gateway/traffic/a2a_extensions.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/sse/sse_events.hpp"
@@ -126,7 +125,7 @@ std::string dialect_bridge::head_for(const a2a::outgoing_request& out, std::stri
     return head;
 }
 
-void dialect_bridge::fill(relay_call& call, const net::http1::field_list& fields)
+void dialect_bridge::fill(relay_call& call)
 {
     if (is_rest(to_)) {
         sent_head_ = head_for(request_, agent_->fixed_fields);
@@ -145,9 +144,6 @@ void dialect_bridge::fill(relay_call& call, const net::http1::field_list& fields
     }
     if (to_.version == a2a::generation::v1) {
         out.field("A2A-Version", "1.0");
-    }
-    if (const auto extensions = extensions_in(fields); !extensions.empty()) {
-        out.field(extensions_field(to_.version), extensions);
     }
     call.agent = agent_;
     call.verb = verb;
@@ -178,15 +174,14 @@ void dialect_bridge::begin(const net::http1::response_head& head, bool events, s
     agent_status_ = head.status;
     events_ = events;
     beside_ = &beside;
-    extensions_ = extensions_in(head.fields);
 }
 
 void dialect_bridge::add_fields(std::string& fields) const
 {
     net::http1::head_writer out{fields};
     out.field("Content-Type", events_ ? "text/event-stream" : "application/json");
-    if (!extensions_.empty()) {
-        out.field(extensions_field(caller_.version), extensions_);
+    if (!facts_.text.empty()) {
+        out.field(facts_.field, a2a::gateway_facts_extension);
     }
 }
 
@@ -225,7 +220,7 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     }
     lost_ += done->lost;
     over_ = done->is_error;
-    co_return event_of(out);
+    co_return event_of(with_facts(facts_, std::move(out)));
 }
 
 net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::string text)
@@ -337,7 +332,7 @@ model::edited_answer dialect_bridge::translate(std::string_view text)
     lost_ += done->lost;
     status_ = done->status;
     next_page_ = done->next_page;
-    return {std::move(out), true, done->status, std::nullopt};
+    return {with_facts(facts_, std::move(out)), true, done->status, std::nullopt};
 }
 
 model::edited_answer dialect_bridge::refused(const a2a::refusal& why, std::string out)

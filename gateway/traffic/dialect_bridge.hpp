@@ -8,6 +8,7 @@
 #include "gateway/model/side_thread.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/answer_edit.hpp"
+#include "gateway/traffic/facts_edit.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "gateway/traffic/side_requests.hpp"
 #include "net/http1/head.hpp"
@@ -19,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway::traffic {
 
@@ -44,8 +46,11 @@ public:
     // outlive the routine and the bridge. Fails as a2a::translate_request(), with nothing to be sent then.
     net::routine<a2a::translation<>> take_request(a2a::incoming_request in, std::string_view id);
 
-    // After take_request(): what goes to the agent, which the bridge holds. `fields`: of the caller's request.
-    void fill(relay_call& call, const net::http1::field_list& fields);
+    // After take_request(): what goes to the agent, which the bridge holds.
+    void fill(relay_call& call);
+
+    // Of the call, for a caller of JSON-RPC.
+    void set_facts(call_facts facts) { facts_ = std::move(facts); }
 
     // The answer holds a card, which this edit makes fit for callers first; it outlives the bridge.
     void set_card(answer_edit& edit) noexcept { card_ = &edit; }
@@ -87,8 +92,8 @@ private:
     std::optional<a2a::outgoing_request> task_;  // asks for the task that a subscription begins with
     std::string sent_head_;                      // what call.head and call.session point into
     std::string sent_fields_;
-    std::string next_page_;   // raw token of a page that belongs to the answer; empty: none
-    std::string extensions_;  // that the agent has activated, as it names them
+    std::string next_page_;  // raw token of a page that belongs to the answer; empty: none
+    call_facts facts_;
     answer_edit* card_ = nullptr;
     side_requests* beside_ = nullptr;
     std::optional<core::error> failure_;

@@ -124,10 +124,18 @@ net::routine<> endpoint::translate(request_context& request, bridged asked)
         co_return;
     }
     request.record.translated = true;
-    request.bridge->fill(request.call.emplace(), request.caller.head().fields);
+    auto& call = request.call.emplace();
+    request.bridge->fill(call);
+    call.speaks = extension_terms_of(request, asked.caller.version, request.bridge->agent_dialect().version);
+    call.speaks->translated = true;
+    // Facts are for answers of JSON-RPC.
+    call.speaks->what = asked.caller.over == a2a::binding::rest ? a2a::operation::none : asked.what;
+    if (asked.what == a2a::operation::extended_card) {
+        call.speaks->required = nullptr;  // the card says what is required
+    }
 }
 
-void endpoint::add_card(request_context& request, a2a::dialect caller)
+void endpoint::add_card(request_context& request, a2a::dialect caller) const
 {
     if (!request.call || request.bridge == nullptr) {
         return;
@@ -138,7 +146,22 @@ void endpoint::add_card(request_context& request, a2a::dialect caller)
         caller.version == a2a::generation::v1 ? a2a::card_dialect::v1 : old,
         request.bridge->agent_dialect().over == a2a::binding::jsonrpc
     };
+    request.call->card_origin = own_origin(request);
     request.call->caller = request.owner ? *request.owner : nullptr;
+}
+
+extension_terms
+endpoint::extension_terms_of(const request_context& request, a2a::generation caller, a2a::generation agent) const
+{
+    const auto& record = request.agent->record;
+    const auto* known = known_.find(record.id);
+    const bool enforced = caller == a2a::generation::v1 || record.extensions_of_03;
+    extension_terms terms{.caller = caller, .agent = agent};
+    if (known != nullptr && known->card != nullptr) {
+        terms.required = enforced ? known->card->required : nullptr;
+        terms.card_fetched = known->card->fetched_at;
+    }
+    return terms;
 }
 
 std::string endpoint::own_origin(const request_context& request) const

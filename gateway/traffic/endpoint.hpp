@@ -61,7 +61,7 @@ protected:
     net::routine<> translate(request_context& request, bridged asked);
 
     // After translate(): the answer to request.call holds a card, which becomes one of the caller's dialect.
-    static void add_card(request_context& request, a2a::dialect caller);
+    void add_card(request_context& request, a2a::dialect caller) const;
 
     // Why there is no extended card of the agent, which is set and has none: its kind has none (A2A 1.0.1 section 3.1.11), or
     // none is configured.
@@ -73,6 +73,10 @@ protected:
 
     // What an answer may call an agent that is not known. Empty: the request came to a name, which does not tell the id.
     static std::string_view asked_agent(const request_context& request) noexcept;
+
+    // What a call of the agent, which is set, has to do with extensions, by the card that is known of it.
+    extension_terms extension_terms_of(const request_context& request, a2a::generation caller, a2a::generation agent)
+        const;
 
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;

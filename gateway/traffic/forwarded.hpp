@@ -49,6 +49,7 @@ struct forwarding_hop {
     bool trusted = false;                                    // the peer is a trusted proxy
     const access::credential_reader* credentials = nullptr;  // whose headers stay here; null: none
     const model::agent_entry* agent = nullptr;               // which says what passes nevertheless; null: nothing
+    bool other_extensions = false;                           // the caller's fields of extensions stay here
 };
 
 // What the agent is told. Of a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one

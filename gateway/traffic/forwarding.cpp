@@ -1,5 +1,6 @@
 #include "gateway/traffic/forwarding.hpp"
 
+#include "a2a/extension_header.hpp"
 #include "core/ascii.hpp"
 #include "gateway/access/credential_reader.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -184,6 +185,7 @@ void write_request_fields(
         if (stays_with_request(field.id) || stays_as_credential(field, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) ||
             (translated && is_one_of(fields_of_dialect, field.name)) ||
+            (hop.other_extensions && a2a::extension_field(field.name)) ||
             (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
             ) ||
             (server != nullptr && stays_outside_mcp(field, *server)) ||
@@ -211,7 +213,13 @@ void write_request_fields(
     out.end();
 }
 
-void write_answer_fields(std::string& text, const net::http1::response_head& head, body_care body, answer_of from)
+void write_answer_fields(
+    std::string& text,
+    const net::http1::response_head& head,
+    body_care body,
+    answer_of from,
+    std::string_view extensions_as
+)
 {
     text.clear();
     net::http1::head_writer out{text};
@@ -220,13 +228,14 @@ void write_answer_fields(std::string& text, const net::http1::response_head& hea
     const bool translated = body == body_care::translated;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
+        const bool renamed = !extensions_as.empty() && a2a::extension_field(field.name);
         if (stays_with_answer(field.id) || (edited && is_one_of(fields_of_bytes, field.name)) ||
-            (translated && is_one_of(fields_of_dialect, field.name)) ||
+            (translated && !renamed && is_one_of(fields_of_dialect, field.name)) ||
             (from == answer_of::mcp_server && stays_with_mcp_server(field.name)) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }
-        out.field(field.name, field.value);
+        out.field(renamed ? extensions_as : field.name, field.value);
     }
     if (edited) {
         out.field("Cache-Control", "private, no-store");

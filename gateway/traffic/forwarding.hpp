@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace gateway::traffic {
 
@@ -41,12 +42,14 @@ bool ends_here(const net::http1::request_head& head) noexcept;
 enum class answer_of : std::uint8_t { agent, mcp_server };
 
 // Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line. Of
-// one whose body is edited, what names, dates or sums up the agent's bytes stays behind, and nobody may keep it.
+// one whose body is edited, what names, dates or sums up the agent's bytes stays behind, and nobody may keep it. What the agent
+// says of extensions is called `extensions_as`; empty: as it came.
 void write_answer_fields(
     std::string& text,
     const net::http1::response_head& head,
     body_care body = body_care::passes,
-    answer_of from = answer_of::agent
+    answer_of from = answer_of::agent,
+    std::string_view extensions_as = {}
 );
 
 }  // namespace gateway::traffic

@@ -189,7 +189,7 @@ net::routine<core::result<>> relay::pass_answer()
     if (!expect_events()) {
         co_return core::gateway_error(errc::overloaded, "streams");
     }
-    writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_));
+    writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_), call_.extensions.to_caller);
     if (call_.terms != nullptr) {
         call_.terms->add_fields(caller_.scratch());
     }

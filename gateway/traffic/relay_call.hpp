@@ -8,6 +8,7 @@
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/call_extensions.hpp"
 #include "gateway/traffic/forwarding.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/routine.hpp"
@@ -108,6 +109,8 @@ struct relay_call {
     core::duration patience{};                   // with a repair: until the caller gets events instead; 0: it waits
     std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
     std::string_view subject_type{};             // of the caller's own token, with `token`
+    std::optional<extension_terms> speaks{};     // of a call of A2A
+    extension_fields extensions{};               // of the same: agent_relay makes it of these terms
     std::string card_origin{};                   // of that card, as model::answered_card::origin
     std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
     answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay

@@ -1,5 +1,6 @@
 #include "gateway/traffic/responder.hpp"
 
+#include "core/json/json.hpp"
 #include "core/status.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/well_known.hpp"
@@ -120,6 +121,33 @@ net::routine<> respond_refusal(request_context& request, a2a::dialect caller, co
         core::caller_error(code, std::move(detail)),
         model::refusal_answer(code, status, std::move(body))
     );
+}
+
+net::routine<> respond_extension_required(request_context& request, std::span<const std::string_view> missing)
+{
+    constexpr auto code = core::errc::extension_required;
+    auto answer = answer_to_call(request, code);
+    const bool rest = request.words == call_words::rest;
+    if (rest && request.rest_version == a2a::generation::v1) {
+        // The metadata of an ErrorInfo has strings (google/rpc/error_details.proto), and is its last member.
+        std::string all;
+        for (const auto uri : missing) {
+            all.append(all.empty() ? "" : ", ").append(uri);
+        }
+        std::string member = R"(,"missing":)";
+        core::append_json_string(member, all);
+        constexpr std::size_t brackets = std::string_view{"}}]}}"}.size();
+        answer.body.insert(answer.body.size() - brackets, member);
+    } else {
+        std::string list = R"(,"missing":[)";
+        for (const auto uri : missing) {
+            core::append_json_string(list += list.ends_with('[') ? "" : ",", uri);
+        }
+        // Behind the last member of the error's `data`, or of the error itself to a notification.
+        const std::size_t brackets = rest || request.call_id.empty() ? 2 : 3;
+        answer.body.insert(answer.body.size() - brackets, list + ']');
+    }
+    return respond_error(request, core::caller_error(code), std::move(answer));
 }
 
 net::routine<> respond_forbidden(request_context& request)

@@ -10,6 +10,7 @@
 #include "net/loop/routine.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -37,6 +38,9 @@ net::routine<> respond_call_error(request_context& request, core::error failure)
 
 // The answer to a request that cannot be translated, as `caller` writes errors.
 net::routine<> respond_refusal(request_context& request, a2a::dialect caller, const a2a::refusal& why);
+
+// To a call that does not name all extensions that its agent requires: `missing` are their URIs, which the answer lists.
+net::routine<> respond_extension_required(request_context& request, std::span<const std::string_view> missing);
 
 // 401 with what the providers ask for to an anonymous caller, 403 to one with a credential. The answer to a JSON-RPC call
 // whose id is known has it.

@@ -14,9 +14,6 @@ namespace {
 using core::errc;
 using net::http1::method;
 
-// The part of the path below the agent, without the slash that follows it.
-constexpr std::string_view rest_prefix = "/rest";
-
 // The verbs that the path has.
 std::string allowed_at(std::string_view path)
 {
@@ -41,13 +38,15 @@ a2a::card_dialect card_of(a2a::generation version) noexcept
 
 bool rest_endpoint::takes(const request_context& request) const
 {
-    const auto& below = request.to.below;
-    if (request.to.extended != extended_path::none || !below.starts_with(rest_prefix) ||
-        below.substr(rest_prefix.size(), 1) != "/") {
+    const auto& to = request.to;
+    if (to.extended != extended_path::none || to.rest.empty()) {
         return false;
     }
     const auto* known = known_agent(request);
-    return known != nullptr && known->entry->takes_a2a() && !fits_any(known->entry->record.relay_paths, below);
+    // At a name of the agent's own a path without `/rest` may be any.
+    const bool meant = to.rest != to.below || !allowed_at(to.rest).empty();
+    return meant && known != nullptr && known->entry->takes_a2a() &&
+           !fits_any(known->entry->record.relay_paths, to.below);
 }
 
 net::routine<> rest_endpoint::look(request_context& request)
@@ -59,7 +58,7 @@ net::routine<> rest_endpoint::look(request_context& request)
         co_await refuse_agent(request);
         co_return;
     }
-    const std::string path{request.to.below.substr(rest_prefix.size())};
+    const std::string path{request.to.rest};
     request.rest_version = path.starts_with("/v1/") ? a2a::generation::v03 : a2a::generation::v1;
     auto asked = read_target(request);
     if (!asked) {
@@ -110,10 +109,10 @@ core::result<rest_endpoint::wanted> rest_endpoint::read_target(request_context& 
         return core::caller_error(errc::version_not_supported, "A2A-Version");
     }
     wanted out;
-    out.path = to.below.substr(rest_prefix.size());
+    out.path = to.rest;
     const bool strips = request.access && !request.agent->record.of_callers.all;
     out.query = strips ? std::string{request.access->reader().without_keys(to.query)} : std::string{to.query};
-    const auto target = to.below.substr(rest_prefix.size());
+    const auto target = to.rest;
     auto read = a2a::read_rest_target(net::http1::name(head.verb), target, generation_said(version));
     if (!read) {
         return std::move(read).error();
@@ -188,8 +187,11 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
     auto& call = set_call(request, *body);
     call.repeatable = a2a::safe_to_repeat(a2a::method_for(asked.target.what, caller.version));
     call.streaming = a2a::streaming(asked.target.what);
+    call.speaks = extension_terms_of(request, caller.version, caller.version);
     if (card) {
+        call.speaks->required = nullptr;  // the card says what is required
         call.card = model::card_position{card_of(caller.version), /*in_result=*/false};
+        call.card_origin = own_origin(request);
         call.caller = request.owner ? *request.owner : nullptr;
     }
 }

@@ -45,27 +45,21 @@ std::optional<model::directory_kind> directory_at(std::string_view path) noexcep
     return path == agents_prefix ? std::optional{model::directory_kind::agents} : std::nullopt;
 }
 
-// `path` is one of HTTP+JSON.
-extended_path extended_path_of_rest(std::string_view path) noexcept
+extended_path extended_path_at(std::string_view below, std::string_view rest) noexcept
 {
-    if (path == "/v1/card") {
-        return extended_path::rest_v03;
-    }
-    return path == "/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
-}
-
-extended_path extended_path_at(std::string_view below) noexcept
-{
-    constexpr std::string_view rest = "/rest";
     if (below == "/agent/authenticatedExtendedCard") {
         return extended_path::v02;
     }
-    return below.starts_with(rest) ? extended_path_of_rest(below.substr(rest.size())) : extended_path::none;
+    if (rest == "/v1/card") {
+        return extended_path::rest_v03;
+    }
+    return rest == "/extendedAgentCard" ? extended_path::rest_v1 : extended_path::none;
 }
 
-// `below` begins with '/' or is empty.
-void set_below(destination& to, std::string_view below) noexcept
+// `below` begins with '/' or is empty. `rest_alone`: paths of HTTP+JSON need nothing in front.
+void set_below(destination& to, std::string_view below, bool rest_alone) noexcept
 {
+    constexpr std::string_view rest = "/rest";
     to.below = below;
     if (below.empty() || below == "/") {
         to.where = model::route::call;
@@ -78,7 +72,12 @@ void set_below(destination& to, std::string_view below) noexcept
         to.where = model::route::push;
     } else {
         to.where = model::route::relay;
-        to.extended = extended_path_at(below);
+        if (below.starts_with(rest) && below.substr(rest.size()).starts_with('/')) {
+            to.rest = below.substr(rest.size());
+        } else if (rest_alone) {
+            to.rest = below;
+        }
+        to.extended = extended_path_at(below, to.rest);
     }
 }
 
@@ -153,7 +152,7 @@ destination find_destination(std::string_view target) noexcept
         return refused_path();
     }
     to.agent = id;
-    set_below(to, below);
+    set_below(to, below, /*rest_alone=*/false);
     return to;
 }
 
@@ -167,10 +166,7 @@ destination find_destination_of(std::string_view agent, std::string_view target)
     to.agent = agent;
     to.query = target.substr(path.size());
     if (!path.starts_with(model::resource_metadata_path)) {
-        set_below(to, path);
-        if (to.where == model::route::relay && to.extended == extended_path::none) {
-            to.extended = extended_path_of_rest(path);
-        }
+        set_below(to, path, /*rest_alone=*/true);
         return to;
     }
     // RFC 9728 section 3.1: the path of the resource comes behind the well-known one.

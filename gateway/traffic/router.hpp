@@ -18,8 +18,10 @@ enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
 struct destination {
     model::route where = model::route::none;
     std::string_view agent;  // of card, call, mcp, relay, push and perhaps resource_metadata
-    std::string_view
-        below;  // the path below the agent, from its '/'; empty or "/" for the agent itself; without the query
+    // The path below the agent, from its '/', without the query; empty or "/" for the agent itself.
+    std::string_view below;
+    // Of relay: the path of HTTP+JSON, which follows `/rest`; at an agent's own name it may stand alone, and be something else.
+    std::string_view rest;
     std::string_view query;                                           // with its '?', or empty
     model::directory_kind directory = model::directory_kind::agents;  // of directory
     extended_path extended = extended_path::none;                     // of relay

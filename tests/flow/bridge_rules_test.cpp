@@ -265,6 +265,33 @@ TEST_CASE("extensions go out and come back under the name of each generation")
     CHECK(got.count("X-A2A-Extensions") == 0);
 }
 
+TEST_CASE("a caller of JSON-RPC that activates the gateway's extension reads that its call was translated")
+{
+    const std::string own = "urn:cardea:a2a:extension:gateway:v1";
+    const bridged with{v03_jsonrpc};
+    const test_support::field_list wanting{{"A2A-Version", "1.0"}, {"A2A-Extensions", own}};
+    const auto got = with.ask(v1_jsonrpc, flow::request_in(v1_jsonrpc, asked::send), wanting);
+    CHECK(got.status == 200);
+    CHECK(got.header("A2A-Extensions") == own);
+    const auto facts = plain_json::parse(got.body)["result"]["task"]["metadata"][own];
+    CHECK(facts["agent"] == "a");
+    CHECK(facts["translated"] == true);
+    CHECK(with.last().count("X-A2A-Extensions") == 0);
+    CHECK(with.last().count("A2A-Extensions") == 0);
+    const auto events = with.ask(v1_jsonrpc, flow::request_in(v1_jsonrpc, asked::stream), wanting);
+    CHECK(events.header("A2A-Extensions") == own);
+    const auto all = flow::data_of(events.body);
+    REQUIRE(all.size() == 2);
+    for (const auto& each : all) {
+        CHECK(plain_json::parse(each)["result"]["statusUpdate"]["metadata"][own]["translated"] == true);
+    }
+    // HTTP+JSON has none, and does not say so.
+    const auto rest = with.ask(v1_rest, flow::request_in(v1_rest, asked::send), wanting);
+    CHECK(rest.status == 200);
+    CHECK(rest.count("A2A-Extensions") == 0);
+    CHECK(rest.body.find(own) == std::string::npos);
+}
+
 TEST_CASE("a list in pages is one list for a caller that knows no pages")
 {
     const auto page = [](const std::string& id, const std::string& ids, const std::string& next) {

@@ -55,6 +55,33 @@ TEST_CASE("a call of any dialect reaches an agent of any dialect, and its answer
     }
 }
 
+TEST_CASE("HTTP+JSON of both generations is at the root of an agent's own name, with and without /rest")
+{
+    for (const auto agent : {v03_jsonrpc, v1_rest}) {
+        const bridged with{agent, [](config::settings& s) { s.agents[0].hosts = {"a.test"}; }};
+        for (const auto caller : {v03_rest, v1_rest}) {
+            for (const auto what : {asked::send, asked::get}) {
+                for (const std::string front : {"", "/rest"}) {
+                    CAPTURE(core::name(caller));
+                    CAPTURE(flow::method_name(caller, what));
+                    const auto wire = flow::request_in(caller, what);
+                    const test_support::field_list fields{{"Host", "a.test"}, {"Content-Type", "application/json"}};
+                    const auto got =
+                        test_support::request(with.x.port(), wire.verb, front + wire.path, fields, wire.body);
+                    CHECK(got.status == 200);
+                    CHECK(plain_json::parse(got.body) == plain_json::parse(flow::answer_in(caller, what)));
+                    CHECK(with.last().target == "/base" + flow::request_in(agent, what).path);
+                }
+            }
+        }
+        const test_support::field_list named{{"Host", "a.test"}};
+        const auto wrong = test_support::request(with.x.port(), "PUT", "/v1/tasks/t", named);
+        CHECK(wrong.status == 405);
+        CHECK(wrong.header("Allow") == "GET");
+        CHECK(test_support::request(with.x.port(), "GET", "/nothing/of/a2a", named).status == 404);
+    }
+}
+
 TEST_CASE("a call between equal dialects passes byte for byte, also over HTTP+JSON")
 {
     const std::string answer = "{ \"task\" :\t{\"id\":\"t\", \"x\":1.50e+1}}\r\n";

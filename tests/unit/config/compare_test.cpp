@@ -59,6 +59,7 @@ TEST_CASE("a change of any part of an agent names its key")
         {"hosts", "hosts: [a.test]"},
         {"discover", "discover: anyone"},
         {"call", "call: nobody"},
+        {"extensions", "extensions: {enforce_0_3: true}"},
         {"disabled", "disabled: true"},
         {"shape", "shape: v1"},
         {"trust_card_url", "trust_card_url: never"},

@@ -211,6 +211,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
     weather.hosts = {"weather.example.com", "w.example.org"};
+    weather.extensions_of_03 = true;
     auto& may_discover = weather.discover.emplace().any_of.emplace_back();
     may_discover.scopes = {"words:call"};
     may_discover.claims = {{"plan", "gold"}, {"plan", "silver"}};

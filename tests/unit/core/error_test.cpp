@@ -39,12 +39,14 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         CAPTURE(core::name(code));
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
                             code == errc::extended_card_unsupported || code == errc::version_not_supported ||
-                            code == errc::operation_unsupported || code == errc::answer_untranslatable;
+                            code == errc::operation_unsupported || code == errc::answer_untranslatable ||
+                            code == errc::extension_required;
         const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
                             code == errc::capability_missing || code == errc::version_unsupported;
         CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
     }
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
+    CHECK(core::jsonrpc_code(errc::extension_required) == -32008);
     CHECK(core::jsonrpc_code(errc::extended_card_unsupported) == -32004);
     CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
     CHECK(core::jsonrpc_code(errc::operation_unsupported) == -32004);
@@ -63,6 +65,7 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
         errc::invalid_request,
         errc::method_not_found,
         errc::invalid_params,
+        errc::extension_required,
         errc::extended_card_unsupported,
         errc::extended_card_not_configured,
         errc::version_not_supported,

@@ -274,4 +274,42 @@ TEST_CASE("A translated message keeps nothing that holds of one dialect, in both
     CHECK(values(accepts, "accept-encoding") == names{"identity"});
 }
 
+TEST_CASE("The caller's fields of extensions pass, unless others go in their place")
+{
+    net::http1::request_head head;
+    head.verb = method::post;
+    const lines written{{"A2A-Extensions", "a"}, {"x-a2a-extensions", "b"}, {"X-One", "1"}};
+    head.fields = fields_of(written);
+    auto hop = stranger;
+    std::string text;
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "a2a-extensions") == names{"a"});
+    CHECK(values(text, "x-a2a-extensions") == names{"b"});
+    hop.other_extensions = true;
+    text = "A2A-Extensions: c\r\n";
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "a2a-extensions") == names{"c"});
+    CHECK(values(text, "x-a2a-extensions").empty());
+    CHECK(values(text, "x-one") == names{"1"});
+}
+
+TEST_CASE("What the agent says of extensions has the caller's name for it")
+{
+    net::http1::response_head head;
+    head.status = 200;
+    const lines written{{"a2a-extensions", "u:a"}, {"X-One", "1"}};
+    head.fields = fields_of(written);
+    std::string text;
+    gateway::traffic::write_answer_fields(
+        text,
+        head,
+        body_care::passes,
+        gateway::traffic::answer_of::agent,
+        "X-A2A-Extensions"
+    );
+    CHECK(text == "HTTP/1.1 200 OK\r\nX-A2A-Extensions: u:a\r\nX-One: 1\r\n");
+    gateway::traffic::write_answer_fields(text, head);
+    CHECK(text == "HTTP/1.1 200 OK\r\na2a-extensions: u:a\r\nX-One: 1\r\n");
+}
+
 TEST_SUITE_END();

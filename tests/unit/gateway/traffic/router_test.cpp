@@ -270,6 +270,7 @@ TEST_CASE("At an agent's own name a path means what it means below the agent")
         CHECK(by_name.below == by_path.below);
         CHECK(by_name.query == by_path.query);
         CHECK(by_name.extended == by_path.extended);
+        CHECK((by_name.rest == by_path.rest || by_name.rest == below));
         CHECK(by_name.legacy_card == by_path.legacy_card);
     }
 }
@@ -278,6 +279,12 @@ TEST_CASE("At an agent's own name HTTP+JSON needs nothing in front, and nothing 
 {
     using gateway::traffic::extended_path;
     CHECK(find_destination_of("a", "/v1/card").extended == extended_path::rest_v03);
+    CHECK(find_destination_of("a", "/v1/message:send?x").rest == "/v1/message:send");
+    CHECK(find_destination_of("a", "/rest/v1/message:send").rest == "/v1/message:send");
+    CHECK(find_destination_of("a", "/mcp").rest.empty());
+    CHECK(find_destination("/agents/a/rest/tasks?x").rest == "/tasks");
+    CHECK(find_destination("/agents/a/tasks").rest.empty());
+    CHECK(find_destination("/agents/a/restful/x").rest.empty());
     CHECK(find_destination_of("a", "/extendedAgentCard?x").extended == extended_path::rest_v1);
     for (const auto* target :
          {"/rpc",
