@@ -309,11 +309,15 @@ net::task<core::result<std::string>> push_plane::whole_task(std::string agent, s
         co_return core::upstream_error(errc::draining);
     }
     auto request = make_task_request(*entry, task, settings_);
-    const auto answer = co_await services_.fetcher.fetch(std::move(request));
+    if (!request) {
+        co_return std::move(request).error();
+    }
+    const bool rest = !request->body.has_value();
+    const auto answer = co_await services_.fetcher.fetch(std::move(*request));
     if (!answer) {
         co_return core::upstream_error(answer.error().code, "GetTask");
     }
-    co_return read_task_answer(*answer);
+    co_return read_task_answer(*answer, rest);
 }
 
 push_facts push_plane::facts() const

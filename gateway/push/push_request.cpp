@@ -1,6 +1,7 @@
 #include "gateway/push/push_request.hpp"
 
 #include "a2a/dialect/push_edit.hpp"
+#include "a2a/dialect/rest_target.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_answer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
@@ -70,23 +71,40 @@ net::fetch_request make_delivery(
     return request;
 }
 
-net::fetch_request
+core::result<net::fetch_request>
 make_task_request(const model::agent_entry& agent, std::string_view task, const config::settings& settings)
 {
+    const auto* to = model::nearest_interface(agent.interfaces, {a2a::generation::v1, a2a::binding::jsonrpc});
+    const bool rest = to != nullptr && to->speaks == a2a::dialect{a2a::generation::v1, a2a::binding::rest};
     net::fetch_request request;
     request.url = agent.call_url;
+    if (to != nullptr && to->speaks.version == a2a::generation::v1) {
+        request.url = to->at.url;
+    }
     request.addresses = agent.addresses;
     request.tls = model::tls_files(agent.record);
     request.max_size = settings.limits.push_body;
     request.timeout = settings.timeouts.push;
     request.connect_timeout = std::min(settings.timeouts.connect, settings.timeouts.push);
-    request.headers.emplace_back("Content-Type", "application/json");
     request.headers.emplace_back("A2A-Version", "1.0");
     const auto sent = model::credentials_of(agent.record, agent.token.reveal());
     for (const auto& [name, value] : sent.headers) {
         request.headers.emplace_back(name, value.reveal());
     }
     request.query = sent.query.reveal();
+    if (rest) {
+        a2a::rest_target target;
+        target.what = a2a::operation::get;
+        target.version = a2a::generation::v1;
+        target.tenant = to->at.tenant;
+        target.task_id = task;
+        request.url.erase(request.url.find_last_not_of('/') + 1);
+        if (!a2a::append_rest_path(request.url, target)) {
+            return core::upstream_error(errc::upstream_protocol, "GetTask: no path has this id");
+        }
+        return request;
+    }
+    request.headers.emplace_back("Content-Type", "application/json");
     std::string body = R"({"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":)";
     core::append_json_string(body, task);
     body += "}}";
@@ -94,17 +112,22 @@ make_task_request(const model::agent_entry& agent, std::string_view task, const 
     return request;
 }
 
-core::result<std::string> read_task_answer(const net::fetch_response& answer)
+core::result<std::string> read_task_answer(const net::fetch_response& answer, bool rest)
 {
     if (answer.status < 200 || answer.status >= 300) {
         return core::upstream_error(errc::upstream_status, "GetTask: status " + std::to_string(answer.status));
     }
-    const auto scanned = core::scan_answer(answer.body);
-    if (!scanned || scanned->kind != core::answer_kind::result) {
+    std::string_view task = answer.body;
+    if (!rest) {
+        const auto scanned = core::scan_answer(answer.body);
+        const bool has_result = scanned && scanned->kind == core::answer_kind::result;
+        task = has_result ? scanned->result : std::string_view{};
+    }
+    if (!core::count_members(task)) {
         return core::upstream_error(errc::upstream_protocol, "GetTask: the answer has no result");
     }
     std::string text = R"({"task":)";
-    text.append(scanned->result).append("}");
+    text.append(task).append("}");
     return text;
 }
 

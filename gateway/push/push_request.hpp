@@ -32,12 +32,13 @@ net::fetch_request make_delivery(
     const config::settings& settings
 );
 
-// GetTask of A2A 1.0 over JSON-RPC, with the agent's own credentials.
-net::fetch_request
+// GetTask of A2A 1.0 with the agent's own credentials: over HTTP+JSON, as a GET, if the agent has no JSON-RPC of 1.0 but that; else
+// over JSON-RPC. Fails with upstream_protocol: no path can have the task's id.
+core::result<net::fetch_request>
 make_task_request(const model::agent_entry& agent, std::string_view task, const config::settings& settings);
 
-// The notification of 1.0 with the task that such a request was answered with. Fails with upstream_status and
+// The notification of 1.0 with the task that such a request was answered with, over HTTP+JSON or JSON-RPC. Fails with upstream_status and
 // upstream_protocol.
-core::result<std::string> read_task_answer(const net::fetch_response& answer);
+core::result<std::string> read_task_answer(const net::fetch_response& answer, bool rest);
 
 }  // namespace gateway::push

@@ -34,8 +34,13 @@ public:
     // `before`: another edit of the same answer, which comes first; null: there is none.
     push_answer_edit(push_question about, means with, std::unique_ptr<answer_edit> before);
 
-    // Fails as the edit before does. What is no result, or has no address of ours, stays as it is.
+    // Fails as the edit before does, whose status and refusal stay. What is no result, or has no address of ours, stays as it is.
     net::routine<core::result<model::edited_answer>> edit(std::string text) override;
+
+    void begin(const net::http1::response_head& head, bool events, side_requests& beside) override;
+    void add_fields(std::string& fields) const override;
+    net::routine<core::result<std::string>> opening() override;
+    bool over() const noexcept override { return before_ != nullptr && before_->over(); }
 
 private:
     model::edited_answer edit_here(const std::string& text) const;

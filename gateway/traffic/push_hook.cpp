@@ -29,6 +29,9 @@ bool push_hook::applies_to(const request_context& request) const noexcept
 
 net::routine<a2a::translation<push_call>> push_hook::mediate(request_context& request, push_call call) const
 {
+    if (call.payload.empty() && call.method.empty()) {
+        co_return call;  // of HTTP+JSON, without a body
+    }
     if (!applies_to(request)) {
         co_return call;
     }
@@ -69,6 +72,10 @@ net::routine<push_hook::found_configs> push_hook::find(request_context& request,
 
 net::routine<> push_hook::refuse(request_context& request, a2a::dialect caller, a2a::refusal why)
 {
+    if (caller.over == a2a::binding::rest) {
+        co_await respond_refusal(request, caller, why);
+        co_return;
+    }
     const auto code = why.code == a2a::rpc_code::method_not_found ? errc::method_not_found : errc::invalid_params;
     auto failure = core::caller_error(code, why.member + ": " + std::string{why.why});
     if (request.call_id.empty()) {

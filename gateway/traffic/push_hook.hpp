@@ -34,7 +34,7 @@ public:
     }
 
     // The call with an address of the gateway's instead of the caller's: with views into `call`, or into request.edited_body. As it
-    // is if it has no configuration, or if the agent, which is set, is not mediated. Fails with invalid_params and
+    // is if it has no configuration, or if the agent, which is set, is not mediated. The payload is JSON, or empty. Fails with invalid_params and
     // method_not_found. What `call` points into outlives the routine.
     net::routine<a2a::translation<push_call>> mediate(request_context& request, push_call call) const;
 

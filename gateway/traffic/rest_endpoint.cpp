@@ -1,10 +1,13 @@
 #include "gateway/traffic/rest_endpoint.hpp"
 
+#include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/a2a_version.hpp"
 #include "gateway/traffic/path_pattern.hpp"
+#include "gateway/traffic/push_hook.hpp"
 #include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
 
 #include <utility>
 
@@ -13,6 +16,9 @@ namespace {
 
 using core::errc;
 using net::http1::method;
+
+// A megabyte of numbers and brackets would hold a worker up for 10 ms.
+constexpr std::size_t read_at_once = 256 * 1024;
 
 // The verbs that the path has.
 std::string allowed_at(std::string_view path)
@@ -155,6 +161,17 @@ bool rest_endpoint::answers_card(request_context& request, const wanted& asked, 
     return false;
 }
 
+// Whether it is JSON, as whatever looks into it takes for granted; a long one is read on another thread.
+net::routine<bool> rest_endpoint::is_json(request_context& request, std::string_view body)
+{
+    if (body.size() <= read_at_once) {
+        co_return body.empty() || core::count_members(body).has_value();
+    }
+    const auto here = request.caller.owner().get_executor();
+    auto asked = control_.long_bodies().ask<bool>([body] { return core::count_members(body).has_value(); });
+    co_return co_await net::ask(here, here, std::move(asked));
+}
+
 net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
 {
     const a2a::dialect caller{asked.target.version, a2a::binding::rest};
@@ -170,27 +187,54 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
         co_await respond_call_error(request, std::move(why));
         co_return;
     }
-    const bool card = asked.target.what == a2a::operation::extended_card;
-    if (!same) {
+    const push_hook push{control_, settings_, known_};
+    push_call call{caller, asked.target.what, *body, *body, {}};
+    if (mediates_push(*request.agent, settings_)) {
+        const bool readable = co_await is_json(request, *body);
+        if (!readable) {
+            co_await respond_call_error(request, core::caller_error(errc::parse_error));
+            co_return;
+        }
+        auto mediated = co_await push.mediate(request, call);
+        if (!mediated) {
+            co_await push_hook::refuse(request, caller, std::move(mediated).error());
+            co_return;
+        }
+        call = *mediated;
+    }
+    if (same) {
+        pass_as_it_is(request, asked, *to, call.body);
+    } else {
         asked.target.query = asked.query;
         asked.target.query.remove_prefix(asked.query.empty() ? 0 : 1);
-        const bridged call{caller, asked.target.what, *body, &asked.target, to};
-        co_await translate(request, call);
-        if (card) {
+        const bridged through{caller, asked.target.what, call.body, &asked.target, to};
+        co_await translate(request, through);
+        if (asked.target.what == a2a::operation::extended_card) {
             add_card(request, caller);
         }
-        co_return;
     }
-    const auto target = model::with_query(to->base_path + asked.path + asked.query, request.agent->query_key);
+    push.restore(request, call);
+}
+
+// To an agent that speaks the caller's dialect.
+void rest_endpoint::pass_as_it_is(
+    request_context& request,
+    const wanted& asked,
+    const model::agent_interface& to,
+    std::string_view body
+) const
+{
+    const auto target = model::with_query(to.base_path + asked.path + asked.query, request.agent->query_key);
     net::http1::head_writer{request.head}.request_line(request.caller.head().verb, target);
     request.head += request.agent->fixed_fields;
-    auto& call = set_call(request, *body);
-    call.repeatable = a2a::safe_to_repeat(a2a::method_for(asked.target.what, caller.version));
+    const auto version = asked.target.version;
+    auto& call = set_call(request, body);
+    call.repeatable = a2a::safe_to_repeat(a2a::method_for(asked.target.what, version));
     call.streaming = a2a::streaming(asked.target.what);
-    call.speaks = extension_terms_of(request, caller.version, caller.version);
-    if (card) {
+    call.speaks = extension_terms_of(request, version, version);
+    if (asked.target.what == a2a::operation::extended_card) {
         call.speaks->required = nullptr;  // the card says what is required
-        call.card = model::card_position{card_of(caller.version), /*in_result=*/false};
+        call.card = model::card_position{card_of(version), /*in_result=*/false};
         call.card_origin = own_origin(request);
         call.caller = request.owner ? *request.owner : nullptr;
     }

@@ -32,7 +32,14 @@ private:
     core::result<wanted> read_target(request_context& request) const;
     net::routine<> respond_unread(request_context& request, core::error failure, std::string_view path);
     bool answers_card(request_context& request, const wanted& asked, std::optional<net::routine<>>& answer) const;
+    net::routine<bool> is_json(request_context& request, std::string_view body);
     net::routine<> pass_on(request_context& request, wanted asked);
+    void pass_as_it_is(
+        request_context& request,
+        const wanted& asked,
+        const model::agent_interface& to,
+        std::string_view body
+    ) const;
 };
 
 }  // namespace gateway::traffic

@@ -90,27 +90,53 @@ TEST_CASE("the agent is asked for the task with its own credentials, and the id 
     gateway::model::agent_entry agent;
     agent.record.bearer = core::secret{"b"};
     agent.call_url = "http://agent.test/rpc";
-    const auto request = gateway::push::make_task_request(agent, "a\"b", config::settings{});
+    const auto request = gateway::push::make_task_request(agent, "a\"b", config::settings{}).value();
     CHECK(request.url == "http://agent.test/rpc");
     CHECK(request.body == R"({"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"a\"b"}})");
     CHECK(field(request, "Authorization") == "Bearer b");
     CHECK(field(request, "A2A-Version") == "1.0");
 }
 
+TEST_CASE("an agent of 1.0 that speaks HTTP+JSON alone is asked for the task with a GET")
+{
+    gateway::model::agent_entry agent;
+    agent.call_url = "http://agent.test/rpc";
+    gateway::model::agent_interface rest;
+    rest.at = {core::a2a_dialect::v1_rest, "http://agent.test/a2a/", "acme"};
+    rest.speaks = {a2a::generation::v1, a2a::binding::rest};
+    agent.interfaces.push_back(rest);
+    using gateway::push::make_task_request;
+    const auto request = make_task_request(agent, "a/b", config::settings{}).value();
+    CHECK(request.url == "http://agent.test/a2a/acme/tasks/a%2Fb");
+    CHECK_FALSE(request.body.has_value());
+    CHECK(field(request, "A2A-Version") == "1.0");
+    CHECK(make_task_request(agent, "..", config::settings{}).error().code == core::errc::upstream_protocol);
+    auto rpc = rest;
+    rpc.at = {core::a2a_dialect::v1_jsonrpc, "http://agent.test/1", ""};
+    rpc.speaks.over = a2a::binding::jsonrpc;
+    agent.interfaces.push_back(rpc);
+    CHECK(make_task_request(agent, "t", config::settings{}).value().url == "http://agent.test/1");
+    CHECK(
+        gateway::push::read_task_answer(answered(200, R"({"id":"1"})"), /*rest=*/true).value() ==
+        R"({"task":{"id":"1"}})"
+    );
+    CHECK_FALSE(gateway::push::read_task_answer(answered(200, "<html>"), /*rest=*/true).has_value());
+}
+
 TEST_CASE("the answer with the task becomes a notification, and any other answer a failure")
 {
     using gateway::push::read_task_answer;
     CHECK(
-        read_task_answer(answered(200, R"({"jsonrpc":"2.0","id":1,"result":{"id":"1","n":1.0}})")).value() ==
+        read_task_answer(answered(200, R"({"jsonrpc":"2.0","id":1,"result":{"id":"1","n":1.0}})"), false).value() ==
         R"({"task":{"id":"1","n":1.0}})"
     );
-    CHECK(read_task_answer(answered(500, "{}")).error().code == core::errc::upstream_status);
+    CHECK(read_task_answer(answered(500, "{}"), false).error().code == core::errc::upstream_status);
     CHECK(
-        read_task_answer(answered(200, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}})"))
+        read_task_answer(answered(200, R"({"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"no"}})"), false)
             .error()
             .code == core::errc::upstream_protocol
     );
-    CHECK(read_task_answer(answered(200, "<html>")).error().code == core::errc::upstream_protocol);
+    CHECK(read_task_answer(answered(200, "<html>"), false).error().code == core::errc::upstream_protocol);
 }
 
 TEST_SUITE_END();
