@@ -27,6 +27,7 @@ enum class errc : std::uint8_t {
     not_implemented,
     http_version_not_supported,
     agent_not_found,
+    task_not_found,
     agent_read_only,
     extended_card_unsupported,
     extended_card_not_configured,

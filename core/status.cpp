@@ -28,6 +28,7 @@ unsigned http_status(errc code) noexcept
             return 429;
         case errc::not_found:
         case errc::agent_not_found:
+        case errc::task_not_found:
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
         case errc::method_not_found:
@@ -115,6 +116,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::input_expired:
             return -32602;
         case errc::session_not_found:
+        case errc::task_not_found:
             return -32001;
         case errc::header_mismatch:
             return -32020;
@@ -197,6 +199,7 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::invalid_params:
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
+        case errc::task_not_found:
             return 200;
         default:
             return http_status(code);

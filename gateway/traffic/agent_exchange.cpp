@@ -114,7 +114,8 @@ bool agent_exchange::begin_request()
         call_.credentials,
         call_.agent.get()
     };
-    const auto care = call_.edit != nullptr ? body_care::edited : body_care::passes;
+    const bool read = call_.edit != nullptr || call_.tasks.must_read();
+    const auto care = read ? body_care::edited : body_care::passes;
     if (call_.passed || head.body == framing::none) {
         write_request_fields(text, head, {head.body, head.content_length, care}, hop);
     } else {

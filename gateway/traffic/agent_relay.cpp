@@ -5,6 +5,7 @@
 #include "gateway/traffic/card_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
+#include "gateway/traffic/task_guard.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
 
@@ -81,6 +82,15 @@ net::routine<bool> agent_relay::find_caller_token(request_context& request)
     co_return !failure;
 }
 
+// What the relay has to know of the request, besides the call.
+void agent_relay::complete(request_context& request) const
+{
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    call.from_proxy = request.from_proxy;
+    call.credentials = request.access ? &request.access->reader() : nullptr;
+    call.tasks = shown_tasks(request, control_.tasks());
+}
+
 net::routine<> agent_relay::pass(request_context& request)
 {
     if (auto refusal = objection(request)) {
@@ -101,8 +111,7 @@ net::routine<> agent_relay::pass(request_context& request)
             co_return;
         }
     }
-    call.from_proxy = request.from_proxy;
-    call.credentials = request.access ? &request.access->reader() : nullptr;
+    complete(request);
     const relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
@@ -167,6 +176,11 @@ bool agent_relay::stream_began(open_stream& stream)
         streams_.push_back(stream);
     }
     return true;
+}
+
+void agent_relay::task_changed(const model::agent_entry& agent, a2a::task_state state)
+{
+    metrics_.count_task_state(agent.record.id, state);
 }
 
 void agent_relay::end_streams()

@@ -35,8 +35,10 @@ public:
     void give_place_up() override { --kept_places_; }
     bool stream_began(open_stream& stream) override;
     void stream_ended() override { --open_streams_; }
+    void task_changed(const model::agent_entry& agent, a2a::task_state state) override;
 
 private:
+    void complete(request_context& request) const;
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);
     std::optional<core::error> objection(const request_context& request) const;

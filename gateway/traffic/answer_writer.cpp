@@ -8,8 +8,9 @@
 
 namespace gateway::traffic {
 
-answer_writer::answer_writer(net::server_connection& caller) noexcept
-    : caller_{caller}
+answer_writer::answer_writer(net::server_connection& caller, task_watch& tasks) noexcept
+    : caller_{caller},
+      tasks_{tasks}
 {
 }
 
@@ -31,8 +32,9 @@ void answer_writer::write_fields(
     const net::http1::response_head& head,
     body_care care,
     answer_of from
-) const
+)
 {
+    tasks_.begin(head);
     write_answer_fields(text, head, care, from);
     if (net::http1::find(head.fields, net::http1::field_name::date) == nullptr) {
         net::http1::head_writer{text}.field("Date", caller_.owner().http_date());
@@ -59,6 +61,9 @@ bool answer_writer::add(std::string_view data)
 {
     if (data.empty()) {
         return true;
+    }
+    if (tasks_.reads()) {
+        tasks_.see(data);
     }
     if (!events_) {
         add_framed(data);

@@ -1,6 +1,7 @@
 #include "gateway/traffic/call_endpoint.hpp"
 
 #include "gateway/model/content_type.hpp"
+#include "gateway/traffic/task_guard.hpp"
 #include "net/loop/ask.hpp"
 
 namespace gateway::traffic {
@@ -10,6 +11,11 @@ using core::errc;
 
 // Numbers and brackets take long to read: a megabyte of them would hold a worker up for 10 ms.
 constexpr std::size_t read_at_once = 256 * 1024;
+
+struct long_call {
+    core::scan_outcome scanned;
+    bool hides_task = false;  // it names one of another principal
+};
 
 a2a::method method_of(const core::jsonrpc_call& call)
 {
@@ -84,6 +90,10 @@ net::routine<> call_endpoint::look(request_context& request)
             co_return;
         }
     }
+    if (names_hidden_task(request, *body, scanned.call.params)) {
+        co_await respond_hidden_task(request);
+        co_return;
+    }
     if (auto refusal = prepare(request, *body, method)) {
         co_await std::move(*refusal);
     }
@@ -92,8 +102,21 @@ net::routine<> call_endpoint::look(request_context& request)
 net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& request, std::string_view body)
 {
     const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<core::scan_outcome>([body] { return core::scan_jsonrpc(body); });
-    co_return co_await net::ask(here, here, std::move(asked));
+    const task_guard guard{request, control_.tasks()};
+    auto asked = control_.long_bodies().ask<long_call>([body, guard] {
+        long_call read{core::scan_jsonrpc(body)};
+        read.hides_task = !read.scanned.problem && guard.hides_any(read.scanned.call.params);
+        return read;
+    });
+    const auto read = co_await net::ask(here, here, std::move(asked));
+    request.hides_task = read.hides_task;
+    co_return read.scanned;
+}
+
+bool call_endpoint::names_hidden_task(const request_context& request, std::string_view body, std::string_view params)
+    const
+{
+    return body.size() > read_at_once ? request.hides_task : task_guard{request, control_.tasks()}.hides_any(params);
 }
 
 // The first calls of an agent wait for its card, which may say where calls go.

@@ -5,6 +5,7 @@
 #include "core/agent_credentials.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/access/task_index.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -87,6 +88,15 @@ struct caller_token {
     std::string principal;  // whom it stands for: provider and id
 };
 
+// What becomes of the tasks that an answer shows.
+struct task_terms {
+    access::task_index* index = nullptr;  // outlives the relay; null: nothing, the answer shows none
+    access::task_index::facts as{};       // whose they are if they are new
+
+    // The answer must come so that it can be read: a caller's tasks are kept from others.
+    bool must_read() const noexcept { return index != nullptr && as.whose != access::task_index::anybody; }
+};
+
 struct relay_call {
     std::shared_ptr<const model::agent_entry> agent;
     net::http1::method verb = net::http1::method::post;
@@ -108,6 +118,7 @@ struct relay_call {
     std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
     std::string_view subject_type{};             // of the caller's own token, with `token`
     std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
+    task_terms tasks{};                          // that the answer shows
     answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
 };
 

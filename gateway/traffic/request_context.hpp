@@ -35,6 +35,7 @@ struct request_context {
     std::shared_ptr<const access::access_plan> access{};   // null: callers need no credential
     core::result<access::caller> owner{access::caller{}};  // whose request it is; with `access`
     bool sees_agent = true;                                // the caller may know of the agent
+    bool hides_task = false;                               // a long call names a task of another principal
     bool may_call = true;                                  // the caller may call the agent, perhaps not every method
     call_words words = call_words::a2a;                    // how a failure of the call is told
     bool in_words_of_a2x = false;                          // a caller that needs a credential is told so as A2X says it

@@ -120,6 +120,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.drain_delay == 4s);
     CHECK(s.timeouts.drain == 33s);
     CHECK(s.timeouts.drain_streams == 7s);
+    CHECK(s.timeouts.task == 25h);
     CHECK(s.limits.body == 2 * 1024 * 1024);
     CHECK(s.limits.body_memory == 257 * 1024 * 1024);
     CHECK(s.limits.linger_bytes == 17 * 1024 * 1024);
@@ -144,6 +145,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.connections == 103);
     CHECK(s.limits.program_starts == 104);
     CHECK(s.limits.failed_credentials == 105);
+    CHECK(s.limits.tasks == 106);
     CHECK(s.access.open);
     CHECK(s.access.providers.size() == 13);
     CHECK(s.access.rules.size() == 2);

@@ -38,7 +38,7 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         const auto number = core::jsonrpc_code(code);
         CAPTURE(core::name(code));
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
-                            code == errc::extended_card_unsupported;
+                            code == errc::extended_card_unsupported || code == errc::task_not_found;
         const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
                             code == errc::capability_missing || code == errc::version_unsupported;
         CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
@@ -47,6 +47,8 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
     CHECK(core::jsonrpc_code(errc::extended_card_unsupported) == -32004);
     CHECK(core::jsonrpc_code(errc::extended_card_not_configured) == -32007);
     CHECK(core::jsonrpc_code(errc::session_not_found) == -32001);
+    CHECK(core::jsonrpc_code(errc::task_not_found) == -32001);
+    CHECK(core::http_status(errc::task_not_found) == 404);
     CHECK(core::jsonrpc_code(errc::header_mismatch) == -32020);
     CHECK(core::jsonrpc_code(errc::capability_missing) == -32021);
     CHECK(core::jsonrpc_code(errc::version_unsupported) == -32022);
@@ -60,7 +62,8 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
         errc::method_not_found,
         errc::invalid_params,
         errc::extended_card_unsupported,
-        errc::extended_card_not_configured
+        errc::extended_card_not_configured,
+        errc::task_not_found
     };
     for (int value = first; value <= last; ++value) {
         const auto code = static_cast<errc>(value);
