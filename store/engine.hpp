@@ -1,4 +1,5 @@
-// Where agents live that were written through the management API, who wrote them, and the last good card of every agent.
+// Where agents live that were written through the management API, who wrote them, the last good card of every agent, and to whom
+// tasks belong.
 // One interface, two engines: memory (store/memory.hpp) and a file that outlives the process (store/sqlite.hpp).
 #pragma once
 
@@ -54,6 +55,15 @@ struct kept_card {
     friend bool operator==(const kept_card&, const kept_card&) = default;
 };
 
+// To whom a task belongs, in the words of whoever keeps it (gateway/access/task_index.hpp): neither is an id.
+struct kept_task {
+    std::uint64_t name = 0;  // each once
+    std::uint64_t word = 0;
+    core::wall_time seen{};
+
+    friend bool operator==(const kept_task&, const kept_task&) = default;
+};
+
 // By whom and when a write is asked for.
 struct author {
     std::string who;
@@ -83,6 +93,15 @@ public:
 
     // The audit trail behind `after`, oldest first, at most `most` lines. Only the latest changes_kept are there.
     virtual core::result<std::vector<change>> changes(std::uint64_t after, std::size_t most) = 0;
+
+    // All of them or none, instead of those with the same names.
+    virtual core::result<> keep_tasks(std::vector<kept_task> tasks) = 0;
+
+    // Forgets tasks that were seen last before `since`, and of the others all but the latest `most`.
+    virtual core::result<> trim_tasks(core::wall_time since, std::size_t most) = 0;
+
+    // The oldest first. A damaged one is left out.
+    virtual core::result<std::vector<kept_task>> tasks() = 0;
 
     // All of them or none. One without a document renews the times and validators of the card that is there.
     virtual core::result<> keep_cards(std::vector<kept_card> cards) = 0;

@@ -23,6 +23,9 @@ constexpr std::array migrations{
     " etag TEXT NOT NULL, last_modified TEXT NOT NULL, fetched INTEGER NOT NULL, fresh_for INTEGER NOT NULL,"
     " sum INTEGER NOT NULL) STRICT;",
     "CREATE TABLE keys (name TEXT PRIMARY KEY, text TEXT NOT NULL, sum INTEGER NOT NULL) STRICT;",
+    "CREATE TABLE tasks (name INTEGER PRIMARY KEY, word INTEGER NOT NULL, seen INTEGER NOT NULL,"
+    " sum INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX tasks_by_time ON tasks (seen, name);",
 };
 
 core::error not_usable(std::string why)
