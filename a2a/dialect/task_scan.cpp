@@ -58,6 +58,13 @@ void task_text::feed(std::string_view piece, task_sink& to)
     }
 }
 
+void task_text::restart() noexcept
+{
+    mode_ = mode::value;
+    wants_ = want::document;
+    in_ = object::none;
+}
+
 void task_text::read_one(char c, task_sink& to)
 {
     if (core::is(c, core::byte_class::space)) {
@@ -372,7 +379,7 @@ const char* task_scan::read_name(const char* at)
     }
     if (c == '\r' || c == '\n') {
         if (matched_ == 0) {
-            text_ = {};  // the event has ended
+            text_.restart();  // the event has ended
         }
         end_line(c);
     } else if (c == data_name[matched_]) {

@@ -31,6 +31,9 @@ public:
     // The next piece of the text.
     void feed(std::string_view piece, task_sink& to);
 
+    // Another text begins.
+    void restart() noexcept;
+
     // What follows says nothing more.
     bool done() const noexcept { return mode_ == mode::done; }
 
@@ -81,8 +84,8 @@ private:
     bool has_artifact_ = false;
     std::uint16_t id_size_ = 0;  // 0: none is known
     std::uint16_t word_size_ = 0;
-    std::uint64_t depth_ = 0;       // of containers in the one that says nothing
-    std::array<char, 160> word_{};  // a name, or a state: 25 letters, each of which an escape makes six bytes
+    std::uint64_t depth_ = 0;      // of containers in the one that says nothing
+    std::array<char, 96> word_{};  // a name: 14 letters at most, each of which an escape makes six bytes; or a state
     std::array<char, longest_id> id_{};
 };
 
