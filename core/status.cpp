@@ -196,10 +196,10 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::parse_error:
         case errc::invalid_request:
         case errc::method_not_found:
+        case errc::task_not_found:
         case errc::invalid_params:
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
-        case errc::task_not_found:
             return 200;
         default:
             return http_status(code);

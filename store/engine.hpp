@@ -1,5 +1,4 @@
-// Where agents live that were written through the management API, who wrote them, the last good card of every agent, and to whom
-// tasks belong.
+// Where agents live that were written through the management API, who wrote them, and the last good card of every agent.
 // One interface, two engines: memory (store/memory.hpp) and a file that outlives the process (store/sqlite.hpp).
 #pragma once
 
@@ -41,6 +40,15 @@ struct change {
     friend bool operator==(const change&, const change&) = default;
 };
 
+// To whom a task belongs, in the words of whoever keeps it (gateway/access/task_index.hpp): neither is an id.
+struct kept_task {
+    std::uint64_t name = 0;  // each once
+    std::uint64_t word = 0;
+    core::wall_time seen{};
+
+    friend bool operator==(const kept_task&, const kept_task&) = default;
+};
+
 // The last good card of an agent, as it was fetched.
 struct kept_card {
     std::string agent;
@@ -53,15 +61,6 @@ struct kept_card {
     core::duration fresh_for{};
 
     friend bool operator==(const kept_card&, const kept_card&) = default;
-};
-
-// To whom a task belongs, in the words of whoever keeps it (gateway/access/task_index.hpp): neither is an id.
-struct kept_task {
-    std::uint64_t name = 0;  // each once
-    std::uint64_t word = 0;
-    core::wall_time seen{};
-
-    friend bool operator==(const kept_task&, const kept_task&) = default;
 };
 
 // By whom and when a write is asked for.

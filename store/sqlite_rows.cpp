@@ -54,12 +54,6 @@ std::int64_t sum_of(const record& r)
         .value();
 }
 
-// Without the times, which are renewed while the document stays.
-std::int64_t sum_of(const kept_card& c)
-{
-    return checksum{}.with(c.agent).with(c.source).with(c.document).value();
-}
-
 std::int64_t sum_of(const kept_task& t)
 {
     return checksum{}
@@ -67,6 +61,12 @@ std::int64_t sum_of(const kept_task& t)
         .with(static_cast<std::int64_t>(t.word))
         .with(to_number(t.seen))
         .value();
+}
+
+// Without the times, which are renewed while the document stays.
+std::int64_t sum_of(const kept_card& c)
+{
+    return checksum{}.with(c.agent).with(c.source).with(c.document).value();
 }
 
 core::result<record> to_record(const query& row)

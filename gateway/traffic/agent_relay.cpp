@@ -29,6 +29,15 @@ agent_relay::agent_relay(
 {
 }
 
+// What the relay has to know of the request, besides the call.
+void agent_relay::complete(request_context& request) const
+{
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    call.from_proxy = request.from_proxy;
+    call.credentials = request.access ? &request.access->reader() : nullptr;
+    call.tasks = shown_tasks(request, control_.tasks());
+}
+
 // What speaks against sending the request to the agent at all.
 std::optional<core::error> agent_relay::objection(const request_context& request) const
 {
@@ -80,15 +89,6 @@ net::routine<bool> agent_relay::find_caller_token(request_context& request)
         co_await respond_call_error(request, std::move(*failure));
     }
     co_return !failure;
-}
-
-// What the relay has to know of the request, besides the call.
-void agent_relay::complete(request_context& request) const
-{
-    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    call.from_proxy = request.from_proxy;
-    call.credentials = request.access ? &request.access->reader() : nullptr;
-    call.tasks = shown_tasks(request, control_.tasks());
 }
 
 net::routine<> agent_relay::pass(request_context& request)

@@ -32,13 +32,13 @@ void answer_writer::write_fields(
     const net::http1::response_head& head,
     body_care care,
     answer_of from
-)
+) const
 {
-    tasks_.begin(head);
     write_answer_fields(text, head, care, from);
     if (net::http1::find(head.fields, net::http1::field_name::date) == nullptr) {
         net::http1::head_writer{text}.field("Date", caller_.owner().http_date());
     }
+    tasks_.begin(head);
 }
 
 void answer_writer::add_head(std::optional<std::uint64_t> length)

@@ -43,7 +43,7 @@ public:
         const net::http1::response_head& head,
         body_care care,
         answer_of from = answer_of::agent
-    );
+    ) const;
 
     // Adds the head: what stands in caller.scratch(), and the fields of this connection. `length`: of the body, if it is
     // to be said.

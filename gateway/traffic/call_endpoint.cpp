@@ -22,6 +22,17 @@ a2a::method method_of(const core::jsonrpc_call& call)
     return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
 }
 
+// Of a long body the thread that read it has said so.
+bool names_hidden_task(
+    const request_context& request,
+    std::string_view body,
+    std::string_view params,
+    access::task_index* tasks
+)
+{
+    return body.size() > read_at_once ? request.hides_task : task_guard{request, tasks}.hides_any(params);
+}
+
 // A name that A2A has only had since 1.0.
 constexpr bool is_of_1(a2a::method method) noexcept
 {
@@ -83,16 +94,16 @@ net::routine<> call_endpoint::look(request_context& request)
         co_await respond_forbidden(request);
         co_return;
     }
+    if (names_hidden_task(request, *body, scanned.call.params, control_.tasks())) {
+        co_await respond_hidden_task(request);
+        co_return;
+    }
     if (request.agent->awaits_card) {
         co_await await_card(request);
         if (!may_call(request, name_of(scanned.call))) {
             co_await respond_forbidden(request);
             co_return;
         }
-    }
-    if (names_hidden_task(request, *body, scanned.call.params)) {
-        co_await respond_hidden_task(request);
-        co_return;
     }
     if (auto refusal = prepare(request, *body, method)) {
         co_await std::move(*refusal);
@@ -111,12 +122,6 @@ net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& 
     const auto read = co_await net::ask(here, here, std::move(asked));
     request.hides_task = read.hides_task;
     co_return read.scanned;
-}
-
-bool call_endpoint::names_hidden_task(const request_context& request, std::string_view body, std::string_view params)
-    const
-{
-    return body.size() > read_at_once ? request.hides_task : task_guard{request, control_.tasks()}.hides_any(params);
 }
 
 // The first calls of an agent wait for its card, which may say where calls go.

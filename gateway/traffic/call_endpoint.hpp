@@ -17,7 +17,6 @@ public:
 private:
     net::routine<core::scan_outcome> read_long_call(request_context& request, std::string_view body);
     net::routine<> await_card(request_context& request);
-    bool names_hidden_task(const request_context& request, std::string_view body, std::string_view params) const;
     std::optional<net::routine<>> prepare(request_context& request, std::string_view body, a2a::method method);
 };
 

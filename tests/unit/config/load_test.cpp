@@ -141,11 +141,11 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.body_rate == 2000);
     CHECK(s.limits.read_ahead == 17 * 1024);
     CHECK(s.limits.requests == 1001);
+    CHECK(s.limits.tasks == 106);
     CHECK(s.limits.streams == 102);
     CHECK(s.limits.connections == 103);
     CHECK(s.limits.program_starts == 104);
     CHECK(s.limits.failed_credentials == 105);
-    CHECK(s.limits.tasks == 106);
     CHECK(s.access.open);
     CHECK(s.access.providers.size() == 13);
     CHECK(s.access.rules.size() == 2);

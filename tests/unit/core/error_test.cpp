@@ -59,11 +59,11 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
     const std::set<errc> in_the_call{
         errc::parse_error,
         errc::invalid_request,
+        errc::task_not_found,
         errc::method_not_found,
         errc::invalid_params,
         errc::extended_card_unsupported,
-        errc::extended_card_not_configured,
-        errc::task_not_found
+        errc::extended_card_not_configured
     };
     for (int value = first; value <= last; ++value) {
         const auto code = static_cast<errc>(value);
