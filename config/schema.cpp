@@ -342,6 +342,11 @@ constexpr auto settings_table = std::to_array<setting>({
     {"timeouts.drain_streams",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain_streams>, 0s, day},
      "How long open streams may go on after Cardea is told to stop."},
+    {"timeouts.task",
+     duration_setting{of<&settings::timeouts, &timeout_settings::task>, 1s, month},
+     "How long Cardea knows to whom a [task](security.md#tasks-of-other-principals) belongs, after a call named it or "
+     "an "
+     "answer showed it."},
 
     {"limits.body",
      size_setting{of<&settings::limits, &limit_settings::body>, kib, gib},
@@ -412,6 +417,10 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.hops",
      count_setting{of<&settings::limits, &limit_settings::hops>, 1, 100},
      "How often `Via` may name `cardea`: the gateways that a request to an agent has come through. More get 508."},
+    {"limits.tasks",
+     count_setting{of<&settings::limits, &limit_settings::tasks>, 8, 1'000'000},
+     "Tasks of which Cardea knows to whom they [belong](security.md#tasks-of-other-principals). Beyond it, it forgets "
+     "older ones."},
     {"limits.failed_credentials",
      count_setting{of<&settings::limits, &limit_settings::failed_credentials>, 1, 1'000'000},
      "Credentials from one address that may fail in a second on one listener. Beyond it: 429 for every "

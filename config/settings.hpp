@@ -70,6 +70,7 @@ struct timeout_settings {
     core::duration drain_idle = 2s;          // an idle connection when connections are not accepted any more
     core::duration drain = 30s;              // unary calls in flight when the gateway is told to stop
     core::duration drain_streams = 5s;       // streams in flight when the gateway is told to stop
+    core::duration task = 24h;               // how long it is known whose a task is, after it was seen last
 };
 
 struct limit_settings {
@@ -94,6 +95,7 @@ struct limit_settings {
     std::uint64_t requests = 1000;                  // on one connection, which then closes
     std::uint64_t streams = 10'000;                 // of events, open at a time per worker: 503
     std::uint64_t hops = 4;                         // gateways of this kind that a request has come through: 508
+    std::uint64_t tasks = 100'000;                  // of which it is known whose they are
     std::uint64_t failed_credentials = 10;          // from one address in a second, per worker: 429
     std::uint64_t metrics_connections = 64;         // open at a time: 503
     std::uint64_t push_config = 2 * 1024;           // bytes of a caller's push configuration: -32602

@@ -42,6 +42,8 @@ constexpr wording words(errc code) noexcept
             return {"http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here."};
         case errc::agent_not_found:
             return {"agent_not_found", "No such agent."};
+        case errc::task_not_found:
+            return {"task_not_found", "Task not found."};
         case errc::agent_read_only:
             return {"agent_read_only", "The configuration declares this agent; it is changed there."};
         case errc::extension_required:

@@ -27,6 +27,7 @@ enum class errc : std::uint8_t {
     not_implemented,
     http_version_not_supported,
     agent_not_found,
+    task_not_found,
     agent_read_only,
     extension_required,
     extended_card_unsupported,

@@ -31,6 +31,7 @@ unsigned http_status(errc code) noexcept
             return 429;
         case errc::not_found:
         case errc::agent_not_found:
+        case errc::task_not_found:
         case errc::extended_card_unsupported:
         case errc::extended_card_not_configured:
         case errc::method_not_found:
@@ -120,6 +121,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::input_expired:
             return -32602;
         case errc::session_not_found:
+        case errc::task_not_found:
             return -32001;
         case errc::header_mismatch:
             return -32020;
@@ -207,6 +209,7 @@ unsigned jsonrpc_http_status(errc code) noexcept
         case errc::parse_error:
         case errc::invalid_request:
         case errc::method_not_found:
+        case errc::task_not_found:
         case errc::invalid_params:
         case errc::extension_required:
         case errc::extended_card_unsupported:

@@ -178,6 +178,7 @@ core::result<> server::start()
         return loaded;
     }
     session_key_ = own_session_key(store_.engine(), log_);
+    tasks_ = std::make_unique<task_keeper>(control_, store_, log_, settings_, session_key_);
     registry_->set_audit(audit_.trail());
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
@@ -343,10 +344,11 @@ net::task<> server::drain_and_stop()
     push_->stop();
     fetcher_.reset();
     co_await drain_.wait(empty, net::never);
+    tasks_->stop();
     listeners_.end();
     const std::function<bool()> idle = [this] {
         return !listeners_.busy() && !keeper_->busy() && !cards_->busy() && !reloader_->busy() && !sessions_->busy() &&
-               !callers_->busy() && !push_->busy();
+               !callers_->busy() && !push_->busy() && !tasks_->busy();
     };
     co_await drain_.wait(idle, net::never);
     for (const auto& each : workers_) {

@@ -28,6 +28,7 @@
 #include "gateway/scrape_handler.hpp"
 #include "gateway/service_reports.hpp"
 #include "gateway/sessions/session_plane.hpp"
+#include "gateway/task_keeper.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
 #include "net/client/fetch.hpp"
@@ -105,6 +106,7 @@ private:
     std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
     model::side_thread& long_bodies() override { return long_bodies_; }
     model::client_sessions& caller_sessions() override { return callers_->over_http(); }
+    access::task_index* tasks() noexcept override { return &tasks_->index(); }
     net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented) override
     {
         return credentials_->verify(std::move(presented));
@@ -159,6 +161,7 @@ private:
     auditor audit_;
     model::store_thread store_;
     core::secret session_key_;  // of a configuration without one; since start()
+    std::unique_ptr<task_keeper> tasks_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     std::unique_ptr<cards::card_thread> card_thread_;
     std::unique_ptr<cards::card_source> source_;

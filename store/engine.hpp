@@ -41,6 +41,15 @@ struct change {
     friend bool operator==(const change&, const change&) = default;
 };
 
+// To whom a task belongs, in the words of whoever keeps it (gateway/access/task_index.hpp): neither is an id.
+struct kept_task {
+    std::uint64_t name = 0;  // each once
+    std::uint64_t word = 0;
+    core::wall_time seen{};
+
+    friend bool operator==(const kept_task&, const kept_task&) = default;
+};
+
 // The last good card of an agent, as it was fetched.
 struct kept_card {
     std::string agent;
@@ -109,6 +118,15 @@ public:
 
     // The audit trail behind `after`, oldest first, at most `most` lines. Only the latest changes_kept are there.
     virtual core::result<std::vector<change>> changes(std::uint64_t after, std::size_t most) = 0;
+
+    // All of them or none, instead of those with the same names.
+    virtual core::result<> keep_tasks(std::vector<kept_task> tasks) = 0;
+
+    // Forgets tasks that were seen last before `since`, and of the others all but the latest `most`.
+    virtual core::result<> trim_tasks(core::wall_time since, std::size_t most) = 0;
+
+    // The oldest first. A damaged one is left out.
+    virtual core::result<std::vector<kept_task>> tasks() = 0;
 
     // All of them or none. One without a document renews the times and validators of the card that is there.
     virtual core::result<> keep_cards(std::vector<kept_card> cards) = 0;

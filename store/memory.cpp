@@ -62,6 +62,28 @@ public:
         return std::vector<change>(first, first + static_cast<std::ptrdiff_t>(count));
     }
 
+    core::result<> keep_tasks(std::vector<kept_task> tasks) override
+    {
+        for (auto& each : tasks) {
+            each.seen = whole_milliseconds(each.seen);
+            tasks_.insert_or_assign(each.name, each);
+        }
+        return {};
+    }
+
+    core::result<> trim_tasks(core::wall_time since, std::size_t most) override
+    {
+        const auto all = in_order();
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (all[i].seen < since || i + most < all.size()) {
+                tasks_.erase(all[i].name);
+            }
+        }
+        return {};
+    }
+
+    core::result<std::vector<kept_task>> tasks() override { return in_order(); }
+
     core::result<> keep_cards(std::vector<kept_card> cards) override
     {
         for (auto& each : cards) {
@@ -128,6 +150,16 @@ private:
         return found == records_.end() ? 0 : found->second.version;
     }
 
+    std::vector<kept_task> in_order() const
+    {
+        std::vector<kept_task> all;
+        for (const auto& [name, each] : tasks_) {
+            all.push_back(each);
+        }
+        std::ranges::sort(all, {}, [](const kept_task& each) { return std::pair{each.seen, each.name}; });
+        return all;
+    }
+
     std::uint64_t note(const std::string& id, action kind, const author& by)
     {
         trail_.push_back({++latest_, whole_milliseconds(by.at), by.who, kind, id});
@@ -139,6 +171,7 @@ private:
 
     std::map<std::string, record> records_;
     std::map<std::string, kept_card> cards_;
+    std::map<std::uint64_t, kept_task> tasks_;
     std::deque<change> trail_;
     std::uint64_t latest_ = 0;
     core::secret key_;

@@ -62,6 +62,14 @@ public:
         return read<std::vector<change>>([&] { return read_changes(*db_, after, most); });
     }
 
+    core::result<> keep_tasks(std::vector<kept_task> tasks) override;
+    core::result<> trim_tasks(core::wall_time since, std::size_t most) override;
+
+    core::result<std::vector<kept_task>> tasks() override
+    {
+        return read<std::vector<kept_task>>([&] { return read_tasks(*db_); });
+    }
+
     core::result<> keep_cards(std::vector<kept_card> cards) override;
     core::result<core::secret> session_key(core::secret made) override;
 
@@ -284,6 +292,24 @@ core::result<std::uint64_t> sqlite::settle(core::error why, std::uint64_t versio
         return version;
     }
     return why;
+}
+
+core::result<> sqlite::keep_tasks(std::vector<kept_task> tasks)
+{
+    const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
+        auto done = write_tasks(*db_, tasks);
+        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
+    });
+    return kept ? core::result<>{} : core::result<>{kept.error()};
+}
+
+core::result<> sqlite::trim_tasks(core::wall_time since, std::size_t most)
+{
+    const auto trimmed = write(need::deletion, [&]() -> core::result<std::uint64_t> {
+        auto done = remove_tasks(*db_, since, most);
+        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
+    });
+    return trimmed ? core::result<>{} : core::result<>{trimmed.error()};
 }
 
 core::result<> sqlite::keep_cards(std::vector<kept_card> cards)

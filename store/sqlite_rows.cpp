@@ -54,6 +54,15 @@ std::int64_t sum_of(const record& r)
         .value();
 }
 
+std::int64_t sum_of(const kept_task& t)
+{
+    return checksum{}
+        .with(static_cast<std::int64_t>(t.name))
+        .with(static_cast<std::int64_t>(t.word))
+        .with(to_number(t.seen))
+        .value();
+}
+
 // Without the times, which are renewed while the document stays.
 std::int64_t sum_of(const kept_card& c)
 {
@@ -222,6 +231,52 @@ core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_vie
         }
     }
     return note(db, id, action::deleted, by);
+}
+
+core::result<> write_tasks(sqlite_connection& db, const std::vector<kept_task>& tasks)
+{
+    for (const auto& each : tasks) {
+        query row{db, "INSERT OR REPLACE INTO tasks (name, word, seen, sum) VALUES (?, ?, ?, ?)"};
+        row.with(static_cast<std::int64_t>(each.name)).with(static_cast<std::int64_t>(each.word));
+        if (auto done = row.with(to_number(each.seen)).with(sum_of(each)).done(); !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+core::result<> remove_tasks(sqlite_connection& db, core::wall_time since, std::size_t most)
+{
+    query old{db, "DELETE FROM tasks WHERE seen < ?"};
+    if (auto done = old.with(to_number(since)).done(); !done) {
+        return done;
+    }
+    query beyond{
+        db,
+        "DELETE FROM tasks WHERE name IN (SELECT name FROM tasks ORDER BY seen DESC, name DESC LIMIT -1 OFFSET ?)"
+    };
+    return beyond.with(static_cast<std::int64_t>(most)).done();
+}
+
+core::result<std::vector<kept_task>> read_tasks(sqlite_connection& db)
+{
+    std::vector<kept_task> all;
+    query rows{db, "SELECT name, word, seen, sum FROM tasks ORDER BY seen, name"};
+    auto more = rows.step();
+    for (; more && *more; more = rows.step()) {
+        const kept_task each{
+            static_cast<std::uint64_t>(rows.number(0)),
+            static_cast<std::uint64_t>(rows.number(1)),
+            to_time(rows.number(2))
+        };
+        if (rows.number(3) == sum_of(each)) {
+            all.push_back(each);
+        }
+    }
+    if (!more) {
+        return std::move(more).error();
+    }
+    return all;
 }
 
 core::result<> write_card(sqlite_connection& db, const kept_card& card)

@@ -26,6 +26,10 @@ core::result<std::uint64_t> write_record(sqlite_connection& db, record& wanted, 
 // The version of the removal.
 core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_view id, const author& by);
 
+core::result<> write_tasks(sqlite_connection& db, const std::vector<kept_task>& tasks);
+core::result<> remove_tasks(sqlite_connection& db, core::wall_time since, std::size_t most);
+core::result<std::vector<kept_task>> read_tasks(sqlite_connection& db);
+
 core::result<> write_card(sqlite_connection& db, const kept_card& card);
 
 // Returns its number.

@@ -26,6 +26,9 @@ constexpr std::array migrations{
     "CREATE TABLE deliveries (number INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL, agent TEXT NOT NULL,"
     " lane TEXT NOT NULL, address TEXT NOT NULL, body TEXT NOT NULL, received INTEGER NOT NULL, sum INTEGER NOT NULL)"
     " STRICT;",
+    "CREATE TABLE tasks (name INTEGER PRIMARY KEY, word INTEGER NOT NULL, seen INTEGER NOT NULL,"
+    " sum INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX tasks_by_time ON tasks (seen, name);",
 };
 
 core::error not_usable(std::string why)

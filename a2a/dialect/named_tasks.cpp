@@ -50,7 +50,7 @@ member member_named(std::string_view name)
     if (plain == "taskid") {
         return member::task_id;
     }
-    if (plain == "message") {
+    if (plain == "message" || plain == "request") {  // the name in the protocol buffers of 0.3
         return member::message;
     }
     return plain == "referencetaskids" ? member::references : member::other;

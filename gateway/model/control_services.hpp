@@ -25,6 +25,10 @@
 #include <string>
 #include <vector>
 
+namespace gateway::access {
+class task_index;
+}
+
 namespace gateway::model {
 
 struct agent_entry;
@@ -60,6 +64,9 @@ public:
 
     // What is known of callers' sessions with MCP servers over HTTP.
     virtual client_sessions& caller_sessions() = 0;
+
+    // To whom tasks belong; null: nobody keeps that. The same as long as there are workers. Any thread may ask for it.
+    virtual access::task_index* tasks() noexcept { return nullptr; }
 
     // Whose this credential is, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
     virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;

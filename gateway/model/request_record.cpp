@@ -114,6 +114,8 @@ std::string_view name(denial d) noexcept
             return "hidden";
         case denial::forbidden:
             return "forbidden";
+        case denial::task:
+            return "task";
     }
     return "forbidden";
 }

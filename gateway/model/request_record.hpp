@@ -63,6 +63,7 @@ enum class denial : std::uint8_t {
     unavailable,      // its credential could not be checked
     hidden,           // its principal may not know of the agent
     forbidden,        // its principal may not call the agent so, or lacks a scope
+    task,             // it names a task of another principal
 };
 
 std::string_view name(denial d) noexcept;

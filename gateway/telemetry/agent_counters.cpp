@@ -18,6 +18,7 @@ void call_counters::merge(const call_counters& other)
     translation_lost += other.translation_lost;
     streams_active += other.streams_active;
     streams_ended.merge(other.streams_ended);
+    task_states.merge(other.task_states);
 }
 
 agent_counters::agent_counters() = default;
@@ -84,6 +85,11 @@ void agent_counters::stream_started()
 {
     called_ = true;
     ++called().streams_active;
+}
+
+void agent_counters::count_task_state(a2a::task_state state)
+{
+    called().task_states.add(state);
 }
 
 void agent_counters::merge(const agent_counters& other)

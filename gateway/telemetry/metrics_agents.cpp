@@ -121,6 +121,24 @@ void add_ended_streams(family& into, const agent_sample& of)
     }
 }
 
+// As 0.3 spells them, whatever the agent speaks.
+std::string_view label_of(a2a::task_state state)
+{
+    auto spelling = a2a::spelled(state, a2a::body_shape::types);
+    spelling.remove_prefix(1);
+    spelling.remove_suffix(1);
+    return spelling;
+}
+
+void add_task_states(family& into, const agent_sample& of)
+{
+    if (const auto* calls = of.counters->calls()) {
+        each(calls->task_states, [&](a2a::task_state state, std::uint64_t n) {
+            into.add_some({{"agent", of.id}, {"state", label_of(state)}}, n);
+        });
+    }
+}
+
 void add_card_uses(family& into, const agent_sample& of)
 {
     each(of.counters->cards(), [&](model::card_use use, std::uint64_t n) {
@@ -361,6 +379,11 @@ constexpr auto all_families = std::to_array<agent_family>({
      counter,
      counters,
      add_ended_streams},
+    {"cardea_task_states_total",
+     "Tasks that came to a state, as answers to calls showed them.",
+     counter,
+     counters,
+     add_task_states},
     {"cardea_card_cache_total", "Requests for an agent's card by what the cache had.", counter, counters, add_card_uses
     },
     {"cardea_card_fetch_total",

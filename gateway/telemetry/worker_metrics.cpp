@@ -224,6 +224,11 @@ void worker_metrics::stream_started(std::string_view agent_id)
     find_or_add(agent_id).stream_started();
 }
 
+void worker_metrics::count_task_state(std::string_view agent_id, a2a::task_state state)
+{
+    find_or_add(agent_id).count_task_state(state);
+}
+
 agent_counters& worker_metrics::agent(std::string_view id)
 {
     remember(id);

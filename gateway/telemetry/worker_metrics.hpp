@@ -3,6 +3,7 @@
 // the sum of all loops (gateway/metrics_feed.hpp).
 #pragma once
 
+#include "a2a/dialect/enums.hpp"
 #include "a2a/method.hpp"
 #include "core/error.hpp"
 #include "gateway/model/request_record.hpp"
@@ -69,13 +70,14 @@ std::string_view name(tls_handshake how) noexcept;
 
 using access_counters = enum_counters<model::access_outcome, model::access_outcome::unavailable>;
 using limit_counters = enum_counters<model::rate_limit, model::rate_limit::address>;
-using denial_counters = enum_counters<model::denial, model::denial::forbidden>;
+using denial_counters = enum_counters<model::denial, model::denial::task>;
 using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
 using route_counters = enum_counters<model::route, model::route::none>;
 using errc_counters = enum_counters<core::errc, core::errc::internal>;
 using stream_end_counters = enum_counters<model::stream_end, model::stream_end::drain>;
 using card_use_counters = enum_counters<model::card_use, model::card_use::negative>;
 using outcome_counters = enum_counters<call_outcome, call_outcome::gateway_error>;
+using task_state_counters = enum_counters<a2a::task_state, a2a::task_state::auth_required>;
 using session_end_counters = enum_counters<model::session_end, model::session_end::draining>;
 
 // Upper bounds, inclusive. What lies above the last one is only in the count and the sum.
@@ -135,6 +137,7 @@ struct call_counters {
     std::uint64_t translation_lost = 0;  // members of A2A
     std::int64_t streams_active = 0;
     stream_end_counters streams_ended;
+    task_state_counters task_states;
 
     void merge(const call_counters& other);
 };
@@ -157,6 +160,7 @@ public:
 
     void count(const model::request_record& record);
     void stream_started();
+    void count_task_state(a2a::task_state state);
     void merge(const agent_counters& other);
 
     // Of agents that are one here.
@@ -223,6 +227,9 @@ public:
 
     // An answer of this agent begins to stream. Its record must come to count() with `stream` set.
     void stream_started(std::string_view agent_id);
+
+    // An answer of this agent shows a task that has come to this state. Its record comes to count() later.
+    void count_task_state(std::string_view agent_id, a2a::task_state state);
 
     // Stays where it is until the agent is forgotten and has no open streams. An agent that was forgotten and is asked
     // for here is back.

@@ -131,20 +131,15 @@ bool agent_exchange::begin_request()
         call_.agent.get(),
         call_.extensions.to_agent.has_value()
     };
-    const auto care = call_.edit != nullptr ? body_care::edited : body_care::passes;
+    const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
+    outgoing_body sent{framing::length, call_.body.size(), care};
     if (call_.translated) {
-        const bool has_body = call_.verb == net::http1::method::post;
-        write_request_fields(
-            text,
-            head,
-            {has_body ? framing::length : framing::none, call_.body.size(), body_care::translated},
-            hop
-        );
+        sent.how = call_.verb == net::http1::method::post ? framing::length : framing::none;
+        sent.answer = body_care::translated;
     } else if (call_.passed || head.body == framing::none) {
-        write_request_fields(text, head, {head.body, head.content_length, care}, hop);
-    } else {
-        write_request_fields(text, head, {framing::length, call_.body.size(), care}, hop);
+        sent = {head.body, head.content_length, care};
     }
+    write_request_fields(text, head, sent, hop);
     sent_before_ = side().bytes_out();
     interim_ = 0;
     net::pieces request;

@@ -6,6 +6,7 @@
 #include "gateway/traffic/facts_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
+#include "gateway/traffic/task_guard.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
 
@@ -78,6 +79,15 @@ agent_relay::agent_relay(
       settings_{settings},
       metrics_{metrics}
 {
+}
+
+// What the relay has to know of the request, besides the call.
+void agent_relay::complete(request_context& request) const
+{
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    call.from_proxy = request.from_proxy;
+    call.credentials = request.access ? &request.access->reader() : nullptr;
+    call.tasks = shown_tasks(request, control_.tasks());
 }
 
 // What speaks against sending the request to the agent at all.
@@ -188,8 +198,7 @@ net::routine<> agent_relay::pass(request_context& request)
             co_return;
         }
     }
-    call.from_proxy = request.from_proxy;
-    call.credentials = request.access ? &request.access->reader() : nullptr;
+    complete(request);
     const relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
@@ -265,6 +274,11 @@ void agent_relay::announce_end()
         streams_.push_back(first);
         first.announce_end();
     }
+}
+
+void agent_relay::task_changed(const model::agent_entry& agent, a2a::task_state state)
+{
+    metrics_.count_task_state(agent.record.id, state);
 }
 
 void agent_relay::end_streams()

@@ -38,10 +38,12 @@ public:
     void give_place_up() override { --kept_places_; }
     bool stream_began(open_stream& stream) override;
     void stream_ended() override { --open_streams_; }
+    void task_changed(const model::agent_entry& agent, a2a::task_state state) override;
 
 private:
     using stream_list = boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>>;
 
+    void complete(request_context& request) const;
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);
     static void note_outcome(request_context& request, const relay_outcome& outcome);

@@ -8,8 +8,9 @@
 
 namespace gateway::traffic {
 
-answer_writer::answer_writer(net::server_connection& caller) noexcept
-    : caller_{caller}
+answer_writer::answer_writer(net::server_connection& caller, task_watch& tasks) noexcept
+    : caller_{caller},
+      tasks_{tasks}
 {
 }
 
@@ -38,6 +39,7 @@ void answer_writer::write_fields(
     if (net::http1::find(head.fields, net::http1::field_name::date) == nullptr) {
         net::http1::head_writer{text}.field("Date", caller_.owner().http_date());
     }
+    tasks_.begin(head);
 }
 
 void answer_writer::add_head(std::optional<std::uint64_t> length)
@@ -60,6 +62,9 @@ bool answer_writer::add(std::string_view data)
 {
     if (data.empty()) {
         return true;
+    }
+    if (tasks_.reads()) {
+        tasks_.see(data);
     }
     if (!events_) {
         add_framed(data);

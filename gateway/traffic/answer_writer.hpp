@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "gateway/traffic/event_stream.hpp"
 #include "gateway/traffic/forwarding.hpp"
+#include "gateway/traffic/task_watch.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/loop/transport.hpp"
 #include "net/server/server_connection.hpp"
@@ -20,8 +21,8 @@ namespace gateway::traffic {
 
 class answer_writer {
 public:
-    // `caller` outlives the writer.
-    explicit answer_writer(net::server_connection& caller) noexcept;
+    // Both outlive the writer. `tasks` sees the head and the body of the answer.
+    answer_writer(net::server_connection& caller, task_watch& tasks) noexcept;
 
     // Before the head, if the length of the body is not known: it goes out in chunks, or ends with the connection.
     void leave_length_open() noexcept;
@@ -92,6 +93,7 @@ private:
     void add_framed(std::string_view first, std::string_view second = {});
 
     net::server_connection& caller_;
+    task_watch& tasks_;
     std::optional<event_stream> events_;
     net::pieces out_;
     std::array<net::http1::chunk_header, 2> chunk_headers_{net::http1::chunk_header{0}, net::http1::chunk_header{0}};

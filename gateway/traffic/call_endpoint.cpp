@@ -3,6 +3,7 @@
 #include "gateway/model/content_type.hpp"
 #include "gateway/traffic/a2a_version.hpp"
 #include "gateway/traffic/push_hook.hpp"
+#include "gateway/traffic/task_guard.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -15,9 +16,25 @@ using core::errc;
 // Numbers and brackets take long to read: a megabyte of them would hold a worker up for 10 ms.
 constexpr std::size_t read_at_once = 256 * 1024;
 
+struct long_call {
+    core::scan_outcome scanned;
+    bool hides_task = false;  // it names one of another principal
+};
+
 a2a::method method_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
+}
+
+// Of a long body the thread that read it has said so.
+bool names_hidden_task(
+    const request_context& request,
+    std::string_view body,
+    std::string_view params,
+    access::task_index* tasks
+)
+{
+    return body.size() > read_at_once ? request.hides_task : task_guard{request, tasks}.hides_any(params);
 }
 
 // A name that A2A has only had since 1.0.
@@ -71,6 +88,14 @@ a2a::dialect dialect_of(a2a::method method) noexcept
     return {a2a::generation_of(method), a2a::binding::jsonrpc};
 }
 
+a2a::method note_method(request_context& request, const core::jsonrpc_call& call)
+{
+    const auto method = method_of(call);
+    request.record.rpc_method = method;
+    request.in_words_of_a2x = request.in_words_of_a2x && !is_of_1(method);
+    return method;
+}
+
 std::string name_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
@@ -114,9 +139,7 @@ net::routine<> call_endpoint::look(request_context& request)
         co_await respond_error(request, std::move(failure), std::move(answer));
         co_return;
     }
-    const auto method = method_of(scanned.call);
-    request.record.rpc_method = method;
-    request.in_words_of_a2x = request.in_words_of_a2x && !is_of_1(method);
+    const auto method = note_method(request, scanned.call);
     if (!request.agent) {
         auto answer = model::call_error(errc::agent_not_found, unknown_agent, request.call_id);
         co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
@@ -124,6 +147,10 @@ net::routine<> call_endpoint::look(request_context& request)
     }
     if (request.access && !may_call(request, name_of(scanned.call))) {
         co_await respond_forbidden(request);
+        co_return;
+    }
+    if (names_hidden_task(request, *body, scanned.call.params, control_.tasks())) {
+        co_await respond_hidden_task(request);
         co_return;
     }
     if (request.agent->awaits_card) {
@@ -161,8 +188,15 @@ net::routine<> call_endpoint::prepare_mediated(request_context& request, std::st
 net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& request, std::string_view body)
 {
     const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<core::scan_outcome>([body] { return core::scan_jsonrpc(body); });
-    co_return co_await net::ask(here, here, std::move(asked));
+    const task_guard guard{request, control_.tasks()};
+    auto asked = control_.long_bodies().ask<long_call>([body, guard] {
+        long_call read{core::scan_jsonrpc(body)};
+        read.hides_task = !read.scanned.problem && guard.hides_any(read.scanned.call.params);
+        return read;
+    });
+    const auto read = co_await net::ask(here, here, std::move(asked));
+    request.hides_task = read.hides_task;
+    co_return read.scanned;
 }
 
 // Sets request.call, or returns what does it or answers.

@@ -1,6 +1,7 @@
 // An answer that is a stream of events and is under way, so that a shutdown can end it. On the thread of its caller's loop.
 #pragma once
 
+#include "a2a/dialect/enums.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -21,7 +22,7 @@ public:
     virtual const model::agent_entry& agent() const noexcept = 0;
 };
 
-// Told when an answer turns out to be a stream of events.
+// Told when an answer turns out to be a stream of events, and which states its tasks are in.
 class stream_observer {
 public:
     virtual ~stream_observer() = default;
@@ -34,6 +35,9 @@ public:
     // False: it is one too many, and is not passed on.
     virtual bool stream_began(open_stream& stream) = 0;
     virtual void stream_ended() = 0;  // one that began
+
+    // The answer has shown a task of this agent in a state that it was not in before.
+    virtual void task_changed(const model::agent_entry& agent, a2a::task_state state) = 0;
 };
 
 }  // namespace gateway::traffic

@@ -44,7 +44,8 @@ relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_set
       call_{std::move(call)},
       wait_{caller, call_.streaming},
       agent_{caller, pool, wait_, settings_, call_},
-      writer_{caller},
+      tasks_{caller, settings_, call_},
+      writer_{caller, tasks_},
       early_{*this, caller, writer_, settings_, call_}
 {
     agent_.set_watch(early_);

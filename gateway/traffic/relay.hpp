@@ -10,6 +10,7 @@
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/open_stream.hpp"
 #include "gateway/traffic/relay_call.hpp"
+#include "gateway/traffic/task_watch.hpp"
 #include "net/server/server_connection.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -57,6 +58,7 @@ private:
     exchange_wait wait_;
     agent_exchange agent_;
     body_reader body_;
+    task_watch tasks_;
     answer_writer writer_;
     early_events early_;
     bool announced_ = false;  // to the observer

@@ -5,6 +5,7 @@
 #include "core/agent_credentials.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/access/task_index.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -88,6 +89,15 @@ struct caller_token {
     std::string principal;  // whom it stands for: provider and id
 };
 
+// What becomes of the tasks that an answer shows.
+struct task_terms {
+    access::task_index* index = nullptr;  // outlives the relay; null: nothing, the answer shows none
+    access::task_index::facts as{};       // whose they are if they are new
+
+    // The answer must come so that it can be read: a caller's tasks are kept from others.
+    bool must_read() const noexcept { return index != nullptr && as.whose != access::task_index::anybody; }
+};
+
 struct relay_call {
     std::shared_ptr<const model::agent_entry> agent;
     net::http1::method verb = net::http1::method::post;
@@ -113,6 +123,7 @@ struct relay_call {
     extension_fields extensions{};               // of the same: agent_relay makes it of these terms
     std::string card_origin{};                   // of that card, as model::answered_card::origin
     std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
+    task_terms tasks{};                          // that the answer shows
     answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
 };
 

@@ -46,6 +46,7 @@ struct request_context {
     std::shared_ptr<const access::access_plan> access{};   // null: callers need no credential
     core::result<access::caller> owner{access::caller{}};  // whose request it is; with `access`
     bool sees_agent = true;                                // the caller may know of the agent
+    bool hides_task = false;                               // a long call names a task of another principal
     bool may_call = true;                                  // the caller may call the agent, perhaps not every method
     call_words words = call_words::a2a;                    // how a failure of the call is told
     a2a::generation rest_version = a2a::generation::v03;   // with call_words::rest

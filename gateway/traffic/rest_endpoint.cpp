@@ -1,14 +1,17 @@
 #include "gateway/traffic/rest_endpoint.hpp"
 
 #include "core/json/jsonrpc_scan.hpp"
+#include "core/url.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/a2a_version.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 #include "gateway/traffic/push_hook.hpp"
+#include "gateway/traffic/task_guard.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway::traffic {
@@ -19,6 +22,36 @@ using net::http1::method;
 
 // A megabyte of numbers and brackets would hold a worker up for 10 ms.
 constexpr std::size_t read_at_once = 256 * 1024;
+
+struct seen_body {
+    bool json = true;
+    bool hides_task = false;  // it names one of another principal
+};
+
+seen_body see(std::string_view body, const task_guard& guard)
+{
+    if (body.empty()) {
+        return {};
+    }
+    const bool json = core::count_members(body).has_value();
+    return {json, json && guard.hides_any(body)};
+}
+
+// Some readers take members of a request from the query, whatever the path says (google.api.http): no value of it may be such a task.
+bool names_hidden_task(std::string_view query, const task_guard& guard)
+{
+    query.remove_prefix(query.starts_with('?') ? 1 : 0);
+    while (!query.empty()) {
+        const auto end = std::min(query.find('&'), query.size());
+        const auto each = query.substr(0, end);
+        const auto value = each.find('=');
+        if (value != std::string_view::npos && guard.hides(core::decoded(each.substr(value + 1)))) {
+            return true;
+        }
+        query.remove_prefix(std::min(end + 1, query.size()));
+    }
+    return false;
+}
 
 // The verbs that the path has.
 std::string allowed_at(std::string_view path)
@@ -161,15 +194,31 @@ bool rest_endpoint::answers_card(request_context& request, const wanted& asked, 
     return false;
 }
 
-// Whether it is JSON, as whatever looks into it takes for granted; a long one is read on another thread.
-net::routine<bool> rest_endpoint::is_json(request_context& request, std::string_view body)
+// Whether the call may not go on: its body is no JSON, which those who look into it take for granted, or it names a task of another
+// principal. It is answered then. A long body is read on another thread.
+net::routine<bool> rest_endpoint::refuse_body(request_context& request, const wanted& asked, std::string_view body)
 {
-    if (body.size() <= read_at_once) {
-        co_return body.empty() || core::count_members(body).has_value();
+    if (!request.access && !mediates_push(*request.agent, settings_)) {
+        co_return false;
     }
-    const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<bool>([body] { return core::count_members(body).has_value(); });
-    co_return co_await net::ask(here, here, std::move(asked));
+    const task_guard guard{request, control_.tasks()};
+    seen_body seen;
+    if (body.size() <= read_at_once) {
+        seen = see(body, guard);
+    } else {
+        const auto here = request.caller.owner().get_executor();
+        auto reading = control_.long_bodies().ask<seen_body>([body, guard] { return see(body, guard); });
+        seen = co_await net::ask(here, here, std::move(reading));
+    }
+    if (!seen.json) {
+        co_await respond_call_error(request, core::caller_error(errc::parse_error));
+        co_return true;
+    }
+    if (seen.hides_task || guard.hides(asked.target.task_id) || names_hidden_task(asked.query, guard)) {
+        co_await respond_hidden_task(request);
+        co_return true;
+    }
+    co_return false;
 }
 
 net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
@@ -187,14 +236,13 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
         co_await respond_call_error(request, std::move(why));
         co_return;
     }
+    const bool refused = co_await refuse_body(request, asked, *body);
+    if (refused) {
+        co_return;
+    }
     const push_hook push{control_, settings_, known_};
     push_call call{caller, asked.target.what, *body, *body, {}};
     if (mediates_push(*request.agent, settings_)) {
-        const bool readable = co_await is_json(request, *body);
-        if (!readable) {
-            co_await respond_call_error(request, core::caller_error(errc::parse_error));
-            co_return;
-        }
         auto mediated = co_await push.mediate(request, call);
         if (!mediated) {
             co_await push_hook::refuse(request, caller, std::move(mediated).error());

@@ -32,7 +32,7 @@ private:
     core::result<wanted> read_target(request_context& request) const;
     net::routine<> respond_unread(request_context& request, core::error failure, std::string_view path);
     bool answers_card(request_context& request, const wanted& asked, std::optional<net::routine<>>& answer) const;
-    net::routine<bool> is_json(request_context& request, std::string_view body);
+    net::routine<bool> refuse_body(request_context& request, const wanted& asked, std::string_view body);
     net::routine<> pass_on(request_context& request, wanted asked);
     void pass_as_it_is(
         request_context& request,

@@ -69,7 +69,7 @@ wire_request sending(core::a2a_dialect d, const std::string& url)
 // Answers a configuration with itself, a question for the task with one that is done, and a message with a task.
 test_support::handler keeping(core::a2a_dialect d)
 {
-    return [d, others = flow::speaking(d)](const recorded_request& seen) -> test_support::script {
+    return [others = flow::speaking(d)](const recorded_request& seen) -> test_support::script {
         const auto body = plain_json::parse(seen.body, nullptr, /*allow_exceptions=*/false);
         const bool over_rpc = body.is_object() && body.contains("method");
         const bool is_set = over_rpc && (body["method"] == "CreateTaskPushNotificationConfig" ||

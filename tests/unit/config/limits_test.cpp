@@ -78,6 +78,8 @@ constexpr row rows[] = {
     {"timeouts.drain_idle", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"timeouts.drain", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"timeouts.drain_streams", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
+    {"timeouts.task", "999ms", "1s", "30d", "30d1ms", "1s to 30d"},
+    {"limits.tasks", "7", "8", "1000000", "1000001", "a whole number, 8 to 1000000"},
     {"limits.body", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.body_memory", "1023", "1KiB", "1024GiB", "1099511627777", "1KiB to 1024GiB"},
     {"limits.linger_bytes", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},

@@ -140,6 +140,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.drain == 33s);
     CHECK(s.timeouts.drain_idle == 1s);
     CHECK(s.timeouts.drain_streams == 7s);
+    CHECK(s.timeouts.task == 25h);
     CHECK(s.limits.body == 2 * 1024 * 1024);
     CHECK(s.limits.body_memory == 257 * 1024 * 1024);
     CHECK(s.limits.linger_bytes == 17 * 1024 * 1024);
@@ -160,6 +161,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.body_rate == 2000);
     CHECK(s.limits.read_ahead == 17 * 1024);
     CHECK(s.limits.requests == 1001);
+    CHECK(s.limits.tasks == 106);
     CHECK(s.limits.streams == 102);
     CHECK(s.limits.hops == 5);
     CHECK(s.limits.connections == 103);

@@ -40,7 +40,7 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
                             code == errc::extended_card_unsupported || code == errc::version_not_supported ||
                             code == errc::operation_unsupported || code == errc::answer_untranslatable ||
-                            code == errc::extension_required;
+                            code == errc::extension_required || code == errc::task_not_found;
         const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
                             code == errc::capability_missing || code == errc::version_unsupported;
         CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
@@ -53,6 +53,8 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
     CHECK(core::jsonrpc_code(errc::answer_untranslatable) == -32006);
     CHECK(core::jsonrpc_code(errc::version_not_supported) == -32009);
     CHECK(core::jsonrpc_code(errc::session_not_found) == -32001);
+    CHECK(core::jsonrpc_code(errc::task_not_found) == -32001);
+    CHECK(core::http_status(errc::task_not_found) == 404);
     CHECK(core::jsonrpc_code(errc::header_mismatch) == -32020);
     CHECK(core::jsonrpc_code(errc::capability_missing) == -32021);
     CHECK(core::jsonrpc_code(errc::version_unsupported) == -32022);
@@ -63,6 +65,7 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
     const std::set<errc> in_the_call{
         errc::parse_error,
         errc::invalid_request,
+        errc::task_not_found,
         errc::method_not_found,
         errc::invalid_params,
         errc::extension_required,

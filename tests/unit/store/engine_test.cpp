@@ -178,6 +178,24 @@ TEST_CASE("the last card of an agent is kept whole, and goes with the agent")
     });
 }
 
+TEST_CASE("Tasks are kept by name, the oldest first, until they are trimmed")
+{
+    each_engine([](store::engine& engine) {
+        using tasks = std::vector<store::kept_task>;
+        CHECK(engine.tasks()->empty());
+        REQUIRE(engine.keep_tasks({{3, 30, noon}, {1, 10, noon + 2h}, {2, 20, noon + 1h + 700us}}).has_value());
+        CHECK(engine.tasks().value() == tasks{{3, 30, noon}, {2, 20, noon + 1h}, {1, 10, noon + 2h}});
+        REQUIRE(engine.keep_tasks({{3, 31, noon + 3h}}).has_value());
+        CHECK(engine.tasks().value() == tasks{{2, 20, noon + 1h}, {1, 10, noon + 2h}, {3, 31, noon + 3h}});
+        REQUIRE(engine.trim_tasks(noon + 1h, 3).has_value());
+        CHECK(engine.tasks()->size() == 3);
+        REQUIRE(engine.trim_tasks(noon + 1h, 2).has_value());
+        CHECK(engine.tasks().value() == tasks{{1, 10, noon + 2h}, {3, 31, noon + 3h}});
+        REQUIRE(engine.trim_tasks(noon + 2h + 1ms, 2).has_value());
+        CHECK(engine.tasks().value() == tasks{{3, 31, noon + 3h}});
+    });
+}
+
 TEST_CASE("a card that is still right is renewed without its document, if it is one of the same source")
 {
     each_engine([](store::engine& engine) {

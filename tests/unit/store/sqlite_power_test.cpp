@@ -71,6 +71,33 @@ attempt attempted(const operation& each, std::uint64_t step, fault how)
 
 }  // namespace
 
+TEST_CASE("Tasks that are kept outlive a power failure, all or none, whichever step failed before")
+{
+    int kept = 0;
+    std::uint64_t step = 0;
+    for (bool reached = true; reached && step < 1000;) {
+        ++step;
+        CAPTURE(step);
+        const test_support::scratch_directory scratch;
+        opened(scratch.file("s.db"), failing_vfs).reset();
+        follow_syncs();
+        auto engine = opened(scratch.file("s.db"), failing_vfs);
+        fail_at(step, fault::once);
+        const bool acknowledged = engine->keep_tasks({{1, 10, {}}, {2, 20, {}}}).has_value();
+        reached = has_failed();
+        heal();
+        kept += acknowledged ? 1 : 0;
+        const test_support::scratch_directory left;
+        cut_power(left.path());
+        const auto found = opened(left.file("s.db"), "")->tasks();
+        REQUIRE(found.has_value());
+        CHECK((found->size() == 2 || (!acknowledged && found->empty())));
+    }
+    CHECK(step > 3);
+    CHECK(step < 1000);
+    CHECK(kept > 0);
+}
+
 TEST_CASE("a write that is acknowledged outlives a power failure at once, and one before it too")
 {
     for (const auto& each : operations()) {

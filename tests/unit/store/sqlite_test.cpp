@@ -165,22 +165,22 @@ TEST_CASE("a file that is no store, of a newer version, or only the rest of one 
     SUBCASE("a newer version's")
     {
         opened(path).reset();
-        run_sql(path, "PRAGMA user_version=4");
+        run_sql(path, "PRAGMA user_version=5");
         said =
-            ": has the schema 4, and this Cardea reads 1 to 3; start the newer Cardea that wrote it, or put back a "
+            ": has the schema 5, and this Cardea reads 1 to 4; start the newer Cardea that wrote it, or put back a "
             "copy from before the upgrade";
     }
     SUBCASE("one that has not been finished")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=0");
-        said = ": has the schema 0, and this Cardea reads 1 to 3";
+        said = ": has the schema 0, and this Cardea reads 1 to 4";
     }
     SUBCASE("one with a negative schema")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=-1");
-        said = ": has the schema -1, and this Cardea reads 1 to 3";
+        said = ": has the schema -1, and this Cardea reads 1 to 4";
     }
     SUBCASE("the log of a file that is gone")
     {
@@ -287,6 +287,34 @@ TEST_CASE("The key of sessions outlives the process, and a damaged one is replac
     CHECK(store::open_sqlite({.path = path}).value()->session_key(core::secret{"three"})->reveal() == "two");
 }
 
+TEST_CASE("A store without a place for tasks gets one and keeps its key")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    REQUIRE(store::open_sqlite({.path = path}).value()->session_key(core::secret{"one"}).has_value());
+    run_sql(path, "DROP TABLE tasks");
+    run_sql(path, "PRAGMA user_version=3");
+    const auto opened = store::open_sqlite({.path = path}).value();
+    CHECK(opened->session_key(core::secret{"two"})->reveal() == "one");
+    REQUIRE(opened->keep_tasks({{7, 8, {}}}).has_value());
+    CHECK(opened->tasks()->size() == 1);
+}
+
+TEST_CASE("Tasks outlive the process, and a damaged one is left out")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    const store::kept_task one{1, 10, {}};
+    const store::kept_task large{0xFFFF'FFFF'FFFF'FFFF, 0x8000'0000'0000'0000, {}};
+    REQUIRE(store::open_sqlite({.path = path}).value()->keep_tasks({one, large}).has_value());
+    const auto found = store::open_sqlite({.path = path}).value()->tasks().value();
+    REQUIRE(found.size() == 2);
+    CHECK(found[0] == large);  // seen at the same time: in the order of signed numbers
+    CHECK(found[1] == one);
+    run_sql(path, "UPDATE tasks SET word = 11 WHERE name = 1");
+    CHECK(store::open_sqlite({.path = path}).value()->tasks().value() == std::vector<store::kept_task>{large});
+}
+
 TEST_CASE("A store of the first schema gets a place for the key of sessions and keeps its agents")
 {
     const test_support::scratch_directory scratch;
@@ -294,6 +322,7 @@ TEST_CASE("A store of the first schema gets a place for the key of sessions and 
     REQUIRE(store::open_sqlite({.path = path}).value()->put("a", "{}", {"admin", {}, {}}).has_value());
     run_sql(path, "DROP TABLE keys");
     run_sql(path, "DROP TABLE deliveries");
+    run_sql(path, "DROP TABLE tasks");
     run_sql(path, "PRAGMA user_version=1");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->load()->size() == 1);
@@ -307,6 +336,7 @@ TEST_CASE("A store of the second schema gets a place for deliveries and keeps it
     const auto path = scratch.file("s.db");
     REQUIRE(store::open_sqlite({.path = path}).value()->session_key(core::secret{"one"}).has_value());
     run_sql(path, "DROP TABLE deliveries");
+    run_sql(path, "DROP TABLE tasks");
     run_sql(path, "PRAGMA user_version=2");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->session_key(core::secret{"two"})->reveal() == "one");

@@ -48,6 +48,7 @@ TEST_CASE("Every spelling that some reader takes for the name of a task counts, 
             R"({"message":{"task_id":"a"},"Message":{"taskid":"b","reference_task_ids":["c"]},"message":{"taskId":"d"}})"
         ) == names{"a", "b", "c", "d"}
     );
+    CHECK(named(R"({"request":{"task_id":"a"}})") == names{"a"});
     CHECK(named(R"({"id":"\u0061\"","taskId":17,"task_id":-1,"taskID":null})") == names{"a\"", "17", "-1"});
     CHECK(named(R"({"message":{"referenceTaskIds":"one","taskId":{"id":"no"}}})") == names{"one"});
 }

@@ -59,6 +59,9 @@ public:
     {
         return below_->changes(after, most);
     }
+    core::result<> keep_tasks(std::vector<store::kept_task>) override { return {}; }
+    core::result<> trim_tasks(core::wall_time, std::size_t) override { return {}; }
+    core::result<std::vector<store::kept_task>> tasks() override { return std::vector<store::kept_task>{}; }
     core::result<> keep_cards(std::vector<store::kept_card>) override { return {}; }
     core::result<std::optional<store::kept_card>> card(std::string) override { return std::nullopt; }
     core::result<core::secret> session_key(core::secret made) override { return made; }

@@ -329,6 +329,25 @@ cardea_streams_ended_total{agent="weather",reason="caller"} 1
     );
 }
 
+TEST_CASE("states of tasks are added up over all loops, in the words of 0.3")
+{
+    gateway::telemetry::worker_metrics first;
+    gateway::telemetry::worker_metrics second;
+    first.count_task_state("weather", a2a::task_state::working);
+    first.count_task_state("weather", a2a::task_state::input_required);
+    second.count_task_state("weather", a2a::task_state::working);
+    second.count_task_state("weather", a2a::task_state::unspecified);
+    CHECK(
+        family(page_of({&first, &second}), "cardea_task_states_total") ==
+        R"(# HELP cardea_task_states_total Tasks that came to a state, as answers to calls showed them.
+# TYPE cardea_task_states_total counter
+cardea_task_states_total{agent="weather",state="unknown"} 1
+cardea_task_states_total{agent="weather",state="working"} 2
+cardea_task_states_total{agent="weather",state="input-required"} 1
+)"
+    );
+}
+
 TEST_CASE("cards show what the cache did, and how fetches ended")
 {
     gateway::telemetry::worker_metrics first;
@@ -841,7 +860,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 78);
+        CHECK(described.size() == 79);
         CHECK(page.ends_with('\n'));
     }
 }

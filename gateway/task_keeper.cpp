@@ -1,0 +1,148 @@
+#include "gateway/task_keeper.hpp"
+
+#include "net/loop/thrown.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr core::duration pause = 1s;
+constexpr core::duration between_trims = 1min;
+
+}  // namespace
+
+task_keeper::task_keeper(
+    net::loop& control,
+    model::store_thread& store,
+    const core::logger& log,
+    const config::settings& settings,
+    const core::secret& key,
+    clock now
+)
+    : loop_{control},
+      store_{store},
+      log_{log},
+      now_{std::move(now)},
+      keep_{settings.timeouts.task},
+      most_{static_cast<std::size_t>(settings.limits.tasks)},
+      index_{{settings.limits.tasks, settings.timeouts.task}, access::task_index::key_of(key)}
+{
+    if (store_.durable()) {
+        load(store_.engine());
+        loop_.timers().add(*this);
+    }
+}
+
+void task_keeper::load(store::engine& records)
+{
+    const auto kept = records.tasks();
+    if (!kept) {
+        log_.write(
+            core::log_level::warn,
+            "tasks_load_failed",
+            {{"code", core::name(kept.error().code)}, {"detail", kept.error().detail}}
+        );
+        return;
+    }
+    const auto wall = now_();
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& each : *kept) {
+        // Whatever happened to the wall clock, a task is not younger than now.
+        const auto age = std::max(std::chrono::duration_cast<core::duration>(wall - each.seen), core::duration{0});
+        index_.restore({each.name, each.word, age}, now);
+    }
+}
+
+void task_keeper::on_sweep(core::steady_time now)
+{
+    if (writing_ || stopping_ || now < again_at_) {
+        return;
+    }
+    again_at_ = now + pause;
+    begin();
+}
+
+void task_keeper::stop()
+{
+    if (!store_.durable() || std::exchange(stopping_, true)) {
+        return;
+    }
+    if (!writing_) {
+        begin();
+    }
+}
+
+void task_keeper::begin()
+{
+    writing_ = true;
+    // Not at once: a sweep may resume no coroutine.
+    net::asio::post(loop_.get_executor(), [this] {
+        net::asio::co_spawn(loop_.get_executor(), write(), [this](const std::exception_ptr& bug) {
+            writing_ = false;
+            written_ = stopping_;
+            net::log_thrown(bug, log_, "task_keeper");
+        });
+    });
+}
+
+// What fails is tried again with the next batch, and given up at the end.
+net::task<> task_keeper::write()
+{
+    for (bool more = true; more;) {
+        const auto now = std::chrono::steady_clock::now();
+        const auto wall = now_();
+        if (waiting_.empty()) {
+            for (const auto& each : index_.take_changed(batch, now)) {
+                waiting_.push_back({each.name, each.word, wall - each.age});
+            }
+        }
+        if (waiting_.empty()) {
+            break;
+        }
+        std::function work = [tasks = waiting_](store::engine& engine) { return engine.keep_tasks(tasks); };
+        const auto kept = co_await store_.ask(std::move(work));
+        note(kept, waiting_.size());
+        if (kept) {
+            waiting_.clear();
+            untrimmed_ = true;
+        }
+        more = kept.has_value();
+    }
+    const auto now = std::chrono::steady_clock::now();
+    if (untrimmed_ && !stopping_ && now >= trim_at_) {
+        untrimmed_ = false;
+        trim_at_ = now + between_trims;
+        co_await trim();
+    }
+}
+
+net::task<> task_keeper::trim()
+{
+    const auto since = now_() - keep_;
+    std::function work = [since, most = most_](store::engine& engine) { return engine.trim_tasks(since, most); };
+    const auto trimmed = co_await store_.ask(std::move(work));
+    note(trimmed, 0);
+}
+
+void task_keeper::note(const core::result<>& outcome, std::size_t tasks)
+{
+    store_.note_write(outcome);
+    if (!outcome && !failing_) {
+        log_.write(
+            core::log_level::warn,
+            "tasks_persist_failed",
+            {{"code", core::name(outcome.error().code)}, {"detail", outcome.error().detail}, {"tasks", tasks}}
+        );
+    }
+    failing_ = !outcome;
+}
+
+}  // namespace gateway

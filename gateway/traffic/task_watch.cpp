@@ -1,0 +1,36 @@
+#include "gateway/traffic/task_watch.hpp"
+
+#include "gateway/traffic/event_stream.hpp"
+
+namespace gateway::traffic {
+
+void task_watch::begin(const net::http1::response_head& head)
+{
+    scan_.reset();
+    if (call_.tasks.index != nullptr && head.status >= 200 && head.status < 300 && has_identity_coding(head)) {
+        using enum a2a::task_scan::framing;
+        scan_.emplace(is_event_stream(head) ? events : document);
+    }
+}
+
+void task_watch::see(std::string_view piece)
+{
+    if (scan_ && !scan_->feed(piece, *this)) {
+        scan_.reset();
+    }
+}
+
+void task_watch::on_task(std::string_view id, std::optional<a2a::task_state> state)
+{
+    auto* const index = call_.tasks.index;
+    if (index == nullptr) {
+        return;
+    }
+    const auto& agent = *call_.agent;
+    const bool changed = index->note(agent.record.id, id, call_.tasks.as, state, caller_.owner().now());
+    if (changed && state) {
+        settings_.observer.task_changed(agent, *state);
+    }
+}
+
+}  // namespace gateway::traffic

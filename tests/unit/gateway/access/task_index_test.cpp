@@ -1,0 +1,260 @@
+#include "gateway/access/task_index.hpp"
+
+#include <doctest/doctest.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <thread>
+#include <vector>
+
+TEST_SUITE_BEGIN("access/task_index");
+
+namespace {
+
+using namespace std::chrono_literals;
+using a2a::task_state;
+using gateway::access::task_index;
+
+const core::steady_time start{100h};
+constexpr gateway::access::keyed_hash::key key{1, 2};
+
+core::principal someone(const std::string& id, const std::string& provider = "keys")
+{
+    core::principal out;
+    out.id = id;
+    out.provider = provider;
+    return out;
+}
+
+struct rig {
+    explicit rig(std::uint64_t tasks = 100'000, core::duration keep = 24h)
+        : index{{tasks, keep}, key}
+    {
+    }
+
+    task_index::owner alice() const { return index.owner_of(&alice_); }
+    task_index::owner bob() const { return index.owner_of(&bob_); }
+    bool note(const std::string& task, task_index::owner whose, core::duration after = 0s)
+    {
+        return index.note("a", task, {whose, 0}, std::nullopt, start + after);
+    }
+    std::optional<task_index::owner> whose(const std::string& task, core::duration after = 0s)
+    {
+        const auto found = index.find("a", task, start + after);
+        return found ? std::optional{found->whose} : std::nullopt;
+    }
+
+    task_index index;
+    core::principal alice_ = someone("alice");
+    core::principal bob_ = someone("bob");
+};
+
+}  // namespace
+
+TEST_CASE("A task belongs to whoever it was shown to first, under its own agent only")
+{
+    rig x;
+    CHECK_FALSE(x.whose("t"));
+    x.note("t", x.alice());
+    x.note("t", x.bob());
+    CHECK(x.whose("t") == x.alice());
+    CHECK_FALSE(x.index.find("b", "t", start));
+    CHECK_FALSE(x.index.find("at", "", start));
+    CHECK_FALSE(x.whose("T"));
+}
+
+TEST_CASE("Principals are told apart by id and provider, and callers without a credential are one of their own")
+{
+    rig x;
+    const auto other = someone("alice", "tokens");
+    const std::set<task_index::owner>
+        all{x.alice(), x.bob(), x.index.owner_of(&other), x.index.owner_of(nullptr), task_index::anybody};
+    CHECK(all.size() == 5);
+    CHECK(x.index.owner_of(nullptr) == x.index.owner_of(nullptr));
+}
+
+TEST_CASE("A task that was shown while it could be anybody's becomes that of the next principal, which keeps it")
+{
+    rig x;
+    x.note("t", task_index::anybody);
+    CHECK(x.whose("t") == task_index::anybody);
+    x.note("t", task_index::anybody);
+    x.note("t", x.bob());
+    CHECK(x.whose("t") == x.bob());
+    x.note("t", task_index::anybody);
+    CHECK(x.whose("t") == x.bob());
+}
+
+TEST_CASE("A task is known with the interface where it lives")
+{
+    rig x;
+    x.index.note("a", "t", {x.alice(), 255}, task_state::auth_required, start);
+    const auto found = x.index.find("a", "t", start);
+    REQUIRE(found.has_value());
+    CHECK(found->whose == x.alice());
+    CHECK(found->interface == 255);
+}
+
+TEST_CASE("A state counts when it is another one than before")
+{
+    rig x;
+    const auto shown = [&x](std::optional<task_state> state) {
+        return x.index.note("a", "t", {x.alice(), 3}, state, start);
+    };
+    CHECK_FALSE(shown(std::nullopt));
+    CHECK(shown(task_state::unspecified));
+    CHECK_FALSE(shown(task_state::unspecified));
+    CHECK(shown(task_state::working));
+    CHECK_FALSE(shown(task_state::working));
+    CHECK_FALSE(shown(std::nullopt));
+    CHECK(shown(task_state::completed));
+    CHECK(shown(task_state::working));
+    CHECK(x.index.note("a", "new", {x.alice(), 3}, task_state::submitted, start));
+    CHECK(x.whose("t") == x.alice());
+}
+
+TEST_CASE("A task is forgotten when it was not seen for its time, and then belongs to whoever it is shown to next")
+{
+    rig x{8, 1h};
+    x.note("t", x.alice());
+    CHECK(x.whose("t", 1h - 1ms) == x.alice());
+    CHECK(x.whose("t", 2h - 2ms) == x.alice());  // asked for, it was kept longer
+    CHECK_FALSE(x.whose("t", 3h - 2ms));
+    x.note("t", x.bob(), 3h);
+    CHECK(x.whose("t", 3h) == x.bob());
+}
+
+TEST_CASE("At the limit all tasks are known, and one more makes the one forgotten that was not seen for longest")
+{
+    rig x{task_index::row};
+    const auto name = [](std::size_t i) { return "t" + std::to_string(i); };
+    for (std::size_t i = 0; i < task_index::row; ++i) {
+        x.note(name(i), x.alice(), core::duration{static_cast<std::int64_t>(i)});
+        CHECK(x.whose(name(i), 10ms) == x.alice());
+    }
+    for (std::size_t i = 0; i < task_index::row; ++i) {
+        CHECK(x.whose(name(i), 10ms) == x.alice());
+    }
+    x.note("one more", x.alice(), 20ms);
+    CHECK(x.whose("one more", 20ms) == x.alice());
+    CHECK_FALSE(x.whose(name(0), 20ms));
+    for (std::size_t i = 1; i < task_index::row; ++i) {
+        CHECK(x.whose(name(i), 20ms) == x.alice());
+    }
+}
+
+TEST_CASE("A principal with many tasks makes its own forgotten, not the one of another")
+{
+    rig x{task_index::row};
+    x.note("of alice", x.alice());
+    for (int i = 0; i < 1000; ++i) {
+        x.note("of bob " + std::to_string(i), x.bob(), core::duration{1000 + i});
+    }
+    CHECK(x.whose("of alice", 3s) == x.alice());
+    CHECK(x.whose("of bob 999", 3s) == x.bob());
+    CHECK_FALSE(x.whose("of bob 0", 3s));
+}
+
+TEST_CASE("What was noted is taken once, without ids, and another index of another size has it with its age")
+{
+    rig x;
+    x.note("t", x.alice());
+    x.note("u", x.bob(), 10s);
+    x.note("of anybody", task_index::anybody);
+    const auto taken = x.index.take_changed(100, start + 20s);
+    REQUIRE(taken.size() == 2);
+    CHECK(x.index.take_changed(100, start + 20s).empty());
+    rig next{8, 24h};
+    for (const auto& each : taken) {
+        next.index.restore(each, start);
+    }
+    CHECK(next.whose("t") == x.alice());
+    CHECK(next.whose("u") == x.bob());
+    CHECK_FALSE(next.whose("of anybody"));
+    CHECK(next.whose("u", 24h - 20s) == x.bob());
+    CHECK_FALSE(next.whose("t", 24h - 20s));
+    CHECK(rig{8, 5s}.index.take_changed(100, start).empty());
+}
+
+TEST_CASE("A restored index has nothing to take, and one that is too old, or of another key, is not known")
+{
+    rig x;
+    x.note("t", x.alice());
+    const auto taken = x.index.take_changed(100, start);
+    REQUIRE(taken.size() == 1);
+    rig next;
+    next.index.restore(taken[0], start);
+    CHECK(next.index.take_changed(100, start).empty());
+    rig late{8, 1h};
+    auto old = taken[0];
+    old.age = 1h;
+    late.index.restore(old, start);
+    CHECK_FALSE(late.whose("t"));
+    task_index other{{8, 1h}, {3, 4}};
+    other.restore(taken[0], start);
+    CHECK_FALSE(other.find("a", "t", start));
+    CHECK(task_index::key_of(core::secret{"one"}) == task_index::key_of(core::secret{"one"}));
+    CHECK(task_index::key_of(core::secret{"one"}) != task_index::key_of(core::secret{"two"}));
+}
+
+TEST_CASE("A task that is used is taken again after a while, and not each time")
+{
+    rig x{8, 32h};
+    x.note("t", x.alice());
+    CHECK(x.index.take_changed(100, start).size() == 1);
+    CHECK(x.whose("t", 59min) == x.alice());
+    CHECK(x.index.take_changed(100, start + 59min).empty());
+    CHECK(x.whose("t", 1h) == x.alice());
+    CHECK(x.index.take_changed(100, start + 1h).size() == 1);
+}
+
+TEST_CASE("What is more than is taken at once comes the next time")
+{
+    rig x;
+    for (int i = 0; i < 5000; ++i) {
+        x.note("t" + std::to_string(i), x.alice());
+    }
+    std::set<std::uint64_t> names;
+    int turns = 0;
+    for (auto taken = x.index.take_changed(1000, start); !taken.empty(); taken = x.index.take_changed(1000, start)) {
+        ++turns;
+        for (const auto& each : taken) {
+            names.insert(each.name);
+        }
+    }
+    CHECK(turns > 1);
+    CHECK(names.size() == 5000);
+}
+
+TEST_CASE("While threads note and ask, a task is never another principal's than those that noted it")
+{
+    rig x{64};
+    std::atomic<int> wrong = 0;
+    const auto work = [&x, &wrong](task_index::owner whose, const std::string& prefix) {
+        for (int i = 0; i < 20'000; ++i) {
+            const auto task = prefix + std::to_string(i % 100);
+            x.note(task, whose, core::duration{i});
+            const auto found = x.whose(task, core::duration{i});
+            wrong += found && *found != whose ? 1 : 0;
+        }
+    };
+    std::vector<std::thread> threads;
+    threads.emplace_back(work, x.alice(), "alice ");
+    threads.emplace_back(work, x.bob(), "bob ");
+    threads.emplace_back([&x] {
+        for (int i = 0; i < 200; ++i) {
+            x.index.take_changed(10, start);
+        }
+    });
+    for (auto& each : threads) {
+        each.join();
+    }
+    CHECK(wrong == 0);
+}
+
+TEST_SUITE_END();
