@@ -13,7 +13,7 @@
 namespace a2a {
 namespace {
 
-enum class member : std::uint8_t { other, id, task_id, message, references };
+enum class member : std::uint8_t { other, id, task_id, message, references, resource, config };
 
 constexpr std::size_t longest_name = std::string_view{"referencetaskids"}.size();
 
@@ -52,6 +52,12 @@ member member_named(std::string_view name)
     }
     if (plain == "message" || plain == "request") {  // the name in the protocol buffers of 0.3
         return member::message;
+    }
+    if (plain == "name" || plain == "parent") {
+        return member::resource;
+    }
+    if (plain == "config") {
+        return member::config;
     }
     return plain == "referencetaskids" ? member::references : member::other;
 }
@@ -100,6 +106,32 @@ bool each_member(std::string_view raw, Each&& each)
     });
 }
 
+// A name of the protocol buffers of 0.3, such as `tasks/t/pushNotificationConfigs/c`; others name no task.
+bool visit_resource(std::string_view raw, const task_visitor& each)
+{
+    constexpr std::string_view tasks = "tasks/";
+    if (!is_string(raw)) {
+        return true;
+    }
+    std::string room;
+    const std::string_view name = text_of(raw, room);
+    if (!name.starts_with(tasks)) {
+        return true;
+    }
+    const auto rest = name.substr(tasks.size());
+    return each(rest.substr(0, rest.find('/')));
+}
+
+bool visit_config(std::string_view raw, const task_visitor& each)
+{
+    return each_member(raw, [&each](member what, std::string_view value) {
+        if (what == member::task_id) {
+            return visit(value, each);
+        }
+        return what != member::resource || visit_resource(value, each);
+    });
+}
+
 bool visit_message(std::string_view raw, const task_visitor& each)
 {
     return each_member(raw, [&each](member what, std::string_view value) {
@@ -117,6 +149,12 @@ bool each_named_task(std::string_view params, const task_visitor& each)
     return each_member(params, [&each](member what, std::string_view value) {
         if (what == member::id || what == member::task_id) {
             return visit(value, each);
+        }
+        if (what == member::resource) {
+            return visit_resource(value, each);
+        }
+        if (what == member::config) {
+            return visit_config(value, each);
         }
         return what != member::message || visit_message(value, each);
     });

@@ -12,7 +12,8 @@ namespace a2a {
 using task_visitor = std::function<bool(std::string_view id)>;
 
 // Calls `each` with every `id` and `taskId` of the parameters, and with every `taskId` and element of `referenceTaskIds` of the
-// message in them; an id may be of something else, such as a push configuration. `params`: raw JSON text that has passed a scan
+// message in them, and with the task of every resource name (`name`, `parent`) of the parameters and of the
+// `config` in them, which has a `taskId` too; an id may be of something else, such as a push configuration. `params`: raw JSON text that has passed a scan
 // (core/json/jsonrpc_scan.hpp), or empty. False: `each` said so, and was not called again.
 bool each_named_task(std::string_view params, const task_visitor& each);
 

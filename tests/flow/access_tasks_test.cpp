@@ -254,6 +254,7 @@ TEST_CASE("A task is kept from others in every dialect, be it that of the agent 
                 {"POST", "/v1/tasks/" + task + ":cancel", "{}"},
                 {"POST", "/tasks/" + task + ":subscribe", ""},
                 {"GET", "/tasks/" + task + "/pushNotificationConfigs", ""},
+                {"POST", "/v1/tasks/x/pushNotificationConfigs", R"({"config":{"name":"tasks/)" + task + "/\"}}"},
                 {"POST", "/message:send", new_text + R"(,"taskId":")" + task + "\"}}"},
                 {"POST", "/message:send", long_text + new_text + R"(,"taskId":")" + task + "\"}}"},
                 {"POST", "/v1/message:send", old_message + R"(,"task_id":")" + task + "\"}}"},

@@ -53,6 +53,16 @@ TEST_CASE("Every spelling that some reader takes for the name of a task counts, 
     CHECK(named(R"({"message":{"referenceTaskIds":"one","taskId":{"id":"no"}}})") == names{"one"});
 }
 
+TEST_CASE("A resource name of the protocol buffers of 0.3 names its task")
+{
+    CHECK(
+        named(R"({"parent":"tasks/a","config":{"name":"tasks/b/pushNotificationConfigs/c","task_id":"d"}})") ==
+        names{"a", "b", "d"}
+    );
+    CHECK(named(R"({"name":"tasks/a/pushNotificationConfigs/c","Name":"tasks/\u0062"})") == names{"a", "b"});
+    CHECK(named(R"({"name":"other/a","parent":7,"config":[]})").empty());
+}
+
 TEST_CASE("A visitor that has seen enough is not called again")
 {
     int calls = 0;
