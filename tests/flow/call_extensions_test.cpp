@@ -126,7 +126,9 @@ TEST_CASE("With enforce_0_3 a call of 0.3 has to name it too")
 TEST_CASE("A translated call has to name what the card requires, and callers of HTTP+JSON read what is missing")
 {
     const relayed x{
-        answer_json(R"({"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","status":{"state":"TASK_STATE_WORKING"}}}})"),
+        answer_json(
+            R"({"jsonrpc":"2.0","id":1,"result":{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}}}})"
+        ),
         requiring(/*of_03=*/true, /*bridge=*/true)
     };
     REQUIRE(flow::get_card(x.gateway, "a").status == 200);
@@ -149,7 +151,9 @@ TEST_CASE("A translated call has to name what the card requires, and callers of 
     const auto older = rest("/v1/message:send", old, {{"X-A2A-Extensions", "u:a"}});
     CHECK(parsed(older.body)["code"] == -32008);
     CHECK(parsed(older.body)["data"]["missing"] == parsed(R"(["u:b"])"));
-    CHECK(parsed(call(x, "message/send").body)["error"]["data"]["missing"] == parsed(R"(["u:a","u:b"])"));
+    const auto get = R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}})";
+    const auto translated = flow::call(x.port(), get);
+    CHECK(parsed(translated.body)["error"]["data"]["missing"] == parsed(R"(["u:a","u:b"])"));
     CHECK(x.agent.request_count() == 0);
 
     CHECK(rest("/message:send", modern, {{"A2A-Extensions", "u:a, u:b," + own}}).status == 200);
