@@ -97,7 +97,8 @@ private:
     unsigned status_ = 0;
     bool events_ = false;
     bool over_ = false;
-    bool may_get_ = false;  // a subscription goes out as POST, and may be a GET at this agent
+    bool began_with_task_ = false;  // and no event of the agent has come since
+    bool may_get_ = false;          // a subscription goes out as POST, and may be a GET at this agent
 };
 
 }  // namespace gateway::traffic
