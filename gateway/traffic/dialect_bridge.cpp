@@ -69,7 +69,8 @@ dialect_bridge::dialect_bridge(
       interface_{to},
       caller_{caller},
       to_{to != nullptr ? to->speaks : a2a::dialect{caller.version, a2a::binding::jsonrpc}},
-      with_{std::move(with)}
+      with_{std::move(with)},
+      share_{with_.bodies}
 {
 }
 
@@ -199,6 +200,7 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     }
     if (beside_->call_sent()) {
         std::string{}.swap(request_.body);  // a stream may last for days
+        hold_request();
     }
     if (!task_) {
         co_return std::string{};
