@@ -52,12 +52,6 @@ void rewrite_interfaces(json& card, const interface_list& list, const offer_targ
         return;
     }
     auto offered = offered_interfaces(interfaces, list, to);
-    if (list.versioned && offered.empty() && card.contains("url")) {
-        // What is left is a card of 0.3, and says so.
-        card.erase(found);
-        card.emplace("protocolVersion", "0.3.0");
-        return;
-    }
     if (list.versioned && offered.empty()) {
         offered.push_back(endpoint(implied_version(card, interfaces), to.at));
     }
