@@ -52,7 +52,7 @@ void rewrite_interfaces(json& card, const interface_list& list, const offer_targ
         return;
     }
     auto offered = offered_interfaces(interfaces, list, to);
-    if (list.versioned && offered.empty() && !card.contains("url")) {
+    if (list.versioned && offered.empty()) {
         offered.push_back(endpoint(implied_version(card, interfaces), to.at));
     }
     *found = std::move(offered);

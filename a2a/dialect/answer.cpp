@@ -51,8 +51,8 @@ struct response {
     std::string_view error;
 };
 
-// The result or the error of a JSON-RPC response.
-bool read_response(walk& w, std::string_view text, response& found)
+// The result or the error of a JSON-RPC response. Where the result is always null, agents leave it out.
+bool read_response(walk& w, std::string_view text, operation asked, response& found)
 {
     std::array<std::string_view, at::count> values;
     const auto lost = w.lost;
@@ -64,7 +64,8 @@ bool read_response(walk& w, std::string_view text, response& found)
     if (!found.error.empty() && found.result == "null") {
         found.result = {};
     }
-    return found.result.empty() != found.error.empty() || w.fail("is not a JSON-RPC response");
+    const bool done = found.error.empty() && asked == operation::delete_push;
+    return done || found.result.empty() != found.error.empty() || w.fail("is not a JSON-RPC response");
 }
 
 // Whether a body that came with an error status is a response all the same.
@@ -73,7 +74,7 @@ bool is_rpc_response(std::string_view text)
     std::string unused;
     walk w{body_shape::types, body_shape::types, origin_side::agent, unused};
     response found;
-    return read_response(w, text, found);
+    return read_response(w, text, operation::none, found);
 }
 
 bool translate_bare_task(walk& w, std::string_view raw, event_facts& facts)
@@ -160,7 +161,7 @@ public:
     translation<translated_answer> response_of(std::string_view text)
     {
         response found;
-        if (!read_response(walk_, text, found)) {
+        if (!read_response(walk_, text, how_.asked, found)) {
             return failure();
         }
         if (!found.error.empty()) {

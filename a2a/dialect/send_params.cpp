@@ -71,6 +71,9 @@ bool write_configuration(walk& w, object_writer& to, std::string_view raw, bool&
     if (!raw.empty() && (!w.read(raw, rows, values) || !check(w, values))) {
         return false;
     }
+    if (w.from == body_shape::proto && !raw.empty() && values[at::blocking].empty()) {
+        values[at::blocking] = "false";  // ProtoJSON leaves out what is false
+    }
     auto& length = values[at::history_length];
     no_history = asks_no_history(length, w.from) && w.to != body_shape::v1;
     if (length == "0" && (w.from == body_shape::proto || w.to == body_shape::proto)) {

@@ -372,7 +372,7 @@ void registry::take(const std::string& id, registered_agent agent, std::string_v
 {
     auto& there = agents_[id];
     const bool was_served = there.entry != nullptr && there.served();
-    agent.entry = factory_.renewed(there.entry.get(), std::move(agent.entry), was_served && agent.served());
+    agent.entry = factory_.renewed(there.entry.get(), agent.entry, was_served && agent.served());
     note_change(audit_, there.entry.get(), agent.entry.get(), by);
     there = std::move(agent);
     if (publish_ && (there.served() || was_served)) {

@@ -36,7 +36,7 @@ public:
 
     const terms& on() const noexcept { return terms_; }
 
-    // The whole answer, or the data of one event.
+    // The whole answer, or the data of one event, which is left out if what comes of it is empty.
     virtual net::routine<core::result<model::edited_answer>> edit(std::string text) = 0;
 
     // Before the first edit(): of the answer with this head, which is a stream of events or not. `beside` asks the agent for

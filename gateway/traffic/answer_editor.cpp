@@ -246,6 +246,9 @@ net::routine<core::result<>> answer_editor::edit_received()
                 continue;
             }
             says_something = true;
+            if (answer->edited && answer->text.empty()) {
+                continue;
+            }
             if (answer->edited) {
                 event = net::with_sse_data(*event, answer->text);
             }

@@ -41,7 +41,8 @@ std::string event_of(std::string_view data)
     return net::with_sse_data("data: \n\n", data);
 }
 
-// 0.3 does not send the task that a subscription of 1.0 begins with (specification 1.0.1 section 3.1.6).
+// 0.3 need not send the task that a subscription of 1.0 begins with (specification 1.0.1 section 3.1.6). Some agents do: theirs
+// is no newer than what they answered after it, and is left out.
 constexpr bool begins_with_task(a2a::operation what, a2a::dialect caller, a2a::dialect agent) noexcept
 {
     return what == a2a::operation::subscribe && caller.version == a2a::generation::v1 &&
@@ -67,7 +68,8 @@ dialect_bridge::dialect_bridge(
       interface_{to},
       caller_{caller},
       to_{to != nullptr ? to->speaks : a2a::dialect{caller.version, a2a::binding::jsonrpc}},
-      with_{std::move(with)}
+      with_{std::move(with)},
+      share_{with_.bodies}
 {
 }
 
@@ -193,6 +195,7 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     }
     if (beside_->call_sent()) {
         std::string{}.swap(request_.body);  // a stream may last for days
+        hold_request();
     }
     if (!task_) {
         co_return std::string{};
@@ -220,6 +223,7 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     }
     lost_ += done->lost;
     over_ = done->is_error;
+    began_with_task_ = !over_;
     co_return event_of(with_facts(facts_, std::move(out)));
 }
 
@@ -328,6 +332,9 @@ model::edited_answer dialect_bridge::translate(std::string_view text)
                               : a2a::translate_answer(how_, {agent_status_, text}, options(), out);
     if (!done) {
         return refused(done.error(), std::move(out));
+    }
+    if (std::exchange(began_with_task_, false) && done->facts.kind == a2a::event_kind::task) {
+        return {{}, true, 0, std::nullopt};
     }
     lost_ += done->lost;
     status_ = done->status;

@@ -12,6 +12,7 @@
 #include "gateway/traffic/relay_call.hpp"
 #include "gateway/traffic/side_requests.hpp"
 #include "net/http1/head.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/loop/types.hpp"
 
 #include <cstddef>
@@ -32,6 +33,7 @@ public:
         std::uint64_t largest_answer = 0;   // or event
         model::side_thread& long_texts;     // outlives the bridge
         net::executor here;                 // of the caller's loop
+        net::shared_budget* bodies;         // what bodies may take in memory; outlives the bridge; null: anything
     };
 
     // To this interface of the agent; null: JSON-RPC of the caller's generation, at the agent's call_url.
@@ -46,7 +48,10 @@ public:
     // outlive the routine and the bridge. Fails as a2a::translate_request(), with nothing to be sent then.
     net::routine<a2a::translation<>> take_request(a2a::incoming_request in, std::string_view id);
 
-    // After take_request(): what goes to the agent, which the bridge holds.
+    // After take_request(): whether there is room for the body that the bridge holds, until a stream begins.
+    bool hold_request() noexcept { return share_.set(request_.body.size()); }
+
+    // What goes to the agent, which the bridge holds.
     void fill(relay_call& call);
 
     // Of the call, for a caller of JSON-RPC.
@@ -89,6 +94,7 @@ private:
     std::string_view id_;
     a2a::exchange how_;
     a2a::outgoing_request request_;
+    net::budget_share share_;                    // for the body of `request_`
     std::optional<a2a::outgoing_request> task_;  // asks for the task that a subscription begins with
     std::string sent_head_;                      // what call.head and call.session point into
     std::string sent_fields_;
@@ -102,7 +108,8 @@ private:
     unsigned status_ = 0;
     bool events_ = false;
     bool over_ = false;
-    bool may_get_ = false;  // a subscription goes out as POST, and may be a GET at this agent
+    bool began_with_task_ = false;  // and no event of the agent has come since
+    bool may_get_ = false;          // a subscription goes out as POST, and may be a GET at this agent
 };
 
 }  // namespace gateway::traffic

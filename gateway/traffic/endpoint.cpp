@@ -112,7 +112,8 @@ net::routine<> endpoint::translate(request_context& request, bridged asked)
             settings_.limits.body,
             settings_.limits.sse_event,
             control_.long_bodies(),
-            request.caller.owner().get_executor()
+            request.caller.owner().get_executor(),
+            request.caller.bodies()
         }
     );
     request.bridge = made.get();
@@ -121,6 +122,10 @@ net::routine<> endpoint::translate(request_context& request, bridged asked)
     const auto done = co_await request.bridge->take_request(in, request.call_id);
     if (!done) {
         co_await respond_refusal(request, asked.caller, done.error());
+        co_return;
+    }
+    if (!request.bridge->hold_request()) {
+        co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
         co_return;
     }
     request.record.translated = true;

@@ -366,4 +366,23 @@ TEST_CASE("a long call is translated as well")
     CHECK(plain_json::parse(with.last().body).at("params").at("message").at("parts").at(0).at("text") == text);
 }
 
+TEST_CASE("what a translation holds counts for limits.body_memory")
+{
+    const auto call = call_of(
+        "SendMessage",
+        R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":")" + std::string(600'000, 'x') + R"("}]}})"
+    );
+    for (const std::uint64_t memory : {1'000'000U, 4'000'000U}) {
+        CAPTURE(memory);
+        const bridged with{v03_jsonrpc, [memory](config::settings& s) { s.limits.body_memory = memory; }};
+        const auto got = with.ask(v1_jsonrpc, call);
+        const bool fits = memory > 2'000'000;
+        CHECK(got.status == (fits ? 200 : 503));
+        CHECK(got.header("Cardea-Error") == (fits ? "" : "overloaded"));
+        CHECK(with.x.agent.request_count() == (fits ? 1 : 0));
+        // Nothing is kept of it.
+        CHECK(with.ask(v1_jsonrpc, asked::send).status == 200);
+    }
+}
+
 TEST_SUITE_END();

@@ -228,10 +228,10 @@ TEST_CASE("With hidden tools a call can be resumed, and a stream with an edited 
         auto& server = *settings.agents[0].mcp;
         server.tools.deny = {"secret"};
         std::string script = shell_server;
-        const std::string before = "*'\"tools/list\"'*) ";
+        const std::string before = "*'\"tools/list\"'*)";
         script.insert(
             script.find(before) + before.size(),
-            R"(echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'; )"
+            R"( echo '{"jsonrpc":"2.0","method":"notifications/message","params":{"level":"info","data":"x"}}'; )"
         );
         server.arguments = {"-c", script};
     }};
@@ -239,6 +239,7 @@ TEST_CASE("With hidden tools a call can be resumed, and a stream with an edited 
     const auto called = me.post(call_of("talk")).body;
     CHECK(me.resume(ids_in(called).at(0)).body == called);
     const auto listed = me.post(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})").body;
+    CAPTURE(listed);
     CHECK(listed.find("notifications/message") != std::string::npos);
     CHECK(listed.find("secret") == std::string::npos);
     CHECK(ids_in(listed).empty());

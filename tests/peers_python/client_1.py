@@ -1,5 +1,5 @@
-"""Carries a conversation on with an agent through the A2A SDK for Python of 1.0: client_1.py BASE BINDING WEBHOOK. Prints what
-it has learned, one JSON line a step."""
+"""Carries a conversation on with an agent through the A2A SDK for Python of 1.0: client_1.py BASE BINDING WEBHOOK LISTS LISTS_PUSH,
+where `yes` means that the agent can list tasks and push configurations. Prints what it has learned, one JSON line a step."""
 
 import asyncio
 import json
@@ -71,7 +71,7 @@ async def collect(stream):
     return [KINDS[event.WhichOneof('payload')] async for event in stream]
 
 
-async def converse(client, streams, webhook, lists):
+async def converse(client, streams, webhook, lists, lists_push):
     done = await last(client.send_message(request('hello')))
     say('send', [STATES[done.status.state], text_of(done), len(done.history)])
     got = await client.get_task(GetTaskRequest(id=done.id))
@@ -93,10 +93,11 @@ async def converse(client, streams, webhook, lists):
         GetTaskPushNotificationConfigRequest(task_id=started.id, id='hook')
     )
     say('push get', known.token)
-    listed = await client.list_task_push_notification_configs(
-        ListTaskPushNotificationConfigsRequest(task_id=started.id)
-    )
-    say('push list', [each.id for each in listed.configs])
+    listing = client.list_task_push_notification_configs(ListTaskPushNotificationConfigsRequest(task_id=started.id))
+    if lists_push:
+        say('push list', [each.id for each in (await listing).configs])
+    else:
+        await refused('push list', listing)
     await client.delete_task_push_notification_config(
         DeleteTaskPushNotificationConfigRequest(task_id=started.id, id='hook')
     )
@@ -114,7 +115,7 @@ async def converse(client, streams, webhook, lists):
 
 
 async def main():
-    base, binding, webhook, lists = sys.argv[1:5]
+    base, binding, webhook, lists, lists_push = sys.argv[1:6]
     async with httpx.AsyncClient(timeout=20) as http:
         card = await A2ACardResolver(http, base).get_agent_card()
         say('card', card.name)
@@ -129,7 +130,7 @@ async def main():
                 )
             ).create(card)
 
-        await converse(client(False), client(True), webhook, lists == 'lists')
+        await converse(client(False), client(True), webhook, lists == 'yes', lists_push == 'yes')
 
 
 asyncio.run(main())

@@ -26,6 +26,7 @@ REFUSALS = {
     'get what is not': r'not found|-32001|404',
     'cancel what has ended': r'cannot be cancel|-32002|409|400',
     'more for what is not': r'not found|not exist|-32001|404',
+    'push list': r'internal|unknown|500',
     'list': r'unsupported|not supported|-32004|501|400',
 }
 
@@ -89,10 +90,15 @@ class Programs:
         return base
 
 
-def converse(python, generation, base, binding, webhook, lists):
+def abilities_of(agent):
+    """Whether it can list tasks, which 0.3 cannot, and push configurations, which the SDK of 0.3 leaves out over HTTP+JSON."""
+    return ('yes' if agent[0] == '1' else 'no', 'no' if agent == ('03', 'HTTP+JSON') else 'yes')
+
+
+def converse(python, generation, base, binding, webhook, abilities):
     """What the client learns: a list of [step, value]."""
     done = subprocess.run(
-        [python, str(FOLDER / f'client_{generation}.py'), base, binding, webhook, 'lists' if lists else 'no-lists'],
+        [python, str(FOLDER / f'client_{generation}.py'), base, binding, webhook, *abilities],
         capture_output=True,
         text=True,
         timeout=PATIENCE,
@@ -142,12 +148,12 @@ def run(pythons):
         gateway = programs.gateway(agents)
         for client in kinds:
             python = pythons[client[0]]
-            expected = converse(python, client[0], agents[names[client]], client[1], webhook, lists=True)
+            expected = converse(python, client[0], agents[names[client]], client[1], webhook, ('yes', 'yes'))
             for agent in kinds:
                 cell = f'client {names[client]}, agent {names[agent]}'
                 base = f'{gateway}agents/{names[agent]}/'
                 try:
-                    steps = converse(python, client[0], base, client[1], webhook, lists=agent[0] == '1')
+                    steps = converse(python, client[0], base, client[1], webhook, abilities_of(agent))
                     wrong = differences(steps, expected)
                 except (RuntimeError, subprocess.TimeoutExpired) as problem:
                     wrong = [str(problem)]

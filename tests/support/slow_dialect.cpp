@@ -568,7 +568,8 @@ json slow_dialect::configuration(const json& value)
     const bool means_all = from_ == a2a::body_shape::proto || to_ == a2a::body_shape::proto;
     put(out, "historyLength", zero && means_all ? json{} : length);
     const auto said = flag(from, is_old(from_) ? "blocking" : "returnImmediately");
-    const bool waits = said.is_null() || said.get<bool>() == is_old(from_);
+    const bool silence_waits = from_ != a2a::body_shape::proto || value.is_null();
+    const bool waits = said.is_null() ? silence_waits : said.get<bool>() == is_old(from_);
     if (is_old(to_)) {
         out["blocking"] = waits;
     } else if (!waits) {

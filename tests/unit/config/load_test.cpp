@@ -305,6 +305,13 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     paid.of_callers.names = {"X-Api-Key"};
     paid.registered = true;
     paid.registered_by = "idp alice";
+    paid.breaker_failures = 7;
+    paid.breaker_ratio = 0.75;
+    paid.breaker_volume = 22;
+    paid.breaker_window = 1min;
+    paid.breaker_cooldown = 10s;
+    paid.breaker_max_cooldown = 1min;
+    paid.breaker_probe = 500ms;
     REQUIRE(s.agents.size() == 9);
     CHECK(
         s.agents[6].mcp->environment ==
