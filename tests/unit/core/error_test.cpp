@@ -40,8 +40,8 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
                             code == errc::extended_card_unsupported || code == errc::version_not_supported ||
                             code == errc::operation_unsupported || code == errc::answer_untranslatable;
-        const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
-                            code == errc::capability_missing || code == errc::version_unsupported;
+        const bool of_mcp =
+            code == errc::session_not_found || code == errc::header_mismatch || code == errc::version_unsupported;
         CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
     }
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
@@ -52,7 +52,6 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
     CHECK(core::jsonrpc_code(errc::version_not_supported) == -32009);
     CHECK(core::jsonrpc_code(errc::session_not_found) == -32001);
     CHECK(core::jsonrpc_code(errc::header_mismatch) == -32020);
-    CHECK(core::jsonrpc_code(errc::capability_missing) == -32021);
     CHECK(core::jsonrpc_code(errc::version_unsupported) == -32022);
 }
 
