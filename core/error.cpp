@@ -74,8 +74,6 @@ constexpr wording words(errc code) noexcept
             return {"session_not_found", "Session not found."};
         case errc::header_mismatch:
             return {"header_mismatch", "The header fields say something else than the body."};
-        case errc::capability_missing:
-            return {"capability_missing", "The call needs a capability that the client has not declared."};
         case errc::version_unsupported:
             return {"version_unsupported", "This protocol version is not supported."};
         case errc::input_expired:

@@ -43,7 +43,6 @@ enum class errc : std::uint8_t {
     origin_forbidden,
     session_not_found,
     header_mismatch,
-    capability_missing,
     version_unsupported,
     input_expired,
     events_gone,

@@ -12,7 +12,6 @@ unsigned http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::invalid_params:
         case errc::header_mismatch:
-        case errc::capability_missing:
         case errc::version_unsupported:
         case errc::input_expired:
         case errc::events_gone:
@@ -125,8 +124,6 @@ int jsonrpc_code(errc code) noexcept
             return -32001;
         case errc::header_mismatch:
             return -32020;
-        case errc::capability_missing:
-            return -32021;
         case errc::version_unsupported:
             return -32022;
         case errc::unsupported_media_type:

@@ -77,6 +77,7 @@ known_session* http_sessions::touch(const std::string& agent, const mcp::session
     if (!services_.has_agent(agent)) {
         return nullptr;
     }
+    clear_all(agent);
     return &agents_.try_emplace(agent, services_.mark).first->second.touch(id, services_.clock());
 }
 
@@ -294,8 +295,36 @@ void http_sessions::forget(const std::string& agent)
     if (in == agents_.end()) {
         return;
     }
-    in->second.clear();
-    agents_.erase(in);
+    const bool under_way = !leaving_.empty();
+    leaving_.push_back(agents_.extract(in));
+    if (!under_way) {
+        clear_some();
+    }
+}
+
+void http_sessions::clear_some()
+{
+    std::size_t room = most_swept;
+    while (!leaving_.empty() && room > 0) {
+        auto& sessions = leaving_.front().mapped();
+        room -= sessions.clear(room);
+        if (sessions.size() == 0) {
+            leaving_.pop_front();
+        }
+    }
+    if (!leaving_.empty()) {
+        later([this] { clear_some(); });
+    }
+}
+
+// What is left of an agent of the same name must not take marks away that its sessions get from now on.
+void http_sessions::clear_all(const std::string& agent)
+{
+    for (auto& each : leaving_) {
+        if (each.key() == agent) {
+            each.mapped().clear(each.mapped().size());
+        }
+    }
 }
 
 void http_sessions::stop()

@@ -16,6 +16,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -57,7 +58,7 @@ public:
     void cancel(model::session_call in, std::string request_id) override;
 
     // The agent is gone, and all that is known of its sessions; those who wait for one that begins again fail with
-    // upstream_reset.
+    // upstream_reset. Of more sessions than most_swept the others lose their marks behind what else is due on the loop.
     void forget(const std::string& agent);
 
     // What is old goes. Called every minute. What is more than most_swept goes behind what else is due on the loop.
@@ -87,6 +88,8 @@ private:
 
     known_session* look(const std::string& agent, const mcp::session_digest& id);
     known_session* touch(const std::string& agent, const mcp::session_digest& id);
+    void clear_some();
+    void clear_all(const std::string& agent);
     void begin(const recovery_turns::attempt& attempt);
     void begin_next();
     void leave(const recovery_turns::attempt& attempt, const recovery_waiter& who);
@@ -104,6 +107,7 @@ private:
     net::exchange_client exchanges_;
     server_notes notes_;
     model::string_map<known_sessions> agents_;
+    std::list<model::string_map<known_sessions>::node_type> leaving_;  // of agents that are gone
     recovery_turns turns_;
     std::uint64_t recovered_ = 0;
     bool stopped_ = false;

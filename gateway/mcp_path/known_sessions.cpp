@@ -129,13 +129,16 @@ std::size_t known_sessions::sweep(core::steady_time now, std::size_t most_gone)
     return gone;
 }
 
-void known_sessions::clear()
+std::size_t known_sessions::clear(std::size_t most_gone)
 {
+    std::size_t gone = 0;
     for (auto* const in : {&all_, &over_}) {
-        while (!in->empty()) {
+        while (gone < most_gone && !in->empty()) {
             drop(in->begin());
+            ++gone;
         }
     }
+    return gone;
 }
 
 }  // namespace gateway::mcp_path

@@ -69,7 +69,8 @@ public:
     // What is old goes, from the least recent on, and at most so many. How many went.
     std::size_t sweep(core::steady_time now, std::size_t most_gone);
 
-    void clear();
+    // The same of all of them, old or not.
+    std::size_t clear(std::size_t most_gone);
 
     std::size_t size() const noexcept { return by_id_.size(); }
     std::size_t bytes() const noexcept { return bytes_; }

@@ -297,14 +297,6 @@ refusal unsupported(std::string_view version, era spoken)
     return {core::errc::version_unsupported, std::move(data), "a version that is not spoken"};
 }
 
-refusal lacking(client_capabilities required)
-{
-    std::string data{"{"};
-    append_member(data, "requiredCapabilities", required.to_text());
-    close(data, '}');
-    return {core::errc::capability_missing, std::move(data), "a capability is not declared"};
-}
-
 std::optional<std::string> header_text(std::string_view value)
 {
     if (looks_encoded(value)) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "mcp/calls/client_capabilities.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/protocol/version.hpp"
 
@@ -81,9 +80,6 @@ std::optional<refusal> check_delete(const head_fields& head);
 
 // -32022: `version` was asked for, and what is spoken are the versions of this era.
 refusal unsupported(std::string_view version, era spoken);
-
-// -32021, for what a call needs and the client has not declared.
-refusal lacking(client_capabilities required);
 
 // What stands in a field that repeats a value of the body: plain, or as `=?base64?...?=`. Nothing: neither.
 std::optional<std::string> header_text(std::string_view value);

@@ -189,7 +189,7 @@ void conversation::take_answer(const message& answer)
     }
     const bool good = answer.kind == message_kind::result;
     const auto moved = other_era(answer, handshake_.spoken());
-    if (moved && *use != purpose::handshake) {
+    if (moved && believes_move(*use)) {
         return leave_era(*use, *moved, notes_.shown(answer.failure.text));
     }
     switch (*use) {
@@ -216,6 +216,13 @@ void conversation::take_pong(const message& answer)
     }
     notes_.forget(session_reason::ping_timeout);
     host_.happened({.kind = event_kind::ping_answered});
+}
+
+// A ping is what every server answers.
+bool conversation::believes_move(purpose use) const
+{
+    return use == purpose::ping ||
+           (use != purpose::handshake && host_.state().may_have_moved(std::chrono::steady_clock::now()));
 }
 
 // Who waits for a walk is told what its request was answered with.
@@ -273,7 +280,7 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
     auto told = why;
     told.detail = notes_.shown(why);
     const bool nobody_there = is_unreachable(why.code, *use);
-    if (says && *says != handshake_.spoken() && *use != purpose::handshake) {
+    if (says && *says != handshake_.spoken() && believes_move(*use)) {
         return leave_era(*use, *says, told.detail);
     }
     if (why.code == errc::upstream_timeout && *use != purpose::handshake && !handshake_.speaks().modern()) {

@@ -68,6 +68,7 @@ private:
     void take_notification(const message& notification);
     void take_answer(const message& answer);
     void take_pong(const message& answer);
+    bool believes_move(purpose use) const;
     void leave_era(purpose use, era speaks, const std::string& said);
     void fail_probe(connection& probe, const core::error& why, std::optional<era> says);
 

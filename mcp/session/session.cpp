@@ -241,6 +241,7 @@ void session::on_handshake_done()
         return on_handshake_refused();
     }
     version_ = *chosen;
+    probe_.shaken(spoken_);
     if (probe_.beside()) {
         // Until the probe says something else, for which it has what is left of the start's time.
         probe_.learn(spoken_, step_.now());
@@ -269,7 +270,7 @@ void session::on_handshake_refused()
 // recalled, so that one that contradicts itself is not asked in a circle.
 void session::ask_again()
 {
-    probe_.forget();
+    probe_.doubt(spoken_);
     end_work();
     close(false);
     step_.enter(starting, era_changed);

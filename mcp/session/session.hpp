@@ -29,6 +29,15 @@ public:
     std::uint64_t generation() const noexcept { return generation_; }  // one more with each handshake
     std::string_view version() const noexcept { return version_; }     // negotiated; empty: none yet
 
+    // Whether what is answered to a list may say that the server speaks another era by now. Not in a session that has not stood for
+    // steady_after, for its handshake has just said what is spoken; see also session_probe::may_move(). The codes of one era are free
+    // for other uses in the other, so that one list would end the session again and again.
+    bool may_have_moved(core::steady_time now) const noexcept
+    {
+        const auto since = health_.ready_since();
+        return since && now - *since >= settings_.steady_after && probe_.may_move();
+    }
+
 private:
     struct row;
     static const row table[];

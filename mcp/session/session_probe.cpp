@@ -19,6 +19,13 @@ void session_probe::learn(era verdict, core::steady_time now)
     verdict_at_ = now;
 }
 
+void session_probe::shaken(era spoken) noexcept
+{
+    if (const auto doubted = std::exchange(doubted_, std::nullopt)) {
+        contradicts_itself_ = *doubted == spoken;
+    }
+}
+
 void session_probe::begin(session_step& step)
 {
     learned_ = false;

@@ -33,6 +33,18 @@ public:
     void learn(era verdict, core::steady_time now);
     void forget() noexcept { verdict_.reset(); }
 
+    // The server has said that it speaks another era than this one by now. If the next handshake is of this one again, may_move() is false
+    // from then on, until another such claim is right.
+    void doubt(era spoken) noexcept
+    {
+        forget();
+        doubted_ = spoken;
+    }
+    void shaken(era spoken) noexcept;
+
+    // Whether such a claim is worth a question.
+    bool may_move() const noexcept { return settings_.era == era_policy::automatic && !contradicts_itself_; }
+
     // The session has stood: what was learned for it is from before.
     void age() noexcept { learned_ = false; }
 
@@ -65,6 +77,8 @@ private:
     bool beside_ = false;
     bool kept_ = false;
     bool learned_ = false;  // the verdict, in this attempt
+    bool contradicts_itself_ = false;
+    std::optional<era> doubted_;
     std::optional<era> verdict_;
     core::steady_time verdict_at_{};
 };

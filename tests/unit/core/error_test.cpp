@@ -41,8 +41,8 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
                             code == errc::extended_card_unsupported || code == errc::version_not_supported ||
                             code == errc::operation_unsupported || code == errc::answer_untranslatable ||
                             code == errc::extension_required || code == errc::task_not_found;
-        const bool of_mcp = code == errc::session_not_found || code == errc::header_mismatch ||
-                            code == errc::capability_missing || code == errc::version_unsupported;
+        const bool of_mcp =
+            code == errc::session_not_found || code == errc::header_mismatch || code == errc::version_unsupported;
         CHECK((number >= -32099 && number <= -32000) == (of_a2a || of_mcp));
     }
     CHECK(core::jsonrpc_code(errc::unsupported_media_type) == -32005);
@@ -56,7 +56,6 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
     CHECK(core::jsonrpc_code(errc::task_not_found) == -32001);
     CHECK(core::http_status(errc::task_not_found) == 404);
     CHECK(core::jsonrpc_code(errc::header_mismatch) == -32020);
-    CHECK(core::jsonrpc_code(errc::capability_missing) == -32021);
     CHECK(core::jsonrpc_code(errc::version_unsupported) == -32022);
 }
 

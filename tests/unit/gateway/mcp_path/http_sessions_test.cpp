@@ -200,6 +200,51 @@ TEST_CASE("512 sessions that are old go at once, whosever they are, and the othe
     }
 }
 
+TEST_CASE(
+    "Of an agent that goes 512 sessions lose their marks at once, and the others behind what else is due on the loop"
+)
+{
+    for (const auto count : {http_sessions::most_swept - 1, http_sessions::most_swept, http_sessions::most_swept + 1}) {
+        CAPTURE(count);
+        http_rig x;
+        for (unsigned i = 0; i < count; ++i) {
+            x.sessions.keep("a", digest(i), "upstream");
+        }
+        x.poll();
+        const auto marked = [&x, count] {
+            std::size_t sum = 0;
+            for (unsigned i = 0; i < count; ++i) {
+                sum += x.marked[digest(i)] ? 1 : 0;
+            }
+            return sum;
+        };
+        REQUIRE(marked() == count);
+        x.sessions.forget("a");
+        CHECK(x.sessions.agents() == 0);
+        CHECK(marked() == count - std::min(count, http_sessions::most_swept));
+        x.poll();
+        CHECK(marked() == 0);
+    }
+}
+
+TEST_CASE("A session of an agent that comes back at once keeps its mark")
+{
+    http_rig x;
+    constexpr auto count = static_cast<unsigned>(http_sessions::most_swept + 1);
+    for (unsigned i = 0; i < count; ++i) {
+        x.sessions.keep("a", digest(i), "upstream");
+    }
+    x.poll();
+    x.sessions.forget("a");
+    for (unsigned i = 0; i < count; ++i) {
+        x.run(x.sessions.end("a", digest(i)));
+    }
+    x.poll();
+    for (unsigned i = 0; i < count; ++i) {
+        REQUIRE(x.marked[digest(i)]);
+    }
+}
+
 TEST_CASE("With an agent goes what is known of its sessions")
 {
     http_rig x;

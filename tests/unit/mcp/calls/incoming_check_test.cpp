@@ -311,15 +311,6 @@ TEST_CASE("GET and DELETE are checked by their fields alone")
     CHECK(mcp::check_delete(head)->code == errc::bad_request);
 }
 
-TEST_CASE("a missing capability is -32021 with what is required")
-{
-    mcp::client_capabilities required;
-    required.add(mcp::client_capability::sampling);
-    const auto refusal = mcp::lacking(required);
-    CHECK(core::jsonrpc_code(refusal.code) == -32021);
-    CHECK(refusal.data == R"({"requiredCapabilities":{"sampling":{}}})");
-}
-
 TEST_CASE("a field's value is plain or encoded, and each text has one way")
 {
     for (const std::string text :

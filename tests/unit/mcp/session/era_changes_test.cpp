@@ -59,4 +59,42 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("A session stands though one list always fails with a code that only servers of the other era have")
+{
+    rig x;
+    x.settings.states.steady_after = core::duration{0};
+    int asked_once_more = 0;  // for the era
+    SUBCASE("the era is configured")
+    {
+        x.settings.states.era = mcp::era_policy::legacy;
+    }
+    SUBCASE("the server is asked for its era once more, and not again")
+    {
+        asked_once_more = 1;
+    }
+    x.server.answer = [as_ever = x.server.answer](const scripted_server::line& asked) -> std::string {
+        if (asked.method == "initialize") {
+            return result(
+                asked,
+                R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{},"prompts":{}},)"
+                R"("serverInfo":{"name":"s","version":"1"}})"
+            );
+        }
+        return asked.method == "prompts/list" ? mcp_test::failure(asked, -32021) : as_ever(asked);
+    };
+    x.start();
+    REQUIRE(x.wait_for(session_state::degraded));
+    const auto begun = [&x] { return std::ranges::count(x.server.methods(), std::string{"initialize"}); };
+    CHECK(begun() == 1);
+    for (int i = 0; i < 3; ++i) {
+        const auto walked = x.walks.size();
+        x.runner->refresh();
+        REQUIRE(x.wait_until([&] { return x.walks.size() > walked && x.runner->state() == session_state::degraded; }));
+        REQUIRE(x.walks.back().has_value());
+        CHECK(*x.walks.back() == mcp::walk_outcome::incomplete);
+        CHECK(begun() == 1 + asked_once_more);
+    }
+    CHECK(std::ranges::count(x.states, session_state::backoff, &std::pair<session_state, session_reason>::first) == 0);
+}
+
 TEST_SUITE_END();
