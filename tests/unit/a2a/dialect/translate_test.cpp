@@ -196,6 +196,58 @@ TEST_CASE("an exchange says what is left to do with the answer")
     CHECK(whole.agent == new_rest);
 }
 
+TEST_CASE("a query puts no JSON of its own into a call")
+{
+    struct smuggled {
+        a2a::dialect from;
+        a2a::dialect to;
+        std::string_view verb;
+        std::string_view target;
+        std::string_view body;
+        std::string_view sent;
+    };
+    const std::string_view send = R"({"message":{"messageId":"m"}})";
+    for (const auto& row :
+         {smuggled{
+              new_rest,
+              old_rpc,
+              "GET",
+              R"(/tasks/t?metadata=%7B%7D%7D,"method":"tasks/cancel","x":%7B"y":%7B%7D)",
+              "",
+              R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}})"
+          },
+          smuggled{
+              old_rest,
+              old_rpc,
+              "POST",
+              R"(/v1/tasks/t:cancel?metadata={},"id":"other")",
+              "",
+              R"({"jsonrpc":"2.0","id":1,"method":"tasks/cancel","params":{"id":"t"}})"
+          },
+          smuggled{
+              new_rest,
+              new_rpc,
+              "POST",
+              R"(/message:send?configuration={},"tenant":"other")",
+              send,
+              R"({"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m"}}})"
+          }}) {
+        CAPTURE(row.target);
+        const auto target = a2a::read_rest_target(row.verb, row.target);
+        REQUIRE(target.has_value());
+        a2a::incoming_request in;
+        in.from = row.from;
+        in.what = target->what;
+        in.payload = row.body;
+        in.id = "1";
+        in.target = &*target;
+        a2a::outgoing_request out;
+        REQUIRE(a2a::translate_request(in, row.to, {}, out).has_value());
+        CHECK(out.body == row.sent);
+        CHECK(out.lost == 1);
+    }
+}
+
 TEST_CASE("what is of no method of A2A is refused")
 {
     a2a::outgoing_request out;
