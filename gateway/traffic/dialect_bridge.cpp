@@ -89,6 +89,7 @@ a2a::translation<> dialect_bridge::translate_request(const a2a::incoming_request
 {
     a2a::request_options options;
     options.limits.bytes = with_.largest_request;
+    options.limits.target = with_.largest_target;
     if (interface_ != nullptr) {
         options.tenant = interface_->at.tenant;
     }

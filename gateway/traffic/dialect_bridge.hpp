@@ -28,6 +28,7 @@ public:
         a2a::error_profile profile = a2a::error_profile::v1_0_1;
         std::uint64_t largest_request = 0;  // in bytes
         std::uint64_t largest_answer = 0;   // or event
+        std::uint64_t largest_target = 0;   // of a request of HTTP+JSON to the agent, without the agent's own path
         model::side_thread& long_texts;     // outlives the bridge
         net::executor here;                 // of the caller's loop
     };

@@ -51,6 +51,27 @@ TEST_CASE("what carries meaning and cannot be said is refused with its place, an
     CHECK(with.x.agent.request_count() == 0);
 }
 
+TEST_CASE("an id that makes a target longer than limits.target does not reach an agent of HTTP+JSON")
+{
+    constexpr std::size_t limit = 256;
+    const auto small = [](config::settings& s) { s.limits.target = limit; };
+    const bridged with{v1_rest, small};
+    const std::string_view path = "/tasks/";
+    for (const std::size_t size : {limit - 1, limit, limit + 1}) {
+        CAPTURE(size);
+        const auto before = with.x.agent.request_count();
+        const std::string id(size - path.size(), 't');
+        const auto got = with.ask(v1_jsonrpc, call_of("GetTask", R"({"id":")" + id + "\"}"));
+        CHECK(got.status == 200);
+        if (size <= limit) {
+            CHECK(with.last().target == "/base/tasks/" + id);
+        } else {
+            CHECK(error_of(got).at("code") == -32602);
+            CHECK(with.x.agent.request_count() == before);
+        }
+    }
+}
+
 TEST_CASE("methods of extensions pass in the same generation, and are unknown across")
 {
     const auto echo = [](const auto&) {

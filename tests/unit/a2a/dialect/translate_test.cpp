@@ -61,6 +61,29 @@ TEST_CASE("a request up to the limit of bytes is translated, and a larger one is
     CHECK(refused.error().code == a2a::rpc_code::invalid_request);
 }
 
+TEST_CASE("a target up to its limit goes out, and a longer one is refused")
+{
+    constexpr std::size_t limit = 64;
+    const std::string_view path = "/tasks/";
+    a2a::request_options options;
+    options.limits.target = limit;
+    for (const std::size_t size : {limit - 1, limit, limit + 1}) {
+        CAPTURE(size);
+        const auto params = R"({"id":")" + std::string(size - path.size(), 't') + "\"}";
+        a2a::incoming_request in;
+        in.from = old_rpc;
+        in.what = operation::get;
+        in.payload = params;
+        a2a::outgoing_request out;
+        const auto done = a2a::translate_request(in, new_rest, options, out);
+        CHECK(done.has_value() == (size <= limit));
+        if (!done) {
+            CHECK(done.error().code == a2a::rpc_code::invalid_params);
+        }
+        CHECK(a2a::translate_request(in, new_rpc, options, out).has_value());
+    }
+}
+
 TEST_CASE("an answer and an event up to the limit of bytes are translated, and larger ones are refused")
 {
     const a2a::exchange how{
