@@ -62,11 +62,19 @@ public:
     net::routine<core::result<model::edited_answer>> edit(std::string text) override;
     bool over() const noexcept override { return over_; }
 
-    std::optional<std::size_t> interest(const net::http1::response_head& head) const override;
+    std::optional<std::size_t> interest(const net::http1::response_head& head) const override
+    {
+        return may_get_ && head.status == 405 ? std::optional<std::size_t>{0} : std::nullopt;
+    }
     net::routine<core::result<bool>>
     repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body) override;
     void gave_up(const relay_call& call) override { static_cast<void>(call); }
-    std::string failure_text(const core::error& why) const override;
+    // A stream of A2A that breaks off is resumed by a subscription: callers see the cut.
+    std::string failure_text(const core::error& why) const override
+    {
+        static_cast<void>(why);
+        return {};
+    }
 
 private:
     a2a::translation<> translate_request(const a2a::incoming_request& in);
@@ -75,7 +83,10 @@ private:
     void ask_for_page(a2a::outgoing_request& page) const;
     model::edited_answer translate(std::string_view text);
     model::edited_answer refused(const a2a::refusal& why, std::string out);
-    a2a::answer_options options() const;
+    a2a::answer_options options() const
+    {
+        return {.id = id_, .profile = with_.profile, .limits = {.bytes = with_.largest_answer}};
+    }
 
     std::shared_ptr<const model::agent_entry> agent_;
     const model::agent_interface* interface_;

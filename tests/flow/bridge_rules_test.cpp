@@ -345,6 +345,14 @@ TEST_CASE("a notification is translated, and answered with nothing")
     CHECK_FALSE(seen.contains("id"));
 }
 
+TEST_CASE("a notification that fails is no success")
+{
+    const bridged with{v03_jsonrpc, {}, [](const auto&) { return test_support::answer(503, ""); }};
+    auto note = flow::request_in(v1_jsonrpc, asked::send);
+    note.body.erase(note.body.find(R"("id":"q-1",)"), std::string_view{R"("id":"q-1",)"}.size());
+    CHECK(error_of(with.ask(v1_jsonrpc, note)).at("code") == -31503);
+}
+
 TEST_CASE("a long call is translated as well")
 {
     const bridged with{v03_jsonrpc};
