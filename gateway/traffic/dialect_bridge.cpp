@@ -100,6 +100,10 @@ dialect_bridge::dialect_bridge(
 net::routine<a2a::translation<>> dialect_bridge::take_request(a2a::incoming_request in, std::string_view id)
 {
     id_ = id;
+    if (id.size() > with_.largest_target) {
+        // It would be written into each event.
+        co_return a2a::refusal{a2a::rpc_code::invalid_request, "id", "is longer than the limit"};
+    }
     in.from = caller_;
     in.id = is_rest(caller_) ? own_id : id;
     if (in.payload.size() <= translated_at_once) {

@@ -28,7 +28,7 @@ public:
         a2a::error_profile profile = a2a::error_profile::v1_0_1;
         std::uint64_t largest_request = 0;  // in bytes
         std::uint64_t largest_answer = 0;   // or event
-        std::uint64_t largest_target = 0;   // of a request of HTTP+JSON to the agent, without the agent's own path
+        std::uint64_t largest_target = 0;   // behind the agent's own path, or id of a call
         model::side_thread& long_texts;     // outlives the bridge
         net::executor here;                 // of the caller's loop
     };
@@ -42,7 +42,8 @@ public:
     );
 
     // `in` but for its dialect; `id`: of the caller's JSON-RPC request, raw, empty in HTTP+JSON. The views in `in` and `id`
-    // outlive the routine and the bridge. Fails as a2a::translate_request(), with nothing to be sent then.
+    // outlive the routine and the bridge. Fails as a2a::translate_request(), with nothing to be sent then, and with invalid_request
+    // for an id that is too long.
     net::routine<a2a::translation<>> take_request(a2a::incoming_request in, std::string_view id);
 
     // After take_request(): what goes to the agent, which the bridge holds. `fields`: of the caller's request.

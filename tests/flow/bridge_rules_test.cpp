@@ -72,6 +72,23 @@ TEST_CASE("an id that makes a target longer than limits.target does not reach an
     }
 }
 
+TEST_CASE("an id of a call up to limits.target comes back, and a longer one is refused")
+{
+    constexpr std::size_t limit = 256;
+    const auto small = [](config::settings& s) { s.limits.target = limit; };
+    const bridged with{v03_jsonrpc, small};
+    for (const std::size_t size : {limit - 1, limit, limit + 1}) {
+        CAPTURE(size);
+        const auto before = with.x.agent.request_count();
+        const auto id = std::string(size - 2, 'i');
+        const auto got = with.ask(v1_jsonrpc, flow::request_in(v1_jsonrpc, asked::get, '"' + id + '"'));
+        CHECK(got.status == 200);
+        CHECK(plain_json::parse(got.body).at("id") == id);
+        CHECK((error_of(got).is_null() ? 0 : error_of(got).at("code").get<int>()) == (size <= limit ? 0 : -32600));
+        CHECK(with.x.agent.request_count() == before + (size <= limit ? 1 : 0));
+    }
+}
+
 TEST_CASE("methods of extensions pass in the same generation, and are unknown across")
 {
     const auto echo = [](const auto&) {
