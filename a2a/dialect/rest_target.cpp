@@ -51,6 +51,12 @@ bool asks_for_more(operation what, std::string_view task_id)
     return what == operation::get && task_id.ends_with(":subscribe");
 }
 
+// A tenant whose path is that of a task to get.
+bool looks_like_task(const rest_target& target)
+{
+    return target.tenant == "tasks" && (target.what == operation::list || target.what == operation::extended_card);
+}
+
 // A segment of the request against one of a route.
 bool match_segment(std::string_view segment, std::string_view pattern, rest_target& found)
 {
@@ -181,12 +187,13 @@ read_rest_target(std::string_view verb, std::string_view target, std::optional<g
 bool append_rest_path(std::string& out, const rest_target& from)
 {
     const auto before = out.size();
-    bool good = !asks_for_more(from.what, from.task_id);
+    const bool names_tenant = from.version == generation::v1 && !from.tenant.empty();
+    bool good = !asks_for_more(from.what, from.task_id) && !(names_tenant && looks_like_task(from));
     const auto append = [&out, &good](std::string_view text) {
         good = good && is_segment(text);
         append_encoded(out, text);
     };
-    if (from.version == generation::v1 && !from.tenant.empty()) {
+    if (names_tenant) {
         out += '/';
         append(from.tenant);
     }

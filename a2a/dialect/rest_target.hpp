@@ -32,8 +32,8 @@ core::result<rest_target>
 read_rest_target(std::string_view verb, std::string_view target, std::optional<generation> said = std::nullopt);
 
 // Appends the path, with tenant and ids percent-encoded. False, with nothing appended: an id or tenant that a path needs is empty,
-// or other readers of paths see more in it: `.` and `..`, a slash, a backslash or a zero byte, and `:subscribe` at the end of the
-// id of a task to get.
+// or other readers of paths see more in it: `.` and `..`, a slash, a backslash or a zero byte, `:subscribe` at the end of the id
+// of a task to get, and the tenant `tasks` of a list or of the extended card.
 bool append_rest_path(std::string& out, const rest_target& from);
 
 // Appends `name=value`, percent-encoded, behind `?` or `&`. `path` is where the target begins in `out`.

@@ -163,6 +163,14 @@ TEST_CASE("a path is not written around an id that it cannot hold")
     target.tenant = "a/b";
     std::string with_tenant;
     CHECK_FALSE(a2a::append_rest_path(with_tenant, target));
+    target.tenant = "tasks";
+    CHECK(a2a::append_rest_path(with_tenant, target));
+    CHECK(with_tenant == "/tasks/tasks/t");
+    for (const auto what : {operation::list, operation::extended_card}) {
+        target.what = what;
+        CHECK_FALSE(a2a::append_rest_path(with_tenant, target));
+    }
+    target.what = operation::get;
     target.tenant.clear();
     target.task_id = "...";
     std::string path;
