@@ -52,6 +52,7 @@ enum class error_profile : std::uint8_t { v1_0_0, v1_0_1 };
 struct translation_limits {
     std::size_t bytes = 16 * 1024 * 1024;  // of one request, answer or event
     unsigned depth = 64;                   // of nested containers; more than 64 counts as 64
+    std::size_t target = 8 * 1024;         // of a request of HTTP+JSON that goes out
 };
 
 // The codes that translations fail with: those of JSON-RPC 2.0 section 5.1 and of A2A 1.0 section 5.4.

@@ -92,6 +92,9 @@ translate_request(const incoming_request& in, dialect to, const request_options&
         good = to.over == binding::jsonrpc ? write_call(w, fields, how, in.id) : write_rest(w, fields, how, out.target);
     }
     out.lost = w.lost;
+    if (good && out.target.size() > options.limits.target) {
+        good = w.fail("makes a target of HTTP+JSON that is longer than the limit");
+    }
     if (!good) {
         return w.take_failure();
     }

@@ -47,7 +47,7 @@ struct outgoing_request {
 
 // Replaces what is in `out`; after a failure that is undefined. `id` goes out as it stands. Fails with
 //   parse_error, invalid_request   a body that is no JSON or nested too deep; larger than the limit
-//   invalid_params                 a member that the agent's dialect cannot say, or that has the wrong type
+//   invalid_params                 a member that the agent's dialect cannot say, or that has the wrong type; a target over the limit
 //   unsupported_operation          the list of tasks, which 0.3 does not have
 //   method_not_found               operation::none
 translation<exchange>

@@ -115,6 +115,12 @@ constexpr bool is_text(field f) noexcept
            f == field::context_id || f == field::status || f == field::status_timestamp_after;
 }
 
+// What a query can say (google.api.http: no objects). The text of another field would be JSON that nobody has checked.
+constexpr bool fits_query(field f) noexcept
+{
+    return is_text(f) || is_number(f) || f == field::include_artifacts;
+}
+
 // Members that a query may have beside those of the operation: they are read elsewhere.
 bool is_service_parameter(std::string_view name)
 {
@@ -245,6 +251,10 @@ bool request_fields::read_query_member(walk& w, operation what, std::string_view
     const auto f = static_cast<field>(row->index);
     if (f == field::task_id || f == field::config_id) {
         return true;  // the path says them
+    }
+    if (!fits_query(f)) {
+        ++w.lost;
+        return true;
     }
     if (!peek(f).empty()) {
         return w.fail(row->name, "is given twice");

@@ -39,6 +39,24 @@ bool is_utf8(std::string_view text)
     return true;
 }
 
+// Some servers take what follows a semicolon off a segment before they look for its verb, and others do not.
+bool has_parameters(std::string_view segment)
+{
+    return segment.find(';') != std::string_view::npos;
+}
+
+// An id behind which servers that decode paths before they route them see the verb of another operation.
+bool asks_for_more(operation what, std::string_view task_id)
+{
+    return what == operation::get && task_id.ends_with(":subscribe");
+}
+
+// A tenant whose path is that of a task to get.
+bool looks_like_task(const rest_target& target)
+{
+    return target.tenant == "tasks" && (target.what == operation::list || target.what == operation::extended_card);
+}
+
 // A segment of the request against one of a route.
 bool match_segment(std::string_view segment, std::string_view pattern, rest_target& found)
 {
@@ -47,7 +65,7 @@ bool match_segment(std::string_view segment, std::string_view pattern, rest_targ
     }
     const auto place = pattern.substr(0, pattern.find('}') + 1);
     const auto verb = pattern.substr(place.size());
-    if (!segment.ends_with(verb)) {
+    if (!segment.ends_with(verb) || has_parameters(segment)) {
         return false;
     }
     segment.remove_suffix(verb.size());
@@ -87,7 +105,7 @@ void find_route(std::string_view verb, std::string_view path, bool with_verb, re
             continue;
         }
         rest_target match;
-        if (!match_path(path, route.path, match)) {
+        if (!match_path(path, route.path, match) || asks_for_more(what, match.task_id)) {
             continue;
         }
         if (!verb_fits(verb, what, route.verb)) {
@@ -129,9 +147,11 @@ void append_encoded(std::string& out, std::string_view text)
     }
 }
 
+// Also to servers that decode a path before they take it apart.
 bool is_segment(std::string_view text)
 {
-    return !text.empty() && text != "." && text != "..";
+    constexpr std::string_view parting{"/\\\0", 3};
+    return !text.empty() && text != "." && text != ".." && text.find_first_of(parting) == std::string_view::npos;
 }
 
 }  // namespace
@@ -151,8 +171,10 @@ read_rest_target(std::string_view verb, std::string_view target, std::optional<g
         return found;
     }
     if (found.version == generation::v1) {
-        found.tenant = core::decoded(take_segment(path));
-        if (!found.tenant.empty() && is_utf8(found.tenant) && find_route(verb, path, found, other_verb)) {
+        const auto tenant = take_segment(path);
+        found.tenant = core::decoded(tenant);
+        const bool good = !found.tenant.empty() && is_utf8(found.tenant) && !has_parameters(tenant);
+        if (good && find_route(verb, path, found, other_verb)) {
             return found;
         }
     }
@@ -165,12 +187,13 @@ read_rest_target(std::string_view verb, std::string_view target, std::optional<g
 bool append_rest_path(std::string& out, const rest_target& from)
 {
     const auto before = out.size();
-    bool good = true;
+    const bool names_tenant = from.version == generation::v1 && !from.tenant.empty();
+    bool good = !asks_for_more(from.what, from.task_id) && !(names_tenant && looks_like_task(from));
     const auto append = [&out, &good](std::string_view text) {
         good = good && is_segment(text);
         append_encoded(out, text);
     };
-    if (from.version == generation::v1 && !from.tenant.empty()) {
+    if (names_tenant) {
         out += '/';
         append(from.tenant);
     }

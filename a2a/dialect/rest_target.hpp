@@ -25,13 +25,15 @@ struct rest_target {
 // `target` is what follows the address of the interface: `/v1/tasks/t-1:cancel`, `/acme/tasks?pageSize=5`. Of 1.0 it
 // may begin with a tenant. The path says the generation (`/v1/` is 0.3), unless `said` does: a tenant of 1.0 may be
 // called v1. Subscribe may be GET or POST in both. The part behind the last colon is a verb if an operation has it,
-// else belongs to the id. Fails with not_found, also for ids that are not UTF-8, and with method_not_allowed for a path
+// else belongs to the id. Fails with not_found, also for ids that are not UTF-8 and for what servers read in different ways (an id
+// or tenant with a semicolon, a GET of a task whose id ends in an encoded `:subscribe`), and with method_not_allowed for a path
 // that other verbs have.
 core::result<rest_target>
 read_rest_target(std::string_view verb, std::string_view target, std::optional<generation> said = std::nullopt);
 
-// Appends the path, with tenant and ids percent-encoded. False, with nothing appended: an id or tenant that a path
-// needs is empty, or is `.` or `..`, which other readers of paths take for a step.
+// Appends the path, with tenant and ids percent-encoded. False, with nothing appended: an id or tenant that a path needs is empty,
+// or other readers of paths see more in it: `.` and `..`, a slash, a backslash or a zero byte, `:subscribe` at the end of the id
+// of a task to get, and the tenant `tasks` of a list or of the extended card.
 bool append_rest_path(std::string& out, const rest_target& from);
 
 // Appends `name=value`, percent-encoded, behind `?` or `&`. `path` is where the target begins in `out`.

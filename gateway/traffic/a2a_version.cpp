@@ -38,18 +38,25 @@ said_version read_version(std::string_view text) noexcept
     return major == "1" && minor == "0" ? said_version::v1 : said_version::other;
 }
 
-std::string_view in_query(std::string_view query) noexcept
+// `garbage`: it names two.
+said_version in_query(std::string_view query) noexcept
 {
+    std::optional<std::string_view> said;
     query.remove_prefix(query.starts_with('?') ? 1 : 0);
     while (!query.empty()) {
         const auto one = query.substr(0, query.find('&'));
         query.remove_prefix(std::min(one.size() + 1, query.size()));
         const auto name = one.substr(0, one.find('='));
-        if (core::equal_ignoring_case(name, field_name)) {
-            return one.substr(std::min(name.size() + 1, one.size()));
+        if (!core::equal_ignoring_case(name, field_name)) {
+            continue;
         }
+        const auto value = one.substr(std::min(name.size() + 1, one.size()));
+        if (said && *said != value) {
+            return said_version::garbage;
+        }
+        said = value;
     }
-    return {};
+    return read_version(said.value_or(std::string_view{}));
 }
 
 }  // namespace
@@ -66,7 +73,7 @@ said_version version_said(const net::http1::field_list& fields, std::string_view
         }
         said = &field.value;
     }
-    return read_version(said != nullptr ? *said : in_query(query));
+    return said != nullptr ? read_version(*said) : in_query(query);
 }
 
 std::optional<a2a::generation> generation_said(said_version version) noexcept

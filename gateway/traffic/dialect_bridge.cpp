@@ -6,6 +6,7 @@
 #include "net/loop/ask.hpp"
 #include "net/sse/sse_events.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway::traffic {
@@ -36,8 +37,10 @@ method verb_of(std::string_view name) noexcept
     return name == "DELETE" ? method::delete_ : method::post;
 }
 
-std::string event_of(std::string_view data)
+// A line of SSE may end in a carriage return, which in JSON can only be white space.
+std::string event_of(std::string data)
 {
+    std::ranges::replace(data, '\r', ' ');
     return net::with_sse_data("data: \n\n", data);
 }
 
@@ -47,6 +50,27 @@ constexpr bool begins_with_task(a2a::operation what, a2a::dialect caller, a2a::d
 {
     return what == a2a::operation::subscribe && caller.version == a2a::generation::v1 &&
            agent.version == a2a::generation::v03;
+}
+
+// What a request of the gateway's own came to.
+struct further {
+    std::string text;
+    a2a::translation<a2a::translated_answer> done;
+};
+
+net::routine<further>
+translate_further(dialect_bridge::means with, a2a::exchange how, a2a::answer_options options, side_answer answer)
+{
+    const auto work = [&how, &options, &answer] {
+        further made;
+        made.done = a2a::translate_answer(how, {answer.status, answer.body}, options, made.text);
+        return made;
+    };
+    if (answer.body.size() <= translated_at_once) {
+        co_return work();
+    }
+    auto asked = with.long_texts.ask<further>(work);
+    co_return co_await net::ask(with.here, with.here, std::move(asked));
 }
 
 }  // namespace
@@ -76,6 +100,10 @@ dialect_bridge::dialect_bridge(
 net::routine<a2a::translation<>> dialect_bridge::take_request(a2a::incoming_request in, std::string_view id)
 {
     id_ = id;
+    if (id.size() > with_.largest_target) {
+        // It would be written into each event.
+        co_return a2a::refusal{a2a::rpc_code::invalid_request, "id", "is longer than the limit"};
+    }
     in.from = caller_;
     in.id = is_rest(caller_) ? own_id : id;
     if (in.payload.size() <= translated_at_once) {
@@ -89,6 +117,7 @@ a2a::translation<> dialect_bridge::translate_request(const a2a::incoming_request
 {
     a2a::request_options options;
     options.limits.bytes = with_.largest_request;
+    options.limits.target = with_.largest_target;
     if (interface_ != nullptr) {
         options.tenant = interface_->at.tenant;
     }
@@ -162,15 +191,6 @@ void dialect_bridge::fill(relay_call& call)
     }
 }
 
-a2a::answer_options dialect_bridge::options() const
-{
-    a2a::answer_options out;
-    out.id = id_;
-    out.profile = with_.profile;
-    out.limits.bytes = with_.largest_answer;
-    return out;
-}
-
 void dialect_bridge::begin(const net::http1::response_head& head, bool events, side_requests& beside)
 {
     agent_status_ = head.status;
@@ -216,15 +236,14 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
         answer->body = "{\"task\":" + answer->body + "}";
     }
     how.asked = a2a::operation::stream;
-    std::string out;
-    const auto done = a2a::translate_answer(how, {answer->status, answer->body}, options(), out);
-    if (!done) {
-        co_return event_of(refused(done.error(), std::move(out)).text);
+    auto made = co_await translate_further(with_, how, options(), std::move(*answer));
+    if (!made.done) {
+        co_return event_of(refused(made.done.error(), std::move(made.text)).text);
     }
-    lost_ += done->lost;
-    over_ = done->is_error;
+    lost_ += made.done->lost;
+    over_ = made.done->is_error;
     began_with_task_ = !over_;
-    co_return event_of(with_facts(facts_, std::move(out)));
+    co_return event_of(with_facts(facts_, std::move(made.text)));
 }
 
 net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::string text)
@@ -233,7 +252,7 @@ net::routine<core::result<model::edited_answer>> dialect_bridge::edit(std::strin
     if (blank && events_) {
         co_return model::edited_answer{std::move(text), false};
     }
-    if (blank && id_.empty() && !is_rest(caller_)) {
+    if (blank && id_.empty() && !is_rest(caller_) && agent_status_ < 300) {
         // A notification is answered with nothing.
         status_ = 204;
         co_return model::edited_answer{{}, true, status_};
@@ -287,16 +306,16 @@ net::routine<core::result<>> dialect_bridge::add_pages(model::edited_answer& who
         if (!answer) {
             co_return std::move(answer).error();
         }
-        std::string more;
-        const auto done = a2a::translate_answer(how_, {answer->status, answer->body}, options(), more);
-        if (!done) {
-            whole = refused(done.error(), std::move(more));
+        auto made = co_await translate_further(with_, how_, options(), std::move(*answer));
+        auto& more = made.text;
+        if (!made.done) {
+            whole = refused(made.done.error(), std::move(more));
             co_return core::result<>{};
         }
-        lost_ += done->lost;
-        next_page_ = done->next_page;
-        if (done->is_error) {
-            status_ = done->status;
+        lost_ += made.done->lost;
+        next_page_ = made.done->next_page;
+        if (made.done->is_error) {
+            status_ = made.done->status;
             whole = {std::move(more), true, status_, std::nullopt};
             co_return core::result<>{};
         }
@@ -354,11 +373,6 @@ model::edited_answer dialect_bridge::refused(const a2a::refusal& why, std::strin
     return {std::move(out), true, status_, code};
 }
 
-std::optional<std::size_t> dialect_bridge::interest(const net::http1::response_head& head) const
-{
-    return may_get_ && head.status == 405 ? std::optional<std::size_t>{0} : std::nullopt;
-}
-
 net::routine<core::result<bool>>
 dialect_bridge::repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body)
 {
@@ -375,13 +389,6 @@ dialect_bridge::repair(relay_call& call, agent_exchange& on, const net::http1::r
     call.head = sent_head_;
     call.body = {};
     co_return true;
-}
-
-std::string dialect_bridge::failure_text(const core::error& why) const
-{
-    // A stream of A2A that breaks off is resumed by a subscription: callers see the cut.
-    static_cast<void>(why);
-    return {};
 }
 
 }  // namespace gateway::traffic

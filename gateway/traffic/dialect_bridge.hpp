@@ -31,6 +31,7 @@ public:
         a2a::error_profile profile = a2a::error_profile::v1_0_1;
         std::uint64_t largest_request = 0;  // in bytes
         std::uint64_t largest_answer = 0;   // or event
+        std::uint64_t largest_target = 0;   // behind the agent's own path, or id of a call
         model::side_thread& long_texts;     // outlives the bridge
         net::executor here;                 // of the caller's loop
         net::shared_budget* bodies;         // what bodies may take in memory; outlives the bridge; null: anything
@@ -45,7 +46,8 @@ public:
     );
 
     // `in` but for its dialect; `id`: of the caller's JSON-RPC request, raw, empty in HTTP+JSON. The views in `in` and `id`
-    // outlive the routine and the bridge. Fails as a2a::translate_request(), with nothing to be sent then.
+    // outlive the routine and the bridge. Fails as a2a::translate_request(), with nothing to be sent then, and with invalid_request
+    // for an id that is too long.
     net::routine<a2a::translation<>> take_request(a2a::incoming_request in, std::string_view id);
 
     // After take_request(): whether there is room for the body that the bridge holds, until a stream begins.
@@ -71,11 +73,19 @@ public:
     net::routine<core::result<model::edited_answer>> edit(std::string text) override;
     bool over() const noexcept override { return over_; }
 
-    std::optional<std::size_t> interest(const net::http1::response_head& head) const override;
+    std::optional<std::size_t> interest(const net::http1::response_head& head) const override
+    {
+        return may_get_ && head.status == 405 ? std::optional<std::size_t>{0} : std::nullopt;
+    }
     net::routine<core::result<bool>>
     repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body) override;
     void gave_up(const relay_call& call) override { static_cast<void>(call); }
-    std::string failure_text(const core::error& why) const override;
+    // A stream of A2A that breaks off is resumed by a subscription: callers see the cut.
+    std::string failure_text(const core::error& why) const override
+    {
+        static_cast<void>(why);
+        return {};
+    }
 
 private:
     a2a::translation<> translate_request(const a2a::incoming_request& in);
@@ -84,7 +94,10 @@ private:
     void ask_for_page(a2a::outgoing_request& page) const;
     model::edited_answer translate(std::string_view text);
     model::edited_answer refused(const a2a::refusal& why, std::string out);
-    a2a::answer_options options() const;
+    a2a::answer_options options() const
+    {
+        return {.id = id_, .profile = with_.profile, .limits = {.bytes = with_.largest_answer}};
+    }
 
     std::shared_ptr<const model::agent_entry> agent_;
     const model::agent_interface* interface_;

@@ -111,6 +111,7 @@ net::routine<> endpoint::translate(request_context& request, bridged asked)
             request.error_profile,
             settings_.limits.body,
             settings_.limits.sse_event,
+            settings_.limits.target,
             control_.long_bodies(),
             request.caller.owner().get_executor(),
             request.caller.bodies()

@@ -95,7 +95,7 @@ constexpr std::array<std::string_view, 16> fields_of_bytes{
 };
 
 // Fields that hold of a message in one dialect of A2A, or of its bytes.
-constexpr std::array<std::string_view, 12> fields_of_dialect{
+constexpr std::array<std::string_view, 13> fields_of_dialect{
     "A2A-Extensions",
     "A2A-Version",
     "Accept",
@@ -104,6 +104,7 @@ constexpr std::array<std::string_view, 12> fields_of_dialect{
     "Content-MD5",
     "Content-Type",
     "Digest",
+    "Location",  // of what the agent has created, at the agent
     "Repr-Digest",
     "Signature",
     "Signature-Input",

@@ -51,6 +51,44 @@ TEST_CASE("what carries meaning and cannot be said is refused with its place, an
     CHECK(with.x.agent.request_count() == 0);
 }
 
+TEST_CASE("an id that makes a target longer than limits.target does not reach an agent of HTTP+JSON")
+{
+    constexpr std::size_t limit = 256;
+    const auto small = [](config::settings& s) { s.limits.target = limit; };
+    const bridged with{v1_rest, small};
+    const std::string_view path = "/tasks/";
+    for (const std::size_t size : {limit - 1, limit, limit + 1}) {
+        CAPTURE(size);
+        const auto before = with.x.agent.request_count();
+        const std::string id(size - path.size(), 't');
+        const auto got = with.ask(v1_jsonrpc, call_of("GetTask", R"({"id":")" + id + "\"}"));
+        CHECK(got.status == 200);
+        if (size <= limit) {
+            CHECK(with.last().target == "/base/tasks/" + id);
+        } else {
+            CHECK(error_of(got).at("code") == -32602);
+            CHECK(with.x.agent.request_count() == before);
+        }
+    }
+}
+
+TEST_CASE("an id of a call up to limits.target comes back, and a longer one is refused")
+{
+    constexpr std::size_t limit = 256;
+    const auto small = [](config::settings& s) { s.limits.target = limit; };
+    const bridged with{v03_jsonrpc, small};
+    for (const std::size_t size : {limit - 1, limit, limit + 1}) {
+        CAPTURE(size);
+        const auto before = with.x.agent.request_count();
+        const auto id = std::string(size - 2, 'i');
+        const auto got = with.ask(v1_jsonrpc, flow::request_in(v1_jsonrpc, asked::get, '"' + id + '"'));
+        CHECK(got.status == 200);
+        CHECK(plain_json::parse(got.body).at("id") == id);
+        CHECK((error_of(got).is_null() ? 0 : error_of(got).at("code").get<int>()) == (size <= limit ? 0 : -32600));
+        CHECK(with.x.agent.request_count() == before + (size <= limit ? 1 : 0));
+    }
+}
+
 TEST_CASE("methods of extensions pass in the same generation, and are unknown across")
 {
     const auto echo = [](const auto&) {
@@ -349,6 +387,14 @@ TEST_CASE("a notification is translated, and answered with nothing")
     const auto seen = plain_json::parse(with.last().body);
     CHECK(seen.at("method") == "message/send");
     CHECK_FALSE(seen.contains("id"));
+}
+
+TEST_CASE("a notification that fails is no success")
+{
+    const bridged with{v03_jsonrpc, {}, [](const auto&) { return test_support::answer(503, ""); }};
+    auto note = flow::request_in(v1_jsonrpc, asked::send);
+    note.body.erase(note.body.find(R"("id":"q-1",)"), std::string_view{R"("id":"q-1",)"}.size());
+    CHECK(error_of(with.ask(v1_jsonrpc, note)).at("code") == -31503);
 }
 
 TEST_CASE("a long call is translated as well")

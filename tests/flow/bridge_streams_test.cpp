@@ -100,6 +100,31 @@ TEST_CASE("a subscription of 1.0 begins with the task, which an agent of 0.3 is 
     CHECK(modern.x.agent.request_count() == 1);
 }
 
+TEST_CASE("a subscription begins with one event, however long the task is and however the agent breaks its lines")
+{
+    const std::string note(300'000, 'x');
+    const bridged with{
+        v03_jsonrpc,
+        {},
+        [&note](const auto& seen) {
+            const auto id = flow::id_of(seen);
+            if (seen.body.find("tasks/get") != std::string::npos) {
+                return test_support::answer_json(
+                    "{\r\n\"jsonrpc\":\"2.0\",\"id\":" + id +
+                    R"(,"result":{"kind":"task","id":"t","contextId":"c","status":{"state":"working"},"metadata":{)" +
+                    "\r\n\r\n\"a\":1,\r\"b\":\"" + note + "\"\n}}}"
+                );
+            }
+            return test_support::answer(200, flow::stream_in(v03_jsonrpc, id), {{"Content-Type", "text/event-stream"}});
+        }
+    };
+    const auto data = flow::data_of(with.ask(v1_jsonrpc, asked::subscribe).body);
+    REQUIRE(data.size() == 3);
+    const auto task = plain_json::parse(data[0]).at("result").at("task");
+    CHECK(task.at("metadata").at("a") == 1);
+    CHECK(task.at("metadata").at("b") == note);
+}
+
 TEST_CASE("a subscription to a task that cannot be read ends with the agent's error")
 {
     const bridged with{

@@ -52,8 +52,8 @@ const found_row found_rows[]{
     {"GET", "/tasks/tasks/t", v1, operation::get, "tasks", "t", "", ""},
     {"POST", "/tasks/message:send", v1, operation::send, "tasks", "", "", ""},
     {"GET", "/acme/extendedAgentCard", v1, operation::extended_card, "acme", "", "", ""},
-    {"GET", "/tasks/a%2Fb%3Acancel", v1, operation::get, "", "a/b:cancel", "", ""},
-    {"GET", "/%C3%A9/tasks/%F0%9F%98%80%00", v1, operation::get, "\xC3\xA9", {"\xF0\x9F\x98\x80\0", 5}, "", ""},
+    {"GET", "/tasks/a%20b%3Acancel", v1, operation::get, "", "a b:cancel", "", ""},
+    {"GET", "/%C3%A9/tasks/%F0%9F%98%80%01", v1, operation::get, "\xC3\xA9", "\xF0\x9F\x98\x80\x01", "", ""},
     {"POST", "/tasks/a:b:cancel", v1, operation::cancel, "", "a:b", "", ""},
     {"GET", "/tasks/a:b", v1, operation::get, "", "a:b", "", ""},
 };
@@ -114,6 +114,12 @@ TEST_CASE("no other path is found, and no other verb is allowed")
           "/tasks/a%C3",
           "/%C0%AF/tasks",
           "/message:sent",
+          "/tasks/t%3Asubscribe",
+          "/v1/tasks/t%3asubscribe",
+          "/tasks/t:subscribe;x",
+          "/tasks/t;x:subscribe",
+          "/tasks/t;x",
+          "/acme;x/tasks",
           "/tasks/t/pushNotificationConfigs/p/q",
           "/tasks/t/pushNotificationConfigs/"}) {
         CAPTURE(path);
@@ -138,13 +144,34 @@ TEST_CASE("a path is not written around an id that it cannot hold")
     a2a::rest_target target;
     target.what = operation::get;
     target.version = v1;
-    for (const std::string_view id : {"", ".", ".."}) {
+    for (const std::string_view id :
+         {std::string_view{},
+          std::string_view{"."},
+          std::string_view{".."},
+          std::string_view{"../.well-known"},
+          std::string_view{"t/pushNotificationConfigs/p"},
+          std::string_view{"..\\x"},
+          std::string_view{"t\0", 2},
+          std::string_view{"t:subscribe"}}) {
         CAPTURE(id);
         std::string path = "kept";
         target.task_id = id;
         CHECK_FALSE(a2a::append_rest_path(path, target));
         CHECK(path == "kept");
     }
+    target.task_id = "t";
+    target.tenant = "a/b";
+    std::string with_tenant;
+    CHECK_FALSE(a2a::append_rest_path(with_tenant, target));
+    target.tenant = "tasks";
+    CHECK(a2a::append_rest_path(with_tenant, target));
+    CHECK(with_tenant == "/tasks/tasks/t");
+    for (const auto what : {operation::list, operation::extended_card}) {
+        target.what = what;
+        CHECK_FALSE(a2a::append_rest_path(with_tenant, target));
+    }
+    target.what = operation::get;
+    target.tenant.clear();
     target.task_id = "...";
     std::string path;
     CHECK(a2a::append_rest_path(path, target));

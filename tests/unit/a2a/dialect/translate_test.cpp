@@ -153,13 +153,13 @@ TEST_CASE("the id of a call goes out as it stands, and comes back as the caller 
 TEST_CASE("the tenant of an interface is sent for callers who name none")
 {
     a2a::request_options options;
-    options.tenant = "a \"b\"/c";
+    options.tenant = "a \"b\":c";
     const auto made = [&options](a2a::dialect from, a2a::dialect to, std::string_view row) {
         return tests::translated_request(from, to, operation::get, row, options).text;
     };
     const std::string_view asked = R"({"params":{"id":"t"}})";
-    CHECK(made(old_rpc, new_rpc, asked) == R"({"params":{"tenant":"a \"b\"/c","id":"t"}})");
-    CHECK(made(old_rpc, new_rest, asked) == R"({"verb":"GET","target":"/a%20%22b%22%2Fc/tasks/t"})");
+    CHECK(made(old_rpc, new_rpc, asked) == R"({"params":{"tenant":"a \"b\":c","id":"t"}})");
+    CHECK(made(old_rpc, new_rest, asked) == R"({"verb":"GET","target":"/a%20%22b%22%3Ac/tasks/t"})");
     CHECK(
         made(new_rpc, new_rest, R"({"params":{"tenant":"own","id":"t"}})") ==
         R"({"verb":"GET","target":"/own/tasks/t"})"

@@ -61,6 +61,8 @@ TEST_CASE("the query names a version if the head does not")
     CHECK(said({}, "?A2A-Version") == said_version::none);
     CHECK(said({}, "?xA2A-Version=1.0") == said_version::none);
     CHECK(said({"0.3"}, "?A2A-Version=1.0") == said_version::v03);
+    CHECK(said({}, "?A2A-Version=1.0&x=1&a2a-version=1.0") == said_version::v1);
+    CHECK(said({}, "?A2A-Version=1.0&A2A-Version=0.3") == said_version::garbage);
 }
 
 TEST_CASE("only a supported version is a generation")

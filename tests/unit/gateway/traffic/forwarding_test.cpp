@@ -256,6 +256,7 @@ TEST_CASE("A translated message keeps nothing that holds of one dialect, in both
           "Content-Digest",
           "Content-Encoding",
           "Content-Type",
+          "Location",
           "Repr-Digest",
           "Signature",
           "Signature-Input",
