@@ -152,8 +152,14 @@ void push_plane::start_due(core::steady_time now)
 
 net::task<> push_plane::deliver(store::delivery_facts delivery)
 {
-    auto trying = attempt(delivery);
-    auto verdict = co_await std::move(trying);
+    push_verdict verdict;
+    if (queue_.failures(delivery.lane) < settings_.limits.push_attempts) {
+        auto trying = attempt(delivery);
+        verdict = co_await std::move(trying);
+    } else {
+        // give_up_late() has not seen the last attempt: it has thrown.
+        verdict = verdict_of(push_end::exhausted, "the attempts were broken off");
+    }
     if (stopped_) {
         // The answer may be that the fetcher has ended. What was delivered is delivered again by the next process.
         const bool delivered = verdict.end == push_end::delivered;

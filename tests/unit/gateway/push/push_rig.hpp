@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -149,7 +150,12 @@ struct push_rig {
             [this] { return clock; },
             [] { return 0.0; },
             jose::system_random,
-            [this](const std::string& agent) { return agent == "a" ? entry : nullptr; },
+            [this](const std::string& agent) {
+                if (lookup_throws) {
+                    throw std::runtime_error{"a bug"};
+                }
+                return agent == "a" ? entry : nullptr;
+            },
             nullptr
         };
     }
@@ -207,6 +213,7 @@ struct push_rig {
     core::logger log{sink, core::log_level::debug};
     std::unique_ptr<store::engine> records = store::make_memory();
     store_faults faults;
+    bool lookup_throws = false;
     std::vector<core::secret> keys{core::secret{std::string(jose::sealing_key_bytes, 'k')}};
     std::shared_ptr<const gateway::model::push_addresses> addresses =
         std::make_shared<const gateway::model::push_addresses>(jose::text_sealer{keys});
