@@ -19,6 +19,9 @@ constexpr std::uint64_t largest(unsigned bits) noexcept
 
 constexpr double most_jitter = 0.2;  // of a cooldown
 
+// A trial keeps others out for at least this long: an agent may need that for any answer.
+constexpr core::duration shortest_trial{30'000};
+
 }  // namespace
 
 struct breaker::word {
@@ -98,7 +101,7 @@ std::optional<breaker::permit> breaker::admit(core::steady_time now) noexcept
             return std::nullopt;
         }
         auto trial = cooled ? is.next(phase::half_open, is.row, 0) : is;
-        trial.value = millis(now + cooldown_after(is.row));
+        trial.value = millis(now + std::max(cooldown_after(is.row), shortest_trial));
         if (swap(is, trial)) {
             return permit{trial.epoch, true};
         }

@@ -189,6 +189,15 @@ TEST_CASE("A trial that lasts as long as a cooldown lets another call try, and b
     }
 }
 
+TEST_CASE("A trial keeps others out for thirty seconds, however short the cooldown is")
+{
+    breaker tested{{.cooldown = 100ms}, start, no_jitter};
+    open(tested);
+    REQUIRE(tested.admit(start + 100ms).has_value());
+    CHECK_FALSE(tested.admit(start + 30'099ms).has_value());
+    CHECK(tested.admit(start + 30'100ms).has_value());
+}
+
 TEST_CASE("A cooldown grows with each opening in a row, up to its limit, and a success begins it again")
 {
     breaker tested{{}, start, no_jitter};
