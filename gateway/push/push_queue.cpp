@@ -6,12 +6,13 @@ core::result<> push_queue::reserve(const std::string& agent, std::uint64_t size)
 {
     const auto there = agents_.find(agent);
     const auto of_agent = there == agents_.end() ? 0 : there->second.places;
+    const auto bytes_of_agent = there == agents_.end() ? 0 : there->second.bytes;
     const char* over = nullptr;
     if (places_ >= limits_.all) {
         over = "limits.push_queue";
     } else if (of_agent >= limits_.of_agent) {
         over = "limits.push_queue_agent";
-    } else if (bytes_ + size > limits_.bytes) {
+    } else if (bytes_ + size > limits_.bytes || (of_agent > 0 && bytes_of_agent + size > limits_.bytes / 2)) {
         over = "limits.push_queue_bytes";
     }
     if (over != nullptr) {
@@ -25,7 +26,9 @@ void push_queue::take_place(const std::string& agent, std::uint64_t size)
 {
     ++places_;
     bytes_ += size;
-    ++agents_[agent].places;
+    auto& its = agents_[agent];
+    ++its.places;
+    its.bytes += size;
 }
 
 void push_queue::give_up(const std::string& agent, std::uint64_t size)
@@ -33,7 +36,11 @@ void push_queue::give_up(const std::string& agent, std::uint64_t size)
     --places_;
     bytes_ -= size;
     const auto there = agents_.find(agent);
-    if (there != agents_.end() && --there->second.places == 0) {
+    if (there == agents_.end()) {
+        return;
+    }
+    there->second.bytes -= size;
+    if (--there->second.places == 0) {
         agents_.erase(there);
     }
 }

@@ -21,7 +21,7 @@ namespace gateway::push {
 struct queue_limits {
     std::uint64_t all = 0;
     std::uint64_t of_agent = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  // of all; an agent has half of them, or one delivery
 };
 
 // Attempts at a time, and those of one agent.
@@ -72,6 +72,7 @@ private:
     using due_lanes = std::set<std::tuple<bool, core::steady_time, std::string>>;
     struct agent_state {
         std::uint64_t places = 0;
+        std::uint64_t bytes = 0;
         std::size_t under_way = 0;
         due_lanes parked;  // were due while too many were under way; each that ends lets one go
     };

@@ -49,8 +49,8 @@ public:
         bool trial_;           // the one call of a breaker that is half open
     };
 
-    // Nothing: not now, but perhaps at again_at(). From the end of a cooldown on, one call at a time is admitted, and another one when
-    // that takes longer than a cooldown and 30 seconds: a caller may be slow to send it.
+    // Nothing: not now, but perhaps at again_at(). From the end of a cooldown on, one call at a time is admitted, and another one
+    // when that takes longer than a cooldown and 30 seconds: a caller may be slow to send it.
     std::optional<permit> admit(core::steady_time now) noexcept;
 
     // A call that the state before the present one admitted changes nothing.

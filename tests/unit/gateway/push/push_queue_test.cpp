@@ -100,13 +100,30 @@ TEST_CASE("as many deliveries as the limit wait, of an agent and of all, and one
 TEST_CASE("as many bytes as the limit wait, and one more is refused")
 {
     push_queue queue{{10, 10, 100}};
-    CHECK(over(queue, "a", 99) == "");
+    CHECK(over(queue, "a", 50) == "");
+    CHECK(over(queue, "b", 49) == "");
+    CHECK(over(queue, "c", 2) == "limits.push_queue_bytes");
+    CHECK(over(queue, "c", 1) == "");
+    CHECK(over(queue, "d", 1) == "limits.push_queue_bytes");
+    queue.give_up("a", 50);
+    CHECK(queue.bytes() == 50);
+    CHECK(over(queue, "d", 50) == "");
+}
+
+TEST_CASE("an agent has half of the bytes, or one delivery, and leaves the rest to others")
+{
+    push_queue queue{{10, 10, 100}};
+    CHECK(over(queue, "a", 49) == "");
     CHECK(over(queue, "a", 2) == "limits.push_queue_bytes");
     CHECK(over(queue, "a", 1) == "");
     CHECK(over(queue, "a", 1) == "limits.push_queue_bytes");
-    queue.give_up("a", 99);
-    CHECK(queue.bytes() == 1);
-    CHECK(over(queue, "a", 99) == "");
+    CHECK(over(queue, "b", 50) == "");
+    queue.give_up("b", 50);
+    queue.give_up("a", 49);
+    queue.give_up("a", 1);
+    CHECK(over(queue, "a", 101) == "limits.push_queue_bytes");
+    CHECK(over(queue, "a", 100) == "");
+    CHECK(over(queue, "a", 1) == "limits.push_queue_bytes");
 }
 
 TEST_CASE("what an earlier process has left counts, but is never refused")
