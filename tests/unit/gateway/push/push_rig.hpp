@@ -143,7 +143,12 @@ struct push_rig {
             receiver,
             io.get_executor(),
             log,
-            {[this](store::kept_delivery delivery) { return keep_now(*records, faults.keep, std::move(delivery)); },
+            {[this](store::kept_delivery delivery) {
+                 if (keep_throws) {
+                     throw std::runtime_error{"a bug"};
+                 }
+                 return keep_now(*records, faults.keep, std::move(delivery));
+             },
              [this](std::uint64_t number) { return read_now(*records, faults.read, number); },
              [this](std::uint64_t number) { return drop_now(*records, faults.drop, number); }},
             [this] { return now; },
@@ -214,6 +219,7 @@ struct push_rig {
     std::unique_ptr<store::engine> records = store::make_memory();
     store_faults faults;
     bool lookup_throws = false;
+    bool keep_throws = false;
     std::vector<core::secret> keys{core::secret{std::string(jose::sealing_key_bytes, 'k')}};
     std::shared_ptr<const gateway::model::push_addresses> addresses =
         std::make_shared<const gateway::model::push_addresses>(jose::text_sealer{keys});
