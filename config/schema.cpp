@@ -443,7 +443,7 @@ constexpr auto settings_table = std::to_array<setting>({
      "The same for one agent."},
     {"limits.push_queue_bytes",
      size_setting{of<&settings::limits, &limit_settings::push_queue_bytes>, kib, 64 * gib},
-     "The same in bytes. They are in the store, which may be memory."},
+     "The same in bytes. One agent has half of them, or one notification. They are in the store, which may be memory."},
     {"limits.push_attempts",
      count_setting{of<&settings::limits, &limit_settings::push_attempts>, 1, 1000},
      "Attempts to deliver a push notification, counted again after a restart. After the last one Cardea drops it."},

@@ -66,6 +66,8 @@ public:
             good = find_in_send(object);
         } else if (is_object(object) && what_ == operation::create_push) {
             good = find_in_create(object);
+        } else if (is_object(object) && what_ == operation::none) {
+            good = take_from(object, holder_names.size());  // `tasks/send` of 0.1 has one
         }
         if (!good) {
             return std::move(failure_);

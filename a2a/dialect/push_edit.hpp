@@ -27,7 +27,8 @@ struct placed_push_config {
 };
 
 // The one in the params of a JSON-RPC request or in the body of an HTTP+JSON one, or none. `payload` must be JSON. Fails
-// with invalid_params, and with the member's path, for what readers could understand differently.
+// with invalid_params, and with the member's path, for what readers could understand differently, and for one in the params of a
+// method that A2A does not have (operation::none).
 translation<std::vector<placed_push_config>>
 find_requested_push(dialect from, operation what, std::string_view payload);
 

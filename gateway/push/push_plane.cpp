@@ -45,6 +45,35 @@ queue_limits limits_of(const config::limit_settings& limits) noexcept
     return {limits.push_queue, limits.push_queue_agent, limits.push_queue_bytes};
 }
 
+// Of a delivery that is being written; given back at the end, also of a write that throws, unless it is used.
+class reserved_place {
+public:
+    reserved_place(push_queue& queue, std::size_t& under_way, const store::delivery_facts& of) noexcept
+        : queue_{queue},
+          under_way_{under_way},
+          of_{of}
+    {
+        ++under_way_;
+    }
+    ~reserved_place()
+    {
+        --under_way_;
+        if (!used_) {
+            queue_.give_up(of_.agent, of_.size);
+        }
+    }
+    reserved_place(const reserved_place&) = delete;
+    reserved_place& operator=(const reserved_place&) = delete;
+
+    void use() noexcept { used_ = true; }
+
+private:
+    push_queue& queue_;
+    std::size_t& under_way_;
+    const store::delivery_facts& of_;
+    bool used_ = false;
+};
+
 push_verdict verdict_of(push_end end, std::string why)
 {
     push_verdict verdict;
@@ -108,14 +137,13 @@ net::task<core::result<std::string>> push_plane::accept(model::push_delivery del
     if (auto place = queue_.reserve(facts.agent, facts.size); !place) {
         co_return std::move(place).error();
     }
-    ++under_way_;
+    reserved_place place{queue_, under_way_, facts};
     auto keeping = services_.store.keep(std::move(kept));
     const auto number = co_await std::move(keeping);
-    --under_way_;
     if (!number) {
-        queue_.give_up(facts.agent, facts.size);
         co_return number.error();
     }
+    place.use();
     auto id = facts.id;
     facts.number = *number;
     queue_.add(std::move(facts), services_.now());
@@ -152,8 +180,14 @@ void push_plane::start_due(core::steady_time now)
 
 net::task<> push_plane::deliver(store::delivery_facts delivery)
 {
-    auto trying = attempt(delivery);
-    auto verdict = co_await std::move(trying);
+    push_verdict verdict;
+    if (queue_.failures(delivery.lane) < settings_.limits.push_attempts) {
+        auto trying = attempt(delivery);
+        verdict = co_await std::move(trying);
+    } else {
+        // give_up_late() has not seen the last attempt: it has thrown.
+        verdict = verdict_of(push_end::exhausted, "the attempts were broken off");
+    }
     if (stopped_) {
         // The answer may be that the fetcher has ended. What was delivered is delivered again by the next process.
         const bool delivered = verdict.end == push_end::delivered;

@@ -1,5 +1,6 @@
 // Which deliveries wait, and which is next. Deliveries of a lane go out one after the other in the order of their numbers;
-// lanes do not wait for one another. Bodies are not here but in the store. Pure: the time is a parameter.
+// lanes do not wait for one another. What is tried for the first time goes before what has failed, so that receivers that do not
+// answer hold up their own only. Bodies are not here but in the store. Pure: the time is a parameter.
 #pragma once
 
 #include "core/clock.hpp"
@@ -13,14 +14,14 @@
 #include <set>
 #include <string>
 #include <string_view>
-#include <utility>
+#include <tuple>
 
 namespace gateway::push {
 
 struct queue_limits {
     std::uint64_t all = 0;
     std::uint64_t of_agent = 0;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;  // of all; an agent has half of them, or one delivery
 };
 
 // Attempts at a time, and those of one agent.
@@ -44,7 +45,8 @@ public:
     // One of an earlier process: counts, but is never refused.
     void restore(store::delivery_facts delivery, core::steady_time now);
 
-    // The next one that is due, which is under way then; nothing: none is, or too many are under way.
+    // The next one that is due, which is under way then; nothing: none is, or too many are under way. Its time does not grow with
+    // the number of those that wait.
     std::optional<store::delivery_facts> next(core::steady_time now);
 
     // Of the one under way in this lane: how often it has failed before.
@@ -64,21 +66,24 @@ private:
     struct lane_state {
         std::map<std::uint64_t, store::delivery_facts> waiting;  // never empty
         std::uint64_t failures = 0;                              // of the first
-        core::steady_time due{};
         bool under_way = false;
     };
+    // Lanes of which none is under way: whether the first has failed, when it is due, and the name.
+    using due_lanes = std::set<std::tuple<bool, core::steady_time, std::string>>;
     struct agent_state {
         std::uint64_t places = 0;
+        std::uint64_t bytes = 0;
         std::size_t under_way = 0;
+        due_lanes parked;  // were due while too many were under way; each that ends lets one go
     };
     using lanes = std::map<std::string, lane_state, std::less<>>;
 
     void take_place(const std::string& agent, std::uint64_t size);
-    void end_attempt(lanes::iterator lane, core::steady_time due);
+    void end_attempt(lanes::iterator lane);
 
     queue_limits limits_;
     lanes lanes_;
-    std::set<std::pair<core::steady_time, std::string>> due_;  // lanes of which none is under way
+    due_lanes due_;  // that are not parked
     std::map<std::string, agent_state, std::less<>> agents_;
     std::map<std::uint64_t, core::wall_time> received_;  // by number
     std::uint64_t places_ = 0;

@@ -9,6 +9,7 @@
 #include "gateway/model/tls_files.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -16,6 +17,9 @@ namespace gateway::push {
 namespace {
 
 using core::errc;
+
+// Of what a receiver says to a notification, so that it is not cut off while it says a little.
+constexpr std::uint64_t longest_read = 64 * 1024;
 
 // The raw JSON string as text.
 std::string text_of(std::string_view raw)
@@ -57,6 +61,8 @@ net::fetch_request make_delivery(
     request.url = receiver.url;
     request.addresses = std::make_shared<const core::address_rule>(settings.push_allow);
     request.body = std::move(body);
+    request.status_only = true;  // a receiver that has taken it does not get it once more for its long or late answer
+    request.max_size = longest_read;
     request.timeout = settings.timeouts.push;
     request.connect_timeout = std::min(settings.timeouts.connect, settings.timeouts.push);
     request.headers.emplace_back("Content-Type", "application/json");

@@ -19,14 +19,17 @@ constexpr std::uint64_t largest(unsigned bits) noexcept
 
 constexpr double most_jitter = 0.2;  // of a cooldown
 
+// A trial keeps others out for at least this long: an agent may need that for any answer.
+constexpr core::duration shortest_trial{30'000};
+
 }  // namespace
 
 struct breaker::word {
     phase is = phase::closed;
     std::uint16_t epoch = 0;  // counts changes of the phase
     std::uint64_t row = 0;    // openings without a success in between
-    // closed: failures without a success in between. open: until when. unreachable: when it is tried next. half open: 1 while a
-    // call is on its way. Times are milliseconds since the breaker was made.
+    // closed: failures without a success in between. open: until when. unreachable: when it is tried next. half open: until when the
+    // call on its way keeps others out, 0: there is none. Times are milliseconds since the breaker was made.
     std::uint64_t value = 0;
 
     static word from(std::uint64_t bits) noexcept
@@ -93,16 +96,12 @@ std::optional<breaker::permit> breaker::admit(core::steady_time now) noexcept
             return permit{is.epoch, false};
         }
         const bool cooled = is.is == phase::open && millis(now) >= is.value;
-        const bool idle = is.is == phase::half_open && is.value == 0;
+        const bool idle = is.is == phase::half_open && millis(now) >= is.value;
         if (!cooled && !idle) {
             return std::nullopt;
         }
-        auto trial = is;
-        if (cooled) {
-            trial = is.next(phase::half_open, is.row, 1);
-        } else {
-            trial.value = 1;
-        }
+        auto trial = cooled ? is.next(phase::half_open, is.row, 0) : is;
+        trial.value = millis(now + std::max(cooldown_after(is.row), shortest_trial));
         if (swap(is, trial)) {
             return permit{trial.epoch, true};
         }
@@ -139,7 +138,7 @@ void breaker::released(permit of) noexcept
 breaker_change breaker::worked(permit of, core::steady_time now) noexcept
 {
     auto is = load();
-    if (!of.trial_) {
+    if (!of.trial_ && is.epoch == of.epoch_) {
         recent_.add(now, {1, 0});
     }
     while (is.epoch == of.epoch_) {
@@ -165,7 +164,7 @@ breaker_change breaker::worked(permit of, core::steady_time now) noexcept
 breaker_change breaker::failed(permit of, call_end how, core::steady_time now) noexcept
 {
     auto is = load();
-    if (!of.trial_) {
+    if (!of.trial_ && is.epoch == of.epoch_) {
         recent_.add(now, {1, 1});
     }
     while (is.epoch == of.epoch_) {
@@ -192,13 +191,18 @@ bool breaker::over_ratio(core::steady_time now) const noexcept
            static_cast<double>(recent.marked) >= settings_.ratio * static_cast<double>(recent.all);
 }
 
+core::duration breaker::cooldown_after(std::uint64_t openings) const noexcept
+{
+    return std::min(settings_.cooldown * static_cast<std::int64_t>(openings), settings_.max_cooldown);
+}
+
 breaker::word breaker::opened_after(const word& was, call_end how, core::steady_time now) const noexcept
 {
     const auto row = std::min(was.row + 1, largest(row_bits));
     if (how == call_end::unreachable) {
         return was.next(phase::unreachable, row, millis(now + settings_.probe));
     }
-    const auto whole = std::min(settings_.cooldown * static_cast<std::int64_t>(row), settings_.max_cooldown);
+    const auto whole = cooldown_after(row);
     const auto off = static_cast<double>(whole.count()) * most_jitter * random_();
     const core::duration time{whole.count() - static_cast<std::int64_t>(off)};
     return was.next(phase::open, row, millis(now + time));

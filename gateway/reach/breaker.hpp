@@ -49,7 +49,8 @@ public:
         bool trial_;           // the one call of a breaker that is half open
     };
 
-    // Nothing: not now, but perhaps at again_at(). From the end of a cooldown on, one call at a time is admitted.
+    // Nothing: not now, but perhaps at again_at(). From the end of a cooldown on, one call at a time is admitted, and another one
+    // when that takes longer than a cooldown and 30 seconds: a caller may be slow to send it.
     std::optional<permit> admit(core::steady_time now) noexcept;
 
     // A call that the state before the present one admitted changes nothing.
@@ -78,6 +79,7 @@ private:
     std::uint64_t millis(core::steady_time now) const noexcept;
     word load() const noexcept;
     bool swap(word& expected, const word& desired) noexcept;
+    core::duration cooldown_after(std::uint64_t openings) const noexcept;
     word opened_after(const word& was, call_end how, core::steady_time now) const noexcept;
     breaker_change worked(permit of, core::steady_time now) noexcept;
     breaker_change failed(permit of, call_end how, core::steady_time now) noexcept;

@@ -36,6 +36,7 @@ void fetch_transfer::set_options()
 
 bool fetch_transfer::take_head()
 {
+    has_head_ = true;
     if (length().value_or(0) > request_.max_size) {
         return refuse(core::errc::card_too_large, "fetch: Content-Length is over the limit");
     }
@@ -47,13 +48,18 @@ bool fetch_transfer::take_body(std::string_view data)
     if (data.size() > request_.max_size - body_.size()) {
         return refuse(core::errc::card_too_large, "fetch: the body is over the limit");
     }
+    if (request_.status_only) {
+        request_.max_size -= data.size();
+        return true;
+    }
     body_.append(data);
     return true;
 }
 
 void fetch_transfer::over(CURLcode code)
 {
-    if (auto failed = failure(code)) {
+    auto failed = failure(code);
+    if (failed && !(request_.status_only && has_head_)) {
         end_with(std::move(*failed));
         return;
     }

@@ -45,6 +45,7 @@ private:
 
     fetch_request request_;
     std::string body_;
+    bool has_head_ = false;  // all of the final answer's
 };
 
 }  // namespace net

@@ -193,6 +193,17 @@ TEST_CASE("what one reader takes for a configuration and another one does not is
         refused(old_rpc, operation::create_push, R"({"PushNotificationConfig":{"url":"v"}})") ==
         "pushNotificationConfig: is spelled in another way"
     );
+    // `tasks/send` of A2A 0.1, and what an extension may add.
+    CHECK(
+        refused(old_rpc, operation::none, R"({"id":"1","pushNotification":{"url":"v"}})") ==
+        "pushNotification: is a member of another version of A2A"
+    );
+    CHECK(
+        refused(old_rpc, operation::none, R"({"Push_Notification_Config":{"url":"v"}})") ==
+        "pushNotificationConfig: is spelled in another way"
+    );
+    CHECK(a2a::find_requested_push(old_rpc, operation::none, R"({"pushNotification":null,"url":"u"})")->empty());
+    CHECK(a2a::find_requested_push(old_rpc, operation::none, R"([1])")->empty());
 }
 
 TEST_CASE("a receiver is shown the first scheme of either generation, if there are credentials for it")

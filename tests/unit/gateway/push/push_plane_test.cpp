@@ -141,6 +141,27 @@ TEST_CASE("a delivery ends with the last attempt of the limit")
     }
 }
 
+TEST_CASE("a delivery whose attempts throw ends after as many of them, and the next of its lane goes out")
+{
+    push_rig x;
+    x.settings.limits.push_attempts = 2;
+    x.lookup_throws = true;
+    x.accept(old_task);
+    const auto next = x.accept(old_task);
+    x.pass(0s);
+    x.pass(5min);
+    CHECK(x.ended(push_end::exhausted) == 0);
+    CHECK(x.records->deliveries()->size() == 2);
+    x.lookup_throws = false;
+    x.pass(5min);
+    CHECK(x.ended(push_end::exhausted) == 1);
+    CHECK(x.logged(R"("detail":"the attempts were broken off")"));
+    CHECK(x.records->deliveries()->empty());
+    REQUIRE(x.receiver.asked.size() == 1);
+    CHECK(field(x.receiver.asked[0], "Cardea-Delivery") == next);
+    CHECK_FALSE(x.plane->busy());
+}
+
 TEST_CASE("a delivery ends with the attempt that fails at the age of the limit, and not before")
 {
     for (const auto& [age, expired] : {std::pair{1h - 1ms, false}, {core::duration{1h}, true}, {1h + 1ms, true}}) {

@@ -100,13 +100,30 @@ TEST_CASE("as many deliveries as the limit wait, of an agent and of all, and one
 TEST_CASE("as many bytes as the limit wait, and one more is refused")
 {
     push_queue queue{{10, 10, 100}};
-    CHECK(over(queue, "a", 99) == "");
+    CHECK(over(queue, "a", 50) == "");
+    CHECK(over(queue, "b", 49) == "");
+    CHECK(over(queue, "c", 2) == "limits.push_queue_bytes");
+    CHECK(over(queue, "c", 1) == "");
+    CHECK(over(queue, "d", 1) == "limits.push_queue_bytes");
+    queue.give_up("a", 50);
+    CHECK(queue.bytes() == 50);
+    CHECK(over(queue, "d", 50) == "");
+}
+
+TEST_CASE("an agent has half of the bytes, or one delivery, and leaves the rest to others")
+{
+    push_queue queue{{10, 10, 100}};
+    CHECK(over(queue, "a", 49) == "");
     CHECK(over(queue, "a", 2) == "limits.push_queue_bytes");
     CHECK(over(queue, "a", 1) == "");
     CHECK(over(queue, "a", 1) == "limits.push_queue_bytes");
-    queue.give_up("a", 99);
-    CHECK(queue.bytes() == 1);
-    CHECK(over(queue, "a", 99) == "");
+    CHECK(over(queue, "b", 50) == "");
+    queue.give_up("b", 50);
+    queue.give_up("a", 49);
+    queue.give_up("a", 1);
+    CHECK(over(queue, "a", 101) == "limits.push_queue_bytes");
+    CHECK(over(queue, "a", 100) == "");
+    CHECK(over(queue, "a", 1) == "limits.push_queue_bytes");
 }
 
 TEST_CASE("what an earlier process has left counts, but is never refused")
@@ -157,6 +174,52 @@ TEST_CASE("an agent with 16 attempts under way lets others go first")
     }
     CHECK(begun == gateway::push::most_under_way_of_agent + 1);
     CHECK(other);
+}
+
+TEST_CASE("what is tried for the first time goes before what has failed, however long that has been due")
+{
+    push_queue queue{{1000, 1000, 100'000}};
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        put(queue, delivery(i, "x" + std::to_string(i)));
+        CHECK(next_number(queue) == i);
+        queue.try_again("x" + std::to_string(i), start + 1s);
+    }
+    put(queue, delivery(4, "y"), start + 1h);
+    CHECK(next_number(queue, start + 1h) == 4);
+    CHECK(next_number(queue, start + 1h) == 1);
+    CHECK(next_number(queue, start + 1h) == 2);
+    queue.finish("y", start + 1h);
+    CHECK(next_number(queue, start + 1h) == 3);
+}
+
+TEST_CASE("those that an agent has too many of go in their order as others of it end")
+{
+    push_queue queue{{1000, 1000, 100'000}};
+    for (std::uint64_t i = 1; i <= 40; ++i) {
+        put(queue, delivery(i, "a" + std::to_string(i)), start + i * 1ms);
+    }
+    const auto later = start + 1s;
+    for (std::uint64_t i = 1; i <= 16; ++i) {
+        CHECK(next_number(queue, later) == i);
+    }
+    CHECK(next_number(queue, later) == 0);
+    queue.try_again("a1", later + 1s);
+    queue.finish("a2", later);
+    CHECK(next_number(queue, later) == 17);
+    CHECK(next_number(queue, later) == 18);
+    CHECK(next_number(queue, later) == 0);
+    for (std::uint64_t i = 19; i <= 40; ++i) {
+        queue.finish("a" + std::to_string(i - 16), later);
+        CHECK(next_number(queue, later) == i);
+    }
+    for (std::uint64_t i = 25; i <= 40; ++i) {
+        queue.finish("a" + std::to_string(i), later);
+    }
+    CHECK(next_number(queue, later) == 0);
+    CHECK(next_number(queue, later + 1s) == 1);
+    queue.finish("a1", later + 1s);
+    CHECK(queue.size() == 0);
+    CHECK(queue.bytes() == 0);
 }
 
 TEST_SUITE_END();

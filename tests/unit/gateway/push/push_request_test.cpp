@@ -40,6 +40,7 @@ TEST_CASE("a delivery has its id, the token under both names, and the authentica
     CHECK(field(request, "Authorization") == "Basic abc");
     CHECK(field(request, "Content-Type") == "application/json");
     CHECK(request.timeout == settings.timeouts.push);
+    CHECK(request.status_only);
 }
 
 TEST_CASE("a delivery shows nothing that the caller has not named")

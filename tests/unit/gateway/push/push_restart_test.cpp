@@ -66,6 +66,26 @@ TEST_CASE("a notification is not accepted if the store does not take it, and tak
     CHECK(x.accept(old_task) == "overloaded");
 }
 
+TEST_CASE("a notification whose write throws takes no place, and the plane does not wait for it")
+{
+    push_rig x;
+    x.settings.limits.push_queue = 1;
+    x.make_plane();
+    x.keep_throws = true;
+    bool threw = false;
+    net::asio::co_spawn(
+        x.io.get_executor(),
+        x.plane->accept({.agent = "a", .address = "s", .lane = "l", .body = old_task}),
+        [&threw](const std::exception_ptr& bug, const core::result<std::string>&) { threw = bug != nullptr; }
+    );
+    x.turn();
+    CHECK(threw);
+    CHECK_FALSE(x.plane->busy());
+    x.keep_throws = false;
+    CHECK(x.accept(old_task) != "overloaded");
+    CHECK(x.plane->facts().bytes == old_task.size());
+}
+
 TEST_CASE("a store that cannot be read has a delivery repeated, and one that cannot be written has it made again later")
 {
     push_rig x;

@@ -13,6 +13,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -142,14 +143,24 @@ struct push_rig {
             receiver,
             io.get_executor(),
             log,
-            {[this](store::kept_delivery delivery) { return keep_now(*records, faults.keep, std::move(delivery)); },
+            {[this](store::kept_delivery delivery) {
+                 if (keep_throws) {
+                     throw std::runtime_error{"a bug"};
+                 }
+                 return keep_now(*records, faults.keep, std::move(delivery));
+             },
              [this](std::uint64_t number) { return read_now(*records, faults.read, number); },
              [this](std::uint64_t number) { return drop_now(*records, faults.drop, number); }},
             [this] { return now; },
             [this] { return clock; },
             [] { return 0.0; },
             jose::system_random,
-            [this](const std::string& agent) { return agent == "a" ? entry : nullptr; },
+            [this](const std::string& agent) {
+                if (lookup_throws) {
+                    throw std::runtime_error{"a bug"};
+                }
+                return agent == "a" ? entry : nullptr;
+            },
             nullptr
         };
     }
@@ -207,6 +218,8 @@ struct push_rig {
     core::logger log{sink, core::log_level::debug};
     std::unique_ptr<store::engine> records = store::make_memory();
     store_faults faults;
+    bool lookup_throws = false;
+    bool keep_throws = false;
     std::vector<core::secret> keys{core::secret{std::string(jose::sealing_key_bytes, 'k')}};
     std::shared_ptr<const gateway::model::push_addresses> addresses =
         std::make_shared<const gateway::model::push_addresses>(jose::text_sealer{keys});

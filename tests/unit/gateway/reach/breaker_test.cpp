@@ -144,7 +144,7 @@ TEST_CASE("While it is open nothing is admitted until the cooldown is over, then
     const auto trial = tested.admit(start + 30s);
     REQUIRE(trial.has_value());
     CHECK(tested.state() == breaker_state::half_open);
-    CHECK_FALSE(tested.admit(start + 1h).has_value());
+    CHECK_FALSE(tested.admit(start + 59'999ms).has_value());
     CHECK(tested.again_at(start + 30s) == start + 30s);
     if (trial) {
         CHECK(tested.ended(*trial, call_end::answered, start + 31s) == breaker_change::closed);
@@ -163,6 +163,39 @@ TEST_CASE("A trial that says nothing gives its place to the next call")
         CHECK(tested.state() == breaker_state::half_open);
     }
     CHECK(call(tested, call_end::answered, start + 30s) == breaker_change::closed);
+}
+
+TEST_CASE("A trial that lasts as long as a cooldown lets another call try, and both may close or open it")
+{
+    for (const bool by_first : {true, false}) {
+        CAPTURE(by_first);
+        for (const auto how : {call_end::answered, call_end::failed}) {
+            breaker tested{{}, start, no_jitter};
+            open(tested);
+            const auto first = tested.admit(start + 30s);
+            CHECK_FALSE(tested.admit(start + 60s - 1ms).has_value());
+            const auto second = tested.admit(start + 60s);
+            CHECK_FALSE(tested.admit(start + 90s - 1ms).has_value());
+            CHECK(tested.state() == breaker_state::half_open);
+            REQUIRE((first.has_value() && second.has_value()));
+            const auto& ends = by_first ? first : second;
+            const auto& late = by_first ? second : first;
+            if (ends && late) {
+                CHECK(tested.ended(*ends, how, start + 61s) != breaker_change::none);
+                CHECK(tested.ended(*late, call_end::failed, start + 62s) == breaker_change::none);
+            }
+            CHECK(tested.state() == (how == call_end::answered ? breaker_state::closed : breaker_state::open));
+        }
+    }
+}
+
+TEST_CASE("A trial keeps others out for thirty seconds, however short the cooldown is")
+{
+    breaker tested{{.cooldown = 100ms}, start, no_jitter};
+    open(tested);
+    REQUIRE(tested.admit(start + 100ms).has_value());
+    CHECK_FALSE(tested.admit(start + 30'099ms).has_value());
+    CHECK(tested.admit(start + 30'100ms).has_value());
 }
 
 TEST_CASE("A cooldown grows with each opening in a row, up to its limit, and a success begins it again")
@@ -217,6 +250,25 @@ TEST_CASE("What the old state admitted changes nothing in the next one")
         CHECK(tested.ended(*trial, call_end::answered, start + 30s) == breaker_change::closed);
     }
     CHECK(tested.ended(old[9], call_end::failed, start + 30s) == breaker_change::none);
+}
+
+TEST_CASE("What the old state admitted does not count for the ratio in the next one")
+{
+    breaker tested{{}, start, no_jitter};
+    std::vector<breaker::permit> old;
+    for (int i = 0; i < 19; ++i) {
+        if (const auto permit = tested.admit(start)) {
+            old.push_back(*permit);
+        }
+    }
+    REQUIRE(old.size() == 19);
+    open(tested);
+    CHECK(call(tested, call_end::answered, start + 30s) == breaker_change::closed);
+    for (const auto& each : old) {
+        CHECK(tested.ended(each, call_end::failed, start + 31s) == breaker_change::none);
+    }
+    CHECK(call(tested, call_end::failed, start + 31s) == breaker_change::none);
+    CHECK(tested.state() == breaker_state::closed);
 }
 
 TEST_CASE("An endpoint that cannot be connected to is closed to calls until a probe connects")

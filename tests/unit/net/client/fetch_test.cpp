@@ -240,6 +240,31 @@ TEST_CASE("an announced length over the limit is refused before the body comes")
     check_fails(fetch_from(raw({ok_head("Content-Length: 99999999999999999999\r\n")}), 1000), errc::card_too_large);
 }
 
+TEST_CASE("an answer of which only the status counts is one as soon as its head is there")
+{
+    const auto long_head = ok_head("Content-Length: 1001\r\n");
+    for (const auto& what :
+         {huge(1000, true),
+          huge(1001, true),
+          huge(1001, false),
+          then(raw({long_head + std::string(500, 'x')}), {close_now{}})}) {
+        scripted_agent agent{[&](const recorded_request&) { return what; }};
+        auto request = get(agent.url());
+        request.max_size = 1000;
+        request.status_only = true;
+        const auto got = fetch(std::move(request));
+        REQUIRE(got.has_value());
+        CHECK(got->status == 200);
+        CHECK(got->body.empty());
+    }
+    scripted_agent agent{[](const recorded_request&) {
+        return then(raw({"HTTP/1.1 200 OK\r\nContent-Le"}), {close_now{}});
+    }};
+    auto cut = get(agent.url());
+    cut.status_only = true;
+    check_fails(fetch(std::move(cut)), errc::upstream_reset);
+}
+
 TEST_CASE("a body over the limit is not read to its end")
 {
     scripted_agent agent{[](const recorded_request&) { return huge(1ULL << 40, true); }};
