@@ -127,7 +127,7 @@ net::routine<> endpoint::translate(request_context& request, bridged asked)
     request.bridge->fill(request.call.emplace(), request.caller.head().fields);
 }
 
-void endpoint::add_card(request_context& request, a2a::dialect caller)
+void endpoint::add_card(request_context& request, a2a::dialect caller) const
 {
     if (!request.call || request.bridge == nullptr) {
         return;
@@ -138,6 +138,7 @@ void endpoint::add_card(request_context& request, a2a::dialect caller)
         caller.version == a2a::generation::v1 ? a2a::card_dialect::v1 : old,
         request.bridge->agent_dialect().over == a2a::binding::jsonrpc
     };
+    request.call->card_origin = own_origin(request);
     request.call->caller = request.owner ? *request.owner : nullptr;
 }
 

@@ -61,7 +61,7 @@ protected:
     net::routine<> translate(request_context& request, bridged asked);
 
     // After translate(): the answer to request.call holds a card, which becomes one of the caller's dialect.
-    static void add_card(request_context& request, a2a::dialect caller);
+    void add_card(request_context& request, a2a::dialect caller) const;
 
     // Why there is no extended card of the agent, which is set and has none: its kind has none (A2A 1.0.1 section 3.1.11), or
     // none is configured.

@@ -2,6 +2,7 @@
 // over 400 lines: one rig for all that a name of an agent leads to.
 #include "core/ascii.hpp"
 #include "tests/flow/access_fixture.hpp"
+#include "tests/flow/bridge_fixture.hpp"
 #include "tests/flow/mcp_fixture.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/flow/reload_fixture.hpp"
@@ -242,6 +243,37 @@ TEST_CASE("An extended card inside an answer names the origin that it was asked 
     CHECK(parsed(by_rest.body)["url"] == origin(x, "a.test"));
     const auto by_path = request(x.port(), "POST", "/agents/a", json_type, body);
     CHECK(parsed(by_path.body)["result"]["url"] == x.gateway.base() + "/agents/a");
+}
+
+TEST_CASE("An extended card that is translated for its caller names the origin that it was asked for at")
+{
+    const relayed x{
+        [](const auto& asked) {
+            const auto card = flow::card_text("A", "http://x/");
+            return asked.method == "GET"
+                       ? answer_json(card)
+                       : answer_json(R"({"jsonrpc":"2.0","id":)" + flow::id_of(asked) + R"(,"result":)" + card + "}");
+        },
+        [](config::settings& s) {
+            name_it(s);
+            s.agents[0].bridge = true;
+            s.agents[0].dialects = {core::a2a_dialect::v03_jsonrpc};
+            s.agents[0].extended_card = core::extended_card_access::proxy;
+        }
+    };
+    for (const auto* target : {"/extendedAgentCard", "/rest/extendedAgentCard", "/rest/v1/card"}) {
+        CAPTURE(target);
+        const auto got = request(x.port(), "GET", target, at("a.test"));
+        CHECK(got.status == 200);
+        CHECK(got.body.find(origin(x, "a.test")) != std::string::npos);
+        CHECK(got.body.find("/agents/") == std::string::npos);
+        const auto by_path = request(x.port(), "GET", "/agents/a/rest/extendedAgentCard");
+        CHECK(by_path.body.find(x.gateway.base() + "/agents/a") != std::string::npos);
+    }
+    const field_list modern{{"Content-Type", "application/json"}, {"A2A-Version", "1.0"}};
+    const auto got = request(x.port(), "POST", "/", at("a.test", modern), flow::call_body("1", "GetExtendedAgentCard"));
+    CHECK(parsed(got.body)["result"]["supportedInterfaces"][0]["url"] == origin(x, "a.test"));
+    CHECK(got.body.find("/agents/") == std::string::npos);
 }
 
 TEST_CASE("TLS shows each name its certificate, and the card there has https")
