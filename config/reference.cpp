@@ -62,8 +62,10 @@ and `relay_paths` below. The card that is asked for there names that origin, wit
 
 - A name has letters, digits and hyphens in labels of at most 63 bytes, without a port; other scripts are written as `xn--…`.
 - `agent_hosts` has `{id}` once, in the first label, and applies to every agent whose id has only small letters, digits and
-  hyphens. Any other agent of the file needs `hosts`. Agents of the management API with other ids have no such name.
-- A name that two agents have, or that the gateway has by `hosts`, `public_url` or `listen`, is a problem.
+  hyphens, unless the name would begin with `xn--`. Any other agent of the file needs `hosts`. Agents of the management API with
+  other ids have no such name.
+- A name that two agents have, or that the gateway has by `hosts`, `public_url` or `listen`, is a problem. At a reload those count with
+  which it was started.
 - Cardea answers these names whether or not `hosts` lists them. With `tls`, a certificate must cover them.
 )";
 

@@ -23,6 +23,13 @@ bool is_id(std::string_view text) noexcept
     return !text.empty() && std::ranges::all_of(text, allowed);
 }
 
+// A label of another script, which readers show as that (RFC 5890 section 2.3.2.1): whoever chooses an id could make it look like
+// the name of another agent.
+bool is_encoded(std::string_view name) noexcept
+{
+    return name.starts_with("xn--");
+}
+
 std::string filled(std::string_view pattern, std::string_view id)
 {
     std::string name{pattern};
@@ -64,7 +71,7 @@ std::string host_of_agent(std::string_view pattern, std::string_view id)
         return {};
     }
     auto name = filled(pattern, id);
-    return valid_host_name(name) ? name : std::string{};
+    return valid_host_name(name) && !is_encoded(name) ? name : std::string{};
 }
 
 std::string_view agent_of_host(std::string_view pattern, std::string_view name) noexcept
@@ -79,7 +86,7 @@ std::string_view agent_of_host(std::string_view pattern, std::string_view name) 
         return {};
     }
     const auto id = name.substr(before.size(), name.size() - before.size() - after.size());
-    return is_id(id) && valid_host_name(name) ? id : std::string_view{};
+    return is_id(id) && valid_host_name(name) && !is_encoded(name) ? id : std::string_view{};
 }
 
 }  // namespace core

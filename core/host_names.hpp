@@ -17,7 +17,7 @@ bool valid_host_name(std::string_view name) noexcept;
 bool valid_host_pattern(std::string_view pattern);
 
 // The name that `pattern`, a valid one, gives to an agent with this id. Empty: the pattern is empty, or the id makes no label:
-// it may have small letters, digits and hyphens, because names do not keep capitals.
+// it may have small letters, digits and hyphens, because names do not keep capitals, and the name may not begin with `xn--`.
 std::string host_of_agent(std::string_view pattern, std::string_view id);
 
 // The id in `name`, which is in lower case, by `pattern`; a view of `name`. Empty: it is no name of that pattern.

@@ -60,6 +60,9 @@ public:
     // and with draining.
     net::task<core::result<std::string>> extend(model::extended_request asked);
 
+    // For other work on cards, where those run.
+    card_turns& turns() noexcept { return turns_; }
+
     static constexpr std::size_t most_extended = 64;
 
     net::task<core::result<served_card>> make(std::shared_ptr<const core::agent> agent, card_document document)

@@ -45,60 +45,85 @@ void card_origins::start(std::shared_ptr<const card_signer> signer, std::string 
 
 net::task<core::result<std::shared_ptr<const model::card_bytes>>> card_origins::move(model::moved_card asked)
 {
+    while (under_way_->contains(asked.origin)) {
+        co_await editor_.turns().next(asked.agent->record.id);
+    }
     if (auto known = find(asked)) {
         co_return known;
     }
-    auto made = make(asked);
+    const auto alone = begin(asked.origin);
+    auto made = co_await make(asked);
     if (made) {
         keep(asked, *made);
     }
     co_return made;
 }
 
-core::result<std::shared_ptr<const model::card_bytes>> card_origins::make(const model::moved_card& asked) const
+// Until what is returned ends, whoever asks for the card there waits.
+std::shared_ptr<const void> card_origins::begin(const std::string& origin)
 {
-    const auto& all = *asked.bytes;
-    auto own = moved_body(asked, all);
-    if (!own) {
-        return std::move(own).error();
-    }
-    if (!all.by_version) {
-        return model::make_card_bytes(std::move(*own));
-    }
-    const auto version = [&](const model::card_bytes* bytes) -> core::result<model::card_body> {
-        if (bytes == nullptr) {
-            return model::card_body{{}, own->etag};  // the same as the others get
-        }
-        return bytes->refused ? core::result<model::card_body>{*bytes->refused} : moved_body(asked, *bytes);
-    };
-    auto v1 = version(all.v1.get());
-    auto v03 = version(all.v03.get());
-    for (const auto* each : {&v1, &v03}) {
-        if (!*each && each->error().code == errc::internal) {
-            return each->error();
-        }
-    }
-    return model::make_card_bytes(std::move(*own), model::version_bodies{std::move(v1), std::move(v03)});
+    under_way_->insert(origin);
+    return {nullptr, [all = under_way_, origin](const void*) { all->erase(origin); }};
 }
 
-core::result<model::card_body> card_origins::moved_body(const model::moved_card& asked, const model::card_bytes& bytes)
-    const
+net::task<core::result<std::shared_ptr<const model::card_bytes>>> card_origins::make(const model::moved_card& asked)
 {
-    const auto from = model::public_address(public_base_, asked.agent->record.id);
-    auto text = a2a::move_card(bytes.body, from, asked.origin);
+    const auto& all = *asked.bytes;
+    auto own = co_await moved_body(asked, all);
+    if (!own) {
+        co_return std::move(own).error();
+    }
+    if (!all.by_version) {
+        co_return model::make_card_bytes(std::move(*own));
+    }
+    auto v1 = co_await moved_version(asked, all.v1.get(), own->etag);
+    auto v03 = co_await moved_version(asked, all.v03.get(), own->etag);
+    for (const auto* each : {&v1, &v03}) {
+        if (!*each && each->error().code == errc::internal) {
+            co_return each->error();
+        }
+    }
+    model::version_bodies versions{std::move(v1), std::move(v03)};
+    co_return model::make_card_bytes(std::move(*own), std::move(versions));
+}
+
+// `bytes` is null if these callers get the same as others.
+net::task<core::result<model::card_body>>
+card_origins::moved_version(const model::moved_card& asked, const model::card_bytes* bytes, const std::string& own_etag)
+{
+    if (bytes == nullptr) {
+        co_return model::card_body{{}, own_etag};
+    }
+    if (bytes->refused) {
+        co_return *bytes->refused;
+    }
+    co_return co_await moved_body(asked, *bytes);
+}
+
+// Each step on a long card is a piece of work.
+net::task<core::result<model::card_body>>
+card_origins::moved_body(const model::moved_card& asked, const model::card_bytes& bytes)
+{
+    const auto& agent = asked.agent->record.id;
+    const auto size = bytes.body.size();
+    co_await editor_.turns().next_if_long(agent, size);
+    auto text = a2a::move_card(bytes.body, model::public_address(public_base_, agent), asked.origin);
     if (!text) {
-        return std::move(text).error();
+        co_return std::move(text).error();
     }
     constexpr std::string_view of_signed = "W/";  // model::card_bytes::etag
     if (signer_ == nullptr || !bytes.etag.starts_with(of_signed)) {
-        return model::body_with_strong_etag(std::move(*text));
+        co_return model::body_with_strong_etag(std::move(*text));
     }
+    co_await editor_.turns().next_if_long(agent, size);
     auto card = core::parse_json(*text, {.bytes = text->size()});
     if (!card) {
-        return core::gateway_error(errc::internal, "a card that is served cannot be read");
+        co_return core::gateway_error(errc::internal, "a card that is served cannot be read");
     }
     card->erase("signatures");
-    return signed_body(std::move(*card), {signer_.get(), public_base_});
+    co_await editor_.turns().next_if_long(agent, size);
+    const signing signature{signer_.get(), public_base_};
+    co_return signed_body(std::move(*card), signature);
 }
 
 std::shared_ptr<const model::card_bytes> card_origins::find(const model::moved_card& asked)
@@ -137,23 +162,28 @@ void card_origins::drop(order::iterator which)
 }
 
 // Of an extended card, which is signed if the editor has signed it.
-core::result<std::string>
-card_origins::moved_text(std::string_view card, const std::string& agent, const std::string& origin) const
+net::task<core::result<std::string>>
+card_origins::moved_text(std::string_view card, const std::string& agent, const std::string& origin)
 {
+    const auto size = card.size();
+    co_await editor_.turns().next_if_long(agent, size);
     auto text = a2a::move_card(card, model::public_address(public_base_, agent), origin);
     if (!text || signer_ == nullptr) {
-        return text;
+        co_return text;
     }
+    co_await editor_.turns().next_if_long(agent, size);
     auto document = core::parse_json(*text, {.bytes = text->size()});
     if (!document || !is_signed(*document)) {
-        return text;
+        co_return text;
     }
     document->erase("signatures");
-    auto body = signed_body(std::move(*document), {signer_.get(), public_base_});
+    co_await editor_.turns().next_if_long(agent, size);
+    const signing signature{signer_.get(), public_base_};
+    auto body = signed_body(std::move(*document), signature);
     if (!body) {
-        return std::move(body).error();
+        co_return std::move(body).error();
     }
-    return std::move(body->text);
+    co_return std::move(body->text);
 }
 
 net::task<core::result<model::edited_answer>> card_origins::edit(model::answered_card answer)
@@ -173,7 +203,7 @@ net::task<core::result<model::edited_answer>> card_origins::edit(model::answered
         }
         place = *found;
     }
-    auto card = moved_text(place.result, agent, origin);
+    auto card = co_await moved_text(place.result, agent, origin);
     if (!card) {
         co_return std::move(card).error();
     }
@@ -191,7 +221,7 @@ net::task<core::result<std::string>> card_origins::extend(model::extended_reques
     if (!card || origin.empty()) {
         co_return card;
     }
-    co_return moved_text(*card, agent, origin);
+    co_return co_await moved_text(*card, agent, origin);
 }
 
 }  // namespace gateway::cards

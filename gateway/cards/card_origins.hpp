@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -45,10 +46,14 @@ private:
     };
     using order = std::list<kept_card>;
 
-    core::result<std::shared_ptr<const model::card_bytes>> make(const model::moved_card& asked) const;
-    core::result<model::card_body> moved_body(const model::moved_card& asked, const model::card_bytes& bytes) const;
-    core::result<std::string> moved_text(std::string_view card, const std::string& agent, const std::string& origin)
-        const;
+    std::shared_ptr<const void> begin(const std::string& origin);
+    net::task<core::result<std::shared_ptr<const model::card_bytes>>> make(const model::moved_card& asked);
+    net::task<core::result<model::card_body>>
+    moved_version(const model::moved_card& asked, const model::card_bytes* bytes, const std::string& own_etag);
+    net::task<core::result<model::card_body>>
+    moved_body(const model::moved_card& asked, const model::card_bytes& bytes);
+    net::task<core::result<std::string>>
+    moved_text(std::string_view card, const std::string& agent, const std::string& origin);
     std::shared_ptr<const model::card_bytes> find(const model::moved_card& asked);
     void keep(const model::moved_card& asked, std::shared_ptr<const model::card_bytes> card);
     void drop(order::iterator which);
@@ -60,6 +65,8 @@ private:
     order kept_;  // the card that was asked for last comes first
     std::unordered_map<std::string, order::iterator> by_origin_;
     std::size_t bytes_ = 0;
+    // Origins whose card is being made, which takes several turns if it is long. What waits may outlive this.
+    std::shared_ptr<std::set<std::string>> under_way_ = std::make_shared<std::set<std::string>>();
 };
 
 }  // namespace gateway::cards

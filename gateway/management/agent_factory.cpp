@@ -7,6 +7,7 @@
 #include "gateway/model/agent_record.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <utility>
@@ -62,10 +63,11 @@ agent_factory::renewed(const model::agent_entry* was, std::shared_ptr<const mode
     return model::with_fallback(is, fell_back);
 }
 
-std::optional<core::error> agent_factory::refusal(
+std::optional<core::error> agent_factory::claim(
     const std::vector<std::shared_ptr<const model::agent_entry>>& declared,
+    const std::vector<std::string>& gone,
     const std::function<bool(std::string_view id)>& stays
-) const
+)
 {
     std::set<std::string_view> replaced;
     for (const auto& each : declared) {
@@ -75,13 +77,22 @@ std::optional<core::error> agent_factory::refusal(
         const auto& id = each->record.id;
         for (const auto& name : each->hosts) {
             const auto other = claims_.owner(name);
-            if (!other.empty() && !replaced.contains(other) && stays(other)) {
-                return core::gateway_error(
-                    core::errc::config_invalid,
-                    "agent " + id + ": " + config::claimed_by_agent(name, other)
-                );
+            std::string why;
+            if (claims_.is_own(name)) {
+                why = config::claimed_by_gateway(name);
+            } else if (!other.empty() && !replaced.contains(other) && stays(other)) {
+                why = config::claimed_by_agent(name, other);
+            }
+            if (!why.empty()) {
+                return core::gateway_error(core::errc::config_invalid, "agent " + id + ": " + why);
             }
         }
+    }
+    std::set<std::string_view> free;
+    std::ranges::copy_if(gone, std::inserter(free, free.end()), [&](const auto& id) { return !stays(id); });
+    claims_.release(free);
+    for (const auto& each : declared) {
+        claims_.move(nullptr, each.get());
     }
     return std::nullopt;
 }
@@ -94,7 +105,7 @@ proposed_agent agent_factory::propose(
 )
 {
     auto read = config::read_agent(id, definition, path, checks);
-    proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems)};
+    proposed_agent out{core::to_text(definition), nullptr, std::move(read.problems), nullptr};
     const auto refuse = [&](std::string_view key, std::string why) {
         out.problems.push_back({{}, 1, 1, std::string{path}.append(key), std::move(why)});
     };
@@ -134,6 +145,8 @@ proposed_agent agent_factory::propose(
     }
     if (!out.problems.empty()) {
         out.entry = nullptr;
+    } else if (!out.entry->hosts.empty()) {
+        out.names = claims_.hold(*out.entry);
     }
     return out;
 }

@@ -25,6 +25,7 @@ struct proposed_agent {
     std::string definition;                           // as it is stored
     std::shared_ptr<const model::agent_entry> entry;  // null if there are problems
     std::vector<config::problem> problems;
+    std::shared_ptr<const void> names = nullptr;  // while this is kept, no other agent is given the names of `entry`
 };
 
 class agent_factory {
@@ -49,12 +50,15 @@ public:
     // The agent is gone, and its names are free.
     void release(const model::agent_entry& was) { claims_.move(&was, nullptr); }
 
-    // Why one of the agents that a configuration declares cannot have its names: an agent for which `stays` is true has one of
-    // them. Nothing: each can; the configuration has compared them among themselves.
-    std::optional<core::error> refusal(
+    // Gives the agents that a configuration declares their names at once, and frees those of the agents that it no longer
+    // declares, though both change later, one after the other. Or says why one of them cannot have its names, and changes
+    // nothing: the gateway, as it was started, or an agent for which `stays` is true has one of them. The configuration has
+    // compared them among themselves.
+    std::optional<core::error> claim(
         const std::vector<std::shared_ptr<const model::agent_entry>>& declared,
+        const std::vector<std::string>& gone,
         const std::function<bool(std::string_view id)>& stays
-    ) const;
+    );
 
     // Reads and checks a definition; `path` begins the keys of its problems. One that is a program is a problem without
     // admin_programs, and so is a name that the gateway or another agent has.

@@ -270,8 +270,8 @@ registry::declare(std::vector<core::agent> there, std::vector<std::string> gone,
         }
         entries.push_back(std::move(*entry));
     }
-    const auto is_stored = [this](std::string_view id) { return find(id) != nullptr && !find(id)->declared(); };
-    if (auto refusal = factory_.refusal(entries, is_stored)) {
+    const auto stays = [this](std::string_view id) { return find(id) == nullptr || !find(id)->declared(); };
+    if (auto refusal = factory_.claim(entries, gone, stays)) {
         co_return std::move(*refusal);
     }
     const auto shown_again = co_await hidden_among(gone);

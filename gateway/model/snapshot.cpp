@@ -2,6 +2,7 @@
 
 #include "config/agent_hosts.hpp"
 #include "config/url.hpp"
+#include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/sent_credentials.hpp"
@@ -183,7 +184,7 @@ std::string own_origin(std::string_view public_base, std::string_view host)
     if (!url) {
         return {};  // config::parse_base_url() and public_base_of() make others
     }
-    url->encoded_host = host;
+    url->encoded_host = core::in_lower_case(host);
     return (url->secure ? "https://" : "http://") + url->authority();
 }
 

@@ -116,7 +116,8 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
 // Where callers reach an agent, and what its card advertises.
 std::string public_address(std::string_view public_base, std::string_view agent_id);
 
-// The same at a name of the agent's own: an origin with the scheme and the port of `public_base`.
+// The same at a name of the agent's own: an origin with the scheme and the port of `public_base`. The name is in lower case there,
+// however a request spells it.
 std::string own_origin(std::string_view public_base, std::string_view host);
 
 }  // namespace gateway::model

@@ -43,8 +43,8 @@ std::optional<agent_origin> agent_origins::find(std::string_view authority) cons
         }
         known = known_.find(id);
         if (known == nullptr) {
-            const auto begin = static_cast<std::size_t>(id.data() - name.data());
-            return agent_origin{nullptr, host.substr(begin, id.size()), host};
+            // Without an id: in the spelling of the request it could be that of an agent with capitals, whose name this is not.
+            return agent_origin{nullptr, {}, host};
         }
     }
     const auto& names = known->entry->hosts;

@@ -32,9 +32,8 @@ enum class call_words : std::uint8_t { a2a, rest, mcp, mcp_session };
 // The agent at whose own name a request came.
 struct agent_origin {
     std::shared_ptr<const model::agent_entry> agent;  // null: there is none
-    std::string_view
-        id;  // of the agent; without one, and `host` too, a view of the request head, for as long as that holds
-    std::string_view host;  // the name
+    std::string_view id;                              // of the agent; empty: there is none
+    std::string_view host;  // the name; without an agent a view of the request head, for as long as that holds
 };
 
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.

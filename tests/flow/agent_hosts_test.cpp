@@ -1,6 +1,8 @@
 // Agents at the origins of names of their own, beside their paths: cards, calls, MCP, access and TLS there.
 // over 400 lines: one rig for all that a name of an agent leads to.
+#include "core/ascii.hpp"
 #include "tests/flow/access_fixture.hpp"
+#include "tests/flow/bridge_fixture.hpp"
 #include "tests/flow/mcp_fixture.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/flow/reload_fixture.hpp"
@@ -205,6 +207,21 @@ TEST_CASE("A name that is no agent's is 421, and one that the pattern may give i
     CHECK(call_at(x, "127.0.0.1", "/agents/a").status == 200);
 }
 
+TEST_CASE("An agent whose id has capitals is not at the name that the pattern makes of its id")
+{
+    const relayed x{card_or_answer, [](config::settings& s) {
+                        s.agents[0].id = "A";
+                        s.agents[0].hosts = {"a.test"};
+                        s.agent_hosts = "{id}.agents.test";
+                    }};
+    CHECK(call_at(x, "a.test").status == 200);
+    for (const auto* name : {"A.agents.test", "a.agents.test"}) {
+        CAPTURE(name);
+        CHECK(call_at(x, name).header("Cardea-Error") == "agent_not_found");
+        CHECK(request(x.port(), "GET", card_place, at(name)).header("Cardea-Error") == "agent_not_found");
+    }
+}
+
 TEST_CASE("An extended card inside an answer names the origin that it was asked for at")
 {
     const relayed x{
@@ -226,6 +243,37 @@ TEST_CASE("An extended card inside an answer names the origin that it was asked 
     CHECK(parsed(by_rest.body)["url"] == origin(x, "a.test"));
     const auto by_path = request(x.port(), "POST", "/agents/a", json_type, body);
     CHECK(parsed(by_path.body)["result"]["url"] == x.gateway.base() + "/agents/a");
+}
+
+TEST_CASE("An extended card that is translated for its caller names the origin that it was asked for at")
+{
+    const relayed x{
+        [](const auto& asked) {
+            const auto card = flow::card_text("A", "http://x/");
+            return asked.method == "GET"
+                       ? answer_json(card)
+                       : answer_json(R"({"jsonrpc":"2.0","id":)" + flow::id_of(asked) + R"(,"result":)" + card + "}");
+        },
+        [](config::settings& s) {
+            name_it(s);
+            s.agents[0].bridge = true;
+            s.agents[0].dialects = {core::a2a_dialect::v03_jsonrpc};
+            s.agents[0].extended_card = core::extended_card_access::proxy;
+        }
+    };
+    for (const auto* target : {"/extendedAgentCard", "/rest/extendedAgentCard", "/rest/v1/card"}) {
+        CAPTURE(target);
+        const auto got = request(x.port(), "GET", target, at("a.test"));
+        CHECK(got.status == 200);
+        CHECK(got.body.find(origin(x, "a.test")) != std::string::npos);
+        CHECK(got.body.find("/agents/") == std::string::npos);
+        const auto by_path = request(x.port(), "GET", "/agents/a/rest/extendedAgentCard");
+        CHECK(by_path.body.find(x.gateway.base() + "/agents/a") != std::string::npos);
+    }
+    const field_list modern{{"Content-Type", "application/json"}, {"A2A-Version", "1.0"}};
+    const auto got = request(x.port(), "POST", "/", at("a.test", modern), flow::call_body("1", "GetExtendedAgentCard"));
+    CHECK(parsed(got.body)["result"]["supportedInterfaces"][0]["url"] == origin(x, "a.test"));
+    CHECK(got.body.find("/agents/") == std::string::npos);
 }
 
 TEST_CASE("TLS shows each name its certificate, and the card there has https")
@@ -318,6 +366,16 @@ TEST_CASE("A refused caller finds the metadata of the resource at the origin tha
         CHECK(parsed(got.body)["resource"] == "https://a.test" + below);
         const auto by_path = request(x.port(), "GET", "/.well-known/oauth-protected-resource/agents/a" + below);
         CHECK(parsed(by_path.body)["resource"] == "https://gw.test/agents/a" + below);
+    }
+    // The spelling does not tell which names have an agent.
+    for (const auto* name : {"A.Agents.Test", "Nobody.Agents.Test"}) {
+        CAPTURE(name);
+        const auto shown_name = core::in_lower_case(name);
+        const auto refused = call_at(x, name);
+        CHECK(refused.status == 401);
+        CHECK(refused.header("WWW-Authenticate").find("https://" + shown_name + "/.well-known/") != std::string::npos);
+        const auto got = request(x.port(), "GET", "/.well-known/oauth-protected-resource", at(name));
+        CHECK(parsed(got.body)["resource"] == "https://" + shown_name);
     }
 }
 

@@ -117,6 +117,17 @@ TEST_CASE("An id that would make no label, or one that reads as another id, make
     CHECK(core::host_of_agent("a{id}.example.com", label(63)).empty());
 }
 
+TEST_CASE("An id makes no name in another script, which could look like the name of another agent")
+{
+    CHECK(core::host_of_agent("{id}.example.com", "xn--wrds-jta").empty());
+    CHECK(core::agent_of_host("{id}.example.com", "xn--wrds-jta.example.com").empty());
+    CHECK(core::host_of_agent("x{id}.example.com", "n--wrds-jta").empty());
+    CHECK(core::agent_of_host("x{id}.example.com", "xn--wrds-jta.example.com").empty());
+    CHECK(core::host_of_agent("a-{id}.example.com", "xn--a") == "a-xn--a.example.com");
+    CHECK(core::host_of_agent("{id}.example.com", "xn-a") == "xn-a.example.com");
+    CHECK(core::valid_host_name("xn--wrds-jta.example.com"));
+}
+
 TEST_CASE("A name that the pattern does not make leads to no agent")
 {
     for (const auto* name :

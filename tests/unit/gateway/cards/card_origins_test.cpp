@@ -62,16 +62,32 @@ struct rig {
         origins->start(signer, "https://gw.test");
     }
 
+    void begin(
+        card_pointer bytes,
+        std::optional<core::result<card_pointer>>& out,
+        const std::string& origin = "https://a.test"
+    )
+    {
+        gateway::model::moved_card asked{entry, std::move(bytes), origin};
+        net::asio::co_spawn(io, move_into(*origins, std::move(asked), out), net::asio::detached);
+    }
+
+    // How many pieces of work there were, each of which others may come before.
+    std::size_t run()
+    {
+        io.restart();
+        std::size_t pieces = 0;
+        while (io.run_one() != 0) {
+            ++pieces;
+        }
+        return pieces;
+    }
+
     core::result<card_pointer> ask(card_pointer bytes, const std::string& origin = "https://a.test")
     {
         std::optional<core::result<card_pointer>> out;
-        io.restart();
-        net::asio::co_spawn(
-            io,
-            move_into(*origins, gateway::model::moved_card{entry, std::move(bytes), origin}, out),
-            net::asio::detached
-        );
-        io.run();
+        begin(std::move(bytes), out, origin);
+        run();
         REQUIRE(out.has_value());
         return std::move(*out);
     }
@@ -108,6 +124,27 @@ TEST_CASE("A card at an origin has another ETag, and is the same object as long 
     const auto elsewhere = x.moved(card, "https://b.test");
     CHECK(elsewhere->body == R"({"name":"A","url":"https://b.test"})");
     CHECK(x.moved(card) == there);
+}
+
+TEST_CASE("A long card is moved in pieces, and once for all who ask for it meanwhile")
+{
+    rig x;
+    const auto pieces_of = [&](std::size_t bytes) {
+        std::optional<core::result<card_pointer>> one;
+        std::optional<core::result<card_pointer>> other;
+        const auto card = plain_card(R"(,"description":")" + std::string(bytes, 'x') + '"');
+        x.begin(card, one);
+        x.begin(card, other);
+        const auto pieces = x.run();
+        REQUIRE(one.has_value());
+        REQUIRE(other.has_value());
+        REQUIRE(one->has_value());
+        REQUIRE(other->has_value());
+        CHECK(**one == **other);
+        CHECK((**one)->body.starts_with(R"({"name":"A","url":"https://a.test",)"));
+        return pieces;
+    };
+    CHECK(pieces_of(gateway::cards::longest_in_one_piece) > pieces_of(1));
 }
 
 TEST_CASE("A new card of the agent replaces the one at its origin")

@@ -33,7 +33,11 @@ public:
 
     bool durable() const noexcept override { return true; }
     core::result<std::vector<store::record>> load() override { return below_->load(); }
-    core::result<std::optional<store::record>> find(std::string id) override { return below_->find(std::move(id)); }
+    core::result<std::optional<store::record>> find(std::string id) override
+    {
+        happen();
+        return below_->find(std::move(id));
+    }
 
     core::result<store::record> put(std::string id, std::string definition, store::author by) override
     {
@@ -135,6 +139,12 @@ struct fixture {
     }
 
     core::result<std::uint64_t> remove(const std::string& id) { return run(agents->remove(id, {"test", {}, {}})); }
+
+    // Whether an agent of this id would be refused for this name.
+    bool refused(const std::string& id, const std::string& host)
+    {
+        return !agents->propose(id, json{{"url", "http://h/"}, {"hosts", {host}}}, "agent").problems.empty();
+    }
 
     std::string url_of(const std::string& id) const
     {
@@ -619,6 +629,76 @@ TEST_CASE("Names go from one declared agent to another in one configuration")
     CHECK(refused("b", "y.test"));
     CHECK(refused("a", "x.test"));
     CHECK_FALSE(refused("a", "y.test"));
+}
+
+TEST_CASE("While an agent is being written, nobody else is given its names")
+{
+    fixture f;
+    REQUIRE(f.agents->load().has_value());
+    const auto write = [&] {
+        auto proposed = f.agents->propose("b", json{{"url", "http://b/"}, {"hosts", {"x.test"}}}, "agent");
+        REQUIRE(proposed.problems.empty());
+        return run(f.agents->upsert("b", std::move(proposed), {"test", {}, {}})).has_value();
+    };
+    auto taker = agent("a", "http://a/");
+    taker.hosts = {"x.test"};
+    bool held = false;
+    f.engine->meanwhile = [&] {
+        held = f.refused("c", "x.test") && !f.refused("b", "x.test") && !f.declare({taker}, {});
+    };
+    CHECK(write());
+    CHECK(held);
+    CHECK(f.agents->find("a") == nullptr);
+    CHECK(f.refused("c", "x.test"));
+
+    REQUIRE(f.remove("b").has_value());
+    CHECK_FALSE(f.refused("c", "x.test"));
+    f.engine->how = doubtful_store::fault::before;
+    CHECK_FALSE(write());
+    CHECK_FALSE(f.refused("c", "x.test"));
+}
+
+TEST_CASE("While a configuration is being declared, nobody else is given the names of its agents")
+{
+    fixture f{{agent("s", "http://declared/")}};
+    REQUIRE(f.engine->put("s", R"({"url":"http://s/"})", {"test", {}, {}}).has_value());
+    REQUIRE(f.agents->load().has_value());
+    auto taker = agent("a", "http://a/");
+    taker.hosts = {"x.test"};
+    bool held = false;
+    f.engine->meanwhile = [&] { held = f.agents->find("a") == nullptr && f.refused("c", "x.test"); };
+    CHECK(f.declare({taker}, {"s"}));
+    CHECK(held);
+    CHECK(f.url_of("a") == "http://a/");
+    CHECK(f.url_of("s") == "http://s/");
+}
+
+TEST_CASE("A stored agent that is shown again may have the name of a declared one that goes with what hid it")
+{
+    auto holder = agent("b", "http://b/");
+    holder.hosts = {"x.test"};
+    fixture f{{agent("s", "http://declared/"), holder}};
+    REQUIRE(f.engine->put("s", R"({"url":"http://s/","hosts":["x.test"]})", {"test", {}, {}}).has_value());
+    REQUIRE(f.agents->load().has_value());
+    REQUIRE(f.declare({}, {"s", "b"}));
+    CHECK(f.agents->find("b") == nullptr);
+    CHECK(f.url_of("s") == "http://s/");
+    CHECK(f.refused("c", "x.test"));
+}
+
+TEST_CASE("A configuration that would give an agent a name of the gateway as it was started is refused")
+{
+    fixture f;
+    f.settings.public_url = "https://gw.test";
+    f.agents.emplace(f.settings, *f.thread, f.log, f.by);
+    REQUIRE(f.agents->load().has_value());
+    auto taker = agent("a", "http://a/");
+    taker.hosts = {"gw.test"};
+    const auto done = run(f.agents->declare({taker}, {}));
+    REQUIRE(done.has_error());
+    CHECK(done.error().code == errc::config_invalid);
+    CHECK(done.error().detail == "agent a: \"gw.test\" is a name of the gateway itself; expected another name");
+    CHECK(f.agents->find("a") == nullptr);
 }
 
 TEST_CASE("A stored agent is not served if the configuration gives its name to another agent, and keeps its record")

@@ -178,6 +178,7 @@ TEST_CASE("The origin of a name has the scheme and the port of the gateway, and 
     CHECK(own_origin("https://gw.test:8443/base", "a.test") == "https://a.test:8443");
     CHECK(own_origin("http://[::1]:4000", "a.test") == "http://a.test:4000");
     CHECK(own_origin("http://gw.test:80", "a.test") == "http://a.test");
+    CHECK(own_origin("https://gw.test", "A.Test") == "https://a.test");
 }
 
 TEST_SUITE_END();

@@ -94,12 +94,21 @@ TEST_CASE("Another name is the gateway's business")
 TEST_CASE("A name that the pattern may give leads to an agent whether or not there is one")
 {
     rig x;
-    CHECK(x.find("nobody.agents.test") == "nobody nobody.agents.test ?");
-    CHECK(x.find("Nobody.agents.test:1") == "Nobody Nobody.agents.test ?");
+    CHECK(x.find("nobody.agents.test") == " nobody.agents.test ?");
+    CHECK(x.find("Nobody.agents.test:1") == " Nobody.agents.test ?");
     // The gateway's own.
     CHECK(x.find("gw.agents.test") == "-");
     x.add("gw", {});
     CHECK(x.find("gw.agents.test") == "-");
+}
+
+TEST_CASE("A name in capitals is not that of an agent whose id has capitals")
+{
+    rig x;
+    x.add("WORDS", {"words.example"});
+    CHECK(x.find("WORDS.agents.test") == " WORDS.agents.test ?");
+    CHECK(x.find("words.agents.test") == " words.agents.test ?");
+    CHECK(x.find("words.example") == "WORDS words.example");
 }
 
 TEST_CASE("Without a pattern only the names of agents lead to them")
