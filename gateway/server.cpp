@@ -35,6 +35,13 @@ std::size_t or_cores(std::uint64_t configured)
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
+void each_of(worker_list workers, void (traffic::worker::*what)())
+{
+    for (const auto& each : workers) {
+        (each.get()->*what)();
+    }
+}
+
 std::size_t open_connections(worker_list workers) noexcept
 {
     std::size_t open = 0;
@@ -213,8 +220,7 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
         card_thread_->editor().set_access(schemes_);
         cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
     }
-    const auto about_log = [](auto path) { return path.starts_with("log."); };
-    if (log_hooks_.changed && std::ranges::any_of(settings, about_log)) {
+    if (log_hooks_.changed && std::ranges::any_of(settings, [](auto path) { return path.starts_with("log."); })) {
         log_hooks_.changed(settings_.log_level, settings_.log_format);
     }
     tell_workers(workers_, settings_, settings, session_key_);
@@ -254,9 +260,7 @@ void server::handle_signals()
 
 void server::run()
 {
-    for (const auto& each : workers_) {
-        each->start();
-    }
+    each_of(workers_, &traffic::worker::start);
     listeners_.start();
     ready_ = true;
     const auto state = [this] {
@@ -312,27 +316,19 @@ net::task<> server::drain_and_stop()
 {
     ready_ = false;
     reports_.stopping();
-    for (const auto& each : workers_) {
-        each->announce_end();
-    }
+    each_of(workers_, &traffic::worker::announce_end);
     log_.write(core::log_level::info, "draining", {{"connections", open_connections(workers_)}});
     const std::function<bool()> nothing = [] { return false; };
     const std::function<bool()> empty = [this] { return open_connections(workers_) == 0; };
     const auto begun = std::chrono::steady_clock::now();
     co_await drain_.wait(nothing, begun + settings_.timeouts.drain_delay);
     listeners_.end_traffic();
-    for (const auto& each : workers_) {
-        each->drain();
-    }
+    each_of(workers_, &traffic::worker::drain);
     co_await drain_.wait(empty, begun + settings_.timeouts.drain_streams);
-    for (const auto& each : workers_) {
-        each->end_streams();
-    }
+    each_of(workers_, &traffic::worker::end_streams);
     co_await drain_.wait(empty, begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
     cut_ = open_connections(workers_);
-    for (const auto& each : workers_) {
-        each->abort();
-    }
+    each_of(workers_, &traffic::worker::abort);
     reloader_->stop();
     sessions_->stop();
     callers_->stop();
@@ -351,9 +347,7 @@ net::task<> server::drain_and_stop()
                !callers_->busy() && !push_->busy() && !tasks_->busy();
     };
     co_await drain_.wait(idle, net::never);
-    for (const auto& each : workers_) {
-        each->stop();
-    }
+    each_of(workers_, &traffic::worker::stop);
     ended_ = true;
     if (handles_signals_) {
         keep_signals_from_killing();
@@ -373,8 +367,7 @@ void server::note_calls(std::vector<model::call_note> notes)
 
 net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights rights, std::stop_token left)
 {
-    management::rpc_caller caller{std::move(rights), std::move(left)};
-    return management_->handle(std::move(body), std::move(caller));
+    return management_->handle(std::move(body), {std::move(rights), std::move(left)});
 }
 
 std::unique_ptr<metrics_body> server::metrics(bool gzip)

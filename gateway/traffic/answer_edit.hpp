@@ -8,6 +8,7 @@
 #include "net/loop/routine.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace gateway::traffic {
@@ -53,6 +54,9 @@ public:
 
     // What goes out before the first event of a stream: whole events, or nothing.
     virtual net::routine<core::result<std::string>> opening() { co_return std::string{}; }
+
+    // After opening(): what the caller gets instead of a stream, which has not begun.
+    virtual std::optional<model::edited_answer> instead() { return std::nullopt; }
 
     // After edit(): the stream ends with this event.
     virtual bool over() const noexcept { return false; }

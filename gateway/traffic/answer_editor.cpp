@@ -12,6 +12,23 @@ namespace gateway::traffic {
 using core::errc;
 using net::http1::framing;
 
+namespace {
+
+// Into a head without its end.
+void set_status(std::string& head, const model::edited_answer& answer)
+{
+    if (answer.status != 0) {
+        std::string line;
+        net::http1::head_writer{line}.status_line(answer.status);
+        head.replace(0, head.find("\r\n") + 2, line);
+    }
+    if (answer.refused) {
+        net::http1::head_writer{head}.field("Cardea-Error", core::name(*answer.refused));
+    }
+}
+
+}  // namespace
+
 answer_editor::answer_editor(
     net::server_connection& caller,
     agent_exchange& agent,
@@ -69,15 +86,22 @@ net::routine<core::result<>> answer_editor::edit_whole()
         co_return std::move(answer).error();
     }
     auto fields = std::move(answer->edited ? edited : as_it_came);
-    if (answer->status != 0) {
-        std::string line;
-        net::http1::head_writer{line}.status_line(answer->status);
-        fields.replace(0, fields.find("\r\n") + 2, line);
-    }
-    if (answer->refused) {
-        net::http1::head_writer{fields}.field("Cardea-Error", core::name(*answer->refused));
-    }
+    set_status(fields, *answer);
     co_return co_await send_whole(std::move(fields), std::move(answer->text));
+}
+
+// The length of a stream was left open.
+net::routine<core::result<>> answer_editor::send_instead(std::string head, std::string body)
+{
+    constexpr std::string_view of_stream = "Content-Type: text/event-stream\r\n";
+    if (const auto type = head.find(of_stream); type != std::string::npos) {
+        head.replace(type, of_stream.size(), "Content-Type: application/json\r\n");
+    }
+    caller_.scratch() = std::move(head);
+    writer_.add_head(std::nullopt);
+    writer_.add(body);
+    writer_.add_end();
+    co_return co_await caller_.send(writer_.take());
 }
 
 net::routine<core::result<>> answer_editor::send_whole(std::string head, std::string body)
@@ -177,6 +201,10 @@ net::routine<core::result<>> answer_editor::edit_events()
         auto opening = co_await edit_.opening();
         if (!opening) {
             co_return std::move(opening).error();
+        }
+        if (auto whole = edit_.instead()) {
+            set_status(fields, *whole);
+            co_return co_await send_instead(std::move(fields), std::move(whole->text));
         }
         caller_.scratch() = std::move(fields);
         auto sent = co_await send_events(std::move(*opening), false);

@@ -237,12 +237,16 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     }
     how.asked = a2a::operation::stream;
     auto made = co_await translate_further(with_, how, options(), std::move(*answer));
-    if (!made.done) {
-        co_return event_of(refused(made.done.error(), std::move(made.text)).text);
+    if (!made.done || made.done->is_error) {
+        events_ = false;
+        auto whole = made.done ? model::edited_answer{std::move(made.text), true, made.done->status, std::nullopt}
+                               : refused(made.done.error(), std::move(made.text));
+        status_ = whole.status;
+        instead_ = std::move(whole);
+        co_return std::string{};
     }
     lost_ += made.done->lost;
-    over_ = made.done->is_error;
-    began_with_task_ = !over_;
+    began_with_task_ = true;
     co_return event_of(with_facts(facts_, std::move(made.text)));
 }
 
@@ -373,12 +377,9 @@ model::edited_answer dialect_bridge::refused(const a2a::refusal& why, std::strin
     return {std::move(out), true, status_, code};
 }
 
-net::routine<core::result<bool>>
-dialect_bridge::repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body)
+net::routine<core::result<bool>> dialect_bridge::
+    repair(relay_call& call, agent_exchange& /*on*/, const net::http1::response_head& /*head*/, std::string /*body*/)
 {
-    static_cast<void>(on);
-    static_cast<void>(head);
-    static_cast<void>(body);
     may_get_ = false;
     // The rest of the head may have a token that came since.
     const auto line_end = call.head.find("\r\n") + 2;

@@ -71,6 +71,7 @@ public:
     void add_fields(std::string& fields) const override;
     net::routine<core::result<std::string>> opening() override;
     net::routine<core::result<model::edited_answer>> edit(std::string text) override;
+    std::optional<model::edited_answer> instead() override { return std::exchange(instead_, std::nullopt); }
     bool over() const noexcept override { return over_; }
 
     std::optional<std::size_t> interest(const net::http1::response_head& head) const override
@@ -120,6 +121,7 @@ private:
     unsigned agent_status_ = 200;
     unsigned status_ = 0;
     bool events_ = false;
+    std::optional<model::edited_answer> instead_{};
     bool over_ = false;
     bool began_with_task_ = false;  // and no event of the agent has come since
     bool may_get_ = false;          // a subscription goes out as POST, and may be a GET at this agent

@@ -29,6 +29,7 @@
 #include "gateway/traffic/registration_endpoint.hpp"
 #include "gateway/traffic/resource_metadata_endpoint.hpp"
 #include "gateway/traffic/rest_endpoint.hpp"
+#include "gateway/traffic/session_lines.hpp"
 
 #include <chrono>
 #include <utility>
@@ -282,28 +283,7 @@ void traffic_handler::account(request_context& request)
         phases_->calls.note(request.record);
     }
     lines_.write(request.record, std::chrono::system_clock::now());
-    write_session(request.record);
-}
-
-void traffic_handler::write_session(const model::request_record& record) const
-{
-    if (record.session_begun) {
-        log_.write(
-            core::log_level::debug,
-            "mcp_client_session",
-            {{"agent", record.agent}, {"session", record.session}, {"state", "begun"}}
-        );
-    }
-    if (record.session_ended) {
-        log_.write(
-            core::log_level::debug,
-            "mcp_client_session",
-            {{"agent", record.agent},
-             {"session", record.session},
-             {"state", "ended"},
-             {"reason", model::name(*record.session_ended)}}
-        );
-    }
+    write_session(log_, request.record);
 }
 
 void traffic_handler::failed(std::string_view problem) noexcept

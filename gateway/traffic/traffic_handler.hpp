@@ -107,7 +107,6 @@ private:
     bool relays(const request_context& request, std::string_view path) const;
     bool is_current(const request_context& request) const;
     void account(request_context& request);
-    void write_session(const model::request_record& record) const;
 
     telemetry::access_log& lines_;
     const core::logger& log_;

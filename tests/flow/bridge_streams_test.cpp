@@ -125,7 +125,7 @@ TEST_CASE("a subscription begins with one event, however long the task is and ho
     CHECK(task.at("metadata").at("b") == note);
 }
 
-TEST_CASE("a subscription to a task that cannot be read ends with the agent's error")
+TEST_CASE("a subscription to a task that cannot be read is the agent's error, and no stream")
 {
     const bridged with{
         v03_jsonrpc,
@@ -138,9 +138,12 @@ TEST_CASE("a subscription to a task that cannot be read ends with the agent's er
             return test_support::answer(200, flow::stream_in(v03_jsonrpc, id), {{"Content-Type", "text/event-stream"}});
         }
     };
-    const auto data = flow::data_of(with.ask(v1_jsonrpc, asked::subscribe).body);
-    REQUIRE(data.size() == 1);
-    CHECK(flow::said_error(v1_jsonrpc, data[0]) == "-32001 no");
+    for (const auto caller : {v1_jsonrpc, v1_rest}) {
+        const auto got = with.ask(caller, asked::subscribe);
+        CHECK(got.status == (caller == v1_rest ? 404 : 200));
+        CHECK(got.header("Content-Type") == "application/json");
+        CHECK(flow::said_error(caller, got.body) == (caller == v1_rest ? "NOT_FOUND TASK_NOT_FOUND no" : "-32001 no"));
+    }
 }
 
 TEST_CASE("a subscription goes out as POST, and as GET to an agent of HTTP+JSON that takes no POST")
