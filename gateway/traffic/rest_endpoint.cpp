@@ -236,12 +236,14 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
         co_await respond_call_error(request, std::move(why));
         co_return;
     }
-    const bool refused = co_await refuse_body(request, asked, *body);
+    // What looks for members begins at the first byte of the value.
+    const auto text = body->substr(std::min(body->find_first_not_of(" \t\r\n"), body->size()));
+    const bool refused = co_await refuse_body(request, asked, text);
     if (refused) {
         co_return;
     }
     const push_hook push{control_, settings_, known_};
-    push_call call{caller, asked.target.what, *body, *body, {}};
+    push_call call{caller, asked.target.what, *body, text, {}};
     if (mediates_push(*request.agent, settings_)) {
         auto mediated = co_await push.mediate(request, call);
         if (!mediated) {
@@ -255,7 +257,7 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
     } else {
         asked.target.query = asked.query;
         asked.target.query.remove_prefix(asked.query.empty() ? 0 : 1);
-        const bridged through{caller, asked.target.what, call.body, &asked.target, to};
+        const bridged through{caller, asked.target.what, call.payload, &asked.target, to};
         co_await translate(request, through);
         if (asked.target.what == a2a::operation::extended_card) {
             add_card(request, caller);

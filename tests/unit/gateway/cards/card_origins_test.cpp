@@ -128,11 +128,15 @@ TEST_CASE("A card at an origin has another ETag, and is the same object as long 
 
 TEST_CASE("A long card is moved in pieces, and once for all who ask for it meanwhile")
 {
-    rig x;
+    rig x{/*sign=*/true};
     const auto pieces_of = [&](std::size_t bytes) {
         std::optional<core::result<card_pointer>> one;
         std::optional<core::result<card_pointer>> other;
-        const auto card = plain_card(R"(,"description":")" + std::string(bytes, 'x') + '"');
+        auto document = core::parse_json(card_text(R"(,"description":")" + std::string(bytes, 'x') + '"'));
+        REQUIRE(document.has_value());
+        auto body = gateway::cards::signed_body(std::move(*document), {x.signer.get(), "https://gw.test"});
+        REQUIRE(body.has_value());
+        const auto card = gateway::model::make_card_bytes(std::move(*body));
         x.begin(card, one);
         x.begin(card, other);
         const auto pieces = x.run();

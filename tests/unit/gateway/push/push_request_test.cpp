@@ -107,11 +107,13 @@ TEST_CASE("an agent of 1.0 that speaks HTTP+JSON alone is asked for the task wit
     rest.speaks = {a2a::generation::v1, a2a::binding::rest};
     agent.interfaces.push_back(rest);
     using gateway::push::make_task_request;
-    const auto request = make_task_request(agent, "a/b", config::settings{}).value();
-    CHECK(request.url == "http://agent.test/a2a/acme/tasks/a%2Fb");
+    const auto request = make_task_request(agent, "a b", config::settings{}).value();
+    CHECK(request.url == "http://agent.test/a2a/acme/tasks/a%20b");
     CHECK_FALSE(request.body.has_value());
     CHECK(field(request, "A2A-Version") == "1.0");
-    CHECK(make_task_request(agent, "..", config::settings{}).error().code == core::errc::upstream_protocol);
+    for (const auto* other_path : {"..", "a/b"}) {
+        CHECK(make_task_request(agent, other_path, config::settings{}).error().code == core::errc::upstream_protocol);
+    }
     auto rpc = rest;
     rpc.at = {core::a2a_dialect::v1_jsonrpc, "http://agent.test/1", ""};
     rpc.speaks.over = a2a::binding::jsonrpc;
