@@ -1,5 +1,5 @@
 """Carries a conversation on with an agent through the A2A SDK for Python of 1.0: client_1.py BASE BINDING WEBHOOK LISTS LISTS_PUSH,
-where `yes` means that the agent can list tasks and push configurations. Prints what it has learned, one JSON line a step."""
+where `yes` means that the agent can list tasks, and list and delete push configurations. Prints what it has learned, one JSON line a step."""
 
 import asyncio
 import json
@@ -98,9 +98,14 @@ async def converse(client, streams, webhook, lists, lists_push):
         say('push list', [each.id for each in (await listing).configs])
     else:
         await refused('push list', listing)
-    await client.delete_task_push_notification_config(
+    deleting = client.delete_task_push_notification_config(
         DeleteTaskPushNotificationConfigRequest(task_id=started.id, id='hook')
     )
+    if lists_push:
+        await deleting
+        say('push delete', 'done')
+    else:
+        await refused('push delete', deleting)
     following = streams.subscribe(SubscribeToTaskRequest(id=started.id))
     say('first of the subscription', KINDS[(await anext(following)).WhichOneof('payload')])
     await anext(following)

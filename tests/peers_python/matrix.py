@@ -27,6 +27,7 @@ REFUSALS = {
     'cancel what has ended': r'cannot be cancel|-32002|409|400',
     'more for what is not': r'not found|not exist|-32001|404',
     'push list': r'internal|unknown|500',
+    'push delete': r'done|not allowed|not found|405',
     'list': r'unsupported|not supported|-32004|501|400',
 }
 
@@ -91,7 +92,8 @@ class Programs:
 
 
 def abilities_of(agent):
-    """Whether it can list tasks, which 0.3 cannot, and push configurations, which the SDK of 0.3 leaves out over HTTP+JSON."""
+    """Whether it can list tasks, which 0.3 cannot, and list and delete push configurations, for which the SDK of 0.3 has no
+    code over HTTP+JSON."""
     return ('yes' if agent[0] == '1' else 'no', 'no' if agent == ('03', 'HTTP+JSON') else 'yes')
 
 
@@ -111,8 +113,9 @@ def converse(python, generation, base, binding, webhook, abilities):
     return steps
 
 
-def differences(steps, expected):
-    """How the steps of one conversation differ from those of another, a text for each."""
+def differences(steps, expected, agent):
+    """How the steps of one conversation differ from those of another, a text for each. The SDK's agent of 0.3 ends a stream
+    before the event of a cancellation."""
     found = []
     if [step for step, _ in steps] != [step for step, _ in expected]:
         found.append(f'steps {[step for step, _ in steps]}')
@@ -121,7 +124,7 @@ def differences(steps, expected):
         if step in REFUSALS and isinstance(value, str):
             if not re.search(REFUSALS[step], value, re.IGNORECASE):
                 found.append(f'{step}: {value}')
-        elif step != 'card' and value != known.get(step):
+        elif step != 'card' and not (step == 'subscribe' and agent[0] == '03') and value != known.get(step):
             found.append(f'{step}: {value} instead of {known.get(step)}')
     return found
 
@@ -154,7 +157,7 @@ def run(pythons):
                 base = f'{gateway}agents/{names[agent]}/'
                 try:
                     steps = converse(python, client[0], base, client[1], webhook, abilities_of(agent))
-                    wrong = differences(steps, expected)
+                    wrong = differences(steps, expected, agent)
                 except (RuntimeError, subprocess.TimeoutExpired) as problem:
                     wrong = [str(problem)]
                 print(f'{"FAIL" if wrong else "ok  "} {cell}', flush=True)
