@@ -80,7 +80,7 @@ def check_names(name, page):
     records = {rule["record"] for group in rules["groups"] for rule in group["rules"] if "record" in rule}
     for alert in set(re.findall(r"\bCardea[A-Z]\w+", page)) - alerts:
         complain(name, f"there is no alert {alert}")
-    for record in set(re.findall(r"\b(?:agent|cardea):\w+:\w+", page)) - records:
+    for record in set(re.findall(r"(?<!urn:)\b(?:agent|cardea):\w+:\w+", page)) - records:
         complain(name, f"there is no rule {record}")
     for metric in set(re.findall(r"\bcardea_[a-z_]+_(?:total|seconds|bytes|up|state|info)\b|\bcardea_ready\b", page)) - metrics.known():
         complain(name, f"there is no metric {metric}")
