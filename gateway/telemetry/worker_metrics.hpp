@@ -228,7 +228,7 @@ public:
     // An answer of this agent begins to stream. Its record must come to count() with `stream` set.
     void stream_started(std::string_view agent_id);
 
-    // An answer of this agent shows a task that has come to this state. Its record comes to count() later.
+    // A task of this agent has come to this state, as the answer to a call shows. The call's record comes to count() later.
     void count_task_state(std::string_view agent_id, a2a::task_state state);
 
     // Stays where it is until the agent is forgotten and has no open streams. An agent that was forgotten and is asked

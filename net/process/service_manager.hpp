@@ -23,7 +23,7 @@ struct service_manager {
     friend bool operator==(const service_manager&, const service_manager&) = default;
 };
 
-// The watchdog is for this process if WATCHDOG_PID is `self` or is absent. A WATCHDOG_USEC that is no positive number is ignored;
+// The watchdog is for this process if WATCHDOG_PID is `self` or is absent. A WATCHDOG_USEC that is not a positive number is ignored;
 // the largest that is used is a day. Pure.
 service_manager service_manager_of(const variables& environment, pid_t self);
 

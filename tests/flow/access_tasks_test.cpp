@@ -325,7 +325,7 @@ TEST_CASE("At the limit of tasks all are kept from others, and one more makes th
     CHECK(x.get(mallory, "t1") == "t1");
 }
 
-TEST_CASE("Without providers every caller reaches every task, and states count when a task comes to them")
+TEST_CASE("Without providers every caller reaches every task, and each new state of a task is counted once")
 {
     test_support::scripted_agent agent{task_agent{}};
     auto settings = quick_settings();

@@ -46,7 +46,7 @@ TEST_CASE("The name by agent_hosts counts once, even if the agent's hosts have i
     CHECK(config::hosts_of(read.agents[0], read.agent_hosts) == names{"words.a.test"});
 }
 
-TEST_CASE("Each element of hosts that is no DNS name is a problem at its place")
+TEST_CASE("A problem names the place of each host that is not a DNS name")
 {
     for (const auto* wrong : {"a_b", "a:80", "-a", "127.0.0.1", "*.a", "https://a", "a."}) {
         CAPTURE(wrong);
