@@ -2,6 +2,7 @@
 
 #include "a2a/dialect/walk.hpp"
 #include "core/ascii.hpp"
+#include "core/json/json_bytes.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
@@ -142,11 +143,52 @@ bool visit_message(std::string_view raw, const task_visitor& each)
     });
 }
 
+// Whether a name that ends in front of the quote at `end` is the only thing in a text that can name a task. What has a backslash
+// may be such a name.
+bool may_name(std::string_view text, std::size_t end)
+{
+    std::size_t begin = end;
+    while (begin > 0 && text[begin - 1] != '"') {
+        if (text[begin - 1] == '\\') {
+            return true;
+        }
+        --begin;
+    }
+    switch (member_named(text.substr(begin, end - begin))) {
+        case member::id:
+        case member::task_id:
+        case member::references:
+        case member::resource:
+            return true;
+        case member::message:  // names none but by a member of its own
+        case member::config:
+        case member::other:
+            return false;
+    }
+    return true;
+}
+
+// Most parameters name no task, and have a long message: what stands in front of each colon tells so without reading the rest.
+// A colon within a text is looked at too, which costs a look and hides nothing.
+bool may_name_task(std::string_view params)
+{
+    for (auto at = params.find(':'); at != std::string_view::npos; at = params.find(':', at + 1)) {
+        auto end = at;
+        while (end > 0 && core::is(params[end - 1], core::byte_class::space)) {
+            --end;
+        }
+        if (end > 0 && params[end - 1] == '"' && may_name(params, end - 1)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 bool each_named_task(std::string_view params, const task_visitor& each)
 {
-    return each_member(params, [&each](member what, std::string_view value) {
+    return !may_name_task(params) || each_member(params, [&each](member what, std::string_view value) {
         if (what == member::id || what == member::task_id) {
             return visit(value, each);
         }

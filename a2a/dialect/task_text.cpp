@@ -104,7 +104,7 @@ void task_text::begin_value(char c)
         mode_ = mode::nested;
     } else {
         begin_text();
-        keep(c);
+        keep({&c, 1});
         mode_ = mode::bare;
     }
 }
@@ -160,30 +160,37 @@ void task_text::begin_text()
     too_long_ = false;
 }
 
-void task_text::keep(char c) noexcept
+void task_text::keep(std::string_view piece) noexcept
 {
     const bool id = mode_ == mode::id_text;
     const std::size_t room = id ? id_.size() : word_.size();
-    if (word_size_ == room) {
+    if (too_long_ || piece.size() > room - word_size_) {
         too_long_ = true;
-    } else {
-        (id ? id_.data() : word_.data())[word_size_++] = c;
+        return;
     }
+    std::memcpy((id ? id_.data() : word_.data()) + word_size_, piece.data(), piece.size());
+    word_size_ = static_cast<std::uint16_t>(word_size_ + piece.size());
 }
 
 const char* task_text::read_text(const char* at, const char* end, task_sink& to)
 {
-    for (; at != end; ++at) {
-        if (after_backslash_) {
-            after_backslash_ = false;
-        } else if (*at == '"') {
-            end_text(to);
-            return at + 1;
-        } else if (*at == '\\') {
-            after_backslash_ = true;
-            has_escape_ = true;
+    while (at != end) {
+        const char* stop = at;
+        if (!after_backslash_) {
+            stop = core::wide_bytes::skip_plain(at, end);
+            keep({at, static_cast<std::size_t>(stop - at)});
+            if (stop == end) {
+                return end;
+            }
+            if (*stop == '"') {
+                end_text(to);
+                return stop + 1;
+            }
         }
-        keep(*at);
+        after_backslash_ = !after_backslash_ && *stop == '\\';
+        has_escape_ = has_escape_ || after_backslash_;
+        keep({stop, 1});
+        at = stop + 1;
     }
     return at;
 }
@@ -249,7 +256,7 @@ const char* task_text::read_bare(const char* at, const char* end, task_sink& to)
             }
             return at + 1;
         }
-        keep(*at);
+        keep({at, 1});
     }
     return at;
 }

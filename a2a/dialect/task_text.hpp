@@ -69,7 +69,7 @@ private:
     void end_state(task_sink& to);
     void tell(task_sink& to);
     want wanted_at(std::string_view name, task_sink& to);
-    void keep(char c) noexcept;
+    void keep(std::string_view piece) noexcept;
 
     mode mode_ = mode::value;
     want wants_ = want::document;

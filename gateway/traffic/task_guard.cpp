@@ -34,7 +34,7 @@ task_guard::task_guard(const request_context& request, access::task_index* tasks
 {
     if (tasks != nullptr && request.access && request.agent) {
         tasks_ = tasks;
-        whose_ = tasks->owner_of(request.principal());
+        caller_ = request.principal();
         agent_ = request.agent->record.id;
         now_ = request.caller.owner().now();
     }
@@ -46,7 +46,7 @@ bool task_guard::hides(std::string_view task) const
         return false;
     }
     const auto known = tasks_->find(agent_, task, now_);
-    return known && known->whose != access::task_index::anybody && known->whose != whose_;
+    return known && known->whose != access::task_index::anybody && known->whose != tasks_->owner_of(caller_);
 }
 
 bool task_guard::hides_any(std::string_view params) const
@@ -60,8 +60,7 @@ task_terms shown_tasks(const request_context& request, access::task_index* tasks
     if (tasks == nullptr || !method || !shows_task(a2a::operation_of(*method))) {
         return {};
     }
-    const auto whose = request.access ? tasks->owner_of(request.principal()) : access::task_index::anybody;
-    return {tasks, {whose, 0}};
+    return {.index = tasks, .owned = request.access != nullptr, .caller = request.principal()};
 }
 
 net::routine<> respond_hidden_task(request_context& request)

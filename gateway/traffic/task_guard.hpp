@@ -24,8 +24,8 @@ public:
     bool hides_any(std::string_view params) const;
 
 private:
-    access::task_index* tasks_ = nullptr;  // null: nothing is hidden
-    access::task_index::owner whose_ = access::task_index::anybody;
+    access::task_index* tasks_ = nullptr;      // null: nothing is hidden
+    const core::principal* caller_ = nullptr;  // null: one without a credential
     std::string_view agent_;
     core::steady_time now_;
 };

@@ -27,7 +27,7 @@ void task_watch::on_task(std::string_view id, std::optional<a2a::task_state> sta
         return;
     }
     const auto& agent = *call_.agent;
-    const bool changed = index->note(agent.record.id, id, call_.tasks.as, state, caller_.owner().now());
+    const bool changed = index->note(agent.record.id, id, call_.tasks.facts(), state, caller_.owner().now());
     if (changed && state) {
         settings_.observer.task_changed(agent, *state);
     }

@@ -3,15 +3,57 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 
 namespace net::http1 {
 namespace {
 
 using core::lower;
 
-// `known` in lower case, of the same length as `name`.
+// The letters among the bytes of a word in lower case. None of the sums carries into the next byte.
+template <class Word>
+Word lower_bytes(Word bytes) noexcept
+{
+    constexpr auto every = static_cast<Word>(0x0101010101010101);
+    const Word without_top = bytes & (every * 0x7F);
+    const Word from_a = without_top + every * (0x80 - 'A');
+    const Word beyond_z = without_top + every * (0x7F - 'Z');
+    const Word capitals = (from_a ^ beyond_z) & ~bytes & (every * 0x80);
+    return bytes | (capitals >> 2U);
+}
+
+template <class Word>
+bool matches_word(const char* name, const char* known) noexcept
+{
+    Word a = 0;
+    Word b = 0;
+    std::memcpy(&a, name, sizeof a);
+    std::memcpy(&b, known, sizeof b);
+    return lower_bytes(a) == b;
+}
+
+// The last word begins early enough to end with the name.
+template <class Word>
+bool matches_words(std::string_view name, std::string_view known) noexcept
+{
+    const auto last = known.size() - sizeof(Word);
+    for (std::size_t at = 0; at < last; at += sizeof(Word)) {
+        if (!matches_word<Word>(name.data() + at, known.data() + at)) {
+            return false;
+        }
+    }
+    return matches_word<Word>(name.data() + last, known.data() + last);
+}
+
+// `known` in lower case, no longer than `name`.
 bool matches(std::string_view name, std::string_view known) noexcept
 {
+    if (known.size() >= sizeof(std::uint64_t)) {
+        return matches_words<std::uint64_t>(name, known);
+    }
+    if (known.size() >= sizeof(std::uint32_t)) {
+        return matches_words<std::uint32_t>(name, known);
+    }
     for (std::size_t at = 0; at < known.size(); ++at) {
         if (lower(name[at]) != known[at]) {
             return false;

@@ -11,6 +11,12 @@ using stage = head_scan::stage;
 constexpr std::size_t value_block = 16;
 constexpr unsigned most_options = 32;  // of all Connection fields of a head
 
+// OWS (RFC 9110 section 5.6.3).
+bool is_blank(char c) noexcept
+{
+    return c == ' ' || c == '\t';
+}
+
 line_result failed(fault& why, const char* rule) noexcept
 {
     why = bad(rule);
@@ -203,7 +209,10 @@ line_result next_field(std::string_view in, head_scan& scan, field_list& fields,
         scan.colon = scan.at++;
         scan.where = stage::value;
     }
-    const auto begin = std::min(in.find_first_not_of(" \t", scan.colon + 1), in.size());
+    auto begin = scan.colon + 1;
+    while (begin < in.size() && is_blank(in[begin])) {
+        ++begin;
+    }
     // One byte over the limit is enough to know; what comes after it is not looked at.
     const auto window = in.size() - begin > limits.value ? in.substr(0, begin + limits.value + 1) : in;
     scan.at = skip_values(window, scan.at);
@@ -218,8 +227,11 @@ line_result next_field(std::string_view in, head_scan& scan, field_list& fields,
         return failed(why, "a control byte, or a line end that is not CRLF, in a field value");
     }
     const auto name = in.substr(scan.mark, scan.colon - scan.mark);
-    const auto value = core::trim(in.substr(scan.colon + 1, scan.at - scan.colon - 1));
-    fields.push_back({lookup_field(name), name, value});
+    auto end = scan.at;
+    while (end > begin && is_blank(in[end - 1])) {
+        --end;
+    }
+    fields.push_back({lookup_field(name), name, in.substr(begin, end - begin)});
     scan.at += 2;
     scan.where = stage::line_start;
     return line_result::field;
