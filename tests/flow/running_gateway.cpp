@@ -1,6 +1,7 @@
 #include "tests/flow/running_gateway.hpp"
 
 #include "gateway/open_store.hpp"
+#include "gateway/server.hpp"
 #include "tests/support/http_client.hpp"
 
 #include <csignal>
@@ -90,7 +91,8 @@ running_gateway::running_gateway(config::settings settings)
     if (!store) {
         throw std::runtime_error("the store did not open: " + store.error().detail);
     }
-    server_.emplace(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
+    server_ =
+        std::make_unique<gateway::server>(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
     }
@@ -113,6 +115,11 @@ running_gateway::~running_gateway()
     server_->stop();
     server_->stop();
     thread_.join();
+}
+
+void running_gateway::stop()
+{
+    server_->stop();
 }
 
 bool running_gateway::wait_until_stopped(std::chrono::milliseconds timeout)

@@ -5,19 +5,23 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/log.hpp"
-#include "gateway/server.hpp"
 #include "tests/support/script.hpp"
 
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
 #include <vector>
+
+namespace gateway {
+class server;
+}
 
 namespace flow {
 
@@ -59,7 +63,7 @@ public:
     const kept_lines& log() const noexcept { return lines_; }
 
     // Begins the orderly end; a second call makes it abrupt.
-    void stop() { server_->stop(); }
+    void stop();
     // Whether run() has returned in time.
     bool wait_until_stopped(std::chrono::milliseconds timeout = test_support::patience);
 
@@ -71,7 +75,7 @@ public:
 private:
     kept_lines lines_;
     core::logger logger_;
-    std::optional<gateway::server> server_;
+    std::unique_ptr<gateway::server> server_;
     std::uint16_t port_ = 0;
     std::uint16_t admin_port_ = 0;
     std::uint16_t metrics_port_ = 0;

@@ -72,7 +72,7 @@ TEST_CASE("What names no task is passed by, whatever its texts hold, and what ma
         return all;
     };
     for (const std::string members : {
-             R"("message":{"messageId":"m","contextId":"c","parts":[{"text":"id: taskId: \\"id\\":\\"t\\" name:"}]})",
+             R"("message":{"messageId":"m","contextId":"c","parts":[{"text":"id: taskId: \"id\":\"t\" name:"}]})",
              R"("message":{"parts":[{"data":{"id":"t","taskId":"u","name":"tasks/v"}}]})",
              R"("name":"word","parent":"tasks/p")",
              "\"message\":{\"taskId\" \t\r\n :\"t\"}",
