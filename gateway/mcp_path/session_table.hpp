@@ -48,6 +48,7 @@ public:
     static constexpr core::duration longest_life = std::chrono::hours{24};
 
     static constexpr std::size_t most_swept = 256;  // sessions at once
+    static constexpr std::size_t most_ended = 256;  // of those that end together, at once
 
     // How long an agent is taken to be full after none of its sessions could go: looking at each of them takes time.
     static constexpr core::duration longest_full{1000};
@@ -65,14 +66,15 @@ public:
     bool has(const session_key& key) const { return find(key) != nullptr; }
 
     // The agent has changed, or is gone (null): sessions end that were made of another record, and those that are subscribed to a
-    // resource if callers get others now.
+    // resource if callers get others now. None of them is found any more. Of more than most_ended the others end behind what else is
+    // due on the loop.
     virtual void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // What is late, idle or old ends. Called every second. Of more sessions than most_swept the others are looked at behind what
     // else is due on the loop.
     virtual void sweep(core::steady_time now);
 
-    // Ends all of them in order; no new one begins.
+    // Ends all of them in order, before it returns; no new one begins.
     virtual void stop();
 
     std::size_t size() const noexcept;
@@ -107,7 +109,11 @@ protected:
         return added;
     }
 
+    // All of an agent, as set_agent() ends them.
     void end_all(std::string_view agent_id, session_end why, const core::error& error);
+
+    // Of the agent: those that are not found any more, and have not ended yet.
+    std::size_t leaving(std::string_view agent_id) const;
 
     // Of every agent if `agent_id` is empty. What is done to one of them may end others.
     std::vector<caller_session*> all(std::string_view agent_id) const;
@@ -130,6 +136,11 @@ private:
         core::steady_time full_until{};                     // unless a session ends
         ordered<std::unique_ptr<caller_session>> sessions;  // by handle; never empty
     };
+    struct leaving_session {
+        std::unique_ptr<caller_session> session;
+        session_end why;
+        std::shared_ptr<const core::error> error;
+    };
     struct sweep_place {
         core::steady_time now;
         std::string agent;
@@ -137,6 +148,9 @@ private:
     };
 
     void keep(std::unique_ptr<caller_session> begun);
+    void end_each(const std::vector<caller_session*>& which, session_end why, const core::error& error);
+    void end_some(std::size_t most);
+    std::unique_ptr<caller_session> take(const caller_session& session);
     caller_session* find(const session_key& key) const;
     caller_session* use(const session_key& key) const;
     caller_session* longest_unused(of_agent& in) const;
@@ -146,6 +160,8 @@ private:
 
     program_services services_;
     ordered<of_agent> agents_;  // by id
+    std::map<const caller_session*, leaving_session> ends_soon_;
+    bool in_turns_ = false;  // some of them, now or behind what else is due
     session_counts counts_;
     bool stopped_ = false;
     std::optional<sweep_place> sweep_;  // that is under way
