@@ -175,8 +175,8 @@ void session_table::over(const caller_session& session, session_end why)
 
 std::unique_ptr<caller_session> session_table::take(const caller_session& session)
 {
-    if (auto leaving = ends_soon_.extract(&session)) {
-        return std::move(leaving.mapped().session);
+    if (auto leaving = ends_soon_.take(session)) {
+        return leaving;
     }
     const auto in = agents_.find(session.agent().record.id);
     auto found = in->second.sessions.extract(session.name().handle);
@@ -214,34 +214,9 @@ void session_table::end_each(const std::vector<caller_session*>& which, session_
 {
     const auto shared = std::make_shared<const core::error>(error);
     for (auto* const each : which) {
-        each->leave();
-        ends_soon_.emplace(each, leaving_session{take(*each), why, shared});
+        ends_soon_.add(take(*each), why, shared);
     }
-    if (!in_turns_) {
-        end_some(most_ended);
-    }
-}
-
-// One may end others meanwhile, and more may come to end.
-void session_table::end_some(std::size_t most)
-{
-    in_turns_ = true;
-    for (; most > 0 && !ends_soon_.empty(); --most) {
-        const auto& [session, how] = *ends_soon_.begin();
-        const auto error = how.error;
-        how.session->end(how.why, *error);
-    }
-    in_turns_ = !ends_soon_.empty();
-    if (in_turns_) {
-        later([this] { end_some(most_ended); });
-    }
-}
-
-std::size_t session_table::leaving(std::string_view agent_id) const
-{
-    return static_cast<std::size_t>(std::ranges::count_if(ends_soon_, [&](const auto& each) {
-        return each.first->agent().record.id == agent_id;
-    }));
+    ends_soon_.begin();
 }
 
 void session_table::sweep(core::steady_time now)
@@ -331,9 +306,7 @@ void session_table::stop()
 {
     stopped_ = true;
     end_all({}, session_end::draining, core::gateway_error(errc::draining));
-    while (!ends_soon_.empty()) {
-        end_some(ends_soon_.size());
-    }
+    ends_soon_.end_all();
 }
 
 std::size_t session_table::size() const noexcept

@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/mcp_path/caller_session.hpp"
+#include "gateway/mcp_path/ending_sessions.hpp"
 #include "gateway/mcp_path/program_services.hpp"
 #include "gateway/mcp_path/session_end.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
@@ -48,7 +49,6 @@ public:
     static constexpr core::duration longest_life = std::chrono::hours{24};
 
     static constexpr std::size_t most_swept = 256;  // sessions at once
-    static constexpr std::size_t most_ended = 256;  // of those that end together, at once
 
     // How long an agent is taken to be full after none of its sessions could go: looking at each of them takes time.
     static constexpr core::duration longest_full{1000};
@@ -66,8 +66,8 @@ public:
     bool has(const session_key& key) const { return find(key) != nullptr; }
 
     // The agent has changed, or is gone (null): sessions end that were made of another record, and those that are subscribed to a
-    // resource if callers get others now. None of them is found any more. Of more than most_ended the others end behind what else is
-    // due on the loop.
+    // resource if callers get others now. None of them is found any more. They end in turns
+    // (ending_sessions).
     virtual void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // What is late, idle or old ends. Called every second. Of more sessions than most_swept the others are looked at behind what
@@ -89,7 +89,8 @@ public:
 protected:
     // References outlive it.
     explicit session_table(program_services services)
-        : services_{std::move(services)}
+        : services_{std::move(services)},
+          ends_soon_{services_.loop.get_executor()}
     {
     }
 
@@ -113,7 +114,7 @@ protected:
     void end_all(std::string_view agent_id, session_end why, const core::error& error);
 
     // Of the agent: those that are not found any more, and have not ended yet.
-    std::size_t leaving(std::string_view agent_id) const;
+    std::size_t leaving(std::string_view agent_id) const { return ends_soon_.count(agent_id); }
 
     // Of every agent if `agent_id` is empty. What is done to one of them may end others.
     std::vector<caller_session*> all(std::string_view agent_id) const;
@@ -136,11 +137,6 @@ private:
         core::steady_time full_until{};                     // unless a session ends
         ordered<std::unique_ptr<caller_session>> sessions;  // by handle; never empty
     };
-    struct leaving_session {
-        std::unique_ptr<caller_session> session;
-        session_end why;
-        std::shared_ptr<const core::error> error;
-    };
     struct sweep_place {
         core::steady_time now;
         std::string agent;
@@ -149,7 +145,6 @@ private:
 
     void keep(std::unique_ptr<caller_session> begun);
     void end_each(const std::vector<caller_session*>& which, session_end why, const core::error& error);
-    void end_some(std::size_t most);
     std::unique_ptr<caller_session> take(const caller_session& session);
     caller_session* find(const session_key& key) const;
     caller_session* use(const session_key& key) const;
@@ -160,8 +155,7 @@ private:
 
     program_services services_;
     ordered<of_agent> agents_;  // by id
-    std::map<const caller_session*, leaving_session> ends_soon_;
-    bool in_turns_ = false;  // some of them, now or behind what else is due
+    ending_sessions ends_soon_;
     session_counts counts_;
     bool stopped_ = false;
     std::optional<sweep_place> sweep_;  // that is under way

@@ -340,33 +340,6 @@ TEST_CASE("The sessions of an agent that changes or goes end in order, those of 
     CHECK(x.programs.alive.empty());
 }
 
-TEST_CASE("A session that ends in its turn gets no other program if its own ends before that")
-{
-    using gateway::mcp_path::session_table;
-    constexpr auto count = session_table::most_ended + 1;
-    rig x;
-    x.server.max_sessions = count;
-    std::vector<reader> heard;
-    for (std::size_t i = 0; i < count; ++i) {
-        const auto session = x.begin();
-        auto listener = x.sessions->listen(x.key(session));
-        REQUIRE(listener);
-        heard.push_back(std::move(*listener));
-    }
-    x.now += 10s;
-    x.sessions->set_agent("a", nullptr);
-    CHECK(x.sessions->size() == 0);
-    CHECK(x.ended(session_end::withdrawn) == session_table::most_ended);
-    const auto last = std::ranges::find_if(heard, [](const auto& each) { return next(each).empty(); });
-    REQUIRE(last != heard.end());
-    x.programs.die(static_cast<std::size_t>(last - heard.begin()));
-    CHECK(next(*last) == "over");
-    x.poll();
-    CHECK(x.ended(session_end::withdrawn) + x.ended(session_end::lost) == count);
-    CHECK(x.programs.started.size() == count);
-    CHECK(x.programs.alive.empty());
-}
-
 TEST_CASE("A server with an inline card keeps its sessions when another one begins, or the same record is published")
 {
     rig x;

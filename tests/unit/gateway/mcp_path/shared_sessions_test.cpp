@@ -361,8 +361,9 @@ TEST_CASE("256 sessions are swept at once, and the others behind what else is du
 
 TEST_CASE("Of an agent that is gone 256 sessions end at once, and the others behind what else is due on the loop")
 {
-    using gateway::mcp_path::session_table;
-    for (const auto count : {session_table::most_ended - 1, session_table::most_ended, session_table::most_ended + 1}) {
+    using gateway::mcp_path::ending_sessions;
+    for (const auto count :
+         {ending_sessions::most_at_once - 1, ending_sessions::most_at_once, ending_sessions::most_at_once + 1}) {
         CAPTURE(count);
         shared_rig x;
         for (std::size_t i = 0; i < count; ++i) {
@@ -370,7 +371,7 @@ TEST_CASE("Of an agent that is gone 256 sessions end at once, and the others beh
         }
         x.shared->set_agent("a", nullptr);
         CHECK(x.shared->size() == 0);
-        CHECK(x.ended(session_end::withdrawn) == std::min(count, session_table::most_ended));
+        CHECK(x.ended(session_end::withdrawn) == std::min(count, ending_sessions::most_at_once));
         x.poll();
         CHECK(x.ended(session_end::withdrawn) == count);
         x.after(1s);
@@ -379,8 +380,8 @@ TEST_CASE("Of an agent that is gone 256 sessions end at once, and the others beh
 
 TEST_CASE("Sessions that end in turns are not found meanwhile, do not end twice, and take no place of those that begin")
 {
-    using gateway::mcp_path::session_table;
-    constexpr auto count = session_table::most_ended + 2;
+    using gateway::mcp_path::ending_sessions;
+    constexpr auto count = ending_sessions::most_at_once + 2;
     shared_rig x;
     x.server.max_sessions = count;
     std::vector<std::string> before;
@@ -395,7 +396,7 @@ TEST_CASE("Sessions that end in turns are not found meanwhile, do not end twice,
     const auto over = [&] {
         return std::ranges::count_if(heard, [](const auto& each) { return next(each) == "over"; });
     };
-    CHECK(static_cast<std::size_t>(over()) == session_table::most_ended);
+    CHECK(static_cast<std::size_t>(over()) == ending_sessions::most_at_once);
     CHECK(std::ranges::none_of(before, [&](const auto& each) { return x.shared->has(x.key(each)); }));
     // Nothing has run on the loop yet.
     const auto text = message("0", "initialize", R"({"protocolVersion":"2025-06-18","capabilities":{}})");
