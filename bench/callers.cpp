@@ -6,7 +6,7 @@
 //   bench_callers open ADDRESS TARGET BODY RATE SECONDS  prints calls, failures, mean, p50, p99 and maximum in
 //                                                      microseconds from when each call was due
 //   bench_callers first ADDRESS TARGET                 asks with GET until there is a 200, then ends
-// `hold` and `slow` end with stdin.
+// `hold` and `slow` end with stdin. BENCH_CREDENTIAL in the environment is a header line of every request.
 #include "bench/sockets.hpp"
 
 #include <poll.h>
@@ -19,6 +19,7 @@
 #include <cctype>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 #include <fstream>
 #include <iostream>
@@ -45,6 +46,9 @@ destination read_destination(const std::string& address, const std::string& targ
     destination to;
     to.address = read_address(address);
     to.request = (body_file != nullptr ? "POST " : "GET ") + target + " HTTP/1.1\r\nHost: " + address + "\r\n";
+    if (const char* const credential = std::getenv("BENCH_CREDENTIAL"); credential != nullptr && *credential != '\0') {
+        to.request += std::string{credential} + "\r\n";
+    }
     if (body_file != nullptr) {
         std::ifstream file{body_file, std::ios::binary};
         const std::string body{std::istreambuf_iterator<char>{file}, {}};
@@ -53,7 +57,7 @@ destination read_destination(const std::string& address, const std::string& targ
             "Content-Length: " +
             std::to_string(body.size()) + "\r\n\r\n" + body;
     } else {
-        to.request += "\r\n";
+        to.request += "Accept: */*\r\n\r\n";
     }
     return to;
 }
@@ -279,7 +283,7 @@ void run(const std::vector<std::string>& given)
     if (given.size() == 3 && given[0] == "first") {
         first(read_destination(given[1], given[2], nullptr));
     } else if (given.size() == 4 && given[0] == "hold") {
-        hold(read_destination(given[1], given[2], given[3].c_str()));
+        hold(read_destination(given[1], given[2], given[3] == "-" ? nullptr : given[3].c_str()));
     } else if (given.size() == 5 && given[0] == "slow") {
         slow(read_destination(given[1], given[2], given[3].c_str()), read_number<std::size_t>(given[4]));
     } else if (given.size() == 6 && given[0] == "open") {

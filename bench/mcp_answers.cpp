@@ -25,9 +25,22 @@ bool asks(std::string_view message, std::string_view method)
 
 }  // namespace
 
-mcp_answers::mcp_answers(std::size_t body)
-    : call_{padded(R"(,"result":{"content":[{"type":"text","text":")", R"("}]}})", body - before_id.size() - 1)}
+mcp_answers::mcp_answers(std::size_t body, std::size_t tools, bool modern)
+    : modern_{modern},
+      call_{padded(
+          R"(,"result":{"content":[{"type":"text","text":")",
+          modern ? R"("}],"resultType":"complete"}})" : R"("}]}})",
+          body - before_id.size() - 1
+      )},
+      list_{R"(,"result":{)"}
 {
+    list_ += modern ? R"("resultType":"complete","ttlMs":0,"cacheScope":"private","tools":[)" : R"("tools":[)";
+    for (std::size_t each = 0; each < tools; ++each) {
+        const auto name = each == 0 ? std::string{"echo"} : "tool" + std::to_string(each);
+        list_ += (each == 0 ? R"({"name":")" : R"(,{"name":")") + name;
+        list_ += R"(","description":"What this one does","inputSchema":{"type":"object"}})";
+    }
+    list_ += "]}}";
 }
 
 std::string_view mcp_answers::of(std::string_view message)
@@ -39,7 +52,14 @@ std::string_view mcp_answers::of(std::string_view message)
     if (asks(message, R"("method":"tools/call")")) {
         return put(id, call_);
     }
-    if (asks(message, R"("method":"initialize")")) {
+    if (modern_ && asks(message, R"("method":"server/discover")")) {
+        return put(
+            id,
+            R"(,"result":{"resultType":"complete","ttlMs":0,"cacheScope":"private","supportedVersions":["2026-07-28"],)"
+            R"("capabilities":{"tools":{}},"_meta":{"io.modelcontextprotocol/serverInfo":{"name":"bench","version":"1"}}}})"
+        );
+    }
+    if (!modern_ && asks(message, R"("method":"initialize")")) {
         return put(
             id,
             R"(,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
@@ -47,7 +67,7 @@ std::string_view mcp_answers::of(std::string_view message)
         );
     }
     if (asks(message, R"("method":"tools/list")")) {
-        return put(id, R"(,"result":{"tools":[{"name":"echo","inputSchema":{"type":"object"}}]}})");
+        return put(id, list_);
     }
     if (asks(message, R"("method":"ping")")) {
         return put(id, R"(,"result":{}})");

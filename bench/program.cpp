@@ -1,4 +1,5 @@
 // An MCP server over stdio that costs next to nothing: what ./dev bench mcp has behind the gateway. A call is answered with 1 KiB.
+// With the argument `modern` it speaks 2026-07-28 alone.
 #include "bench/mcp_answers.hpp"
 
 #include <unistd.h>
@@ -36,9 +37,10 @@ bool answer_lines(bench::mcp_answers& answers, std::string& received)
 
 }  // namespace
 
-int main()
+int main(int argc, char** argv)
 {
-    bench::mcp_answers answers{1024};
+    const bool modern = argc > 1 && std::string_view{argv[1]} == "modern";
+    bench::mcp_answers answers{1024, 1, modern};
     std::string received;
     std::array<char, 65536> bytes;
     for (;;) {

@@ -349,6 +349,10 @@ for scenario in "${scenarios[@]}"; do
         memory) bench/memory.sh --proxies "${proxies[*]}" ;;
         cards) "$binaries/bench_cards" --runs "$rounds" || failed=1 ;;
         management) bench/management.sh --seconds "$seconds" ;;
+        mcp)
+            run_scenario
+            bench/mcp_bars.py --rounds "$rounds" --seconds "$seconds" || failed=1
+            ;;
         translate)
             run_scenario
             scenario=translate_sse

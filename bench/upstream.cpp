@@ -3,7 +3,8 @@
 //   POST (any target)          a JSON-RPC answer of --body bytes, or, with --events N, a stream of N server-sent events
 //                              of 200 bytes, one every --interval microseconds; with --mixed 1 only if message/stream
 //                              is asked for
-//                              with --mcp 1 what an MCP server with one session answers; other methods then have no meaning
+//                              with --mcp 1 what an MCP server with one session answers, with --mcp 2 one of 2026-07-28
+//                              alone; it has --tools N tools, and with --listen 1 GET is a stream without events
 //   GET …/agent-card.json      an agent card of 4 KiB
 //   GET /count                 how much was answered, as JSON
 // with the header fields of an agent that runs on Node.js and Express. On start it prints the port. It trusts its peers:
@@ -43,6 +44,8 @@ struct options {
     std::int64_t interval = 2000;  // microseconds
     unsigned mixed = 0;
     unsigned mcp = 0;
+    std::size_t tools = 1;
+    unsigned listen = 0;
 };
 
 struct connection {
@@ -59,7 +62,7 @@ public:
     explicit upstream(const options& chosen)
         : chosen_{chosen},
           answer_{call_answer(chosen.body)},
-          mcp_{chosen.body},
+          mcp_{chosen.body, chosen.tools, chosen.mcp == 2},
           stream_head_{event_stream_head()},
           event_{event_chunk()},
           last_event_{event_chunk() + "0\r\n\r\n"},
@@ -202,6 +205,9 @@ bool upstream::answer_mcp(connection& c, const request& what)
 {
     const std::string_view whole{c.bytes.data(), what.length};
     const auto answer = what.method == "POST" ? mcp_.of(whole.substr(whole.find("\r\n\r\n"))) : std::string_view{};
+    if (what.method == "GET" && chosen_.listen != 0) {
+        return send_static(c, stream_head_);
+    }
     if (what.method == "GET") {
         return send_static(c, "HTTP/1.1 405 Method Not Allowed\r\nAllow: POST, DELETE\r\nContent-Length: 0\r\n\r\n");
     }
@@ -209,9 +215,8 @@ bool upstream::answer_mcp(connection& c, const request& what)
         return send_static(c, "HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
     }
     ++answers_;
-    c.made =
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: "
-        "bench-8f4c1a52b7d94d1e\r\nContent-Length: ";
+    c.made = "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n";
+    c.made += chosen_.mcp == 1 ? "Mcp-Session-Id: bench-8f4c1a52b7d94d1e\r\nContent-Length: " : "Content-Length: ";
     c.made += std::to_string(answer.size());
     c.made += "\r\n\r\n";
     c.made += answer;
@@ -312,6 +317,10 @@ options read_options(const std::vector<std::string_view>& arguments)
             out.interval = read_number<decltype(out.interval)>(value);
         } else if (arguments[i] == "--mcp") {
             out.mcp = read_number<decltype(out.mcp)>(value);
+        } else if (arguments[i] == "--tools") {
+            out.tools = read_number<decltype(out.tools)>(value);
+        } else if (arguments[i] == "--listen") {
+            out.listen = read_number<decltype(out.listen)>(value);
         } else if (arguments[i] == "--mixed") {
             out.mixed = read_number<decltype(out.mixed)>(value);
         } else {

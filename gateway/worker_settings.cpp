@@ -48,7 +48,8 @@ std::vector<core::secret> keys_of(const config::mcp_settings& settings, const co
 
 void publish_session_ids(worker_list workers, const config::mcp_settings& settings, const core::secret& own_key)
 {
-    const auto ids = std::make_shared<const mcp::session_ids>(jose::text_sealer{keys_of(settings, own_key)});
+    const bool alone = settings.session_keys.empty();
+    const auto ids = std::make_shared<const mcp::session_ids>(jose::text_sealer{keys_of(settings, own_key)}, alone);
     const auto addresses = push_addresses_of(settings, own_key);
     for (const auto& each : workers) {
         each->set_session_ids(ids);

@@ -58,6 +58,10 @@ public:
     // Another record, which means the same for sessions; its times hold for calls in flight too.
     void set_agent(std::shared_ptr<const model::agent_entry> agent) noexcept { name_.agent = std::move(agent); }
 
+    // It is found no more, and ends soon, or by itself before that.
+    void leave() noexcept { leaves_ = true; }
+    bool leaves() const noexcept { return leaves_; }
+
     void use(core::steady_time now) noexcept { last_use_ = now; }
     core::steady_time began() const noexcept { return began_; }
     core::steady_time last_use() const noexcept { return last_use_; }
@@ -77,6 +81,7 @@ private:
     session_name name_;
     core::steady_time began_;
     core::steady_time last_use_;
+    bool leaves_ = false;
     bool over_ = false;
 };
 

@@ -323,7 +323,7 @@ void program_session::restore_more()
 bool program_session::begin_another()
 {
     const bool opens = stage_ == stage::opens || stage_ == stage::opens_again;
-    if (!waited_ || !opens || calls_->count() > 1) {
+    if (!waited_ || !opens || leaves() || calls_->count() > 1) {
         return false;
     }
     const auto reader = stage_ == stage::opens ? opening_.lock() : nullptr;
@@ -341,7 +341,7 @@ void program_session::lose(const core::error& why)
     const bool was_open = stage_ == stage::open;
     // The answer to a call has been cut off; a session that did not begin has no call.
     const auto error = was_open ? core::upstream_error(errc::upstream_reset, why.detail) : why;
-    if (!was_open || once_ || agent().record.mcp->on_lost == core::mcp_loss::tell) {
+    if (!was_open || once_ || leaves() || agent().record.mcp->on_lost == core::mcp_loss::tell) {
         return end(session_end::lost, error);
     }
     // The client may still answer what it has asked: the next one asks under other ids.

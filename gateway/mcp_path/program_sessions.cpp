@@ -134,7 +134,7 @@ void program_sessions::keep_warm(const std::string& agent_id)
 
 bool program_sessions::may_start(const core::agent& record) const
 {
-    return !is_program(record) || leaving_.count(record.id) < most_sessions(record);
+    return !is_program(record) || leaving_.count(record.id) + leaving(record.id) < most_sessions(record);
 }
 
 void program_sessions::start_held(const std::string& agent_id)
@@ -173,6 +173,8 @@ void program_sessions::sweep(core::steady_time now)
         } else if (now - programs->last_use >= warm_after_last) {
             programs->warm.keep(0);
         }
+        // What it waited for may have been sessions without a program.
+        start_held(id);
     }
     session_table::sweep(now);
 }

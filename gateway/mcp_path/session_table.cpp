@@ -90,15 +90,18 @@ void session_table::set_agent(const std::string& id, const std::shared_ptr<const
     if (agent != nullptr && model::same_callers_sessions(before->record, agent->record)) {
         found->second.agent = agent;
         const bool filtered_anew = before->record.mcp->resources != agent->record.mcp->resources;
+        std::vector<caller_session*> subscribed;
         for (auto* const each : all(id)) {
             each->set_agent(agent);
             if (filtered_anew && each->subscribes()) {
-                each->end(
-                    session_end::withdrawn,
-                    core::upstream_error(errc::upstream_reset, "its resources have changed")
-                );
+                subscribed.push_back(each);
             }
         }
+        end_each(
+            subscribed,
+            session_end::withdrawn,
+            core::upstream_error(errc::upstream_reset, "its resources have changed")
+        );
         return;
     }
     end_all(id, session_end::withdrawn, core::upstream_error(errc::upstream_reset, "the agent has changed"));
@@ -165,14 +168,22 @@ void session_table::over(const caller_session& session, session_end why)
     if (services_.ended) {
         services_.ended(session.name().handle);
     }
-    const auto in = agents_.find(id);
-    auto ended = in->second.sessions.extract(session.name().handle);
+    // It may be in a call of its own.
+    auto keep = [ended = std::shared_ptr<caller_session>{take(session)}] {};
+    net::asio::post(executor(), std::move(keep));
+}
+
+std::unique_ptr<caller_session> session_table::take(const caller_session& session)
+{
+    if (auto leaving = ends_soon_.take(session)) {
+        return leaving;
+    }
+    const auto in = agents_.find(session.agent().record.id);
+    auto found = in->second.sessions.extract(session.name().handle);
     if (in->second.sessions.empty()) {
         agents_.erase(in);
     }
-    // It may be in a call of its own.
-    auto keep = [ended = std::shared_ptr<caller_session>{std::move(ended.mapped())}] {};
-    net::asio::post(executor(), std::move(keep));
+    return std::move(found.mapped());
 }
 
 void session_table::count_recovery(const std::string& agent_id)
@@ -196,9 +207,16 @@ std::vector<caller_session*> session_table::all(std::string_view agent_id) const
 
 void session_table::end_all(std::string_view agent_id, session_end why, const core::error& error)
 {
-    for (auto* const each : all(agent_id)) {
-        each->end(why, error);
+    end_each(all(agent_id), why, error);
+}
+
+void session_table::end_each(const std::vector<caller_session*>& which, session_end why, const core::error& error)
+{
+    const auto shared = std::make_shared<const core::error>(error);
+    for (auto* const each : which) {
+        ends_soon_.add(take(*each), why, shared);
     }
+    ends_soon_.begin();
 }
 
 void session_table::sweep(core::steady_time now)
@@ -288,6 +306,7 @@ void session_table::stop()
 {
     stopped_ = true;
     end_all({}, session_end::draining, core::gateway_error(errc::draining));
+    ends_soon_.end_all();
 }
 
 std::size_t session_table::size() const noexcept

@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/mcp_path/caller_session.hpp"
+#include "gateway/mcp_path/ending_sessions.hpp"
 #include "gateway/mcp_path/program_services.hpp"
 #include "gateway/mcp_path/session_end.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
@@ -65,14 +66,15 @@ public:
     bool has(const session_key& key) const { return find(key) != nullptr; }
 
     // The agent has changed, or is gone (null): sessions end that were made of another record, and those that are subscribed to a
-    // resource if callers get others now.
+    // resource if callers get others now. None of them is found any more. They end in turns
+    // (ending_sessions).
     virtual void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // What is late, idle or old ends. Called every second. Of more sessions than most_swept the others are looked at behind what
     // else is due on the loop.
     virtual void sweep(core::steady_time now);
 
-    // Ends all of them in order; no new one begins.
+    // Ends all of them in order, before it returns; no new one begins.
     virtual void stop();
 
     std::size_t size() const noexcept;
@@ -87,7 +89,8 @@ public:
 protected:
     // References outlive it.
     explicit session_table(program_services services)
-        : services_{std::move(services)}
+        : services_{std::move(services)},
+          ends_soon_{services_.loop.get_executor()}
     {
     }
 
@@ -107,7 +110,11 @@ protected:
         return added;
     }
 
+    // All of an agent, as set_agent() ends them.
     void end_all(std::string_view agent_id, session_end why, const core::error& error);
+
+    // Of the agent: those that are not found any more, and have not ended yet.
+    std::size_t leaving(std::string_view agent_id) const { return ends_soon_.count(agent_id); }
 
     // Of every agent if `agent_id` is empty. What is done to one of them may end others.
     std::vector<caller_session*> all(std::string_view agent_id) const;
@@ -137,6 +144,8 @@ private:
     };
 
     void keep(std::unique_ptr<caller_session> begun);
+    void end_each(const std::vector<caller_session*>& which, session_end why, const core::error& error);
+    std::unique_ptr<caller_session> take(const caller_session& session);
     caller_session* find(const session_key& key) const;
     caller_session* use(const session_key& key) const;
     caller_session* longest_unused(of_agent& in) const;
@@ -146,6 +155,7 @@ private:
 
     program_services services_;
     ordered<of_agent> agents_;  // by id
+    ending_sessions ends_soon_;
     session_counts counts_;
     bool stopped_ = false;
     std::optional<sweep_place> sweep_;  // that is under way

@@ -78,6 +78,7 @@ public:
 
     // A session that hears of what changes until leave(). The number of the client; also of one without a session.
     std::uint64_t join(shared_session& client);
+    bool has_sessions() const noexcept { return !sessions_.empty(); }
     std::uint64_t new_client() noexcept { return ++last_client_; }
 
     // What comes of a request of the client that it names; with `cancels_if_left`, letting go of it cancels the request, else

@@ -24,6 +24,7 @@ bool is_about_subscriptions(std::string_view method) noexcept
 shared_sessions::~shared_sessions()
 {
     agents_.clear();
+    ended_.clear();
 }
 
 core::result<std::shared_ptr<const mcp::server_facts>>
@@ -136,6 +137,9 @@ void shared_sessions::set_agent(const std::string& id, const std::shared_ptr<con
     // First, so that no session that ends has to look for its calls among all of them.
     found->second->end(core::upstream_error(errc::upstream_reset, "the agent has changed"));
     session_table::set_agent(id, nullptr);
+    if (found->second->has_sessions()) {
+        ended_.push_back(std::move(found->second));
+    }
     agents_.erase(found);
 }
 
@@ -144,6 +148,7 @@ void shared_sessions::sweep(core::steady_time now)
     for (const auto& [id, calls] : agents_) {
         calls->sweep(now);
     }
+    std::erase_if(ended_, [](const auto& each) { return !each->has_sessions(); });
     session_table::sweep(now);
 }
 
@@ -154,6 +159,7 @@ void shared_sessions::stop()
     }
     session_table::stop();
     agents_.clear();
+    ended_.clear();
 }
 
 void shared_sessions::retire(std::unique_ptr<program> used, const std::string& agent_id)

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway::mcp_path {
 
@@ -71,6 +72,7 @@ private:
 
     program_sessions& leaving_;
     model::string_map<std::unique_ptr<shared_calls>> agents_;  // by id
+    std::vector<std::unique_ptr<shared_calls>> ended_;         // until their sessions have
 };
 
 }  // namespace gateway::mcp_path

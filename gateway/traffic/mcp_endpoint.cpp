@@ -354,7 +354,6 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
         return core::caller_error(errc::session_not_found, "a session of another kind of server");
     }
     request.translated = !request.agent->has_program_sessions() && is_translated(*session);
-    const auto version = session->version;
     const auto id = mcp::digest_of_session(fields.session.value);
     request.session_tag = mcp::tag_of(id);
     request.record.session = request.session_tag;
@@ -362,8 +361,7 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
     request.mcp->expect_session();  // NOLINT(*-optional-access): handle() has called note_origin()
     request.forwarded = forwarded_fields(request);
     auto& repair = *request.repair;  // NOLINT(*-optional-access): its callers have set it
-    repair.set_session(id, std::move(*session), fields.version.value);
-    return version;
+    return repair.set_session(id, std::move(*session), fields.version.value, ids_->alone());
 }
 
 // The server chooses the version; what is sealed is the one that the client asks for, and only counts where a later request

@@ -17,6 +17,7 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <stop_token>
 #include <utility>
@@ -57,8 +58,18 @@ std::vector<std::pair<std::string, core::secret>> forwarded_fields(const request
     return passed;
 }
 
-void mcp_repair::set_session(const mcp::session_digest& id, mcp::sealed_session session, std::string_view version)
+core::result<std::string_view> mcp_repair::set_session(
+    const mcp::session_digest& id,
+    mcp::sealed_session session,
+    std::string_view version,
+    bool alone
+)
 {
+    const bool lives_elsewhere = !request_.translated && !request_.agent->has_program_sessions();
+    if (lives_elsewhere && !use_session(id, session.began, alone)) {
+        return core::caller_error(errc::session_not_found, "it has been idle for too long");
+    }
+    const auto sealed = session.version;
     id_ = id;
     session_ = std::move(session);
     for (const auto known : mcp::versions(mcp::era::legacy)) {
@@ -71,6 +82,23 @@ void mcp_repair::set_session(const mcp::session_digest& id, mcp::sealed_session 
         upstream_ = std::move(*upstream);
     }
     name_session();
+    return sealed;
+}
+
+// False: it has been idle for too long.
+bool mcp_repair::use_session(const mcp::session_digest& id, core::wall_time began, bool alone)
+{
+    auto& calls = control_.caller_sessions().calls();
+    const auto age = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - began);
+    if (alone && calls.is_idle(id, age)) {
+        return false;
+    }
+    if (request_.caller.head().verb == method::get) {
+        place_ = calls.hold(id);
+    } else {
+        calls.use(id);
+    }
+    return true;
 }
 
 bool mcp_repair::begin_call()

@@ -2,6 +2,7 @@
 // caller's id, or it is to be found at another path. Also how it hears that nobody waits any more. One thread.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/traffic/moved_paths.hpp"
@@ -36,8 +37,11 @@ public:
     {
     }
 
-    // The message is part of this session, whose id the caller named. `version`: of its field; empty: it has none.
-    void set_session(const mcp::session_digest& id, mcp::sealed_session session, std::string_view version);
+    // The message is part of this session, whose id the caller named. `version`: of its field; empty: it has none. Gives the sealed
+    // version. Fails with session_not_found: the session is served over HTTP by nobody but this process (`alone`), and has been idle
+    // for too long.
+    core::result<std::string_view>
+    set_session(const mcp::session_digest& id, mcp::sealed_session session, std::string_view version, bool alone);
 
     // The message is a legacy request that the server can be told to give up; a batch counts as one. False: as many as may be are
     // in flight in its session.
@@ -70,6 +74,7 @@ private:
     net::routine<core::result<std::string>> await_session(const relay_call& call, agent_exchange& on);
     model::session_call call_of(const relay_call& call) const;
     void name_session();
+    bool use_session(const mcp::session_digest& id, core::wall_time began, bool alone);
 
     request_context& request_;
     model::control_services& control_;
@@ -82,7 +87,7 @@ private:
     bool agreed_ = false;  // session_.version is what the caller speaks
     bool begun_again_ = false;
     bool cancellable_ = false;
-    model::session_calls::place place_;  // among the calls of the session
+    model::session_calls::place place_;  // among the calls and streams of the session
 };
 
 // The caller's fields that the record of its agent lets pass.

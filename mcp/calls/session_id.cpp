@@ -171,8 +171,9 @@ std::string tag_of(const session_digest& id)
     return tag;
 }
 
-session_ids::session_ids(jose::text_sealer sealer)
-    : sealer_{std::move(sealer)}
+session_ids::session_ids(jose::text_sealer sealer, bool alone)
+    : sealer_{std::move(sealer)},
+      alone_{alone}
 {
 }
 

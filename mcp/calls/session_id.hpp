@@ -69,7 +69,10 @@ std::string tag_of(const session_digest& id);
 
 class session_ids {
 public:
-    explicit session_ids(jose::text_sealer sealer);
+    // `alone`: no other process opens what this one seals.
+    explicit session_ids(jose::text_sealer sealer, bool alone = false);
+
+    bool alone() const noexcept { return alone_; }
 
     local_handle new_handle(std::uint16_t worker) const;
 
@@ -90,6 +93,7 @@ public:
 
 private:
     jose::text_sealer sealer_;
+    bool alone_;
 };
 
 }  // namespace mcp

@@ -31,6 +31,38 @@ TEST_CASE("A client that leaves at any byte of its request is not heard of, and 
     CHECK(x.programs().size() == 1);
 }
 
+TEST_CASE(
+    "A client that leaves at any byte of a program's answer, JSON or events, cancels nothing and keeps its session"
+)
+{
+    const program_gateway x;
+    const auto session = x.begin();
+    for (const std::string_view tool : {"one", "talk"}) {
+        CAPTURE(tool);
+        const auto text = program_gateway::text("POST", session, call_of(tool));
+        std::string whole;
+        {
+            http_client caller{x.port()};
+            caller.send(text);
+            whole = caller.read_until(done_of("1"));
+        }
+        for (std::size_t bytes = 0; bytes < whole.size(); ++bytes) {
+            http_client caller{x.port()};
+            caller.send(text);
+            for (std::size_t got = 0; got < bytes;) {
+                const auto some = caller.read_some();
+                REQUIRE_FALSE(some.empty());
+                got += some.size();
+            }
+            bytes % 2 == 0 ? caller.close() : caller.reset();
+        }
+        CHECK(x.post(call_of("one", "2"), session).body == done_of("2"));
+    }
+    CHECK(x.got(call_of("one", "2")).find("notifications/cancelled") == std::string::npos);
+    CHECK(x.programs().size() == 1);
+    CHECK(x.post(call_of("one", "3"), session).body == done_of("3"));
+}
+
 TEST_CASE("A client that begins 1,000 sessions has max_sessions of them, and the others are 503 and start no program")
 {
     const program_gateway x{[](config::settings& settings) { settings.agents[0].mcp->max_sessions = 4; }};

@@ -32,8 +32,8 @@ let balancer;
 const gateways = [];
 const inFolder = (name) => path.join(folder, name);
 
-// The first key seals, all of them open.
-function configure(keys) {
+// The first key seals, all of them open. `more`: further servers.
+function configure(keys, more = {}) {
     const server = (url) => ({ type: 'streamable-http', url, start: 'lazy' });
     const mcpServers = {
         everything: server(everything.url),
@@ -41,6 +41,7 @@ function configure(keys) {
         modern: server(`${modern.origin}mcp`),
         growing: server(`${growing.origin}mcp`),
         program: { command: process.execPath, args: [file('support/mcp_marking_server.js'), 'stdio'], start: 'lazy' },
+        ...more,
     };
     return writeFile(inFolder('cardea.json'), JSON.stringify({ mcpServers, mcp: { session_keys: keys.map(inFolder) }, reload: { watch: false } }));
 }
@@ -150,9 +151,14 @@ class Caller {
     done = 0;
     #session;
     #stopped = false;
+    #at;
+
+    constructor(at = url('marking')) {
+        this.#at = at;
+    }
 
     async begin() {
-        this.#session = await openSession(url('marking'));
+        this.#session = await openSession(this.#at);
         this.running = this.#run();
     }
 
@@ -190,8 +196,7 @@ class Caller {
     }
 }
 
-async function underLoad(act) {
-    const callers = Array.from({ length: 12 }, () => new Caller());
+async function underLoad(act, callers = Array.from({ length: 12 }, () => new Caller())) {
     await Promise.all(callers.map((caller) => caller.begin()));
     const done = () => callers.reduce((all, caller) => all + caller.done, 0);
     // Until so many more calls are done, or can be done no more.
@@ -240,16 +245,46 @@ describe('under load', () => {
         assert.equal((await session.send({ id: 1, method: 'ping' })).status, 404);
     });
 
+    test('reloads that change other agents fail no call, in sessions over HTTP or with programs', patience, async () => {
+        const programs = Array.from({ length: 4 }, () => new Caller(url('program', gateways[0].base)));
+        const callers = [...programs, ...Array.from({ length: 8 }, () => new Caller())];
+        const failures = await underLoad(async () => {
+            for (let round = 0; round < 20; round += 1) {
+                const changed = { type: 'streamable-http', url: `${marking.origin}mcp?round=${round}`, start: 'lazy' };
+                await configure(['old'], round % 3 === 2 ? {} : { changed });
+                await reloadAll();
+            }
+        }, callers);
+        assert.deepEqual(failures, []);
+        assert.ok(callers.every(({ done }) => done > 0));
+    });
+
     test('a gateway that is killed takes with it only the calls that it had, and no session', patience, async () => {
         let had;
         const [victim] = gateways;
+        const [target] = balancer.targets;
         const failures = await underLoad(async () => {
-            had = balancer.targets[0].active;
+            had = target.active;
             await victim.kill();
             gateways.shift();
         });
-        const cut = balancer.targets.map((target) => target.cut);
+        const cut = balancer.targets.map((each) => each.cut);
         assert.deepEqual(cut.slice(1), [0, 0]);
         assert.ok(failures.length <= cut[0] && cut[0] <= had + 12, `${failures.length} failed, ${cut[0]} cut, ${had} under way`);
+    });
+
+    test('a gateway that comes back serves the sessions that others have begun', patience, async () => {
+        const [target] = balancer.targets;
+        let back;
+        const failures = await underLoad(async () => {
+            back = await startGatewayFrom(inFolder('cardea.json'));
+            gateways.push(back);
+            Object.assign(target, { base: new URL(back.base), gone: false, cut: 0 });
+        });
+        assert.deepEqual(failures, []);
+        assert.equal(target.cut, 0);
+        const page = await (await fetch(`${back.admin}metrics`)).text();
+        const served = page.match(/^cardea_mcp_requests_total\{agent="marking"[^}]*method="tools\/call"[^}]*\} (\d+)$/m);
+        assert.ok(Number(served?.[1]) > 0, 'it has served none');
     });
 });

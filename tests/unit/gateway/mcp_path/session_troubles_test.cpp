@@ -3,8 +3,11 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("gateway/mcp_path/session_troubles");
@@ -364,4 +367,31 @@ TEST_CASE("A real program that is killed in a call is replaced for the next one"
     CHECK(x.sessions->counts().recovered == 1);
     x.sessions->stop();
     CHECK(x.wait_until([&] { return !x.sessions->busy(); }));
+}
+
+TEST_CASE("A session that ends in its turn gets no other program if its own ends before that")
+{
+    using gateway::mcp_path::ending_sessions;
+    constexpr auto count = ending_sessions::most_at_once + 1;
+    rig x;
+    x.server.max_sessions = count;
+    std::vector<reader> heard;
+    for (std::size_t i = 0; i < count; ++i) {
+        const auto session = x.begin();
+        auto listener = x.sessions->listen(x.key(session));
+        REQUIRE(listener.has_value());
+        heard.push_back(std::move(*listener));
+    }
+    x.now += 10s;
+    x.sessions->set_agent("a", nullptr);
+    CHECK(x.sessions->size() == 0);
+    CHECK(x.ended(session_end::withdrawn) == ending_sessions::most_at_once);
+    const auto last = std::ranges::find_if(heard, [](const auto& each) { return next(each).empty(); });
+    REQUIRE(last != heard.end());
+    x.programs.die(static_cast<std::size_t>(last - heard.begin()));
+    CHECK(next(*last) == "over");
+    x.poll();
+    CHECK(x.ended(session_end::withdrawn) + x.ended(session_end::lost) == count);
+    CHECK(x.programs.started.size() == count);
+    CHECK(x.programs.alive.empty());
 }

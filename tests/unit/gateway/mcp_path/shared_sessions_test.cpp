@@ -359,6 +359,71 @@ TEST_CASE("256 sessions are swept at once, and the others behind what else is du
     }
 }
 
+TEST_CASE("Of an agent that is gone 256 sessions end at once, and the others behind what else is due on the loop")
+{
+    using gateway::mcp_path::ending_sessions;
+    for (const auto count :
+         {ending_sessions::most_at_once - 1, ending_sessions::most_at_once, ending_sessions::most_at_once + 1}) {
+        CAPTURE(count);
+        shared_rig x;
+        for (std::size_t i = 0; i < count; ++i) {
+            REQUIRE(x.begin().size() == 16);
+        }
+        x.shared->set_agent("a", nullptr);
+        CHECK(x.shared->size() == 0);
+        CHECK(x.ended(session_end::withdrawn) == std::min(count, ending_sessions::most_at_once));
+        x.poll();
+        CHECK(x.ended(session_end::withdrawn) == count);
+        x.after(1s);
+    }
+}
+
+TEST_CASE("Sessions that end in turns are not found meanwhile, do not end twice, and take no place of those that begin")
+{
+    using gateway::mcp_path::ending_sessions;
+    constexpr auto count = ending_sessions::most_at_once + 2;
+    shared_rig x;
+    x.server.max_sessions = count;
+    std::vector<std::string> before;
+    std::vector<reader> heard;
+    for (std::size_t i = 0; i < count; ++i) {
+        before.push_back(x.begin());
+        heard.push_back(x.listen(before.back()));
+    }
+    x.server.command = "another";
+    const auto entry = x.new_entry();
+    x.shared->set_agent("a", entry);
+    const auto over = [&] {
+        return std::ranges::count_if(heard, [](const auto& each) { return next(each) == "over"; });
+    };
+    CHECK(static_cast<std::size_t>(over()) == ending_sessions::most_at_once);
+    CHECK(std::ranges::none_of(before, [&](const auto& each) { return x.shared->has(x.key(each)); }));
+    // Nothing has run on the loop yet.
+    const auto text = message("0", "initialize", R"({"protocolVersion":"2025-06-18","capabilities":{}})");
+    CHECK(x.shared->begin(entry, "p", client_text{text}).has_value());
+    CHECK(x.shared->size() == 1);
+    SUBCASE("on the loop")
+    {
+        x.poll();
+        CHECK(x.shared->size() == 1);
+        CHECK(x.ended(session_end::withdrawn) == count);
+    }
+    SUBCASE("at the gateway's end, before it goes on")
+    {
+        x.shared->stop();
+        CHECK(x.ended(session_end::withdrawn) == count);
+        CHECK(x.ended(session_end::draining) == 1);
+    }
+    SUBCASE("or never, since the table is gone")
+    {
+        x.shared.reset();
+    }
+    x.poll();
+    if (x.shared != nullptr) {
+        CHECK(static_cast<std::size_t>(over()) == count);
+    }
+}
+
 TEST_CASE("A session that ends cancels its calls and no others")
 {
     shared_rig x;
