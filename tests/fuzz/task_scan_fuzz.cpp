@@ -101,7 +101,7 @@ void check_named(std::string_view text)
     if (!core::count_members(text)) {
         return;
     }
-    a2a::each_named_task(text, [text](std::string_view id) {
+    a2a::each_named(text, [text](a2a::named /*what*/, std::string_view id) {
         const auto raw = core::json(std::string{id}).dump(-1, ' ', false, core::json::error_handler_t::replace);
         require(id.size() <= text.size(), "a named task is no longer than the text\n");
         return !raw.empty();
