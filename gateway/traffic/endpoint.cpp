@@ -191,7 +191,7 @@ std::string_view endpoint::asked_agent(const request_context& request) noexcept
 net::routine<> endpoint::refuse_agent(request_context& request) const
 {
     if (request.origin || !lost_its_agent(request.to)) {
-        auto answer = model::error_answer(errc::agent_not_found, asked_agent(request));
+        auto answer = answer_in_words(request, errc::agent_not_found, asked_agent(request));
         return respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
     }
     auto answer = model::explained_answer(

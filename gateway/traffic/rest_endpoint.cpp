@@ -52,19 +52,36 @@ void look_at_query(std::string_view query, const task_guard& guard, named_facts&
     }
 }
 
+bool has_verb(std::string_view path, std::string_view verb)
+{
+    using enum a2a::generation;
+    return a2a::read_rest_target(verb, path, v03) || a2a::read_rest_target(verb, path, v1);
+}
+
+constexpr std::string_view verbs[] = {"GET", "POST", "DELETE"};
+
 // The verbs that the path has.
 std::string allowed_at(std::string_view path)
 {
     std::string all;
-    for (const auto* verb : {"GET", "POST", "DELETE"}) {
-        for (const auto version : {a2a::generation::v03, a2a::generation::v1}) {
-            if (a2a::read_rest_target(verb, path, version)) {
-                all.append(all.empty() ? "" : ", ").append(verb);
-                break;
-            }
+    for (const auto verb : verbs) {
+        if (has_verb(path, verb)) {
+            all.append(all.empty() ? "" : ", ").append(verb);
         }
     }
     return all;
+}
+
+// Whether the path is meant for HTTP+JSON: at a name of the agent's own one without `/rest` may be any.
+bool is_meant(const destination& to)
+{
+    return !to.rest.empty() &&
+           (to.rest != to.below || std::ranges::any_of(verbs, [&](auto verb) { return has_verb(to.rest, verb); }));
+}
+
+constexpr a2a::generation version_of(std::string_view path) noexcept
+{
+    return path.starts_with("/v1/") ? a2a::generation::v03 : a2a::generation::v1;
 }
 
 a2a::card_dialect card_of(a2a::generation version) noexcept
@@ -74,30 +91,37 @@ a2a::card_dialect card_of(a2a::generation version) noexcept
 
 }  // namespace
 
+void rest_endpoint::note_words(request_context& request) const
+{
+    const auto& to = request.to;
+    if (to.where != model::route::relay || !is_meant(to)) {
+        return;
+    }
+    const auto said = generation_said(version_said(request.caller.head().fields, to.query));
+    request.words = call_words::rest;
+    request.rest_version = said.value_or(version_of(to.rest));
+    request.error_profile = profile_of(settings_.errors.profile);
+}
+
 bool rest_endpoint::takes(const request_context& request) const
 {
     const auto& to = request.to;
-    if (to.extended != extended_path::none || to.rest.empty()) {
+    if (to.extended != extended_path::none || !is_meant(to)) {
         return false;
     }
     const auto* known = known_agent(request);
-    // At a name of the agent's own a path without `/rest` may be any.
-    const bool meant = to.rest != to.below || !allowed_at(to.rest).empty();
-    return meant && known != nullptr && known->entry->takes_a2a() &&
-           !fits_any(known->entry->record.relay_paths, to.below);
+    return known != nullptr && known->entry->takes_a2a() && !fits_any(known->entry->record.relay_paths, to.below);
 }
 
 net::routine<> rest_endpoint::look(request_context& request)
 {
     request.record.where = model::route::call;
-    request.words = call_words::rest;
-    request.error_profile = profile_of(settings_.errors.profile);
     if (find_agent(request) == nullptr) {
         co_await refuse_agent(request);
         co_return;
     }
     const std::string path{request.to.rest};
-    request.rest_version = path.starts_with("/v1/") ? a2a::generation::v03 : a2a::generation::v1;
+    request.rest_version = version_of(path);
     auto asked = read_target(request);
     if (!asked) {
         auto why = std::move(asked).error();
