@@ -93,6 +93,12 @@ a2a::method note_method(request_context& request, const core::jsonrpc_call& call
     return method;
 }
 
+net::routine<> respond_unread(request_context& request, core::error problem)
+{
+    auto answer = model::jsonrpc_error_answer(problem.code, request.record.agent, request.call_id);
+    return respond_error(request, std::move(problem), std::move(answer));
+}
+
 std::string name_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
@@ -110,9 +116,7 @@ net::routine<> call_endpoint::look(request_context& request)
         co_return;
     }
     if (!model::takes_json(request.caller.head())) {
-        constexpr auto code = errc::unsupported_media_type;
-        auto answer = model::jsonrpc_error_answer(code, request.record.agent, /*id=*/{});
-        co_await respond_error(request, core::caller_error(code), std::move(answer));
+        co_await respond_unread(request, core::caller_error(errc::unsupported_media_type));
         co_return;
     }
     auto body = request.caller.body_at_hand(settings_.limits.body);
@@ -131,9 +135,7 @@ net::routine<> call_endpoint::look(request_context& request)
     }
     request.call_id = scanned.call.id;
     if (scanned.problem) {
-        auto answer = model::jsonrpc_error_answer(*scanned.problem, request.record.agent, request.call_id);
-        auto failure = core::caller_error(*scanned.problem, std::string(scanned.why));
-        co_await respond_error(request, std::move(failure), std::move(answer));
+        co_await respond_unread(request, core::caller_error(*scanned.problem, std::string(scanned.why)));
         co_return;
     }
     const auto method = note_method(request, scanned.call);
