@@ -10,11 +10,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <utility>
 
 namespace a2a {
 namespace {
 
-enum class member : std::uint8_t { other, id, task_id, message, references, resource, config };
+enum class member : std::uint8_t { other, id, task_id, context_id, message, references, resource, config };
 
 constexpr std::size_t longest_name = std::string_view{"referencetaskids"}.size();
 
@@ -51,6 +52,9 @@ member member_named(std::string_view name)
     if (plain == "taskid") {
         return member::task_id;
     }
+    if (plain == "contextid") {
+        return member::context_id;
+    }
     if (plain == "message" || plain == "request") {  // the name in the protocol buffers of 0.3
         return member::message;
     }
@@ -69,17 +73,17 @@ member member_of(std::string_view raw_name, bool escaped)
 }
 
 // A number counts as its digits, which lenient readers make of it.
-bool visit(std::string_view raw, const task_visitor& each)
+bool visit(std::string_view raw, const name_visitor& each, named what = named::task)
 {
     if (is_string(raw)) {
         std::string room;
-        return each(text_of(raw, room));
+        return each(what, text_of(raw, room));
     }
     const bool number = raw.starts_with('-') || (!raw.empty() && core::is_digit(raw.front()));
-    return !number || each(raw);
+    return !number || each(what, raw);
 }
 
-bool visit_all(std::string_view raw, const task_visitor& each)
+bool visit_all(std::string_view raw, const name_visitor& each)
 {
     if (!is_array(raw)) {
         return visit(raw, each);
@@ -108,7 +112,7 @@ bool each_member(std::string_view raw, Each&& each)
 }
 
 // A name of the protocol buffers of 0.3, such as `tasks/t/pushNotificationConfigs/c`; others name no task.
-bool visit_resource(std::string_view raw, const task_visitor& each)
+bool visit_resource(std::string_view raw, const name_visitor& each)
 {
     constexpr std::string_view tasks = "tasks/";
     if (!is_string(raw)) {
@@ -120,10 +124,10 @@ bool visit_resource(std::string_view raw, const task_visitor& each)
         return true;
     }
     const auto rest = name.substr(tasks.size());
-    return each(rest.substr(0, rest.find('/')));
+    return each(named::task, rest.substr(0, rest.find('/')));
 }
 
-bool visit_config(std::string_view raw, const task_visitor& each)
+bool visit_config(std::string_view raw, const name_visitor& each)
 {
     return each_member(raw, [&each](member what, std::string_view value) {
         if (what == member::task_id) {
@@ -133,17 +137,22 @@ bool visit_config(std::string_view raw, const task_visitor& each)
     });
 }
 
-bool visit_message(std::string_view raw, const task_visitor& each)
+bool visit_message(std::string_view raw, const name_visitor& each)
 {
-    return each_member(raw, [&each](member what, std::string_view value) {
+    std::string_view references;
+    const bool done = each_member(raw, [&](member what, std::string_view value) {
         if (what == member::task_id) {
             return visit(value, each);
         }
-        return what != member::references || visit_all(value, each);
+        if (what == member::context_id) {
+            return visit(value, each, named::context);
+        }
+        return what != member::references || visit_all(std::exchange(references, value), each);
     });
+    return done && visit_all(references, each);
 }
 
-// Whether a name that ends in front of the quote at `end` is the only thing in a text that can name a task. What has a backslash
+// Whether a name that ends in front of the quote at `end` can name a task or a context by itself. What has a backslash
 // may be such a name.
 bool may_name(std::string_view text, std::size_t end)
 {
@@ -157,6 +166,7 @@ bool may_name(std::string_view text, std::size_t end)
     switch (member_named(text.substr(begin, end - begin))) {
         case member::id:
         case member::task_id:
+        case member::context_id:
         case member::references:
         case member::resource:
             return true;
@@ -168,9 +178,9 @@ bool may_name(std::string_view text, std::size_t end)
     return true;
 }
 
-// Most parameters name no task, and have a long message: what stands in front of each colon tells so without reading the rest.
+// Most parameters name none, and have a long message: what stands in front of each colon tells so without reading the rest.
 // A colon within a text is looked at too, which costs a look and hides nothing.
-bool may_name_task(std::string_view params)
+bool may_name_any(std::string_view params)
 {
     for (auto at = params.find(':'); at != std::string_view::npos; at = params.find(':', at + 1)) {
         auto end = at;
@@ -186,11 +196,14 @@ bool may_name_task(std::string_view params)
 
 }  // namespace
 
-bool each_named_task(std::string_view params, const task_visitor& each)
+bool each_named(std::string_view params, const name_visitor& each)
 {
-    return !may_name_task(params) || each_member(params, [&each](member what, std::string_view value) {
+    return !may_name_any(params) || each_member(params, [&each](member what, std::string_view value) {
         if (what == member::id || what == member::task_id) {
             return visit(value, each);
+        }
+        if (what == member::context_id) {
+            return visit(value, each, named::context);
         }
         if (what == member::resource) {
             return visit_resource(value, each);

@@ -1,20 +1,23 @@
-// Which tasks a call names, in its parameters, whatever the method and its generation. For whoever must not let a call reach a task:
-// every spelling counts that some reader takes for the name of a task (`taskId`, `task_id`, in any case, standing twice), so that
-// none passes by. Pure; any thread.
+// Which tasks and contexts a call names, in its parameters, whatever the method and its generation. For whoever must not let a call
+// reach one: every spelling counts that some reader takes for the name of a task (`taskId`, `task_id`, in any case, standing twice),
+// so that none passes by. Pure; any thread.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string_view>
 
 namespace a2a {
 
-// True: go on. `id` is unescaped and holds until it returns.
-using task_visitor = std::function<bool(std::string_view id)>;
+enum class named : std::uint8_t { task, context };
 
-// Calls `each` with every `id` and `taskId` of the parameters, and with every `taskId` and element of `referenceTaskIds` of the
-// message in them, and with the task of every resource name (`name`, `parent`) of the parameters and of the
-// `config` in them, which has a `taskId` too; an id may be of something else, such as a push configuration. `params`: raw JSON text that has passed a scan
-// (core/json/jsonrpc_scan.hpp), or empty. False: `each` said so, and was not called again.
-bool each_named_task(std::string_view params, const task_visitor& each);
+// True: go on. `id` is unescaped and holds until it returns.
+using name_visitor = std::function<bool(named what, std::string_view id)>;
+
+// Calls `each` with every `id`, `taskId` and `contextId` of the parameters, and with every `taskId`, `contextId` and element of
+// `referenceTaskIds` of the message in them, these last, and with the task of every resource name (`name`, `parent`) of the parameters
+// and of the `config` in them, which has a `taskId` too; an id may be of something else, such as a push configuration. `params`: raw
+// JSON text that has passed a scan (core/json/jsonrpc_scan.hpp), or empty. False: `each` said so, and was not called again.
+bool each_named(std::string_view params, const name_visitor& each);
 
 }  // namespace a2a

@@ -75,6 +75,13 @@ std::uint64_t task_index::name_of(std::string_view agent, std::string_view task)
     return std::max(hash_(agent, task)[0], first_name);
 }
 
+// A context may have the id of a task, and is something else.
+std::uint64_t task_index::name_of_context(std::string_view agent, std::string_view context) const noexcept
+{
+    constexpr std::uint64_t apart = 0x9E3779B97F4A7C15U;
+    return std::max(hash_(agent, context)[0] ^ apart, first_name);
+}
+
 // By the name alone, so that a table of another size has a place for it too.
 std::size_t task_index::row_of(std::uint64_t name) const noexcept
 {
@@ -101,7 +108,18 @@ task_index::found_place task_index::look(place_row& in, std::uint64_t name) noex
 std::optional<task_index::facts>
 task_index::find(std::string_view agent, std::string_view task, core::steady_time now) noexcept
 {
-    const auto name = name_of(agent, task);
+    return find_named(name_of(agent, task), now);
+}
+
+std::optional<task_index::owner>
+task_index::find_context(std::string_view agent, std::string_view context, core::steady_time now) noexcept
+{
+    const auto found = find_named(name_of_context(agent, context), now);
+    return found ? std::optional{found->whose} : std::nullopt;
+}
+
+std::optional<task_index::facts> task_index::find_named(std::uint64_t name, core::steady_time now) noexcept
+{
     const auto number = row_of(name);
     const auto found = look(rows_[number], name);
     const auto time = nanoseconds(now);
@@ -120,7 +138,26 @@ bool task_index::note(
     core::steady_time now
 ) noexcept
 {
-    const auto name = name_of(agent, task);
+    return note_named(name_of(agent, task), of, state, now);
+}
+
+void task_index::note_context(
+    std::string_view agent,
+    std::string_view context,
+    owner whose,
+    core::steady_time now
+) noexcept
+{
+    note_named(name_of_context(agent, context), {whose, 0}, std::nullopt, now);
+}
+
+bool task_index::note_named(
+    std::uint64_t name,
+    const facts& of,
+    std::optional<a2a::task_state> state,
+    core::steady_time now
+) noexcept
+{
     const auto number = row_of(name);
     auto& in = rows_[number];
     const auto time = nanoseconds(now);
@@ -131,14 +168,16 @@ bool task_index::note(
         return state.has_value();
     }
     const bool unclaimed = (found.word & owner_bits) == anybody && of.whose != anybody;
-    const auto kept = unclaimed ? fresh | (found.word & state_bits) : found.word;
+    const bool homeless = (found.word & interface_bits) == 0 && of.interface != 0;
+    auto kept = unclaimed ? found.word | of.whose : found.word;
+    kept |= homeless ? of.interface : 0;
     const auto next = state ? with_state(kept, *state) : kept;
     auto before = found.word;
     if (next != before) {
         // Whoever changes it meanwhile shows the same task.
         atomic_word{in.words[found.at]}.compare_exchange_strong(before, next, std::memory_order_release);
     }
-    if (unclaimed) {
+    if (unclaimed || homeless) {
         mark(number);
     }
     touch(number, found, time);
@@ -237,7 +276,7 @@ void task_index::take_row(place_row& in, std::int64_t now, std::vector<entry>& o
     for (std::size_t i = 0; i < row; ++i) {
         const auto name = atomic_word{in.names[i]}.load(std::memory_order_acquire);
         const auto found = name < first_name ? found_place{} : look(in, name);
-        if (found.at != row && (found.word & owner_bits) != anybody && now - found.seen < keep_) {
+        if (found.at != row && (found.word & (owner_bits | interface_bits)) != 0 && now - found.seen < keep_) {
             const std::chrono::nanoseconds age{std::max<std::int64_t>(now - found.seen, 0)};
             out.push_back({name, found.word, std::chrono::duration_cast<core::duration>(age)});
         }

@@ -1,5 +1,5 @@
-// To whom the tasks of agents belong, for all workers together: a task belongs to the principal whose call showed it first, and
-// others are told that there is none. A table of fixed size, in which a task is a hash of its agent's id and its own under
+// To whom the tasks and contexts of agents belong, for all workers together: one belongs to the principal whose call showed it first, and
+// others are told that there is none. What is said of tasks here holds for contexts too. A table of fixed size, in which a task is a hash of its agent's id and its own under
 // a key that outlives the process; no id is kept. Any thread, without a lock: a task that two threads note at the same moment may
 // be forgotten, which lets calls for it pass to its agent.
 #pragma once
@@ -43,11 +43,12 @@ public:
 
     struct facts {
         owner whose = anybody;
-        std::uint8_t interface = 0;  // of the agent, in the order of its own list: where the task lives
+        std::uint8_t interface = 0;  // where the task lives, as model::task_home; 0: it is not known
     };
 
     // Nothing: it is not known, or not any more. A task that is asked for is kept longer.
     std::optional<facts> find(std::string_view agent, std::string_view task, core::steady_time now) noexcept;
+    std::optional<owner> find_context(std::string_view agent, std::string_view context, core::steady_time now) noexcept;
 
     // An answer has shown the task. One that is known stays whose it is, unless it is anybody's; one that is not is from now on
     // as `of` says. In the place of one that was not seen for longest, among those of the principal that has most in its row: many
@@ -60,6 +61,9 @@ public:
         core::steady_time now
     ) noexcept;
 
+    // A call or an answer of this owner's has the context.
+    void note_context(std::string_view agent, std::string_view context, owner whose, core::steady_time now) noexcept;
+
     // A task as it is kept elsewhere.
     struct entry {
         std::uint64_t name = 0;
@@ -69,7 +73,7 @@ public:
         friend bool operator==(const entry&, const entry&) = default;
     };
 
-    // Those of principals that were new, or seen again after a while, since they were taken last: about `most`, the others next time.
+    // Those of principals, and those of which it is known where they live, that were new, or seen again after a while, since they were taken last: about `most`, the others next time.
     // One thread.
     std::vector<entry> take_changed(std::size_t most, core::steady_time now);
 
@@ -96,6 +100,14 @@ private:
     };
 
     std::uint64_t name_of(std::string_view agent, std::string_view task) const noexcept;
+    std::uint64_t name_of_context(std::string_view agent, std::string_view context) const noexcept;
+    std::optional<facts> find_named(std::uint64_t name, core::steady_time now) noexcept;
+    bool note_named(
+        std::uint64_t name,
+        const facts& of,
+        std::optional<a2a::task_state> state,
+        core::steady_time now
+    ) noexcept;
     std::size_t row_of(std::uint64_t name) const noexcept;
     static found_place look(place_row& in, std::uint64_t name) noexcept;
     void put(std::size_t number, std::uint64_t name, std::uint64_t word, std::int64_t seen, std::int64_t now) noexcept;

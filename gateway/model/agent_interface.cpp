@@ -1,5 +1,7 @@
 #include "gateway/model/agent_interface.hpp"
 
+#include <algorithm>
+
 namespace gateway::model {
 
 a2a::dialect dialect_of(core::a2a_dialect name) noexcept
@@ -46,6 +48,21 @@ const agent_interface* nearest_interface(std::span<const agent_interface> interf
         }
     }
     return nearest;
+}
+
+bool has_several_addresses(std::span<const agent_interface> interfaces) noexcept
+{
+    return std::ranges::any_of(interfaces, [&](const agent_interface& each) {
+        return each.at.url != interfaces.front().at.url;
+    });
+}
+
+const agent_interface*
+interface_for_task(std::span<const agent_interface> interfaces, a2a::dialect caller, task_home home) noexcept
+{
+    const auto* nearest = nearest_interface(interfaces, caller);
+    const auto there = std::ranges::find(interfaces, home, home_at);
+    return there == interfaces.end() || there->at.url == nearest->at.url ? nearest : &*there;
 }
 
 }  // namespace gateway::model

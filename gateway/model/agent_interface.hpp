@@ -5,6 +5,7 @@
 #include "a2a/dialect/dialect.hpp"
 #include "core/agent.hpp"
 
+#include <cstdint>
 #include <span>
 #include <string>
 #include <vector>
@@ -46,5 +47,20 @@ a2a::dialect dialect_of(core::a2a_dialect name) noexcept;
 // What a caller of this dialect gets: the caller's own dialect, else another binding of its generation, else the caller's
 // binding of the other generation, else what is left. Null: there are no interfaces.
 const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, a2a::dialect caller) noexcept;
+
+// Where a task lives: one number for each dialect, so that it holds whatever becomes of the agent's list. 0: it is not known.
+using task_home = std::uint8_t;
+constexpr task_home home_at(const agent_interface& there) noexcept
+{
+    return static_cast<task_home>(static_cast<std::uint8_t>(there.at.speaks) + 1);
+}
+
+// Whether they have several addresses: a task may then live at one of them, and not be known at another.
+bool has_several_addresses(std::span<const agent_interface> interfaces) noexcept;
+
+// What a call for a task gets that lives at `home`: the interface there, unless the nearest one has the same address. The nearest one
+// if the home is not known or the agent does not have it any more.
+const agent_interface*
+interface_for_task(std::span<const agent_interface> interfaces, a2a::dialect caller, task_home home) noexcept;
 
 }  // namespace gateway::model

@@ -67,6 +67,7 @@ void set_interfaces(agent_entry& entry, const call_route& route)
         made.at = std::move(each);
         entry.interfaces.push_back(std::move(made));
     }
+    entry.several_addresses = has_several_addresses(entry.interfaces);
 }
 
 std::shared_ptr<reach::breaker>

@@ -41,6 +41,7 @@ struct agent_entry {
     bool awaits_card = false;   // its card may say where calls go, and has not been seen since the record changed
     std::string call_head;      // the part of every call's head that does not change; holds the agent's credentials
     std::vector<agent_interface> interfaces;  // of A2A; empty: JSON-RPC of both generations at call_url
+    bool several_addresses = false;           // has_several_addresses() of these
     std::string fixed_fields;             // the same without the request line, for requests of other methods and paths
     std::vector<std::string> own_fields;  // names of header fields in it that are never the caller's
     core::secret query_key;               // what every request has in its query; empty: nothing

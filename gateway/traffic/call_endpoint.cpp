@@ -18,23 +18,12 @@ constexpr std::size_t read_at_once = 256 * 1024;
 
 struct long_call {
     core::scan_outcome scanned;
-    bool hides_task = false;  // it names one of another principal
+    named_facts named{};
 };
 
 a2a::method method_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? a2a::find_method(core::unescape_json(call.method)) : a2a::find_method(call.method);
-}
-
-// Of a long body the thread that read it has said so.
-bool names_hidden_task(
-    const request_context& request,
-    std::string_view body,
-    std::string_view params,
-    access::task_index* tasks
-)
-{
-    return body.size() > read_at_once ? request.hides_task : task_guard{request, tasks}.hides_any(params);
 }
 
 // A name that A2A has only had since 1.0.
@@ -53,7 +42,12 @@ struct call_way {
 
 // The method says which generation its caller speaks; one of an extension says nothing, and goes to the generation of
 // `A2A-Version`, or to any if there is none.
-call_way find_way(const model::agent_entry& agent, a2a::method method, std::optional<a2a::generation> said)
+call_way find_way(
+    const model::agent_entry& agent,
+    a2a::method method,
+    std::optional<a2a::generation> said,
+    model::task_home home
+)
 {
     using a2a::binding;
     call_way way;
@@ -61,7 +55,10 @@ call_way find_way(const model::agent_entry& agent, a2a::method method, std::opti
         said = a2a::generation_of(method);
     }
     way.caller = {said.value_or(a2a::generation::v03), binding::jsonrpc};
-    const auto* nearest = model::nearest_interface(agent.interfaces, way.caller);
+    // What an extension names may be no task.
+    const bool goes_home = agent.record.bridge && method != a2a::method::other;
+    const auto* nearest =
+        model::interface_for_task(agent.interfaces, way.caller, goes_home ? home : model::task_home{0});
     if (nearest == nullptr) {
         return way;
     }
@@ -96,6 +93,12 @@ a2a::method note_method(request_context& request, const core::jsonrpc_call& call
     return method;
 }
 
+net::routine<> respond_unread(request_context& request, core::error problem)
+{
+    auto answer = model::jsonrpc_error_answer(problem.code, request.record.agent, request.call_id);
+    return respond_error(request, std::move(problem), std::move(answer));
+}
+
 std::string name_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
@@ -113,9 +116,7 @@ net::routine<> call_endpoint::look(request_context& request)
         co_return;
     }
     if (!model::takes_json(request.caller.head())) {
-        constexpr auto code = errc::unsupported_media_type;
-        auto answer = model::jsonrpc_error_answer(code, request.record.agent, /*id=*/{});
-        co_await respond_error(request, core::caller_error(code), std::move(answer));
+        co_await respond_unread(request, core::caller_error(errc::unsupported_media_type));
         co_return;
     }
     auto body = request.caller.body_at_hand(settings_.limits.body);
@@ -134,9 +135,7 @@ net::routine<> call_endpoint::look(request_context& request)
     }
     request.call_id = scanned.call.id;
     if (scanned.problem) {
-        auto answer = model::jsonrpc_error_answer(*scanned.problem, request.record.agent, request.call_id);
-        auto failure = core::caller_error(*scanned.problem, std::string(scanned.why));
-        co_await respond_error(request, std::move(failure), std::move(answer));
+        co_await respond_unread(request, core::caller_error(*scanned.problem, std::string(scanned.why)));
         co_return;
     }
     const auto method = note_method(request, scanned.call);
@@ -149,8 +148,11 @@ net::routine<> call_endpoint::look(request_context& request)
         co_await respond_forbidden(request);
         co_return;
     }
-    if (names_hidden_task(request, *body, scanned.call.params, control_.tasks())) {
-        co_await respond_hidden_task(request);
+    if (body->size() <= read_at_once) {
+        request.named = task_guard{request, control_.tasks()}.look(scanned.call.params, a2a::operation_of(method));
+    }
+    if (request.named.hidden()) {
+        co_await respond_hidden(request, request.named);
         co_return;
     }
     if (request.agent->awaits_card) {
@@ -191,11 +193,14 @@ net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& 
     const task_guard guard{request, control_.tasks()};
     auto asked = control_.long_bodies().ask<long_call>([body, guard] {
         long_call read{core::scan_jsonrpc(body)};
-        read.hides_task = !read.scanned.problem && guard.hides_any(read.scanned.call.params);
+        if (!read.scanned.problem) {
+            const auto& call = read.scanned.call;
+            read.named = guard.look(call.params, a2a::operation_of(method_of(call)));
+        }
         return read;
     });
     const auto read = co_await net::ask(here, here, std::move(asked));
-    request.hides_task = read.hides_task;
+    request.named = read.named;
     co_return read.scanned;
 }
 
@@ -227,7 +232,7 @@ std::optional<net::routine<>> call_endpoint::prepare(request_context& request, s
     if (request.agent->record.bridge && version == said_version::other) {
         return respond_version(request, errc::version_not_supported);
     }
-    const auto way = find_way(*request.agent, method, generation_said(version));
+    const auto way = find_way(*request.agent, method, generation_said(version), request.named.home);
     if (way.missing) {
         const a2a::refusal why{a2a::rpc_code::method_not_found, {}, "names no method of A2A that the agent has"};
         return respond_refusal(request, way.caller, why);
@@ -245,6 +250,7 @@ std::optional<net::routine<>> call_endpoint::prepare(request_context& request, s
     const auto spoken = way.to != nullptr ? way.to->speaks.version : way.caller.version;
     call.speaks = extension_terms_of(request, way.caller.version, spoken);
     call.speaks->what = a2a::operation_of(method);
+    note_home(request, way.to);
     if (dialect) {
         call.speaks->required = nullptr;  // the card says what is required
         call.card = model::card_position{*dialect, /*in_result=*/true};

@@ -132,12 +132,20 @@ net::routine<> endpoint::translate(request_context& request, bridged asked)
     request.record.translated = true;
     auto& call = request.call.emplace();
     request.bridge->fill(call);
+    note_home(request, asked.to);
     call.speaks = extension_terms_of(request, asked.caller.version, request.bridge->agent_dialect().version);
     call.speaks->translated = true;
     // Facts are for answers of JSON-RPC.
     call.speaks->what = asked.caller.over == a2a::binding::rest ? a2a::operation::none : asked.what;
     if (asked.what == a2a::operation::extended_card) {
         call.speaks->required = nullptr;  // the card says what is required
+    }
+}
+
+void endpoint::note_home(request_context& request, const model::agent_interface* to) noexcept
+{
+    if (request.call && to != nullptr && request.agent->several_addresses) {
+        request.call->home = model::home_at(*to);
     }
 }
 
@@ -183,7 +191,7 @@ std::string_view endpoint::asked_agent(const request_context& request) noexcept
 net::routine<> endpoint::refuse_agent(request_context& request) const
 {
     if (request.origin || !lost_its_agent(request.to)) {
-        auto answer = model::error_answer(errc::agent_not_found, asked_agent(request));
+        auto answer = answer_in_words(request, errc::agent_not_found, asked_agent(request));
         return respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
     }
     auto answer = model::explained_answer(

@@ -60,6 +60,9 @@ protected:
     // routine, and its payload the request.
     net::routine<> translate(request_context& request, bridged asked);
 
+    // After request.call has been set: the call goes to this interface, so that a task which its answer shows lives there; null: none.
+    static void note_home(request_context& request, const model::agent_interface* to) noexcept;
+
     // After translate(): the answer to request.call holds a card, which becomes one of the caller's dialect.
     void add_card(request_context& request, a2a::dialect caller) const;
 

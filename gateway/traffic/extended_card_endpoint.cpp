@@ -71,6 +71,9 @@ net::routine<> extended_card_endpoint::look(request_context& request)
     const auto& to = request.to;
     const auto form = form_of(to.extended);
     request.record.where = model::route::call;
+    if (const auto spoken = dialect_of(to.extended)) {
+        request.rest_version = spoken->version;
+    }
     if (!reads(request.caller.head().verb)) {
         co_await refuse_method(request, reading_methods);
         co_return;
@@ -123,9 +126,6 @@ net::routine<> extended_card_endpoint::ask_in_translation(
     const model::agent_interface* through
 )
 {
-    request.words = call_words::rest;
-    request.rest_version = caller.version;
-    request.error_profile = profile_of(settings_.errors.profile);
     auto body = co_await request.caller.read_body(settings_.limits.body);
     if (!body) {
         auto why = std::move(body).error();

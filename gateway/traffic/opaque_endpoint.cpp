@@ -14,6 +14,7 @@ net::routine<> opaque_endpoint::look(request_context& request)
 {
     const auto& to = request.to;
     request.record.where = model::route::relay;
+    request.words = call_words::a2a;
     const auto* known = known_agent(request);
     if (known == nullptr) {
         co_await refuse_agent(request);

@@ -132,6 +132,7 @@ struct relay_call {
     std::string card_origin{};                   // of that card, as model::answered_card::origin
     std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
     task_terms tasks{};                          // that the answer shows
+    model::task_home home = 0;                   // of new ones; 0: the agent has one address
     answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
 };
 

@@ -36,6 +36,15 @@ struct agent_origin {
     std::string_view host;  // the name; without an agent a view of the request head, for as long as that holds
 };
 
+// What the tasks and contexts come to that a call names.
+struct named_facts {
+    bool hidden_task = false;  // it names one of another principal
+    bool hidden_context = false;
+    model::task_home home = 0;  // where its task lives; 0: it is not known
+
+    bool hidden() const noexcept { return hidden_task || hidden_context; }
+};
+
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.
 struct request_context {
     net::server_connection& caller;
@@ -45,7 +54,7 @@ struct request_context {
     std::shared_ptr<const access::access_plan> access{};   // null: callers need no credential
     core::result<access::caller> owner{access::caller{}};  // whose request it is; with `access`
     bool sees_agent = true;                                // the caller may know of the agent
-    bool hides_task = false;                               // a long call names a task of another principal
+    named_facts named{};                                   // of a call that has been looked at
     bool may_call = true;                                  // the caller may call the agent, perhaps not every method
     call_words words = call_words::a2a;                    // how a failure of the call is told
     a2a::generation rest_version = a2a::generation::v03;   // with call_words::rest

@@ -34,7 +34,7 @@ std::string shown_detail(const request_context& request, core::error failure)
 model::answer answer_to_call(const request_context& request, core::errc code)
 {
     if (request.words == call_words::rest) {
-        return model::rest_error_answer(code, request.record.agent, request.rest_version, request.error_profile);
+        return answer_in_words(request, code, request.record.agent);
     }
     return model::call_error(code, request.record.agent, request.call_id);
 }
@@ -57,6 +57,13 @@ core::errc code_of(const a2a::refusal& why) noexcept
 }
 
 }  // namespace
+
+model::answer answer_in_words(const request_context& request, core::errc code, std::string_view agent)
+{
+    return request.words == call_words::rest
+               ? model::rest_error_answer(code, agent, request.rest_version, request.error_profile)
+               : model::error_answer(code, agent);
+}
 
 net::routine<> respond(request_context& request, model::answer answer)
 {
@@ -88,7 +95,7 @@ net::routine<> respond_error(request_context& request, core::error failure, mode
 
 net::routine<> respond_error(request_context& request, core::error failure)
 {
-    auto answer = model::error_answer(failure.code, request.record.agent);
+    auto answer = answer_in_words(request, failure.code, request.record.agent);
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
@@ -176,7 +183,7 @@ net::routine<> respond_limited(request_context& request, model::rate_limit over,
 {
     constexpr auto code = core::errc::rate_limited;
     request.record.over = over;
-    auto answer = model::call_error(code, request.record.agent, request.call_id);
+    auto answer = answer_to_call(request, code);
     const auto policy = '"' + std::string{model::name(over)} + '"';
     net::http1::head_writer head{answer.fields};
     head.field("RateLimit-Policy", policy + ";q=" + std::to_string(rate) + ";w=1");
@@ -197,11 +204,10 @@ net::routine<> respond_no_calls(request_context& request)
 
 net::routine<> refuse_method(request_context& request, std::string_view allowed)
 {
-    return respond_error(
-        request,
-        core::caller_error(core::errc::method_not_allowed),
-        model::method_not_allowed(allowed)
-    );
+    constexpr auto code = core::errc::method_not_allowed;
+    auto answer = answer_in_words(request, code, {});
+    net::http1::head_writer{answer.fields}.field("Allow", allowed);
+    return respond_error(request, core::caller_error(code), std::move(answer));
 }
 
 std::string& begin_document(request_context& request, bool unchanged)

@@ -30,7 +30,10 @@ net::routine<> respond(request_context& request, model::answer answer);
 // Notes the failure, then sends `answer`. A caller that has gone is cut off instead.
 net::routine<> respond_error(request_context& request, core::error failure, model::answer answer);
 
-// The same with error_answer() of the failure and the agent of the record.
+// An error as the caller's words have it: error_answer(), or to a caller of HTTP+JSON rest_error_answer().
+model::answer answer_in_words(const request_context& request, core::errc code, std::string_view agent);
+
+// The same with answer_in_words() of the failure and the agent of the record.
 net::routine<> respond_error(request_context& request, core::error failure);
 
 // The same with the answer to a JSON-RPC call, call_error().

@@ -25,47 +25,63 @@ constexpr std::size_t read_at_once = 256 * 1024;
 
 struct seen_body {
     bool json = true;
-    bool hides_task = false;  // it names one of another principal
+    named_facts named{};
 };
 
-seen_body see(std::string_view body, const task_guard& guard)
+seen_body see(std::string_view body, const task_guard& guard, a2a::operation what)
 {
     if (body.empty()) {
         return {};
     }
     const bool json = core::count_members(body).has_value();
-    return {json, json && guard.hides_any(body)};
+    return {json, json ? guard.look(body, what) : named_facts{}};
 }
 
 // Some readers take members of a request from the query, whatever the path says (google.api.http): no value of it may be such a task.
-bool names_hidden_task(std::string_view query, const task_guard& guard)
+void look_at_query(std::string_view query, const task_guard& guard, named_facts& in)
 {
     query.remove_prefix(query.starts_with('?') ? 1 : 0);
-    while (!query.empty()) {
+    while (!query.empty() && !in.hidden()) {
         const auto end = std::min(query.find('&'), query.size());
         const auto each = query.substr(0, end);
         const auto value = each.find('=');
-        if (value != std::string_view::npos && guard.hides(core::decoded(each.substr(value + 1)))) {
-            return true;
+        if (value != std::string_view::npos) {
+            guard.note_task(core::decoded(each.substr(value + 1)), in);
         }
         query.remove_prefix(std::min(end + 1, query.size()));
     }
-    return false;
 }
+
+bool has_verb(std::string_view path, std::string_view verb)
+{
+    using enum a2a::generation;
+    return a2a::read_rest_target(verb, path, v03) || a2a::read_rest_target(verb, path, v1);
+}
+
+constexpr std::string_view verbs[] = {"GET", "POST", "DELETE"};
 
 // The verbs that the path has.
 std::string allowed_at(std::string_view path)
 {
     std::string all;
-    for (const auto* verb : {"GET", "POST", "DELETE"}) {
-        for (const auto version : {a2a::generation::v03, a2a::generation::v1}) {
-            if (a2a::read_rest_target(verb, path, version)) {
-                all.append(all.empty() ? "" : ", ").append(verb);
-                break;
-            }
+    for (const auto verb : verbs) {
+        if (has_verb(path, verb)) {
+            all.append(all.empty() ? "" : ", ").append(verb);
         }
     }
     return all;
+}
+
+// Whether the path is meant for HTTP+JSON: at a name of the agent's own one without `/rest` may be any.
+bool is_meant(const destination& to)
+{
+    return !to.rest.empty() &&
+           (to.rest != to.below || std::ranges::any_of(verbs, [&](auto verb) { return has_verb(to.rest, verb); }));
+}
+
+constexpr a2a::generation version_of(std::string_view path) noexcept
+{
+    return path.starts_with("/v1/") ? a2a::generation::v03 : a2a::generation::v1;
 }
 
 a2a::card_dialect card_of(a2a::generation version) noexcept
@@ -75,30 +91,37 @@ a2a::card_dialect card_of(a2a::generation version) noexcept
 
 }  // namespace
 
+void rest_endpoint::note_words(request_context& request) const
+{
+    const auto& to = request.to;
+    if (to.where != model::route::relay || !is_meant(to)) {
+        return;
+    }
+    const auto said = generation_said(version_said(request.caller.head().fields, to.query));
+    request.words = call_words::rest;
+    request.rest_version = said.value_or(version_of(to.rest));
+    request.error_profile = profile_of(settings_.errors.profile);
+}
+
 bool rest_endpoint::takes(const request_context& request) const
 {
     const auto& to = request.to;
-    if (to.extended != extended_path::none || to.rest.empty()) {
+    if (to.extended != extended_path::none || !is_meant(to)) {
         return false;
     }
     const auto* known = known_agent(request);
-    // At a name of the agent's own a path without `/rest` may be any.
-    const bool meant = to.rest != to.below || !allowed_at(to.rest).empty();
-    return meant && known != nullptr && known->entry->takes_a2a() &&
-           !fits_any(known->entry->record.relay_paths, to.below);
+    return known != nullptr && known->entry->takes_a2a() && !fits_any(known->entry->record.relay_paths, to.below);
 }
 
 net::routine<> rest_endpoint::look(request_context& request)
 {
     request.record.where = model::route::call;
-    request.words = call_words::rest;
-    request.error_profile = profile_of(settings_.errors.profile);
     if (find_agent(request) == nullptr) {
         co_await refuse_agent(request);
         co_return;
     }
     const std::string path{request.to.rest};
-    request.rest_version = path.starts_with("/v1/") ? a2a::generation::v03 : a2a::generation::v1;
+    request.rest_version = version_of(path);
     auto asked = read_target(request);
     if (!asked) {
         auto why = std::move(asked).error();
@@ -198,24 +221,32 @@ bool rest_endpoint::answers_card(request_context& request, const wanted& asked, 
 // principal. It is answered then. A long body is read on another thread.
 net::routine<bool> rest_endpoint::refuse_body(request_context& request, const wanted& asked, std::string_view body)
 {
-    if (!request.access && !mediates_push(*request.agent, settings_)) {
+    const task_guard guard{request, control_.tasks()};
+    if (!guard.looks() && !mediates_push(*request.agent, settings_)) {
         co_return false;
     }
-    const task_guard guard{request, control_.tasks()};
+    const auto what = asked.target.what;
     seen_body seen;
     if (body.size() <= read_at_once) {
-        seen = see(body, guard);
+        seen = see(body, guard, what);
     } else {
         const auto here = request.caller.owner().get_executor();
-        auto reading = control_.long_bodies().ask<seen_body>([body, guard] { return see(body, guard); });
+        auto reading = control_.long_bodies().ask<seen_body>([body, guard, what] { return see(body, guard, what); });
         seen = co_await net::ask(here, here, std::move(reading));
     }
     if (!seen.json) {
         co_await respond_call_error(request, core::caller_error(errc::parse_error));
         co_return true;
     }
-    if (seen.hides_task || guard.hides(asked.target.task_id) || names_hidden_task(asked.query, guard)) {
-        co_await respond_hidden_task(request);
+    auto& named = request.named;
+    named = seen.named;
+    named.home = 0;  // the path decides where the call goes
+    if (!named.hidden() && guard.note_task(asked.target.task_id, named)) {
+        look_at_query(asked.query, guard, named);
+    }
+    named.home = named.home == 0 ? seen.named.home : named.home;
+    if (named.hidden()) {
+        co_await respond_hidden(request, named);
         co_return true;
     }
     co_return false;
@@ -225,8 +256,8 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
 {
     const a2a::dialect caller{asked.target.version, a2a::binding::rest};
     const auto* to = model::nearest_interface(request.agent->interfaces, caller);
-    const bool same = to != nullptr && to->speaks == caller;
-    if (!same && !request.agent->record.bridge) {
+    const bool bridges = request.agent->record.bridge;
+    if (!bridges && (to == nullptr || to->speaks != caller)) {
         co_await respond_call_error(request, core::caller_error(errc::not_found, "the agent has no such interface"));
         co_return;
     }
@@ -242,6 +273,10 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
     if (refused) {
         co_return;
     }
+    if (bridges) {
+        to = model::interface_for_task(request.agent->interfaces, caller, request.named.home);
+    }
+    const bool same = to != nullptr && to->speaks == caller;
     const push_hook push{control_, settings_, known_};
     push_call call{caller, asked.target.what, *body, text, {}};
     if (mediates_push(*request.agent, settings_)) {
@@ -279,6 +314,7 @@ void rest_endpoint::pass_as_it_is(
     request.head += request.agent->fixed_fields;
     const auto version = asked.target.version;
     auto& call = set_call(request, body);
+    note_home(request, &to);
     call.repeatable = a2a::safe_to_repeat(a2a::method_for(asked.target.what, version));
     call.streaming = a2a::streaming(asked.target.what);
     call.speaks = extension_terms_of(request, version, version);

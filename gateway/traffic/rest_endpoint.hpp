@@ -14,6 +14,10 @@ class rest_endpoint : public endpoint {
 public:
     using endpoint::endpoint;
 
+    // Once it is known where the request goes: from here on a caller that asks at an address of HTTP+JSON is told of failures in
+    // its words, whether or not there is such an agent.
+    void note_words(request_context& request) const;
+
     // Whether the request, which is for a path below an agent, is one: the agent is known and speaks A2A, its `relay_paths` do
     // not let the path through as it is, and no other endpoint has it.
     bool takes(const request_context& request) const;

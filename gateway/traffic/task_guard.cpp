@@ -32,26 +32,57 @@ bool shows_task(a2a::operation what) noexcept
 
 task_guard::task_guard(const request_context& request, access::task_index* tasks)
 {
-    if (tasks != nullptr && request.access && request.agent) {
+    const auto* agent = request.agent.get();
+    // A card that has not been seen may have interfaces at several addresses.
+    const bool routes = agent != nullptr && (agent->several_addresses || agent->awaits_card);
+    if (tasks != nullptr && agent != nullptr && (request.access || routes)) {
         tasks_ = tasks;
+        hides_ = request.access != nullptr;
         caller_ = request.principal();
-        agent_ = request.agent->record.id;
+        agent_ = agent->record.id;
         now_ = request.caller.owner().now();
     }
 }
 
-bool task_guard::hides(std::string_view task) const
+bool task_guard::note_task(std::string_view task, named_facts& in) const
 {
     if (tasks_ == nullptr) {
-        return false;
+        return true;
     }
     const auto known = tasks_->find(agent_, task, now_);
-    return known && known->whose != access::task_index::anybody && known->whose != tasks_->owner_of(caller_);
+    if (!known) {
+        return true;
+    }
+    in.home = in.home == 0 ? known->interface : in.home;
+    in.hidden_task = hides_ && known->whose != access::task_index::anybody && known->whose != tasks_->owner_of(caller_);
+    return !in.hidden_task;
 }
 
-bool task_guard::hides_any(std::string_view params) const
+bool task_guard::note_context(std::string_view context, a2a::operation what, named_facts& in) const
 {
-    return tasks_ != nullptr && !a2a::each_named_task(params, [this](std::string_view task) { return !hides(task); });
+    // What a list shows is taken out of the answer.
+    if (!hides_ || what == a2a::operation::list) {
+        return true;
+    }
+    const auto caller = tasks_->owner_of(caller_);
+    const auto whose = tasks_->find_context(agent_, context, now_);
+    in.hidden_context = whose && *whose != access::task_index::anybody && *whose != caller;
+    const bool sends = what == a2a::operation::send || what == a2a::operation::stream;
+    if (sends && (!whose || *whose == access::task_index::anybody)) {
+        tasks_->note_context(agent_, context, caller, now_);
+    }
+    return !in.hidden_context;
+}
+
+named_facts task_guard::look(std::string_view params, a2a::operation what) const
+{
+    named_facts found;
+    if (tasks_ != nullptr) {
+        static_cast<void>(a2a::each_named(params, [&](a2a::named kind, std::string_view id) {
+            return kind == a2a::named::context ? note_context(id, what, found) : note_task(id, found);
+        }));
+    }
+    return found;
 }
 
 task_terms shown_tasks(const request_context& request, access::task_index* tasks)
@@ -60,13 +91,27 @@ task_terms shown_tasks(const request_context& request, access::task_index* tasks
     if (tasks == nullptr || !method || !shows_task(a2a::operation_of(*method))) {
         return {};
     }
-    return {.index = tasks, .owned = request.access != nullptr, .caller = request.principal()};
+    return {
+        .index = tasks,
+        .interface = request.call->home,  // NOLINT(*-optional-access): only what is relayed comes here
+        .owned = request.access != nullptr,
+        .caller = request.principal()
+    };
 }
 
-net::routine<> respond_hidden_task(request_context& request)
+net::routine<> respond_hidden(request_context& request, const named_facts& named)
 {
     request.record.denied = model::denial::task;
-    return respond_call_error(request, core::caller_error(core::errc::task_not_found, "a task of another principal"));
+    if (named.hidden_task) {
+        return respond_call_error(
+            request,
+            core::caller_error(core::errc::task_not_found, "a task of another principal")
+        );
+    }
+    return respond_call_error(
+        request,
+        core::caller_error(core::errc::invalid_params, "a context of another principal")
+    );
 }
 
 }  // namespace gateway::traffic

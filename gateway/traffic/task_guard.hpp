@@ -1,6 +1,8 @@
-// Keeps the tasks of one principal from another, if callers need credentials: gateway/access/task_index.hpp knows to whom they belong.
+// What the tasks and contexts of a call come to: where its task lives, and, if callers need credentials, whether they belong to another
+// principal. gateway/access/task_index.hpp knows both.
 #pragma once
 
+#include "a2a/method.hpp"
 #include "gateway/access/task_index.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "net/loop/routine.hpp"
@@ -9,23 +11,32 @@
 
 namespace gateway::traffic {
 
+struct named_facts;
 struct request_context;
 
 // What the caller of one request may not know of. A copy may be asked on another thread while the request lasts.
 class task_guard {
 public:
-    // Once the owner and the agent of the request are known. Null: nothing is hidden.
+    // Once the owner and the agent of the request are known. Null: nothing is known.
     task_guard(const request_context& request, access::task_index* tasks);
 
-    // Whether the task belongs to another principal. One that is not known does not: the agent may know it.
-    bool hides(std::string_view task) const;
+    // Whether there is anything to be found.
+    bool looks() const noexcept { return tasks_ != nullptr; }
 
-    // Whether the parameters of a JSON-RPC call, which have passed a scan, name such a task.
-    bool hides_any(std::string_view params) const;
+    // What the parameters of a call of JSON-RPC name, which have passed a scan. A context that nobody has is the caller's from
+    // now on, if the call sends a message.
+    named_facts look(std::string_view params, a2a::operation what) const;
+
+    // Adds what a task comes to that the call names. False: it belongs to another principal. One that is not known does not:
+    // the agent may know it.
+    bool note_task(std::string_view task, named_facts& in) const;
 
 private:
-    access::task_index* tasks_ = nullptr;      // null: nothing is hidden
+    bool note_context(std::string_view context, a2a::operation what, named_facts& in) const;
+
+    access::task_index* tasks_ = nullptr;      // null: nothing is to be found
     const core::principal* caller_ = nullptr;  // null: one without a credential
+    bool hides_ = false;
     std::string_view agent_;
     core::steady_time now_;
 };
@@ -33,7 +44,8 @@ private:
 // What becomes of the tasks that the answer to request.call shows: of an operation of A2A whose answer has one.
 task_terms shown_tasks(const request_context& request, access::task_index* tasks);
 
-// As for a task that the agent does not know, and notes that it was denied. The request outlives the routine.
-net::routine<> respond_hidden_task(request_context& request);
+// Answers a call that names what belongs to another principal, and notes that it was denied: a task as one that the agent does not
+// know. The request outlives the routine.
+net::routine<> respond_hidden(request_context& request, const named_facts& named);
 
 }  // namespace gateway::traffic

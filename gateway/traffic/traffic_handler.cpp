@@ -153,6 +153,7 @@ void traffic_handler::route(request_context& request) const
             request.to.where = model::route::none;
         }
         phases_->push.recognise(request);
+        phases_->rest.note_words(request);
         request.record.where = request.to.where;
     }
 }

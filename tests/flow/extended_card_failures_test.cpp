@@ -126,7 +126,11 @@ TEST_CASE("every failure on the way to a card that a GET asks for is a JSON erro
              {"/agent/authenticatedExtendedCard", "/rest/v1/card", "/rest/extendedAgentCard"}) {
             CAPTURE(path);
             const auto got = test_support::request(x.port(), "GET", "/agents/a" + path);
-            flow::check_plain_error(got, each.what, "a");
+            if (path.starts_with("/rest")) {
+                flow::check_rest_error(got, each.what, /*of_1=*/path.ends_with("extendedAgentCard"), "a");
+            } else {
+                flow::check_plain_error(got, each.what, "a");
+            }
             check_no_leak(x, got);
         }
     }
@@ -253,7 +257,7 @@ TEST_CASE("a card that would still name the agent's address is refused, and the 
     }
     x.agent.next(test_support::answer_json(card));
     const auto got = test_support::request(x.port(), "GET", "/agents/a/rest/extendedAgentCard");
-    flow::check_plain_error(got, revealing, "a");
+    flow::check_rest_error(got, revealing, /*of_1=*/true, "a");
     const auto lines = flow::access_lines(x.gateway, 3);
     REQUIRE(lines.size() == 3);
     for (const auto& line : lines) {

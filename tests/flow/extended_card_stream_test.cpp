@@ -189,7 +189,8 @@ TEST_CASE("before the first event has gone out a failure is told, whatever it is
         flow::check_jsonrpc_error(flow::call(x.port(), call_body("\"i\"", method)), each.what, "\"i\"");
     }
     x.agent.next(whole("data: " + card("one") + "\n\n"));
-    flow::check_plain_error(test_support::request(x.port(), "GET", "/agents/a/rest/v1/card"), no_json, "a");
+    const auto got = test_support::request(x.port(), "GET", "/agents/a/rest/v1/card");
+    flow::check_rest_error(got, no_json, /*of_1=*/false, "a");
     CHECK(x.gateway.metric(R"(cardea_streams_active{agent="a"})").value_or(0) == 0);
 }
 

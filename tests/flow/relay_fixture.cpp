@@ -99,6 +99,35 @@ void check_plain_error(const test_support::http_response& got, const error_answe
     CHECK(got.body == plain_body(what, agent));
 }
 
+void check_rest_error(
+    const test_support::http_response& got,
+    const error_answer& what,
+    bool of_1,
+    std::string_view agent
+)
+{
+    check_error_head(got, what);
+    const auto body = nlohmann::json::parse(got.body, nullptr, /*allow_exceptions=*/false);
+    REQUIRE(body.is_object());
+    if (of_1) {
+        const auto& error = body.at("error");
+        CHECK(error.at("code") == what.status);
+        CHECK(error.at("status").is_string());
+        CHECK(error.at("message") == what.message);
+        const auto& info = error.at("details").at(0);
+        CHECK(info.at("@type") == "type.googleapis.com/google.rpc.ErrorInfo");
+        CHECK(info.at("reason") == what.name);
+        CHECK(info.at("domain") == "cardea");
+        CHECK(info.value("/metadata/agent"_json_pointer, "") == agent);
+    } else {
+        CHECK(body.at("code").get<int>() < 0);
+        CHECK(body.at("message") == what.message);
+        CHECK(body.at("data").at("code") == what.name);
+        CHECK(body.at("data").value("agent", "") == agent);
+        CHECK(body.at("data").at("retryable") == what.retryable);
+    }
+}
+
 std::vector<std::string> access_lines(const running_gateway& gateway, std::size_t count)
 {
     static const std::regex times{R"re(("ts":|"id":|"ttfb_ms":|"ms":)("[^"]*"|[0-9.]+))re"};

@@ -81,6 +81,14 @@ void check_jsonrpc_error(
 );
 void check_plain_error(const test_support::http_response& got, const error_answer& what, std::string_view agent = {});
 
+// The same to a caller of HTTP+JSON, of 1.0 or of 0.3.
+void check_rest_error(
+    const test_support::http_response& got,
+    const error_answer& what,
+    bool of_1,
+    std::string_view agent = {}
+);
+
 // What http_client::read_response throws for an answer that does not end as its head says.
 inline constexpr const char* cut_answer = "http_client: closed before the end of the response";
 

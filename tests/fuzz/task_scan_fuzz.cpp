@@ -99,7 +99,7 @@ void check_document(std::string_view text, const std::vector<shown>& tasks)
 std::vector<std::string> named(std::string_view params)
 {
     std::vector<std::string> all;
-    a2a::each_named_task(params, [&all](std::string_view id) {
+    a2a::each_named(params, [&all](a2a::named /*what*/, std::string_view id) {
         all.emplace_back(id);
         return true;
     });

@@ -15,8 +15,8 @@ using names = std::vector<std::string>;
 names named(std::string_view params)
 {
     names all;
-    CHECK(a2a::each_named_task(params, [&all](std::string_view id) {
-        all.emplace_back(id);
+    CHECK(a2a::each_named(params, [&all](a2a::named what, std::string_view id) {
+        all.emplace_back(what == a2a::named::context ? "context " : "").append(id);
         return true;
     }));
     return all;
@@ -51,6 +51,25 @@ TEST_CASE("Every spelling that some reader takes for the name of a task counts, 
     CHECK(named(R"({"request":{"task_id":"a"}})") == names{"a"});
     CHECK(named(R"({"id":"\u0061\"","taskId":17,"task_id":-1,"taskID":null})") == names{"a\"", "17", "-1"});
     CHECK(named(R"({"message":{"referenceTaskIds":"one","taskId":{"id":"no"}}})") == names{"one"});
+}
+
+TEST_CASE("A context is named by the message or by the parameters, in every spelling, and is no task")
+{
+    CHECK(named(R"({"contextId":"c","pageSize":5})") == names{"context c"});
+    CHECK(
+        named(
+            R"({"message":{"contextId":"c","context_id":"d","CONTEXTID":7,"taskId":"t"},"metadata":{"contextId":"e"}})"
+        ) == names{"context c", "context d", "context 7", "t"}
+    );
+}
+
+TEST_CASE("The tasks that a message refers to come behind its own, all of them")
+{
+    CHECK(
+        named(R"({"message":{"referenceTaskIds":["a"],"reference_task_ids":["b"],"taskId":"t","contextId":"c"}})") ==
+        names{"a", "t", "context c", "b"}
+    );
+    CHECK(named(R"({"message":{"referenceTaskIds":["a","b"],"taskId":"t"}})") == names{"t", "a", "b"});
 }
 
 TEST_CASE("A resource name of the protocol buffers of 0.3 names its task")
@@ -92,9 +111,9 @@ TEST_CASE("What names no task is passed by, whatever its texts hold, and what ma
 TEST_CASE("A visitor that has seen enough is not called again")
 {
     int calls = 0;
-    CHECK_FALSE(a2a::each_named_task(
+    CHECK_FALSE(a2a::each_named(
         R"({"message":{"referenceTaskIds":["a","b"],"taskId":"c"},"id":"d"})",
-        [&calls](auto) { return ++calls < 2; }
+        [&calls](auto, auto) { return ++calls < 2; }
     ));
     CHECK(calls == 2);
 }

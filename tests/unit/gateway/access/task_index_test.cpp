@@ -100,6 +100,46 @@ TEST_CASE("A task is known with the interface where it lives")
     CHECK(found->interface == 255);
 }
 
+TEST_CASE("Where a task lives is kept, learnt later if it was not known, and taken even if the task is anybody's")
+{
+    rig x;
+    x.note("t", x.alice());
+    CHECK(x.index.take_changed(100, start).size() == 1);
+    x.index.note("a", "t", {x.bob(), 3}, std::nullopt, start);
+    x.index.note("a", "t", {x.alice(), 2}, std::nullopt, start);
+    x.index.note("a", "u", {task_index::anybody, 4}, std::nullopt, start);
+    CHECK(x.whose("t") == x.alice());
+    CHECK(x.index.find("a", "t", start)->interface == 3);
+    const auto taken = x.index.take_changed(100, start);
+    REQUIRE(taken.size() == 2);
+    rig next;
+    for (const auto& each : taken) {
+        next.index.restore(each, start);
+    }
+    CHECK(next.index.find("a", "t", start)->interface == 3);
+    CHECK(next.index.find("a", "u", start)->interface == 4);
+    CHECK(next.whose("u") == task_index::anybody);
+    next.note("u", next.bob());
+    CHECK(next.whose("u") == next.bob());
+    CHECK(next.index.find("a", "u", start)->interface == 4);
+}
+
+TEST_CASE("A context belongs to whoever had it first, and is no task of the same id")
+{
+    rig x;
+    CHECK_FALSE(x.index.find_context("a", "c", start));
+    x.index.note_context("a", "c", x.alice(), start);
+    x.index.note_context("a", "c", x.bob(), start);
+    CHECK(x.index.find_context("a", "c", start) == x.alice());
+    CHECK_FALSE(x.index.find_context("b", "c", start));
+    CHECK_FALSE(x.whose("c"));
+    x.note("c", x.bob());
+    CHECK(x.whose("c") == x.bob());
+    CHECK(x.index.find_context("a", "c", start) == x.alice());
+    CHECK(x.index.take_changed(100, start).size() == 2);
+    CHECK_FALSE(x.index.find_context("a", "c", start + 24h));
+}
+
 TEST_CASE("A state counts when it is another one than before")
 {
     rig x;

@@ -4,6 +4,7 @@
 
 #include <initializer_list>
 #include <string>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("gateway/agent_interface");
@@ -33,6 +34,32 @@ TEST_CASE("a caller gets its own dialect, else its generation, else its binding"
     CHECK(nearest({v03_rest, v03_jsonrpc}, v1_jsonrpc) == "0.3/jsonrpc");
     CHECK(nearest({v03_rest}, v1_jsonrpc) == "0.3/rest");
     CHECK(nearest({}, v1_jsonrpc) == "none");
+}
+
+TEST_CASE("a call for a task gets the interface where the task lives, unless the nearest one has its address")
+{
+    using gateway::model::home_at;
+    std::vector<gateway::model::agent_interface> all;
+    for (const auto& [speaks, url] :
+         {std::pair{v03_jsonrpc, "http://h/rpc"}, {v1_jsonrpc, "http://h/rpc"}, {v1_rest, "http://h/api"}}) {
+        all.push_back({{speaks, url, {}}, gateway::model::dialect_of(speaks), {}, {}});
+    }
+    const auto found = [&all](core::a2a_dialect caller, gateway::model::task_home home) {
+        const auto* to = gateway::model::interface_for_task(all, gateway::model::dialect_of(caller), home);
+        return to == nullptr ? std::string{"none"} : std::string{core::name(to->at.speaks)};
+    };
+    CHECK(found(v1_jsonrpc, 0) == "1.0/jsonrpc");
+    CHECK(found(v1_jsonrpc, home_at(all[2])) == "1.0/rest");
+    CHECK(found(v1_jsonrpc, home_at(all[0])) == "1.0/jsonrpc");  // the same address
+    CHECK(found(v1_rest, home_at(all[0])) == "0.3/jsonrpc");
+    CHECK(gateway::model::has_several_addresses(all));
+    const auto gone = home_at(all[2]);
+    all.pop_back();
+    CHECK(found(v1_rest, gone) == "1.0/jsonrpc");
+    CHECK_FALSE(gateway::model::has_several_addresses(all));
+    all.clear();
+    CHECK(found(v1_rest, gone) == "none");
+    CHECK_FALSE(gateway::model::has_several_addresses(all));
 }
 
 TEST_CASE("a dialect is a generation and a binding")
