@@ -6,6 +6,7 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 most=$((40 * 1000 * 1000))
+version=0.0.1+g0123456789ab # a commit would be another layer, and compiled again
 tools=$PWD/build/tools
 scratch=$(mktemp -d)
 gateway=
@@ -48,7 +49,7 @@ base() {
 # build TARGET
 build() {
     "${podman[@]}" build --format docker --isolation chroot --network host --pull=never --quiet -f deploy/container/Containerfile \
-        --build-arg DEBIAN=localhost/cardea-base --build-arg NODE=localhost/cardea-node-base --target "$1" -t "localhost/$1" . >"$scratch/build" 2>&1 || {
+        --build-arg DEBIAN=localhost/cardea-base --build-arg NODE=localhost/cardea-node-base --build-arg "VERSION=$version" --target "$1" -t "localhost/$1" . >"$scratch/build" 2>&1 || {
         tail -n 30 "$scratch/build"
         complain "the image $1 does not build"
         return 1
