@@ -11,7 +11,7 @@ tools=$PWD/build/tools
 scratch=$(mktemp -d)
 gateway=
 bad=0
-podman=(podman --root "$tools/podman" --runroot "$scratch/run" --storage-driver vfs)
+podman=(podman --root "$tools/podman" --runroot "$tools/podman/run" --storage-driver vfs)
 
 stop() {
     [ -z "$gateway" ] || kill "$gateway" 2>/dev/null || true
