@@ -18,9 +18,7 @@
 using namespace std::chrono_literals;
 using flow::a2a_agent;
 using flow::running_gateway;
-using test_support::http_client;
 using test_support::request;
-using test_support::request_text;
 using test_support::scripted_agent;
 
 TEST_SUITE_BEGIN("flow/scrape_cost");
@@ -56,12 +54,10 @@ std::chrono::nanoseconds longest_wait(running_gateway& gateway, int pages)
         }
         done = true;
     }};
-    http_client prober{gateway.admin_port()};
     std::chrono::nanoseconds longest{0};
     while (!done) {
         const auto before = gateway.control_cpu_time();
-        prober.send(request_text("GET", "/healthz"));
-        prober.read_response();
+        request(gateway.admin_port(), "GET", "/healthz");
         longest = std::max(longest, gateway.control_cpu_time() - before);
     }
     scraper.join();
@@ -79,13 +75,10 @@ TEST_CASE("The page of 1,000 called agents is at most 200 kB in gzip")
         );
     }};
     const running_gateway gateway{settings_with(1000, agent.url())};
-    http_client caller{gateway.port()};
     for (std::size_t i = 0; i < 1000; ++i) {
-        const auto path = "/agents/agent-" + std::to_string(i);
-        caller.send(request_text("GET", path + "/.well-known/agent-card.json"));
-        REQUIRE(caller.read_response().status == 200);
-        caller.send(request_text("POST", path, {{"Content-Type", "application/json"}}, some_call));
-        REQUIRE(caller.read_response().status == 200);
+        const auto id = "agent-" + std::to_string(i);
+        REQUIRE(flow::get_card(gateway, id).status == 200);
+        REQUIRE(flow::post_json(gateway.port(), "/agents/" + id, some_call).status == 200);
     }
     const auto packed = request(gateway.metrics_port(), "GET", "/metrics", {{"Accept-Encoding", "gzip"}}).body;
     CHECK(packed.size() <= 200'000);
