@@ -12,13 +12,16 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 
 using namespace std::chrono_literals;
 using flow::a2a_agent;
 using flow::running_gateway;
+using test_support::http_client;
 using test_support::request;
+using test_support::request_text;
 using test_support::scripted_agent;
 
 TEST_SUITE_BEGIN("flow/scrape_cost");
@@ -55,9 +58,14 @@ std::chrono::nanoseconds longest_wait(running_gateway& gateway, int pages)
         done = true;
     }};
     std::chrono::nanoseconds longest{0};
-    while (!done) {
+    std::optional<http_client> prober;
+    for (int i = 0; !done; ++i) {
+        if (i % 500 == 0) {  // no connection has as many requests as it likes
+            prober.emplace(gateway.admin_port());
+        }
         const auto before = gateway.control_cpu_time();
-        request(gateway.admin_port(), "GET", "/healthz");
+        prober->send(request_text("GET", "/healthz"));
+        CHECK(prober->read_response().status == 200);
         longest = std::max(longest, gateway.control_cpu_time() - before);
     }
     scraper.join();
