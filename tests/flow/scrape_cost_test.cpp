@@ -12,7 +12,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <thread>
 
@@ -46,30 +45,38 @@ config::settings settings_with(std::size_t agents, const std::string& url)
     return settings;
 }
 
-// The most CPU time that the control loop spent between a probe and its answer, while a scraper took so many pages. A probe waits
-// at least for the turn that is under way, so no turn is longer; and other programs on the machine do not count.
-std::chrono::nanoseconds longest_wait(running_gateway& gateway, int pages)
+// The most CPU time that the control loop spent between a probe and its answer, while a scraper took a page. A probe waits at least
+// for the turn that is under way, so no turn is longer; and other programs on the machine do not count.
+std::chrono::nanoseconds longest_wait(running_gateway& gateway)
 {
     std::atomic<bool> done{false};
     std::thread scraper{[&] {
-        for (int i = 0; i < pages; ++i) {
-            request(gateway.metrics_port(), "GET", "/metrics", {{"Accept-Encoding", "gzip"}});
-        }
+        request(gateway.metrics_port(), "GET", "/metrics", {{"Accept-Encoding", "gzip"}});
         done = true;
     }};
+    http_client prober{gateway.admin_port()};
     std::chrono::nanoseconds longest{0};
-    std::optional<http_client> prober;
-    for (int i = 0; !done; ++i) {
-        if (i % 500 == 0) {  // no connection has as many requests as it likes
-            prober.emplace(gateway.admin_port());
+    for (int probes = 0; !done; ++probes) {
+        if (probes % 500 == 499) {  // no connection has as many requests as it likes
+            prober = http_client{gateway.admin_port()};
         }
         const auto before = gateway.control_cpu_time();
-        prober->send(request_text("GET", "/healthz"));
-        CHECK(prober->read_response().status == 200);
+        prober.send(request_text("GET", "/healthz"));
+        CHECK(prober.read_response().status == 200);
         longest = std::max(longest, gateway.control_cpu_time() - before);
     }
     scraper.join();
     return longest;
+}
+
+// That of the best of five pages: a long turn would be in each, and a probe that the machine holds up waits for several turns.
+std::chrono::nanoseconds longest_turn(running_gateway& gateway)
+{
+    auto best = longest_wait(gateway);
+    for (int i = 0; i < 4; ++i) {
+        best = std::min(best, longest_wait(gateway));
+    }
+    return best;
 }
 
 }  // namespace
@@ -105,7 +112,7 @@ TEST_CASE("No turn of the control loop takes more than 10 ms while pages of 10,0
         auto settings = settings_with(10'000, "http://127.0.0.1:1/");
         settings.metrics_agents = shown;
         running_gateway gateway{std::move(settings)};
-        const auto longest = longest_wait(gateway, /*pages=*/5);
+        const auto longest = longest_turn(gateway);
         CAPTURE(longest.count());
         CHECK(longest > 0ns);
         CHECK(longest <= 10ms * slowness);
