@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <thread>
 
@@ -54,15 +55,15 @@ std::chrono::nanoseconds longest_wait(running_gateway& gateway)
         request(gateway.metrics_port(), "GET", "/metrics", {{"Accept-Encoding", "gzip"}});
         done = true;
     }};
-    http_client prober{gateway.admin_port()};
+    std::optional<http_client> prober;
     std::chrono::nanoseconds longest{0};
     for (int probes = 0; !done; ++probes) {
-        if (probes % 500 == 499) {  // no connection has as many requests as it likes
-            prober = http_client{gateway.admin_port()};
+        if (probes % 500 == 0) {  // no connection has as many requests as it likes
+            prober.emplace(gateway.admin_port());
         }
         const auto before = gateway.control_cpu_time();
-        prober.send(request_text("GET", "/healthz"));
-        CHECK(prober.read_response().status == 200);
+        prober->send(request_text("GET", "/healthz"));  // NOLINT(*-optional-access): probe 0 has made it
+        CHECK(prober->read_response().status == 200);   // NOLINT(*-optional-access)
         longest = std::max(longest, gateway.control_cpu_time() - before);
     }
     scraper.join();
