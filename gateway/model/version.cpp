@@ -7,7 +7,7 @@ std::string_view version() noexcept
     return CARDEA_VERSION;
 }
 
-// deploy/package.sh writes it behind the version.
+// The top CMakeLists.txt puts it behind the version.
 std::string_view revision() noexcept
 {
     constexpr std::string_view mark = "+g";

@@ -6,11 +6,12 @@ set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
 most=$((40 * 1000 * 1000))
+version=0.0.1+g0123456789ab # a commit would be another layer, and compiled again
 tools=$PWD/build/tools
 scratch=$(mktemp -d)
 gateway=
 bad=0
-podman=(podman --root "$tools/podman" --runroot "$scratch/run" --storage-driver vfs)
+podman=(podman --root "$tools/podman" --runroot "$tools/podman/run" --storage-driver vfs)
 
 stop() {
     [ -z "$gateway" ] || kill "$gateway" 2>/dev/null || true
@@ -47,8 +48,8 @@ base() {
 
 # build TARGET
 build() {
-    "${podman[@]}" build --format docker --isolation chroot --network host --pull=never --quiet -f deploy/container/Containerfile \
-        --build-arg DEBIAN=localhost/cardea-base --build-arg NODE=localhost/cardea-node-base --target "$1" -t "localhost/$1" . >"$scratch/build" 2>&1 || {
+    "${podman[@]}" build --format docker --isolation chroot --network host --pull=never --quiet -f "$scratch/sources/deploy/container/Containerfile" \
+        --build-arg DEBIAN=localhost/cardea-base --build-arg NODE=localhost/cardea-node-base --build-arg "VERSION=$version" --target "$1" -t "localhost/$1" "$scratch/sources" >"$scratch/build" 2>&1 || {
         tail -n 30 "$scratch/build"
         complain "the image $1 does not build"
         return 1
@@ -93,6 +94,9 @@ check_run() {
 }
 
 check_sources
+# What git has as it is now: whoever works on meanwhile does not make the second image compile again.
+mkdir "$scratch/sources"
+git ls-files -z | xargs -0 cp --parents -t "$scratch/sources"
 base cardea-base ca-certificates
 base cardea-node-base ca-certificates,nodejs,npm
 if build cardea; then

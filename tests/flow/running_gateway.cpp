@@ -4,7 +4,10 @@
 #include "gateway/server.hpp"
 #include "tests/support/http_client.hpp"
 
+#include <pthread.h>
+
 #include <csignal>
+#include <ctime>
 #include <stdexcept>
 #include <utility>
 
@@ -120,6 +123,16 @@ running_gateway::~running_gateway()
 void running_gateway::stop()
 {
     server_->stop();
+}
+
+std::chrono::nanoseconds running_gateway::control_cpu_time()
+{
+    clockid_t clock{};
+    timespec used{};
+    if (pthread_getcpuclockid(thread_.native_handle(), &clock) != 0 || clock_gettime(clock, &used) != 0) {
+        throw std::runtime_error("the thread of the control loop has no clock");
+    }
+    return std::chrono::seconds{used.tv_sec} + std::chrono::nanoseconds{used.tv_nsec};
 }
 
 bool running_gateway::wait_until_stopped(std::chrono::milliseconds timeout)

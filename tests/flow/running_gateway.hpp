@@ -62,6 +62,9 @@ public:
 
     const kept_lines& log() const noexcept { return lines_; }
 
+    // CPU time that the thread of the control loop has used.
+    std::chrono::nanoseconds control_cpu_time();
+
     // Begins the orderly end; a second call makes it abrupt.
     void stop();
     // Whether run() has returned in time.
