@@ -5,6 +5,7 @@
 #include "config/agent_hosts.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
+#include "config/agent_upstreams.hpp"
 #include "config/choice.hpp"
 #include "config/mcp_calls.hpp"
 #include "config/signatures.hpp"
@@ -50,6 +51,10 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 },
                 [&](const url_key& type) { set(type, read_url(f, query::allowed, problems)); },
                 [&](const text_key& type) {
+                    if (row.name == "health.path") {
+                        set(type, read_health_path(f, problems));
+                        return;
+                    }
                     const bool owns = row.name == "registered_by";
                     set(type, read_line(f, owns ? "a provider and the id of a principal" : "a version", problems));
                 },
