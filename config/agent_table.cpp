@@ -28,7 +28,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"upstreams",
      url_list_key{&endpoint_rules::upstreams},
      {"`url`"},
-     "The addresses of the agent's [endpoints](operations.md#several-endpoints), 1 to 32 URLs, each once: instances of the "
+     "The addresses of the agent's [endpoints](operations.md#several-endpoints), 1 to 32 URLs, each once: instances of "
+     "the "
      "same agent. `url` is the short form for one. Only for A2A agents."},
     {"balance",
      optional_choice<core::balancing>{&endpoint_rules::balance},

@@ -373,8 +373,7 @@ json schema_of(const agent_setting& row)
                                               : any_text();
             },
             [](const other_spelling& type) {
-                return type.milliseconds ? number(1, 3'600'000, "^[0-9]+$")
-                                         : schema_of(*find_agent_setting(type.of));
+                return type.milliseconds ? number(1, 3'600'000, "^[0-9]+$") : schema_of(*find_agent_setting(type.of));
             },
             [](const auto& /*text, the path of a file, a secret*/) { return any_text(); },
         },

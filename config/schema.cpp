@@ -293,16 +293,11 @@ constexpr auto settings_table = std::to_array<setting>({
      duration_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::probe>, 100ms, 1h},
      "As `breaker.probe` of an agent, for those that do not have it."},
     {"defaults.balance",
-     choice_setting<core::balancing>{
-         of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::balance>
-     },
+     choice_setting<
+         core::balancing>{of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::balance>},
      "As `balance` of an agent, for those that do not have it."},
     {"defaults.failback",
-     duration_setting{
-         of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::failback>,
-         0s,
-         day
-     },
+     duration_setting{of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::failback>, 0s, day},
      "As `failback` of an agent, for those that do not have it."},
     {"defaults.health.check",
      choice_setting<core::health_check>{of_health<&core::health_settings::check>},
