@@ -45,6 +45,9 @@ std::string moved_url(const std::string& url, const std::string& from, const std
 
 call_route moved_route(call_route route, const std::string& from, const std::string& to)
 {
+    if (from == to) {
+        return route;
+    }
     if (!route.url.empty()) {
         route.url = moved_url(route.url, from, to);
     }

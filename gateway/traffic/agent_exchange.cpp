@@ -24,14 +24,14 @@ agent_exchange::agent_exchange(
     net::upstream_pool& pool,
     exchange_wait& wait,
     const relay_settings& settings,
-    const relay_call& call
+    relay_call& call
 )
     : caller_{caller},
       pool_{pool},
       wait_{wait},
       settings_{settings},
       call_{call},
-      permit_{settings.control},
+      attempts_{settings.control, call},
       due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
 {
 }
@@ -44,19 +44,31 @@ agent_exchange::~agent_exchange()
 // The breaker hears of it before the caller does, whose next call it may be for.
 net::routine<core::result<>> agent_exchange::begin()
 {
-    if (!permit_.take(call_.agent, caller_.owner().now())) {
-        co_return core::gateway_error(errc::circuit_open);
+    attempts_.begin(caller_.owner().now());
+    core::result<> done = core::gateway_error(errc::circuit_open);
+    bool fresh = false;  // an idle connection may have ended too
+    while (attempts_.admit(caller_.owner().now())) {
+        done = co_await attempt(fresh);
+        const auto how =
+            done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+        const auto now = caller_.owner().now();
+        attempts_.end(how, now);
+        if (done) {
+            break;
+        }
+        const bool answer_began = connected_ && (first_byte_ || interim_ > 0 || !side().received().empty());
+        discard();
+        if (!attempts_.again({done.error().code, connected_, answer_began}, now)) {
+            break;
+        }
+        fresh = connected_;
     }
-    auto done = co_await attempt();
-    const auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
-    permit_.end(how, caller_.owner().now());
     co_return done;
 }
 
 // Once more if the connection was a used one and the call did not arrive.
-net::routine<core::result<>> agent_exchange::attempt()
+net::routine<core::result<>> agent_exchange::attempt(bool fresh)
 {
-    bool fresh = false;
     first_byte_.reset();
     for (;;) {
         core::result<> done;
@@ -79,11 +91,12 @@ net::routine<core::result<>> agent_exchange::attempt()
         }
         const bool nothing_came = side().received().empty();
         const bool again = done.error().code == errc::upstream_reset && lease_->reused() && nothing_came &&
-                           !call_.passed && (call_.repeatable || lease_->ended_before(sent_before_));
+                           !call_.passed && lease_->ended_before(sent_before_);
         if (!again) {
             co_return done;
         }
-        discard();
+        close();
+        attempts_.sent_again();
         fresh = true;
     }
 }
@@ -350,12 +363,19 @@ void agent_exchange::give_back()
 {
     if (head().keep_alive && request_done_ && !side().writing()) {
         pool_.give_back(std::move(lease_));
+        attempts_.landed();
     } else {
         discard();
     }
 }
 
 void agent_exchange::discard()
+{
+    attempts_.landed();
+    close();
+}
+
+void agent_exchange::close()
 {
     if (lease_) {
         pool_.discard(std::move(lease_));
