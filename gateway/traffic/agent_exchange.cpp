@@ -17,6 +17,45 @@ using net::http1::framing;
 constexpr int most_interim_answers = 8;
 constexpr core::duration longest_peek{1'000};
 
+// The piece as it goes to the agent; `header` outlives that.
+net::pieces framed(const net::server_connection::request_piece& piece, bool chunked, net::http1::chunk_header& header)
+{
+    net::pieces out;
+    if (chunked && !piece.data.empty()) {
+        header = net::http1::chunk_header{piece.data.size()};
+        out.add(header.text());
+        out.add(piece.data);
+        out.add(net::http1::chunk_end);
+    } else {
+        out.add(piece.data);
+    }
+    if (chunked && piece.last) {
+        out.add(net::http1::last_chunk);
+    }
+    return out;
+}
+
+// What has come of a body, if that is all of it or may become it within `limit`; else nothing.
+struct peeked {
+    std::string body;
+    bool whole = false;
+};
+std::optional<peeked> peek(const net::http1::response_head& head, std::string_view rest, std::size_t limit)
+{
+    body_reader reader{head.body, head.content_length};
+    peeked out;
+    while (!reader.done() && !rest.empty()) {
+        const auto piece = reader.take(rest);
+        if (!piece || piece->data.size() > limit - out.body.size()) {
+            return std::nullopt;
+        }
+        out.body += piece->data;
+        rest.remove_prefix(piece->used);
+    }
+    out.whole = reader.done();
+    return out;
+}
+
 }  // namespace
 
 agent_exchange::agent_exchange(
@@ -194,7 +233,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return std::move(piece).error();
         }
         if (!piece->data.empty() || piece->last) {
-            write_piece(*piece);
+            side().write(framed(*piece, caller_.head().body == framing::chunked, request_chunk_));
             if (side().writing()) {
                 auto written = co_await finish_write();
                 if (!written) {
@@ -224,24 +263,6 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
         }
     }
     co_return core::result<>{};
-}
-
-void agent_exchange::write_piece(net::server_connection::request_piece piece)
-{
-    const bool chunked = caller_.head().body == framing::chunked;
-    net::pieces out;
-    if (chunked && !piece.data.empty()) {
-        request_chunk_ = net::http1::chunk_header{piece.data.size()};
-        out.add(request_chunk_.text());
-        out.add(piece.data);
-        out.add(net::http1::chunk_end);
-    } else {
-        out.add(piece.data);
-    }
-    if (chunked && piece.last) {
-        out.add(net::http1::last_chunk);
-    }
-    side().write(out);
 }
 
 // Waits until what was written is out, or failed, or the answer has begun: an answer that comes before the whole request
@@ -333,19 +354,9 @@ net::routine<std::string> agent_exchange::peek_body(std::size_t limit)
 {
     const auto until = caller_.owner().now() + longest_peek;
     for (;;) {
-        body_reader reader{head().body, head().content_length};
-        std::string body;
-        auto rest = side().received().substr(head_length_);
-        while (!reader.done() && !rest.empty()) {
-            const auto piece = reader.take(rest);
-            if (!piece || piece->data.size() > limit - body.size()) {
-                co_return std::string{};
-            }
-            body += piece->data;
-            rest.remove_prefix(piece->used);
-        }
-        if (reader.done()) {
-            co_return body;
+        auto seen = peek(head(), side().received().substr(head_length_), limit);
+        if (!seen || seen->whole) {
+            co_return seen ? std::move(seen->body) : std::string{};
         }
         // The head is read in place, so that the buffer cannot grow.
         if (side().ended() || side().full()) {

@@ -89,7 +89,6 @@ private:
     bool begin_request();
     net::routine<core::result<>> finish_request();
     net::routine<core::result<>> pass_request_body();
-    void write_piece(net::server_connection::request_piece piece);
     net::routine<core::result<>> finish_write();
     net::routine<core::result<>> read_head();
     core::result<> parse_head();
