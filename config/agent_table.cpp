@@ -1,3 +1,4 @@
+// over 400 lines: one table of all keys of agents.
 #include "config/agent_table.hpp"
 
 #include "config/values.hpp"
@@ -9,6 +10,7 @@ namespace config {
 namespace {
 
 using core::agent;
+using core::endpoint_rules;
 using core::json;
 using core::mcp_server;
 using form = transport_part::form;
@@ -24,6 +26,56 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "The agent's own address, `http` or `https`. Calls go to this host and nowhere else. Required for A2A. The "
      "address of an MCP server may have a query, which is never shown.",
      "transport.url"},
+    {"upstreams",
+     url_list_key{&endpoint_rules::upstreams},
+     {"`url`"},
+     "The addresses of the agent's [endpoints](operations.md#several-endpoints), 1 to 32 URLs, each once: instances of "
+     "the "
+     "same agent. `url` is the short form for one. Only for A2A agents."},
+    {"balance",
+     optional_choice<core::balancing>{&endpoint_rules::balance},
+     {.setting = "defaults.balance"},
+     "Which endpoint gets a call. `failover`: the first healthy one, in written order. `spread`: of two at random, the "
+     "one with fewer calls in flight. `caller`: the same one for the same principal, or address."},
+    {"failback",
+     optional_duration{&endpoint_rules::failback, 0s},
+     {.setting = "defaults.failback"},
+     "How long an endpoint has to be healthy before `failover` returns to it."},
+    {"health.check",
+     optional_choice<core::health_check>{&endpoint_rules::check},
+     {.setting = "defaults.health.check"},
+     "How Cardea [checks](operations.md#several-endpoints) each endpoint. `tcp`: a connection, with TLS if the URL is "
+     "`https`. `card`: a fetch of the card. `http`: a GET that is answered with 200 to 299. `auto`: `tcp` with several "
+     "endpoints, else `none`. Only for A2A agents."},
+    {"health.path",
+     text_key{&endpoint_rules::health_path, "path"},
+     {"that of the endpoint"},
+     "The path that `http` asks for, at the origin of each endpoint."},
+    {"health.interval",
+     optional_duration{&endpoint_rules::health_interval, 100ms, 1h},
+     {.setting = "defaults.health.interval"},
+     "The time between two checks of an endpoint, more or less 10 %."},
+    {"health.timeout",
+     optional_duration{&endpoint_rules::health_timeout, 1ms, 1min},
+     {.setting = "defaults.health.timeout"},
+     "How long a check may take."},
+    {"health.fail",
+     optional_count{&endpoint_rules::health_fail, 1, 1000},
+     {.setting = "defaults.health.fail"},
+     "After so many failed checks in a row the endpoint gets no calls."},
+    {"health.pass",
+     optional_count{&endpoint_rules::health_pass, 1, 1000},
+     {.setting = "defaults.health.pass"},
+     "After so many good checks in a row it gets calls again."},
+    {"retry.attempts",
+     optional_count{&endpoint_rules::retry_attempts, 1, 10},
+     {.setting = "defaults.retry.attempts"},
+     "How often a call is [sent](operations.md#calls-that-are-sent-again) in all. 1: once. Attempts that made no "
+     "connection do not count."},
+    {"retry.budget",
+     share_key{&endpoint_rules::retry_budget, 0, 1},
+     {.setting = "defaults.retry.budget"},
+     "Which share of the calls of the last 10 seconds may be sent again; 3 in each second always may."},
     {"serverUrl", other_spelling{"url"}, {}, "The same as `url`."},
     {"httpUrl", other_spelling{"url"}, {}, "The same as `url`."},
     {"protocol",
@@ -81,6 +133,15 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {.setting = "defaults.breaker.probe"},
      "How often Cardea tries to connect to an agent that could not be connected to. Calls pass again, one at a time, "
      "when it succeeds."},
+    {"failureThreshold", other_spelling{"breaker.failures"}, {}, "The same as `breaker.failures`."},
+    {"failureWindowMs",
+     other_spelling{"breaker.window", true},
+     {},
+     "The same as `breaker.window`, in milliseconds without a unit."},
+    {"cooldownMs",
+     other_spelling{"breaker.cooldown", true},
+     {},
+     "The same as `breaker.cooldown`, in milliseconds without a unit."},
     {"relay_paths",
      pattern_list_key{&agent::relay_paths},
      {"none"},
@@ -332,7 +393,7 @@ std::span<const agent_setting> all_agent_settings()
 const agent_setting* find_agent_setting(std::string_view key)
 {
     const auto* const found = std::find_if(agents_table.begin(), agents_table.end(), [&](const agent_setting& row) {
-        return first_part(row.name) == key;
+        return row.name == key || first_part(row.name) == key;
     });
     return found == agents_table.end() ? nullptr : &*found;
 }

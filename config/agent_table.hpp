@@ -14,15 +14,16 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 #include <variant>
 #include <vector>
 
 namespace config {
 
-// A member of an agent, or of how its MCP server is reached.
+// A member of an agent, of how its MCP server is reached, or of what is said of its endpoints.
 template <class T>
-using agent_member = std::variant<T core::agent::*, T core::mcp_server::*>;
+using agent_member = std::variant<T core::agent::*, T core::mcp_server::*, T core::endpoint_rules::*>;
 
 // Null: of an MCP server, and the agent is none.
 template <class T, class Agent>
@@ -30,6 +31,13 @@ auto find_member(const agent_member<T>& member, Agent& agent) -> decltype(&(agen
 {
     if (const auto* own = std::get_if<0>(&member)) {
         return &(agent.**own);
+    }
+    if (const auto* of_rules = std::get_if<2>(&member)) {
+        if constexpr (std::is_const_v<Agent>) {
+            return &(core::rules_of(agent).**of_rules);
+        } else {
+            return &((agent.rules ? *agent.rules : agent.rules.emplace()).**of_rules);
+        }
     }
     return agent.mcp ? &((*agent.mcp).*std::get<1>(member)) : nullptr;
 }
@@ -83,6 +91,7 @@ using secret_map = std::vector<std::pair<std::string, core::secret>>;
 struct switch_key : member_key<bool> {};
 struct url_key : member_key<std::string> {};
 struct key_set_key : member_key<std::string> {};
+struct url_list_key : member_key<std::vector<std::string>> {};
 struct pattern_list_key : member_key<std::vector<std::string>> {};
 struct origin_list_key : member_key<std::vector<std::string>> {};
 struct dialect_list_key : member_key<std::vector<core::a2a_dialect>> {};
@@ -123,6 +132,7 @@ struct transport_part {
 
 struct other_spelling {
     std::string_view of;
+    bool milliseconds = false;  // a number of them, where the key itself has a duration with a unit
 };
 
 using agent_key_type = std::variant<
@@ -137,6 +147,8 @@ using agent_key_type = std::variant<
     choice_key<core::card_shape, std::optional<core::card_shape>>,
     choice_key<core::signature_policy, std::optional<core::signature_policy>>,
     choice_key<core::push_mode, std::optional<core::push_mode>>,
+    choice_key<core::balancing, std::optional<core::balancing>>,
+    choice_key<core::health_check, std::optional<core::health_check>>,
     choice_key<core::card_trust>,
     choice_key<core::extended_card_access>,
     choice_key<core::mcp_start>,
@@ -147,6 +159,7 @@ using agent_key_type = std::variant<
     url_key,
     text_key,
     key_set_key,
+    url_list_key,
     pattern_list_key,
     origin_list_key,
     dialect_list_key,
@@ -184,7 +197,7 @@ struct agent_setting {
 
 std::span<const agent_setting> all_agent_settings();
 
-// The row with this key, or the first one below it (of `tls`, say). Null: there is none.
+// The row with this key or this whole name, or the first one below it (of `tls`, say). Null: there is none.
 const agent_setting* find_agent_setting(std::string_view key);
 
 // The part of a name before its dot.

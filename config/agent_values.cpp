@@ -5,6 +5,7 @@
 #include "config/agent_hosts.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
+#include "config/agent_upstreams.hpp"
 #include "config/choice.hpp"
 #include "config/mcp_calls.hpp"
 #include "config/signatures.hpp"
@@ -15,6 +16,17 @@
 #include <variant>
 
 namespace config {
+namespace {
+
+std::optional<std::string> read_one_line(const field& f, std::string_view key, problem_list& problems)
+{
+    if (key == "health.path") {
+        return read_health_path(f, problems);
+    }
+    return read_line(f, key == "registered_by" ? "a provider and the id of a principal" : "a version", problems);
+}
+
+}  // namespace
 
 void read_agent_values(const members& given, const tls_checks& tls, core::agent& into, problem_list& problems)
 {
@@ -49,10 +61,7 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                     set(type, read_choice<Enum>(f, problems));
                 },
                 [&](const url_key& type) { set(type, read_url(f, query::allowed, problems)); },
-                [&](const text_key& type) {
-                    const bool owns = row.name == "registered_by";
-                    set(type, read_line(f, owns ? "a provider and the id of a principal" : "a version", problems));
-                },
+                [&](const text_key& type) { set(type, read_one_line(f, row.name, problems)); },
                 [&](const key_set_key& type) {
                     set(type, std::optional{read_checked_file(f, file_kind::key_set, tls, problems)});
                 },

@@ -68,6 +68,7 @@ std::string written_as(const agent_setting& row)
             [](const switch_key&) { return std::string{"`true` or `false`"}; },
             []<class Enum, class T>(const choice_key<Enum, T>&) { return listed<Enum>("`"); },
             [](const url_key&) { return std::string{"URL"}; },
+            [](const url_list_key&) { return std::string{"list of URLs"}; },
             [](const text_key& type) { return std::string{type.written_as}; },
             [](const key_set_key&) { return std::string{"path of a JWK Set"}; },
             [](const pattern_list_key&) { return std::string{"list of patterns"}; },
@@ -83,7 +84,9 @@ std::string written_as(const agent_setting& row)
             [](const caller_credentials_key&) { return std::string{"`drop`, `passthrough`, or a list"}; },
             [](const file_key&) { return std::string{"path"}; },
             [](const transport_part& type) { return std::string{type.written_as}; },
-            [](const other_spelling& type) { return written_as(*find_agent_setting(type.of)); },
+            [](const other_spelling& type) {
+                return type.milliseconds ? "whole number" : written_as(*find_agent_setting(type.of));
+            },
             [](const auto& /*card, credentials, metadata, transport*/) { return std::string{"map"}; },
         },
         row.type
@@ -110,6 +113,10 @@ json shown_value(const agent_setting& row, const core::agent& agent)
     return std::visit(
         overloaded{
             [&](const url_key& type) { return shown(shown_url(*find_member(type.member, agent))); },
+            [&](const url_list_key& type) {
+                const auto* all = find_member(type.member, agent);
+                return all->empty() ? json{} : shown(*all);
+            },
             [&](const count_key<std::uint64_t>& type) {
                 const auto* count = find_member(type.member, agent);
                 return count == nullptr ? json{} : json(*count);

@@ -4,6 +4,7 @@
 #include "config/agent_credentials.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
+#include "config/agent_upstreams.hpp"
 #include "config/agent_values.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
@@ -19,6 +20,7 @@
 #include "core/json/json.hpp"
 
 #include <algorithm>
+#include <deque>
 #include <iterator>
 #include <optional>
 #include <set>
@@ -100,6 +102,8 @@ private:
                     value.path,
                     "is the same as " + before->path + ", which is given too; expected one of the two"
                 );
+            } else if (spelling != nullptr && spelling->milliseconds) {
+                given_.emplace(known_as, with_milliseconds(std::move(value), made_, problems_));
             } else {
                 given_.emplace(known_as, std::move(value));
             }
@@ -119,9 +123,10 @@ private:
     {
         if (agent_.speaks == core::protocol::a2a) {
             take_mcp_keys(given_, problems_);
-            read_address();
+            read_upstreams(given_, path_, at_, agent_, problems_);
             return;
         }
+        refuse_upstreams_of_mcp(given_, problems_);
         auto parts = read_mcp_server(given_, path_, at_, problems_);
         for (const auto* key : {"url", "headers"}) {
             given_.erase(key);
@@ -132,16 +137,6 @@ private:
         transport_ = std::move(parts.shown);
         if (const auto f = take("env_file")) {
             add_env_file(*f);
-        }
-    }
-
-    void read_address()
-    {
-        if (const auto f = take("url")) {
-            agent_.url = read_url(*f, query::refused, problems_).value_or("");
-        } else {
-            problems_
-                .add(at_, path_ + ".url", "is missing; expected an http or https URL such as http://10.0.0.7:9000/a2a");
         }
     }
 
@@ -236,6 +231,13 @@ private:
                 for (auto& [key, value] : read_members(*map, f.path, keys, problems_)) {
                     auto path = name;
                     path.append(1, '.').append(key);
+                    if (const auto* other = find_field(given_, path)) {
+                        problems_.add(
+                            other->at,
+                            other->path,
+                            "is the same as " + value.path + ", which is given too; expected one of the two"
+                        );
+                    }
                     below.emplace(std::move(path), std::move(value));
                 }
             }
@@ -312,6 +314,7 @@ private:
     std::string path_;
     place at_;
     members given_;
+    std::deque<node> made_;  // values that were written in another unit
     core::json transport_;
 };
 

@@ -348,6 +348,7 @@ json schema_of(const agent_setting& row)
             [](const switch_key&) { return on_or_off(); },
             []<class Enum, class T>(const choice_key<Enum, T>&) { return one_of(core::choices<Enum>); },
             [](const url_key&) { return url(); },
+            [](const url_list_key&) { return list_of(url()); },
             [](const pattern_list_key&) { return list_of(any_text()); },
             [](const origin_list_key&) { return list_of(url()); },
             [](const dialect_list_key&) { return list_of(one_of(core::choices<core::a2a_dialect>)); },
@@ -371,7 +372,9 @@ json schema_of(const agent_setting& row)
                        : type.is == type_name ? one_of(transport_types)
                                               : any_text();
             },
-            [](const other_spelling& type) { return schema_of(*find_agent_setting(type.of)); },
+            [](const other_spelling& type) {
+                return type.milliseconds ? number(1, 3'600'000, "^[0-9]+$") : schema_of(*find_agent_setting(type.of));
+            },
             [](const auto& /*text, the path of a file, a secret*/) { return any_text(); },
         },
         row.type
@@ -401,7 +404,7 @@ json agent_schema()
     for (const auto& row : all_agent_settings()) {
         add(agent, row.name, described(schema_of(row), row.meaning));
     }
-    for (const auto* key : {"url", "serverUrl", "httpUrl", "transport", "command"}) {
+    for (const auto* key : {"url", "upstreams", "serverUrl", "httpUrl", "transport", "command"}) {
         agent["anyOf"].push_back({{"required", {key}}});
     }
     return agent;

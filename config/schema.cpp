@@ -51,6 +51,12 @@ auto& of(settings& s)
     return (s.*....*Chain);
 }
 
+template <auto Member>
+constexpr auto of_health =
+    of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::health, Member>;
+template <auto Member>
+constexpr auto of_retry = of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::retry, Member>;
+
 constexpr auto settings_table = std::to_array<setting>({
     {"listen", address_setting{of<&settings::listen>}, "The address for callers. Port 0 lets the system choose."},
     {"admin", address_setting{of<&settings::admin>}, "The address for metrics, health and management; keep it private."
@@ -286,6 +292,34 @@ constexpr auto settings_table = std::to_array<setting>({
     {"defaults.breaker.probe",
      duration_setting{of<&settings::defaults, &agent_defaults::breaker, &core::breaker_settings::probe>, 100ms, 1h},
      "As `breaker.probe` of an agent, for those that do not have it."},
+    {"defaults.balance",
+     choice_setting<
+         core::balancing>{of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::balance>},
+     "As `balance` of an agent, for those that do not have it."},
+    {"defaults.failback",
+     duration_setting{of<&settings::defaults, &agent_defaults::endpoints, &core::endpoint_defaults::failback>, 0s, day},
+     "As `failback` of an agent, for those that do not have it."},
+    {"defaults.health.check",
+     choice_setting<core::health_check>{of_health<&core::health_settings::check>},
+     "As `health.check` of an agent, for those that do not have it."},
+    {"defaults.health.interval",
+     duration_setting{of_health<&core::health_settings::interval>, 100ms, 1h},
+     "As `health.interval` of an agent, for those that do not have it."},
+    {"defaults.health.timeout",
+     duration_setting{of_health<&core::health_settings::timeout>, 1ms, 1min},
+     "As `health.timeout` of an agent, for those that do not have it."},
+    {"defaults.health.fail",
+     count_setting{of_health<&core::health_settings::fail>, 1, 1000},
+     "As `health.fail` of an agent, for those that do not have it."},
+    {"defaults.health.pass",
+     count_setting{of_health<&core::health_settings::pass>, 1, 1000},
+     "As `health.pass` of an agent, for those that do not have it."},
+    {"defaults.retry.attempts",
+     count_setting{of_retry<&core::retry_settings::attempts>, 1, 10},
+     "As `retry.attempts` of an agent, for those that do not have it."},
+    {"defaults.retry.budget",
+     share_setting{of_retry<&core::retry_settings::budget>, 0, 1},
+     "As `retry.budget` of an agent, for those that do not have it."},
 
     {"timeouts.handshake",
      timeout(of<&settings::timeouts, &timeout_settings::handshake>),

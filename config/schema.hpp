@@ -96,6 +96,8 @@ using setting_type = std::variant<
     choice_setting<core::error_edition>,
     choice_setting<core::signature_policy>,
     choice_setting<core::push_mode>,
+    choice_setting<core::balancing>,
+    choice_setting<core::health_check>,
     file_setting,
     origin_list_setting,
     secret_setting,

@@ -123,6 +123,7 @@ struct mcp_settings {
 // What holds for agents that do not say.
 struct agent_defaults {
     core::breaker_settings breaker;
+    core::endpoint_defaults endpoints;
 };
 
 struct reload_settings {

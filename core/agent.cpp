@@ -20,6 +20,33 @@ breaker_settings breaker_of(const agent& record, const breaker_settings& default
     };
 }
 
+const endpoint_rules& rules_of(const agent& record) noexcept
+{
+    static const endpoint_rules none;
+    return record.rules ? *record.rules : none;
+}
+
+health_settings health_of(const agent& record, const health_settings& defaults) noexcept
+{
+    const auto& own = rules_of(record);
+    return {
+        .check = own.check.value_or(defaults.check),
+        .interval = own.health_interval.value_or(defaults.interval),
+        .timeout = own.health_timeout.value_or(defaults.timeout),
+        .fail = own.health_fail.value_or(defaults.fail),
+        .pass = own.health_pass.value_or(defaults.pass)
+    };
+}
+
+retry_settings retry_of(const agent& record, const retry_settings& defaults) noexcept
+{
+    const auto& own = rules_of(record);
+    return {
+        .attempts = own.retry_attempts.value_or(defaults.attempts),
+        .budget = own.retry_budget.value_or(defaults.budget)
+    };
+}
+
 bool valid_agent_id(std::string_view id) noexcept
 {
     constexpr std::size_t longest = 128;
@@ -35,6 +62,16 @@ std::string_view name(protocol value) noexcept
 }
 
 std::string_view name(a2a_dialect value) noexcept
+{
+    return chosen_name(value);
+}
+
+std::string_view name(balancing value) noexcept
+{
+    return chosen_name(value);
+}
+
+std::string_view name(health_check value) noexcept
 {
     return chosen_name(value);
 }

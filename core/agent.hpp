@@ -7,6 +7,7 @@
 #include "core/boxed.hpp"
 #include "core/breaker_settings.hpp"
 #include "core/clock.hpp"
+#include "core/endpoint_rules.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
 
@@ -155,6 +156,8 @@ struct agent {
     std::optional<duration> breaker_max_cooldown;
     std::optional<duration> breaker_probe;
 
+    boxed<endpoint_rules> rules;
+
     friend bool operator==(const agent&, const agent&) = default;
 };
 
@@ -168,6 +171,12 @@ extended_card_access extended_card_of(const agent& record, bool authenticates) n
 
 // What the record says, and else `defaults`.
 breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept;
+
+health_settings health_of(const agent& record, const health_settings& defaults) noexcept;
+retry_settings retry_of(const agent& record, const retry_settings& defaults) noexcept;
+
+// What the record says, nothing if it says nothing.
+const endpoint_rules& rules_of(const agent& record) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
 // normalisation changes (RFC 3986 section 5.2.4).

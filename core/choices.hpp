@@ -35,6 +35,20 @@ inline constexpr auto choices<a2a_dialect> = std::to_array<choice<a2a_dialect>>(
 );
 
 template <>
+inline constexpr auto choices<balancing> = std::to_array<choice<balancing>>(
+    {{balancing::failover, "failover"}, {balancing::spread, "spread"}, {balancing::caller, "caller"}}
+);
+
+template <>
+inline constexpr auto choices<health_check> = std::to_array<choice<health_check>>(
+    {{health_check::automatic, "auto"},
+     {health_check::none, "none"},
+     {health_check::tcp, "tcp"},
+     {health_check::card, "card"},
+     {health_check::http, "http"}}
+);
+
+template <>
 inline constexpr auto choices<error_edition> =
     std::to_array<choice<error_edition>>({{error_edition::v1_0_0, "1.0.0"}, {error_edition::v1_0_1, "1.0.1"}});
 

@@ -1,6 +1,7 @@
 #include "gateway/metrics_samples.hpp"
 
 #include "gateway/management/agent_health.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -102,7 +103,7 @@ telemetry::status_sample status_of(const agent_planes& planes, const management:
     return out;
 }
 
-telemetry::endpoint_sample endpoint_of(const reach::breaker& breaker)
+telemetry::endpoint_sample sample_of(const reach::breaker& breaker)
 {
     using enum reach::breaker_state;
     const auto state = breaker.state();
@@ -112,6 +113,15 @@ telemetry::endpoint_sample endpoint_of(const reach::breaker& breaker)
         out.states.emplace_back(name, each == state ? 1 : 0);
     }
     out.openings = breaker.openings();
+    return out;
+}
+
+telemetry::endpoint_sample endpoints_of(const model::agent_entry& agent)
+{
+    auto out = sample_of(*agent.breaker);
+    for (std::size_t i = 1; i < model::endpoint_count(agent); ++i) {
+        out.others.push_back(sample_of(*agent.siblings->all[i].breaker));
+    }
     return out;
 }
 
@@ -150,7 +160,7 @@ void add_part(
             return;
         case sample_part::endpoint:
             if (const auto* agent = planes.agents.find(id); agent != nullptr && agent->entry->breaker) {
-                into.endpoint = endpoint_of(*agent->entry->breaker);
+                into.endpoint = endpoints_of(*agent->entry);
             }
             return;
     }

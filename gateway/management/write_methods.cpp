@@ -6,6 +6,7 @@
 #include "gateway/management/agent_registration.hpp"
 #include "gateway/management/json_records.hpp"
 #include "gateway/management/rpc_parameters.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -189,7 +190,10 @@ write_methods::reset(core::rpc_request request, const rpc_caller& caller, answer
         co_return std::move(refusal);
     }
     const auto& entry = *agent->entry;
-    const bool was_open = entry.breaker && entry.breaker->close();
+    bool was_open = entry.breaker && entry.breaker->close();
+    for (std::size_t i = 1; i < model::endpoint_count(entry); ++i) {
+        was_open = entry.siblings->all[i].breaker->close() || was_open;
+    }
     const json result{{"id", entry.record.id}, {"reset", was_open}};
     co_return core::make_result(request.id, result);
 }

@@ -1,8 +1,62 @@
 #include "gateway/model/agent_interface.hpp"
 
+#include "config/url.hpp"
+
 #include <algorithm>
+#include <utility>
 
 namespace gateway::model {
+namespace {
+
+std::string_view without_slashes(std::string_view path)
+{
+    return path.substr(0, path.find_last_not_of('/') + 1);
+}
+
+// At least "/".
+std::string_view path_of(std::string_view url)
+{
+    const auto path = url.substr(config::path_begin(url));
+    return path.empty() ? "/" : path;
+}
+
+}  // namespace
+
+std::string moved_below(std::string_view path, std::string_view from, std::string_view to)
+{
+    const auto base = without_slashes(from);
+    const auto rest = path.starts_with(base) ? path.substr(base.size()) : std::string_view{};
+    if (path == from) {
+        return std::string{to};
+    }
+    if (!path.starts_with(base) || (!rest.empty() && rest.front() != '/')) {
+        return std::string{path};
+    }
+    auto moved = std::string{without_slashes(to)}.append(rest);
+    return moved.empty() ? "/" : moved;
+}
+
+std::string moved_url(const std::string& url, const std::string& from, const std::string& to)
+{
+    if (url == from) {
+        return to;
+    }
+    return to.substr(0, config::path_begin(to)) + moved_below(path_of(url), path_of(from), path_of(to));
+}
+
+call_route moved_route(call_route route, const std::string& from, const std::string& to)
+{
+    if (from == to) {
+        return route;
+    }
+    if (!route.url.empty()) {
+        route.url = moved_url(route.url, from, to);
+    }
+    for (auto& each : route.interfaces) {
+        each.url = moved_url(each.url, from, to);
+    }
+    return route;
+}
 
 a2a::dialect dialect_of(core::a2a_dialect name) noexcept
 {

@@ -42,6 +42,16 @@ struct agent_interface {
 // With the agent's own URL if the route has none, and with what the record says the agent speaks if it has no interfaces.
 call_route completed(const core::agent& record, call_route route);
 
+// Where `path` of an agent at one address is if it is at another one; both are paths of their URLs. What is below the one is below
+// the other, and the path itself is as it is written.
+std::string moved_below(std::string_view path, std::string_view from, std::string_view to);
+
+// The same of URLs without a query: the one at the origin of `to`.
+std::string moved_url(const std::string& url, const std::string& from, const std::string& to);
+
+// The route at another address of the agent.
+call_route moved_route(call_route route, const std::string& from, const std::string& to);
+
 a2a::dialect dialect_of(core::a2a_dialect name) noexcept;
 
 // What a caller of this dialect gets: the caller's own dialect, else another binding of its generation, else the caller's

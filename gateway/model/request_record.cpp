@@ -50,6 +50,19 @@ std::string_view name(stream_end e) noexcept
     return "upstream";
 }
 
+std::string_view name(retry_reason r) noexcept
+{
+    switch (r) {
+        case retry_reason::unconnected:
+            return "unconnected";
+        case retry_reason::unacknowledged:
+            return "unacknowledged";
+        case retry_reason::unanswered:
+            return "unanswered";
+    }
+    return "unanswered";
+}
+
 std::string_view name(card_use u) noexcept
 {
     switch (u) {

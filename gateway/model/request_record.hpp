@@ -9,7 +9,9 @@
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/version.hpp"
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -68,6 +70,22 @@ enum class denial : std::uint8_t {
 
 std::string_view name(denial d) noexcept;
 
+// Why a call was sent again; also a metric label.
+enum class retry_reason : std::uint8_t {
+    unconnected,     // there was no connection to the endpoint
+    unacknowledged,  // a used connection had ended before it took a byte of the call
+    unanswered,      // no byte of an answer came to a call that may be repeated
+};
+inline constexpr std::size_t retry_reasons = 3;
+
+std::string_view name(retry_reason r) noexcept;
+
+// How often a call was sent.
+struct attempt_record {
+    unsigned attempts = 0;
+    std::array<unsigned, retry_reasons> retries{};  // by retry_reason
+};
+
 struct request_record {
     route where = route::none;
     std::string_view http_method;           // of the bounded set of methods; empty when no request could be read
@@ -102,6 +120,8 @@ struct request_record {
     std::optional<std::chrono::nanoseconds> upstream_first_byte;  // until the agent's answer began
     std::optional<stream_end> stream;                             // the answer was a stream of events
     std::optional<card_use> card;
+    unsigned endpoint = 0;  // of the agent, from 1, where the call was sent last; 0: nowhere
+    attempt_record sent;
 };
 
 }  // namespace gateway::model

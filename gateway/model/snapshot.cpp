@@ -5,11 +5,14 @@
 #include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "gateway/model/agent_filter.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <chrono>
+#include <functional>
+#include <optional>
 #include <utility>
 
 namespace gateway::model {
@@ -79,6 +82,97 @@ breaker_for(const core::agent& record, const std::string& endpoint, const entry_
     return shelf.get(record.id + '\n' + endpoint, settings, std::chrono::steady_clock::now());
 }
 
+// What a record is made into at one of its addresses.
+struct making {
+    const core::agent& record;
+    const entry_defaults& defaults;
+    net::client_contexts& contexts;
+    const call_route& route;  // of the agent's own URL
+    const core::secret& token;
+};
+
+// `at`: the address.
+std::optional<core::error> fill(agent_entry& entry, const making& of, const std::string& at)
+{
+    const auto& record = of.record;
+    const auto route = moved_route(of.route, record.url, at);
+    entry.record = record;
+    entry.token = of.token;
+    entry.tags = metadata_tags(record.metadata);
+    entry.hosts = config::hosts_of(record, of.defaults.agent_hosts);
+    entry.call_url = route.url.empty() ? at : route.url;
+    entry.awaits_card = route.url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
+                        record.trust == core::card_trust::same_origin;
+    entry.head_timeout = record.mcp ? record.mcp->call_timeout : record.timeout.value_or(of.defaults.head_timeout);
+    if (record.mcp && (record.mcp->tools != core::mcp_filter{} || record.mcp->prompts != core::mcp_filter{} ||
+                       record.mcp->resources != core::mcp_filter{})) {
+        entry.filters = std::make_shared<const mcp::name_filters>(*record.mcp);
+    }
+    const bool over_http = record.speaks == core::protocol::a2a ||
+                           (record.mcp && record.mcp->transport == core::mcp_transport::streamable_http);
+    entry.addresses = addresses_of(record, of.defaults.register_allow);
+    if (!over_http || record.url.empty()) {
+        return std::nullopt;
+    }
+    auto target = net::make_target(entry.call_url, tls_files(record), of.contexts, entry.addresses);
+    if (!target) {
+        return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
+    }
+    set_heads(entry, *target);
+    entry.own_path = path_of(at);
+    entry.base_path = without_slashes_at_end(entry.own_path);
+    if (record.speaks == core::protocol::a2a) {
+        auto whole = route;
+        whole.url = entry.call_url;
+        set_interfaces(entry, whole);
+    }
+    const bool alone = core::rules_of(record).upstreams.empty();
+    entry.breaker = breaker_for(record, alone ? target->key : target->key + '\n' + target->path, of.defaults);
+    entry.upstream = std::make_shared<const net::upstream_target>(std::move(*target));
+    return std::nullopt;
+}
+
+// Of entries that are called over HTTP.
+std::shared_ptr<reach::agent_reach> reach_of(std::span<const agent_entry> entries, const entry_defaults& defaults)
+{
+    const auto& record = entries.front().record;
+    const auto& rules = core::rules_of(record);
+    reach::reach_terms terms{
+        .retry = core::retry_of(record, defaults.endpoints.retry),
+        .rules =
+            {.balance = rules.balance.value_or(defaults.endpoints.balance),
+             .failback = rules.failback.value_or(defaults.endpoints.failback)},
+        .members = {}
+    };
+    if (entries.size() > 1 || health_check_of(record, defaults.endpoints.health) != core::health_check::none) {
+        for (const auto& each : entries) {
+            terms.members.push_back({each.breaker, std::hash<std::string>{}(each.upstream->key + each.upstream->path)});
+        }
+    }
+    reach::reach_shelf own;
+    auto& shelf = defaults.reaches != nullptr ? *defaults.reaches : own;
+    return shelf.get(record.id, terms, std::chrono::steady_clock::now());
+}
+
+core::result<std::shared_ptr<const agent_entry>> make_several(const making& of, const std::vector<std::string>& at)
+{
+    auto made = std::make_shared<endpoint_entries>();
+    made->all.resize(at.size());
+    for (std::size_t i = 0; i < at.size(); ++i) {
+        auto& entry = made->all[i];
+        if (auto failed = fill(entry, of, at[i])) {
+            return std::move(*failed);
+        }
+        entry.siblings = made.get();
+        entry.number = i;
+    }
+    const auto reach = reach_of(made->all, of.defaults);
+    for (auto& each : made->all) {
+        each.reach = reach;
+    }
+    return std::shared_ptr<const agent_entry>{made, &made->all.front()};
+}
+
 }  // namespace
 
 std::shared_ptr<const core::address_rule>
@@ -95,37 +189,27 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::secret& token
 )
 {
-    auto entry = std::make_shared<agent_entry>();
-    entry->record = record;
-    entry->token = token;
-    entry->tags = metadata_tags(record.metadata);
-    entry->hosts = config::hosts_of(record, defaults.agent_hosts);
-    entry->call_url = route.url.empty() ? record.url : route.url;
-    entry->awaits_card = route.url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
-                         record.trust == core::card_trust::same_origin;
-    entry->head_timeout = record.mcp ? record.mcp->call_timeout : record.timeout.value_or(defaults.head_timeout);
-    if (record.mcp && (record.mcp->tools != core::mcp_filter{} || record.mcp->prompts != core::mcp_filter{} ||
-                       record.mcp->resources != core::mcp_filter{})) {
-        entry->filters = std::make_shared<const mcp::name_filters>(*record.mcp);
+    const making of{record, defaults, contexts, route, token};
+    if (const auto& several = core::rules_of(record).upstreams; !several.empty()) {
+        return make_several(of, several);
     }
-    const bool over_http = record.speaks == core::protocol::a2a ||
-                           (record.mcp && record.mcp->transport == core::mcp_transport::streamable_http);
-    entry->addresses = addresses_of(record, defaults.register_allow);
-    if (over_http && !record.url.empty()) {
-        auto target = net::make_target(entry->call_url, tls_files(record), contexts, entry->addresses);
-        if (!target) {
-            return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
-        }
-        set_heads(*entry, *target);
-        entry->own_path = path_of(record.url);
-        entry->base_path = without_slashes_at_end(entry->own_path);
-        if (record.speaks == core::protocol::a2a) {
-            set_interfaces(*entry, route);
-        }
-        entry->breaker = breaker_for(record, target->key, defaults);
-        entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
+    auto entry = std::make_shared<agent_entry>();
+    if (auto failed = fill(*entry, of, record.url)) {
+        return std::move(*failed);
+    }
+    if (entry->upstream) {
+        entry->reach = reach_of({entry.get(), 1}, defaults);
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
+}
+
+core::health_check health_check_of(const core::agent& record, const core::health_settings& defaults) noexcept
+{
+    const auto check = record.mcp ? core::health_check::none : core::health_of(record, defaults).check;
+    if (check != core::health_check::automatic) {
+        return check;
+    }
+    return core::rules_of(record).upstreams.empty() ? core::health_check::none : core::health_check::tcp;
 }
 
 call_route agent_entry::route() const
@@ -160,7 +244,8 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
             .head_timeout = settings.timeouts.upstream_head,
             .register_allow = settings.registration.allow,
             .agent_hosts = settings.agent_hosts,
-            .breaker = settings.defaults.breaker
+            .breaker = settings.defaults.breaker,
+            .endpoints = settings.defaults.endpoints
         };
         auto entry = make_entry(record, defaults, contexts);
         if (!entry) {

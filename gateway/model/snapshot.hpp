@@ -8,6 +8,7 @@
 #include "core/ip.hpp"
 #include "gateway/model/agent_interface.hpp"
 #include "gateway/model/published_card.hpp"
+#include "gateway/reach/agent_reach.hpp"
 #include "gateway/reach/breaker_shelf.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
@@ -30,6 +31,8 @@ struct string_hash {
 template <class Value>
 using string_map = std::unordered_map<std::string, Value, string_hash, std::equal_to<>>;
 
+struct endpoint_entries;
+
 struct agent_entry {
     core::agent record;
     std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
@@ -50,6 +53,9 @@ struct agent_entry {
     core::duration head_timeout{};
     std::shared_ptr<reach::breaker>
         breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
+    std::shared_ptr<reach::agent_reach> reach;   // of all its endpoints, one for all threads; null as the breaker
+    const endpoint_entries* siblings = nullptr;  // that hold this entry; null: the agent has one endpoint
+    std::size_t number = 0;                      // of its endpoint, from 0
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
@@ -90,11 +96,16 @@ struct entry_defaults {
     std::string_view agent_hosts = {};                 // as config::process_settings::agent_hosts
     core::breaker_settings breaker{};
     reach::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
+    core::endpoint_defaults endpoints{};
+    reach::reach_shelf* reaches = nullptr;  // null: the same
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.
 std::shared_ptr<const core::address_rule>
 addresses_of(const core::agent& record, std::span<const std::string> register_allow);
+
+// How its endpoints are checked: never `automatic`, and `none` for an MCP server.
+core::health_check health_check_of(const core::agent& record, const core::health_settings& defaults) noexcept;
 
 // Calls go where `route` says; without a URL in it: to the record's own, until its card has been seen. `token`: of the
 // agent's OAuth server; empty:

@@ -108,14 +108,21 @@ std::optional<breaker::permit> breaker::admit(core::steady_time now) noexcept
     }
 }
 
-breaker_change breaker::ended(permit of, call_end how, core::steady_time now) noexcept
+bool breaker::admits(core::steady_time now) const noexcept
+{
+    const auto is = load();
+    const bool timed = is.is == phase::open || is.is == phase::half_open;
+    return is.is == phase::closed || (timed && millis(now) >= is.value);
+}
+
+breaker_change breaker::ended(permit of, call_end how, core::steady_time now, ratio_gate* gate) noexcept
 {
     switch (how) {
         case call_end::answered:
             return worked(of, now);
         case call_end::failed:
         case call_end::unreachable:
-            return failed(of, how, now);
+            return failed(of, how, now, gate);
         case call_end::unknown:
             break;
     }
@@ -161,16 +168,27 @@ breaker_change breaker::worked(permit of, core::steady_time now) noexcept
     return breaker_change::none;
 }
 
-breaker_change breaker::failed(permit of, call_end how, core::steady_time now) noexcept
+breaker_change breaker::failed(permit of, call_end how, core::steady_time now, ratio_gate* gate) noexcept
 {
-    auto is = load();
-    if (!of.trial_ && is.epoch == of.epoch_) {
+    const bool counts = !of.trial_ && load().epoch == of.epoch_;
+    if (counts) {
         recent_.add(now, {1, 1});
     }
+    const bool by_ratio = counts && over_ratio(now) && (gate == nullptr || gate->enter());
+    const auto change = count_failure(of, how, now, by_ratio);
+    if (by_ratio && gate != nullptr) {
+        gate->leave();
+    }
+    return change;
+}
+
+breaker_change breaker::count_failure(permit of, call_end how, core::steady_time now, bool by_ratio) noexcept
+{
+    auto is = load();
     while (is.epoch == of.epoch_) {
         auto then = is;
         ++then.value;
-        const bool opens = of.trial_ || then.value >= settings_.failures || over_ratio(now);
+        const bool opens = of.trial_ || then.value >= settings_.failures || by_ratio;
         if (opens) {
             then = opened_after(is, how, now);
         }

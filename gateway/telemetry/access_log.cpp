@@ -197,6 +197,10 @@ void access_log::append_line(const model::request_record& record, core::wall_tim
     if (record.card) {
         append_name(lines_, R"(,"card":")", model::name(*record.card));
     }
+    if (record.sent.attempts > 0) {
+        append_number(lines_, R"(,"endpoint":)", record.endpoint);
+        append_number(lines_, R"(,"attempts":)", record.sent.attempts);
+    }
     lines_ += '}';
 }
 

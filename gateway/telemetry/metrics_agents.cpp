@@ -9,7 +9,6 @@ namespace {
 
 // A tool of this name shares the series of those that have none.
 constexpr std::string_view other_tool = "other";
-constexpr std::string_view only_endpoint = "1";  // of an agent: it has one address
 
 void add_requests(family& into, const agent_sample& of)
 {
@@ -317,16 +316,31 @@ void add_warm_programs(family& into, const agent_sample& of)
     }
 }
 
+// Their numbers are from 1.
+template <class Visitor>
+void each_endpoint(const endpoint_sample& all, const Visitor& visit)
+{
+    visit("1", all);
+    std::size_t number = 1;
+    for (const auto& each : all.others) {
+        visit(std::to_string(++number), each);
+    }
+}
+
 void add_endpoint_state(family& into, const agent_sample& of)
 {
-    for (const auto& [state, endpoints] : of.endpoint->states) {
-        into.add({{"agent", of.id}, {"endpoint", only_endpoint}, {"state", state}}, endpoints);
-    }
+    each_endpoint(*of.endpoint, [&](const std::string& number, const endpoint_sample& each) {
+        for (const auto& [state, endpoints] : each.states) {
+            into.add({{"agent", of.id}, {"endpoint", number}, {"state", state}}, endpoints);
+        }
+    });
 }
 
 void add_breaker_openings(family& into, const agent_sample& of)
 {
-    into.add_some({{"agent", of.id}, {"endpoint", only_endpoint}}, of.endpoint->openings);
+    each_endpoint(*of.endpoint, [&](const std::string& number, const endpoint_sample& each) {
+        into.add_some({{"agent", of.id}, {"endpoint", number}}, each.openings);
+    });
 }
 
 using enum metric_type;

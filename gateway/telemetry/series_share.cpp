@@ -106,6 +106,10 @@ void add_growth(token_sample& into, const token_sample& now, const token_sample&
 void add_growth(endpoint_sample& into, const endpoint_sample& now, const endpoint_sample& before)
 {
     into.openings += growth(now.openings, before.openings);
+    for (std::size_t i = 0; i < now.others.size(); ++i) {
+        const auto had = i < before.others.size() ? before.others[i].openings : 0;
+        into.openings += growth(now.others[i].openings, had);
+    }
 }
 
 template <class Part>
@@ -147,7 +151,11 @@ void add_gauges(plane_samples& into, const plane_samples& now)
         add_some(callers.warm, now.callers->warm);
     }
     if (now.endpoint) {
-        add_all((into.endpoint ? *into.endpoint : into.endpoint.emplace()).states, now.endpoint->states);
+        auto& endpoint = into.endpoint ? *into.endpoint : into.endpoint.emplace();
+        add_all(endpoint.states, now.endpoint->states);
+        for (const auto& each : now.endpoint->others) {
+            add_all(endpoint.states, each.states);
+        }
     }
 }
 

@@ -17,6 +17,45 @@ using net::http1::framing;
 constexpr int most_interim_answers = 8;
 constexpr core::duration longest_peek{1'000};
 
+// The piece as it goes to the agent; `header` outlives that.
+net::pieces framed(const net::server_connection::request_piece& piece, bool chunked, net::http1::chunk_header& header)
+{
+    net::pieces out;
+    if (chunked && !piece.data.empty()) {
+        header = net::http1::chunk_header{piece.data.size()};
+        out.add(header.text());
+        out.add(piece.data);
+        out.add(net::http1::chunk_end);
+    } else {
+        out.add(piece.data);
+    }
+    if (chunked && piece.last) {
+        out.add(net::http1::last_chunk);
+    }
+    return out;
+}
+
+// What has come of a body, if that is all of it or may become it within `limit`; else nothing.
+struct peeked {
+    std::string body;
+    bool whole = false;
+};
+std::optional<peeked> peek(const net::http1::response_head& head, std::string_view rest, std::size_t limit)
+{
+    body_reader reader{head.body, head.content_length};
+    peeked out;
+    while (!reader.done() && !rest.empty()) {
+        const auto piece = reader.take(rest);
+        if (!piece || piece->data.size() > limit - out.body.size()) {
+            return std::nullopt;
+        }
+        out.body += piece->data;
+        rest.remove_prefix(piece->used);
+    }
+    out.whole = reader.done();
+    return out;
+}
+
 }  // namespace
 
 agent_exchange::agent_exchange(
@@ -24,14 +63,14 @@ agent_exchange::agent_exchange(
     net::upstream_pool& pool,
     exchange_wait& wait,
     const relay_settings& settings,
-    const relay_call& call
+    relay_call& call
 )
     : caller_{caller},
       pool_{pool},
       wait_{wait},
       settings_{settings},
       call_{call},
-      permit_{settings.control},
+      attempts_{settings.control, call},
       due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
 {
 }
@@ -44,19 +83,31 @@ agent_exchange::~agent_exchange()
 // The breaker hears of it before the caller does, whose next call it may be for.
 net::routine<core::result<>> agent_exchange::begin()
 {
-    if (!permit_.take(call_.agent, caller_.owner().now())) {
-        co_return core::gateway_error(errc::circuit_open);
+    attempts_.begin(caller_.owner().now());
+    core::result<> done = core::gateway_error(errc::circuit_open);
+    bool fresh = false;  // an idle connection may have ended too
+    while (attempts_.admit(caller_.owner().now())) {
+        done = co_await attempt(fresh);
+        const auto how =
+            done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+        const auto now = caller_.owner().now();
+        attempts_.end(how, now);
+        if (done) {
+            break;
+        }
+        const bool answer_began = connected_ && (first_byte_ || interim_ > 0 || !side().received().empty());
+        discard();
+        if (!attempts_.again({done.error().code, connected_, answer_began}, now)) {
+            break;
+        }
+        fresh = connected_;
     }
-    auto done = co_await attempt();
-    const auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
-    permit_.end(how, caller_.owner().now());
     co_return done;
 }
 
 // Once more if the connection was a used one and the call did not arrive.
-net::routine<core::result<>> agent_exchange::attempt()
+net::routine<core::result<>> agent_exchange::attempt(bool fresh)
 {
-    bool fresh = false;
     first_byte_.reset();
     for (;;) {
         core::result<> done;
@@ -79,11 +130,12 @@ net::routine<core::result<>> agent_exchange::attempt()
         }
         const bool nothing_came = side().received().empty();
         const bool again = done.error().code == errc::upstream_reset && lease_->reused() && nothing_came &&
-                           !call_.passed && (call_.repeatable || lease_->ended_before(sent_before_));
+                           !call_.passed && lease_->ended_before(sent_before_);
         if (!again) {
             co_return done;
         }
-        discard();
+        close();
+        attempts_.sent_again();
         fresh = true;
     }
 }
@@ -181,7 +233,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return std::move(piece).error();
         }
         if (!piece->data.empty() || piece->last) {
-            write_piece(*piece);
+            side().write(framed(*piece, caller_.head().body == framing::chunked, request_chunk_));
             if (side().writing()) {
                 auto written = co_await finish_write();
                 if (!written) {
@@ -211,24 +263,6 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
         }
     }
     co_return core::result<>{};
-}
-
-void agent_exchange::write_piece(net::server_connection::request_piece piece)
-{
-    const bool chunked = caller_.head().body == framing::chunked;
-    net::pieces out;
-    if (chunked && !piece.data.empty()) {
-        request_chunk_ = net::http1::chunk_header{piece.data.size()};
-        out.add(request_chunk_.text());
-        out.add(piece.data);
-        out.add(net::http1::chunk_end);
-    } else {
-        out.add(piece.data);
-    }
-    if (chunked && piece.last) {
-        out.add(net::http1::last_chunk);
-    }
-    side().write(out);
 }
 
 // Waits until what was written is out, or failed, or the answer has begun: an answer that comes before the whole request
@@ -320,19 +354,9 @@ net::routine<std::string> agent_exchange::peek_body(std::size_t limit)
 {
     const auto until = caller_.owner().now() + longest_peek;
     for (;;) {
-        body_reader reader{head().body, head().content_length};
-        std::string body;
-        auto rest = side().received().substr(head_length_);
-        while (!reader.done() && !rest.empty()) {
-            const auto piece = reader.take(rest);
-            if (!piece || piece->data.size() > limit - body.size()) {
-                co_return std::string{};
-            }
-            body += piece->data;
-            rest.remove_prefix(piece->used);
-        }
-        if (reader.done()) {
-            co_return body;
+        auto seen = peek(head(), side().received().substr(head_length_), limit);
+        if (!seen || seen->whole) {
+            co_return seen ? std::move(seen->body) : std::string{};
         }
         // The head is read in place, so that the buffer cannot grow.
         if (side().ended() || side().full()) {
@@ -350,12 +374,19 @@ void agent_exchange::give_back()
 {
     if (head().keep_alive && request_done_ && !side().writing()) {
         pool_.give_back(std::move(lease_));
+        attempts_.landed();
     } else {
         discard();
     }
 }
 
 void agent_exchange::discard()
+{
+    attempts_.landed();
+    close();
+}
+
+void agent_exchange::close()
 {
     if (lease_) {
         pool_.discard(std::move(lease_));

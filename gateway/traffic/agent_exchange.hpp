@@ -4,7 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/traffic/call_permit.hpp"
+#include "gateway/traffic/call_attempts.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "net/http1/chunked.hpp"
@@ -34,7 +34,7 @@ public:
         net::upstream_pool& pool,
         exchange_wait& wait,
         const relay_settings& settings,
-        const relay_call& call
+        relay_call& call
     );
     ~agent_exchange();
     agent_exchange(const agent_exchange&) = delete;
@@ -56,6 +56,7 @@ public:
     net::routine<core::result<>> begin();
 
     const relay_call& call() const noexcept { return call_; }
+    const call_attempts& attempts() const noexcept { return attempts_; }
     const relay_settings& settings() const noexcept { return settings_; }
     net::upstream_pool& pool() const noexcept { return pool_; }
 
@@ -81,13 +82,13 @@ public:
     std::optional<core::steady_time> first_byte() const noexcept { return first_byte_; }
 
 private:
-    net::routine<core::result<>> attempt();
+    void close();
+    net::routine<core::result<>> attempt(bool fresh);
     bool take_connection();
     net::routine<core::result<>> make_connection();
     bool begin_request();
     net::routine<core::result<>> finish_request();
     net::routine<core::result<>> pass_request_body();
-    void write_piece(net::server_connection::request_piece piece);
     net::routine<core::result<>> finish_write();
     net::routine<core::result<>> read_head();
     core::result<> parse_head();
@@ -96,8 +97,8 @@ private:
     net::upstream_pool& pool_;
     exchange_wait& wait_;
     const relay_settings& settings_;
-    const relay_call& call_;
-    call_permit permit_;
+    relay_call& call_;
+    call_attempts attempts_;
     silence_watch* watch_ = nullptr;
     core::steady_time due_ = core::steady_time::max();
     bool connected_ = false;

@@ -1,6 +1,7 @@
 #include "gateway/traffic/agent_relay.hpp"
 
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/card_edit.hpp"
 #include "gateway/traffic/facts_edit.hpp"
@@ -87,6 +88,9 @@ void agent_relay::complete(request_context& request) const
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     call.from_proxy = request.from_proxy;
     call.credentials = request.access ? &request.access->reader() : nullptr;
+    if (call.agent->siblings != nullptr) {
+        call.caller_hash = caller_hash(request);
+    }
     call.tasks = shown_tasks(request, control_.tasks());
 }
 
@@ -129,9 +133,10 @@ net::routine<bool> agent_relay::find_token(request_context& request)
     auto entry = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
     const bool same = entry != nullptr && entry->record == call.agent->record;
     if (same) {
-        request.head = head_with_token(call.head, *entry);
+        auto endpoint = model::endpoint_of(entry, call.agent->number);
+        request.head = head_with_token(call.head, *endpoint);
         call.head = request.head;
-        call.agent = std::move(entry);
+        call.agent = std::move(endpoint);
     }
     co_return same;
 }
@@ -217,6 +222,8 @@ net::routine<> agent_relay::pass(request_context& request)
     }
     relay passing{request.caller, pool_, settings, std::move(call)};
     auto outcome = co_await passing.run();
+    request.record.sent = passing.attempts();
+    request.record.endpoint = static_cast<unsigned>(passing.agent().number) + 1;
     note_outcome(request, outcome);
     if (outcome.replaced) {
         co_await request.repair->end_session();  // NOLINT(*-optional-access): only a DELETE of a session is replaced

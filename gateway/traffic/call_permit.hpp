@@ -41,7 +41,8 @@ public:
         if (!permit_) {
             return;
         }
-        const auto change = agent_->breaker->ended(*permit_, how, now);
+        auto* group = agent_->reach == nullptr ? nullptr : agent_->reach->group.get();
+        const auto change = agent_->breaker->ended(*permit_, how, now, group);
         permit_.reset();
         if (change != reach::breaker_change::none) {
             control_.breaker_changed(agent_, change);

@@ -1,6 +1,7 @@
 #include "gateway/traffic/endpoint.hpp"
 
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/call_attempts.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
@@ -30,7 +31,7 @@ const local_snapshot::known_agent* endpoint::find_agent(request_context& request
 {
     const auto* known = known_agent(request);
     if (known != nullptr) {
-        request.set_agent(known->entry);
+        request.set_agent(chosen_endpoint(known->entry, request));
     }
     return known;
 }
@@ -96,7 +97,7 @@ net::routine<> endpoint::await_card(request_context& request)
     // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
     static_cast<void>(found);
     if (const auto* known = known_.find(request.agent->record.id)) {
-        request.set_agent(known->entry);
+        request.set_agent(chosen_endpoint(known->entry, request));
     }
 }
 

@@ -1,5 +1,6 @@
 #include "gateway/traffic/opaque_endpoint.hpp"
 
+#include "gateway/traffic/call_attempts.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 
 namespace gateway::traffic {
@@ -25,7 +26,7 @@ net::routine<> opaque_endpoint::look(request_context& request)
         co_await respond_error(request, core::caller_error(core::errc::not_found));
         co_return;
     }
-    request.set_agent(known->entry);
+    request.set_agent(chosen_endpoint(known->entry, request));
     const auto& agent = *request.agent;
     if (!may_call(request, {})) {
         co_await respond_forbidden(request);

@@ -1,6 +1,7 @@
 #include "gateway/traffic/relay.hpp"
 
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/traffic/answer_editor.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
 #include "gateway/traffic/side_requests.hpp"
@@ -130,9 +131,9 @@ net::routine<bool> relay::renew_token()
     auto entry = co_await net::ask(settings_.control.executor(), here, std::move(asked));
     const bool same = entry != nullptr && entry->record == call_.agent->record;
     if (same) {
-        renewed_head_ = head_with_token(call_.head, *entry);
+        call_.agent = model::endpoint_of(entry, call_.agent->number);
+        renewed_head_ = head_with_token(call_.head, *call_.agent);
         call_.head = renewed_head_;
-        call_.agent = std::move(entry);
     }
     co_return same;
 }

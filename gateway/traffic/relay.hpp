@@ -28,6 +28,9 @@ public:
 
     net::routine<relay_outcome> run();
 
+    // After run().
+    const model::attempt_record& attempts() const noexcept { return agent_.attempts().record(); }
+
     void announce_end() override
     {
         writer_.announce_end();

@@ -109,14 +109,15 @@ struct task_terms {
 struct relay_call {
     std::shared_ptr<const model::agent_entry> agent;
     net::http1::method verb = net::http1::method::post;
-    std::string_view head;       // request line and fixed fields; outlives the relay
-    std::string_view session{};  // further lines of the head; outlives the relay
-    std::string_view body;       // held by the caller's connection, whole
-    bool passed = false;         // instead of `body`: what the caller sends, piece by piece as it comes
-    bool translated = false;     // `body` is not what the caller sent: its fields are in `session`
-    bool repeatable = false;     // may be sent again even if it may have been processed
-    bool from_proxy = false;     // the caller is a trusted proxy
-    bool streaming = false;      // may be answered with events: a caller that closes its half has left
+    std::string_view head;          // request line and fixed fields; outlives the relay
+    std::string_view session{};     // further lines of the head; outlives the relay
+    std::string_view body;          // held by the caller's connection, whole
+    bool passed = false;            // instead of `body`: what the caller sends, piece by piece as it comes
+    bool translated = false;        // `body` is not what the caller sent: its fields are in `session`
+    bool repeatable = false;        // may be sent again even if it may have been processed
+    std::uint64_t caller_hash = 0;  // whose calls go to the same endpoint, with balancing::caller
+    bool from_proxy = false;        // the caller is a trusted proxy
+    bool streaming = false;         // may be answered with events: a caller that closes its half has left
     const access::credential_reader* credentials =
         nullptr;                                      // that the agent does not get; outlives the relay; null: none
     std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one

@@ -3,6 +3,7 @@
 #include "core/json/json.hpp"
 #include "core/status.hpp"
 #include "gateway/model/agent_record.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "net/http1/head_writer.hpp"
@@ -83,7 +84,7 @@ net::routine<> respond_error(request_context& request, core::error failure, mode
     const auto code = failure.code;
     if (code == core::errc::circuit_open && request.agent && request.agent->breaker) {
         const auto now = request.caller.owner().now();
-        model::set_retry_after(answer, model::retry_after(now, request.agent->breaker->again_at(now)));
+        model::set_retry_after(answer, model::retry_after(now, model::again_at(*request.agent, now)));
     }
     note_failure(request, std::move(failure));
     if (code == core::errc::caller_gone) {

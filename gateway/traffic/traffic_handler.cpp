@@ -1,6 +1,7 @@
 #include "gateway/traffic/traffic_handler.hpp"
 
 #include "core/log.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/host_policy.hpp"
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/audit_tally.hpp"
@@ -265,7 +266,7 @@ bool traffic_handler::is_mcp_server(const request_context& request) const
 bool traffic_handler::is_current(const request_context& request) const
 {
     const auto* known = request.agent == nullptr ? nullptr : phases_->known.find(request.agent->record.id);
-    return known != nullptr && known->entry->call_url == request.agent->call_url;
+    return known != nullptr && known->entry->call_url == model::first_of(*request.agent).call_url;
 }
 
 void traffic_handler::account(request_context& request)

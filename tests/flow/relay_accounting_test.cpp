@@ -20,6 +20,9 @@ std::string line(std::string_view middle, bool answered = true, std::string_view
     return out.append(last).append("}");
 }
 
+// Of a call that was sent once.
+constexpr std::string_view sent_once = R"(,"endpoint":1,"attempts":1)";
+
 std::string bytes_of(std::size_t in, std::size_t out)
 {
     return R"(,"bytes_in":)" + std::to_string(in) + R"(,"bytes_out":)" + std::to_string(out);
@@ -91,12 +94,14 @@ TEST_CASE("each request has exactly one line with what it was and what became of
     const auto lines = access_lines(x.gateway, done.size());
 
     REQUIRE(lines.size() == done.size());
-    CHECK(lines[0] == line(call + R"(,"agent":"a","rpc":"message/send","status":200)" + bytes(0)));
-    CHECK(lines[1] == line(call + R"(,"agent":"a","rpc":"tasks/get","status":429)" + bytes(1)));
+    CHECK(lines[0] == line(call + R"(,"agent":"a","rpc":"message/send","status":200)" + bytes(0), true, sent_once));
+    CHECK(lines[1] == line(call + R"(,"agent":"a","rpc":"tasks/get","status":429)" + bytes(1), true, sent_once));
     CHECK(
         lines[2] == line(
                         call + R"(,"agent":"a","rpc":"other","status":502,"code":"upstream_reset","from":"upstream",)" +
-                        R"("detail":"End of file")" + bytes(2)
+                            R"("detail":"End of file")" + bytes(2),
+                        true,
+                        sent_once
                     )
     );
     CHECK(lines[3].starts_with(
@@ -233,7 +238,8 @@ TEST_CASE("a caller that leaves has one line with status 499, wherever it leaves
             lines[0] == line(
                             R"("route":"call","method":"POST","agent":"a","rpc":"message/send")" + std::string(left) +
                                 "\"answer\"" + bytes_of(text.size(), 0),
-                            /*answered=*/false
+                            /*answered=*/false,
+                            sent_once
                         )
         );
         CHECK(x.gateway.metric(call_series("message/send", "caller_error")) == 1);
@@ -248,7 +254,7 @@ TEST_CASE("a caller that leaves has one line with status 499, wherever it leaves
         const auto lines = access_lines(x.gateway, 1);
         REQUIRE(lines.size() == 1);
         CHECK(lines[0].find(R"("rpc":"message/stream")" + std::string(left)) != std::string::npos);
-        CHECK(lines[0].ends_with(R"("peer":"127.0.0.1","stream":"caller"})"));
+        CHECK(lines[0].ends_with(R"("peer":"127.0.0.1","stream":"caller","endpoint":1,"attempts":1})"));
     }
     CHECK(x.gateway.metric(http_series("call", "POST", 499)) == 1);
     CHECK(x.gateway.wait_for_metric("cardea_connections_open", 0));
@@ -275,7 +281,7 @@ TEST_CASE("a stream has one line when it has ended, with how it ended")
                         R"("route":"call","method":"POST","agent":"a","rpc":"message/stream","status":200)" +
                             bytes_of(text.size(), got.size()),
                         /*answered=*/true,
-                        R"(,"stream":"complete")"
+                        R"(,"stream":"complete","endpoint":1,"attempts":1)"
                     )
     );
     CHECK(x.gateway.metric(call_series("message/stream", "ok")) == 1);

@@ -94,6 +94,13 @@ TEST_CASE("every setting is read into its member")
             .probe = 2s
         }
     );
+    CHECK(s.defaults.endpoints.balance == core::balancing::spread);
+    CHECK(s.defaults.endpoints.failback == 4min);
+    CHECK(
+        s.defaults.endpoints.health ==
+        core::health_settings{.check = core::health_check::tcp, .interval = 11s, .timeout = 3s, .fail = 4, .pass = 3}
+    );
+    CHECK(s.defaults.endpoints.retry == core::retry_settings{.attempts = 3, .budget = 0.125});
     CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
@@ -312,20 +319,41 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     paid.breaker_cooldown = 10s;
     paid.breaker_max_cooldown = 1min;
     paid.breaker_probe = 500ms;
-    REQUIRE(s.agents.size() == 9);
+    core::agent replicas;
+    replicas.id = "replicas";
+    replicas.url = "https://a.example.com/a2a";
+    replicas.trust = core::card_trust::same_origin;
+    replicas.rules = core::endpoint_rules{
+        .upstreams = {"https://a.example.com/a2a", "https://b.example.com/a2a/"},
+        .balance = core::balancing::caller,
+        .failback = 1min,
+        .check = core::health_check::http,
+        .health_path = "/healthz?deep=1",
+        .health_interval = 5s,
+        .health_timeout = 1s,
+        .health_fail = 2,
+        .health_pass = 1,
+        .retry_attempts = 4,
+        .retry_budget = 0.5
+    };
+    inline_card.breaker_failures = 8;
+    inline_card.breaker_window = 20s;
+    inline_card.breaker_cooldown = 15s;
+    REQUIRE(s.agents.size() == 10);
     CHECK(
-        s.agents[6].mcp->environment ==
+        s.agents[7].mcp->environment ==
         decltype(files.mcp->environment
         ){{"OF", core::secret{"/run/secrets/notes.env"}}, {"DEBUG", core::secret{"replaced"}}}
     );
-    CHECK(s.agents[7].url == "https://maps.example.com/mcp");
-    CHECK(s.agents[8].url == "https://tasks.example.com/mcp");
+    CHECK(s.agents[8].url == "https://maps.example.com/mcp");
+    CHECK(s.agents[9].url == "https://tasks.example.com/mcp");
     CHECK(s.agents[0] == weather);
     CHECK(s.agents[1] == inline_card);
     CHECK(s.agents[2] == files);
     CHECK(s.agents[3] == events);
     CHECK(s.agents[4] == search);
     CHECK(s.agents[5] == paid);
+    CHECK(s.agents[6] == replicas);
 }
 
 TEST_CASE("the full example has every setting of the schema, and none with its default")

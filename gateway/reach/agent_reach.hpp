@@ -1,0 +1,45 @@
+// What all threads know together of how an agent is reached, and which of them still have it: as breaker_shelf for endpoints, so here
+// for agents.
+#pragma once
+
+#include "gateway/reach/endpoint_group.hpp"
+#include "gateway/reach/retry_ledger.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace gateway::reach {
+
+struct agent_reach {
+    explicit agent_reach(const core::retry_settings& settings) noexcept
+        : retries{settings}
+    {
+    }
+
+    retry_ledger retries;
+    std::unique_ptr<endpoint_group> group;  // null: one endpoint, which nobody checks
+};
+
+struct reach_terms {
+    core::retry_settings retry;
+    group_rules rules;
+    std::vector<endpoint_group::member> members;  // empty: there is no group
+};
+
+// One thread.
+class reach_shelf {
+public:
+    // The one of this agent if somebody still has it and it is the same; else another one.
+    std::shared_ptr<agent_reach> get(const std::string& agent, const reach_terms& terms, core::steady_time now);
+
+    std::size_t size() const noexcept { return known_.size(); }
+
+private:
+    std::unordered_map<std::string, std::weak_ptr<agent_reach>> known_;
+    std::size_t most_ = 64;  // beyond them those that nobody has are forgotten
+};
+
+}  // namespace gateway::reach

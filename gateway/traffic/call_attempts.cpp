@@ -1,0 +1,154 @@
+#include "gateway/traffic/call_attempts.hpp"
+
+#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/traffic/relay_call.hpp"
+#include "gateway/traffic/request_context.hpp"
+
+#include <functional>
+#include <random>
+#include <string_view>
+
+namespace gateway::traffic {
+namespace {
+
+using core::errc;
+
+std::uint64_t dice()
+{
+    thread_local std::mt19937_64 engine{std::random_device{}()};
+    return engine();
+}
+
+constexpr reach::endpoint_mask bit(std::size_t number) noexcept
+{
+    return reach::endpoint_mask{1} << number;
+}
+
+bool unreached(const call_attempts::failure& why) noexcept
+{
+    // What the gateway itself lacks, another endpoint does not give.
+    const bool of_agent = why.code == errc::upstream_refused || why.code == errc::upstream_unresolved ||
+                          why.code == errc::upstream_tls || why.code == errc::upstream_timeout ||
+                          why.code == errc::upstream_forbidden || why.code == errc::upstream_reset;
+    return !why.connected && of_agent;
+}
+
+}  // namespace
+
+std::uint64_t caller_hash(const request_context& request)
+{
+    const std::hash<std::string_view> hash;
+    if (const auto* principal = request.principal()) {
+        return hash(principal->id) ^ (hash(principal->provider) << 1U);
+    }
+    return hash(request.client.empty() ? std::string_view{request.caller.peer()} : std::string_view{request.client});
+}
+
+std::shared_ptr<const model::agent_entry>
+chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request)
+{
+    if (agent->siblings == nullptr) {
+        return agent;
+    }
+    auto& group = *agent->reach->group;
+    reach::choice_terms terms{.now = request.caller.owner().now()};
+    if (group.rules().balance == core::balancing::caller) {
+        terms.caller = caller_hash(request);
+    } else if (group.rules().balance == core::balancing::spread) {
+        terms.dice = dice();
+    }
+    const auto chosen = group.choose(terms);
+    return chosen ? model::endpoint_of(agent, *chosen) : agent;
+}
+
+void call_attempts::begin(core::steady_time now)
+{
+    tried_ = 0;
+    sent_ = 0;
+    if (call_.agent->reach != nullptr) {
+        call_.agent->reach->retries.add_call(now);
+    }
+}
+
+bool call_attempts::admit(core::steady_time now)
+{
+    landed();
+    const auto* reach = call_.agent->reach.get();
+    if (reach == nullptr || reach->group == nullptr) {
+        const bool passes = permit_.take(call_.agent, now);
+        record_.attempts += passes ? 1 : 0;
+        return passes;
+    }
+    auto refused = tried_;
+    while (!reach->group->healthy(call_.agent->number) || !permit_.take(call_.agent, now)) {
+        refused |= bit(call_.agent->number);
+        const auto before = tried_;
+        tried_ = refused;
+        const bool moved = move(now);
+        tried_ = before;
+        if (!moved) {
+            return false;
+        }
+    }
+    ++record_.attempts;
+    flying_ = call_.agent;
+    reach->group->began(flying_->number);
+    return true;
+}
+
+// To an endpoint that the call has not been at. False: there is none that is usable.
+bool call_attempts::move(core::steady_time now)
+{
+    if (call_.agent->siblings == nullptr) {
+        return false;
+    }
+    const auto next =
+        call_.agent->reach->group->choose({.now = now, .caller = call_.caller_hash, .dice = dice(), .tried = tried_});
+    if (!next) {
+        return false;
+    }
+    auto to = model::endpoint_of(call_.agent, *next);
+    head_ = model::moved_head(call_.head, *call_.agent, *to);
+    call_.head = head_;
+    call_.agent = std::move(to);
+    return true;
+}
+
+bool call_attempts::again(const failure& why, core::steady_time now)
+{
+    tried_ |= bit(call_.agent->number);
+    if (unreached(why)) {
+        if (!move(now)) {
+            return false;
+        }
+        note(model::retry_reason::unconnected);
+        return true;
+    }
+    ++sent_;
+    auto* reach = call_.agent->reach.get();
+    const bool lost = why.code == errc::upstream_reset && why.connected && !why.answer_began;
+    if (!lost || !call_.repeatable || call_.passed || reach == nullptr) {
+        return false;
+    }
+    if (sent_ >= reach->retries.settings().attempts || !reach->retries.take(now)) {
+        return false;
+    }
+    move(now);  // without another endpoint: to the same one
+    note(model::retry_reason::unanswered);
+    return true;
+}
+
+void call_attempts::landed() noexcept
+{
+    if (flying_ != nullptr) {
+        flying_->reach->group->ended(flying_->number);
+        flying_.reset();
+    }
+}
+
+void call_attempts::note(model::retry_reason why) noexcept
+{
+    ++record_.retries[static_cast<std::size_t>(why)];
+}
+
+}  // namespace gateway::traffic
