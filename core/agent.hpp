@@ -6,6 +6,7 @@
 #include "core/agent_credentials.hpp"
 #include "core/boxed.hpp"
 #include "core/breaker_settings.hpp"
+#include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
@@ -155,6 +156,12 @@ struct agent {
     std::optional<duration> breaker_max_cooldown;
     std::optional<duration> breaker_probe;
 
+    // These instead of defaults.limits and defaults.timeouts.
+    std::optional<std::uint64_t> most_in_flight;
+    std::optional<std::uint64_t> most_queued;
+    std::optional<std::uint64_t> most_streams;
+    std::optional<duration> queue_wait;
+
     friend bool operator==(const agent&, const agent&) = default;
 };
 
@@ -168,6 +175,7 @@ extended_card_access extended_card_of(const agent& record, bool authenticates) n
 
 // What the record says, and else `defaults`.
 breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept;
+call_limits limits_of(const agent& record, const call_limits& defaults) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no
 // normalisation changes (RFC 3986 section 5.2.4).
