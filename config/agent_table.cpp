@@ -1,3 +1,4 @@
+// over 400 lines: one table of all keys.
 #include "config/agent_table.hpp"
 
 #include "config/values.hpp"
@@ -81,6 +82,20 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {.setting = "defaults.breaker.probe"},
      "How often Cardea tries to connect to an agent that could not be connected to. Calls pass again, one at a time, "
      "when it succeeds."},
+    {"limits.in_flight",
+     optional_count{&agent::most_in_flight, 1, 1'000'000},
+     {.setting = "defaults.limits.in_flight"},
+     "How many calls the agent gets at a time, from all callers and workers. More "
+     "[wait](operations.md#too-many-calls). "
+     "A stream of events counts until it begins. Not for programs and HTTP+SSE."},
+    {"limits.queue",
+     optional_count{&agent::most_queued, 0, 1'000'000},
+     {.setting = "defaults.limits.queue"},
+     "How many calls wait for one in flight to end; of one caller at most half. More get 503."},
+    {"limits.streams",
+     optional_count{&agent::most_streams, 1, 1'000'000},
+     {.setting = "defaults.limits.streams"},
+     "How many streams of events of the agent are open at a time. More get 503."},
     {"relay_paths",
      pattern_list_key{&agent::relay_paths},
      {"none"},
@@ -244,6 +259,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {},
      "Which MCP the server speaks. `legacy`: with sessions (up to 2025-11-25). `modern`: without (since 2026-07-28). "
      "`auto`: Cardea asks the server. The type `sse` is always `legacy`."},
+    {"timeouts.queue",
+     optional_duration{&agent::queue_wait, 1ms, 1h},
+     {.setting = "defaults.timeouts.queue"},
+     "How long a call waits for one in flight to end. Then it gets 503."},
     {"timeouts.initialize",
      duration_key<core::duration>{&mcp_server::initialize_timeout, 1ms},
      {},

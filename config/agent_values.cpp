@@ -30,6 +30,10 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
             continue;
         }
         const auto& f = *given_value;
+        if (!into.mcp && only_of_mcp(row)) {
+            problems.add(f.at, f.path, "is for MCP servers; remove it");
+            continue;
+        }
         std::visit(
             overloaded{
                 [&]<class T>(const duration_key<T>& type) {

@@ -16,9 +16,11 @@
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/values.hpp"
+#include "core/ascii.hpp"
 #include "core/ip.hpp"
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -56,6 +58,15 @@ std::vector<std::string_view> keys_of(std::string_view section)
         keys.insert(keys.end(), client_sections().begin(), client_sections().end());
     }
     return keys;
+}
+
+// A field of this name can go on to an agent, and is no field of the gateway's own.
+std::optional<std::string> field_name(const std::string& text)
+{
+    const bool named = !text.empty() && std::ranges::all_of(text, [](char c) {
+        return core::is_letter(c) || core::is_digit(c) || c == '-';
+    });
+    return named ? std::optional{text} : std::nullopt;
 }
 
 struct given_setting {
@@ -154,6 +165,21 @@ private:
             },
             [&](const count_setting& s) { return read_count(f, expected, {s.least, s.most}, problems_); },
             [&](const share_setting& s) { return read_share(f, {s.least, s.most}, problems_); },
+            [&](const duration_marks_setting& s) {
+                return read_marks<core::duration>(f, expected, [&](const field& mark) {
+                    return read_duration(mark, s.least, s.most, problems_);
+                });
+            },
+            [&](const percent_marks_setting& s) {
+                return read_marks<std::uint64_t>(f, expected, [&](const field& mark) {
+                    return read_count(mark, "a whole number", {s.least, s.most}, problems_);
+                });
+            },
+            [&](const field_name_list_setting&) {
+                return std::optional{
+                    read_elements(f, {expected, "a header name", "a name such as X-Timeout-Ms"}, field_name)
+                };
+            },
             [&](const switch_setting&) { return read_switch(f, problems_); },
             [&](const address_setting&) {
                 return read_parsed(f, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint, problems_);
@@ -210,6 +236,31 @@ private:
             }
         }
         return parsed;
+    }
+
+    // Three marks, none below the one before.
+    template <class Mark, class Read>
+    std::optional<std::array<Mark, 3>> read_marks(const field& f, const std::string& expected, Read read)
+    {
+        const auto elements = read_list(f, expected, problems_);
+        std::array<Mark, 3> marks{};
+        const auto before = problems_.size();
+        for (std::size_t i = 0; i < std::min(elements.size(), marks.size()); ++i) {
+            marks[i] = read(elements[i]).value_or(Mark{});
+        }
+        if (problems_.size() != before) {
+            return std::nullopt;
+        }
+        if (elements.size() != marks.size() || !std::ranges::is_sorted(marks)) {
+            refuse(
+                f,
+                elements.size() == marks.size() ? "has a mark below the one before" : "is not three marks",
+                expected,
+                problems_
+            );
+            return std::nullopt;
+        }
+        return marks;
     }
 
     std::vector<std::string> read_hosts(const field& f, std::string_view expected)

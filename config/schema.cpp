@@ -582,7 +582,9 @@ std::string value_text(const setting_type& type, settings of)
             [&](const share_setting& s) { return share_text(s.member(of)); },
             [&](const duration_marks_setting& s) {
                 std::vector<std::string> marks;
-                std::ranges::transform(s.member(of), std::back_inserter(marks), [](auto each) { return to_text(each); });
+                std::ranges::transform(s.member(of), std::back_inserter(marks), [](auto each) {
+                    return to_text(each);
+                });
                 return joined(marks);
             },
             [&](const percent_marks_setting& s) {

@@ -94,6 +94,10 @@ TEST_CASE("every setting is read into its member")
             .probe = 2s
         }
     );
+    CHECK(s.defaults.calls == core::call_limits{.in_flight = 255, .queue = 511, .streams = 999, .wait = 2s});
+    CHECK(s.deadlines.fields == std::vector<std::string>{"X-Timeout-Ms"});
+    CHECK(s.overload.lag == std::array<core::duration, 3>{51ms, 201ms, 501ms});
+    CHECK(s.overload.memory == std::array<std::uint64_t, 3>{84, 91, 94});
     CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
@@ -312,6 +316,10 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     paid.breaker_cooldown = 10s;
     paid.breaker_max_cooldown = 1min;
     paid.breaker_probe = 500ms;
+    paid.most_in_flight = 8;
+    paid.most_queued = 16;
+    paid.most_streams = 32;
+    paid.queue_wait = 3s;
     REQUIRE(s.agents.size() == 9);
     CHECK(
         s.agents[6].mcp->environment ==
