@@ -11,6 +11,7 @@
 #include "config/document.hpp"
 #include "config/exposure.hpp"
 #include "config/fields.hpp"
+#include "config/marks.hpp"
 #include "config/mcp_calls.hpp"
 #include "config/replaced_keys.hpp"
 #include "config/schema.hpp"
@@ -20,7 +21,6 @@
 #include "core/ip.hpp"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <string>
 #include <unordered_set>
@@ -58,15 +58,6 @@ std::vector<std::string_view> keys_of(std::string_view section)
         keys.insert(keys.end(), client_sections().begin(), client_sections().end());
     }
     return keys;
-}
-
-// A field of this name can go on to an agent, and is no field of the gateway's own.
-std::optional<std::string> field_name(const std::string& text)
-{
-    const bool named = !text.empty() && std::ranges::all_of(text, [](char c) {
-        return core::is_letter(c) || core::is_digit(c) || c == '-';
-    });
-    return named ? std::optional{text} : std::nullopt;
 }
 
 struct given_setting {
@@ -166,20 +157,16 @@ private:
             [&](const count_setting& s) { return read_count(f, expected, {s.least, s.most}, problems_); },
             [&](const share_setting& s) { return read_share(f, {s.least, s.most}, problems_); },
             [&](const duration_marks_setting& s) {
-                return read_marks<core::duration>(f, expected, [&](const field& mark) {
+                return read_marks<core::duration>(f, expected, problems_, [&](const field& mark) {
                     return read_duration(mark, s.least, s.most, problems_);
                 });
             },
             [&](const percent_marks_setting& s) {
-                return read_marks<std::uint64_t>(f, expected, [&](const field& mark) {
+                return read_marks<std::uint64_t>(f, expected, problems_, [&](const field& mark) {
                     return read_count(mark, "a whole number", {s.least, s.most}, problems_);
                 });
             },
-            [&](const field_name_list_setting&) {
-                return std::optional{
-                    read_elements(f, {expected, "a header name", "a name such as X-Timeout-Ms"}, field_name)
-                };
-            },
+            [&](const field_name_list_setting&) { return std::optional{read_names(f, expected)}; },
             [&](const switch_setting&) { return read_switch(f, problems_); },
             [&](const address_setting&) {
                 return read_parsed(f, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint, problems_);
@@ -238,29 +225,12 @@ private:
         return parsed;
     }
 
-    // Three marks, none below the one before.
-    template <class Mark, class Read>
-    std::optional<std::array<Mark, 3>> read_marks(const field& f, const std::string& expected, Read read)
+    std::vector<std::string> read_names(const field& f, std::string_view expected)
     {
-        const auto elements = read_list(f, expected, problems_);
-        std::array<Mark, 3> marks{};
-        const auto before = problems_.size();
-        for (std::size_t i = 0; i < std::min(elements.size(), marks.size()); ++i) {
-            marks[i] = read(elements[i]).value_or(Mark{});
-        }
-        if (problems_.size() != before) {
-            return std::nullopt;
-        }
-        if (elements.size() != marks.size() || !std::ranges::is_sorted(marks)) {
-            refuse(
-                f,
-                elements.size() == marks.size() ? "has a mark below the one before" : "is not three marks",
-                expected,
-                problems_
-            );
-            return std::nullopt;
-        }
-        return marks;
+        const auto parse = [](const std::string& text) {
+            return core::is_token(text) ? std::optional{text} : std::nullopt;
+        };
+        return read_elements(f, {expected, "a header name", "a name such as X-Timeout-Ms"}, parse);
     }
 
     std::vector<std::string> read_hosts(const field& f, std::string_view expected)

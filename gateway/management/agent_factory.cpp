@@ -37,7 +37,9 @@ agent_factory::make(const core::agent& record, const model::call_route& route, c
         .register_allow = settings_.registration.allow,
         .agent_hosts = settings_.agent_hosts,
         .breaker = settings_.defaults.breaker,
-        .breakers = &breakers_
+        .breakers = &breakers_,
+        .calls = settings_.defaults.calls,
+        .gates = &gates_
     };
     return model::make_entry(record, defaults, contexts_, route, token);
 }

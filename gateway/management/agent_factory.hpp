@@ -77,6 +77,7 @@ private:
     host_claims claims_;
     net::client_contexts contexts_;  // shared by agents with the same files
     reach::breaker_shelf breakers_;  // of the agents that there are
+    reach::gate_shelf gates_;        // the same
 };
 
 }  // namespace gateway::management

@@ -78,6 +78,14 @@ breaker_for(const core::agent& record, const std::string& endpoint, const entry_
     return shelf.get(record.id + '\n' + endpoint, settings, std::chrono::steady_clock::now());
 }
 
+void set_gate(agent_entry& entry, const entry_defaults& defaults)
+{
+    reach::gate_shelf own;
+    auto& shelf = defaults.gates != nullptr ? *defaults.gates : own;
+    entry.limits = core::limits_of(entry.record, defaults.calls);
+    entry.calls = shelf.get(entry.record.id, entry.limits);
+}
+
 }  // namespace
 
 std::shared_ptr<const core::address_rule>
@@ -122,6 +130,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
             set_interfaces(*entry, route);
         }
         entry->breaker = breaker_for(record, target->key, defaults);
+        set_gate(*entry, defaults);
         entry->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
     }
     return std::shared_ptr<const agent_entry>{std::move(entry)};
@@ -159,7 +168,8 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
             .head_timeout = settings.timeouts.upstream_head,
             .register_allow = settings.registration.allow,
             .agent_hosts = settings.agent_hosts,
-            .breaker = settings.defaults.breaker
+            .breaker = settings.defaults.breaker,
+            .calls = settings.defaults.calls
         };
         auto entry = make_entry(record, defaults, contexts);
         if (!entry) {

@@ -9,6 +9,7 @@
 #include "gateway/model/agent_interface.hpp"
 #include "gateway/model/published_card.hpp"
 #include "gateway/reach/breaker_shelf.hpp"
+#include "gateway/reach/gate_shelf.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -49,6 +50,8 @@ struct agent_entry {
     core::duration head_timeout{};
     std::shared_ptr<reach::breaker>
         breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
+    std::shared_ptr<reach::call_gate> calls;  // the same, of the agent; has its limits once it is published
+    core::call_limits limits;
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
@@ -89,6 +92,8 @@ struct entry_defaults {
     std::string_view agent_hosts = {};                 // as config::process_settings::agent_hosts
     core::breaker_settings breaker{};
     reach::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
+    core::call_limits calls{};
+    reach::gate_shelf* gates = nullptr;  // null: every entry has a gate of its own
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.
