@@ -28,6 +28,21 @@ std::optional<std::string> read_one_line(const field& f, std::string_view key, p
 
 }  // namespace
 
+namespace {
+
+// Null: the key is not given, or the agent cannot have it.
+const field* readable(const members& given, const agent_setting& row, const core::agent& agent, problem_list& problems)
+{
+    const auto* f = find_field(given, row.name);
+    if (f != nullptr && !agent.mcp && only_of_mcp(row)) {
+        problems.add(f->at, f->path, "is for MCP servers; remove it");
+        return nullptr;
+    }
+    return f;
+}
+
+}  // namespace
+
 void read_agent_values(const members& given, const tls_checks& tls, core::agent& into, problem_list& problems)
 {
     const auto set = [&](const auto& type, auto value) {
@@ -37,7 +52,7 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
         }
     };
     for (const auto& row : all_agent_settings()) {
-        const auto* given_value = find_field(given, row.name);
+        const auto* given_value = readable(given, row, into, problems);
         if (given_value == nullptr) {
             continue;
         }

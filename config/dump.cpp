@@ -94,6 +94,14 @@ json setting_value(const setting_type& type, settings& of)
         overloaded{
             [&](const count_setting& s) { return json(s.member(of)); },
             [&](const share_setting& s) { return json(s.member(of)); },
+            [&](const duration_marks_setting& s) {
+                auto marks = json::array();
+                for (const auto each : s.member(of)) {
+                    marks.push_back(to_text(each));
+                }
+                return marks;
+            },
+            [&](const percent_marks_setting& s) { return json(s.member(of)); },
             [&](const switch_setting& s) { return json(s.member(of)); },
             [&](const std::derived_from<member_setting<std::vector<std::string>>> auto& s) {
                 return json(s.member(of));

@@ -242,6 +242,14 @@ json access()
     return {{"anyOf", {or_variable({{"const", "open"}}), std::move(map)}}};
 }
 
+json three_of(json element)
+{
+    auto list = list_of(std::move(element));
+    list["minItems"] = 3;
+    list["maxItems"] = 3;
+    return list;
+}
+
 json schema_of(const setting_type& type)
 {
     return std::visit(
@@ -250,6 +258,9 @@ json schema_of(const setting_type& type)
             [](const size_setting& s) { return number(s.least, s.most, size_pattern); },
             [](const count_setting& s) { return number(s.least, s.most, "^[0-9]+$"); },
             [](const share_setting& s) { return share(s.least, s.most); },
+            [](const duration_marks_setting&) { return three_of(duration()); },
+            [](const percent_marks_setting& s) { return three_of(number(s.least, s.most, "^[0-9]+$")); },
+            [](const field_name_list_setting&) { return list_of(any_text()); },
             [](const switch_setting&) { return on_or_off(); },
             [](const address_setting&) { return or_variable(text_like("^.+:[0-9]+$")); },
             [](const base_url_setting&) { return url(); },

@@ -11,11 +11,13 @@
 #include "config/document.hpp"
 #include "config/exposure.hpp"
 #include "config/fields.hpp"
+#include "config/marks.hpp"
 #include "config/mcp_calls.hpp"
 #include "config/replaced_keys.hpp"
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/values.hpp"
+#include "core/ascii.hpp"
 #include "core/ip.hpp"
 
 #include <algorithm>
@@ -154,6 +156,17 @@ private:
             },
             [&](const count_setting& s) { return read_count(f, expected, {s.least, s.most}, problems_); },
             [&](const share_setting& s) { return read_share(f, {s.least, s.most}, problems_); },
+            [&](const duration_marks_setting& s) {
+                return read_marks<core::duration>(f, expected, problems_, [&](const field& mark) {
+                    return read_duration(mark, s.least, s.most, problems_);
+                });
+            },
+            [&](const percent_marks_setting& s) {
+                return read_marks<std::uint64_t>(f, expected, problems_, [&](const field& mark) {
+                    return read_count(mark, "a whole number", {s.least, s.most}, problems_);
+                });
+            },
+            [&](const field_name_list_setting&) { return std::optional{read_names(f, expected)}; },
             [&](const switch_setting&) { return read_switch(f, problems_); },
             [&](const address_setting&) {
                 return read_parsed(f, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint, problems_);
@@ -210,6 +223,14 @@ private:
             }
         }
         return parsed;
+    }
+
+    std::vector<std::string> read_names(const field& f, std::string_view expected)
+    {
+        const auto parse = [](const std::string& text) {
+            return core::is_token(text) ? std::optional{text} : std::nullopt;
+        };
+        return read_elements(f, {expected, "a header name", "a name such as X-Timeout-Ms"}, parse);
     }
 
     std::vector<std::string> read_hosts(const field& f, std::string_view expected)

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <concepts>
+#include <iterator>
 #include <numeric>
 #include <utility>
 
@@ -321,6 +322,32 @@ constexpr auto settings_table = std::to_array<setting>({
      share_setting{of_retry<&core::retry_settings::budget>, 0, 1},
      "As `retry.budget` of an agent, for those that do not have it."},
 
+    {"defaults.limits.in_flight",
+     count_setting{of<&settings::defaults, &agent_defaults::calls, &core::call_limits::in_flight>, 1, 1'000'000},
+     "As `limits.in_flight` of an agent, for those that do not have it."},
+    {"defaults.limits.queue",
+     count_setting{of<&settings::defaults, &agent_defaults::calls, &core::call_limits::queue>, 0, 1'000'000},
+     "As `limits.queue` of an agent, for those that do not have it."},
+    {"defaults.limits.streams",
+     count_setting{of<&settings::defaults, &agent_defaults::calls, &core::call_limits::streams>, 1, 1'000'000},
+     "As `limits.streams` of an agent, for those that do not have it."},
+    {"defaults.timeouts.queue",
+     duration_setting{of<&settings::defaults, &agent_defaults::calls, &core::call_limits::wait>, 1ms, 1h},
+     "As `timeouts.queue` of an agent, for those that do not have it."},
+
+    {"deadlines.fields",
+     field_name_list_setting{of<&settings::deadlines, &deadline_settings::fields>},
+     "Header fields in which callers say how long they wait, in milliseconds: 1 to 86400000. Cardea never waits longer "
+     "for the head of the agent's answer, and gives the agent what is left in the same field. Other values are dropped."
+    },
+    {"overload.lag",
+     duration_marks_setting{of<&settings::overload, &overload_settings::lag>, 1ms, 1h},
+     "How late a loop of the gateway runs at levels 1, 2 and 3 of [overload](operations.md#overload)."},
+    {"overload.memory",
+     percent_marks_setting{of<&settings::overload, &overload_settings::memory>, 1, 100},
+     "How many percent of its control group's memory are used at levels 1, 2 and 3 of "
+     "[overload](operations.md#overload)."},
+
     {"timeouts.handshake",
      timeout(of<&settings::timeouts, &timeout_settings::handshake>),
      "The whole TLS handshake of a caller."},
@@ -545,6 +572,15 @@ std::string written_as(const setting_type& type)
                 return "a whole number, " + std::to_string(s.least) + " to " + std::to_string(s.most);
             },
             [](const share_setting& s) { return "a number, " + share_text(s.least) + " to " + share_text(s.most); },
+            [](const duration_marks_setting& s) {
+                return "a list of three durations, " + to_text(s.least) + " to " + to_text(s.most) +
+                       ", none below the one before";
+            },
+            [](const percent_marks_setting& s) {
+                return "a list of three whole numbers, " + std::to_string(s.least) + " to " + std::to_string(s.most) +
+                       ", none below the one before";
+            },
+            [](const field_name_list_setting&) { return std::string{"a list of header names"}; },
             [](const switch_setting&) { return std::string{"true or false"}; },
             [](const address_setting&) { return std::string{"host:port"}; },
             [](const base_url_setting&) { return std::string{"an http or https URL without query and fragment"}; },
@@ -578,6 +614,20 @@ std::string value_text(const setting_type& type, settings of)
             [&](const size_setting& s) { return size_text(s.member(of)); },
             [&](const count_setting& s) { return std::to_string(s.member(of)); },
             [&](const share_setting& s) { return share_text(s.member(of)); },
+            [&](const duration_marks_setting& s) {
+                std::vector<std::string> marks;
+                std::ranges::transform(s.member(of), std::back_inserter(marks), [](auto each) {
+                    return to_text(each);
+                });
+                return joined(marks);
+            },
+            [&](const percent_marks_setting& s) {
+                std::vector<std::string> marks;
+                std::ranges::transform(s.member(of), std::back_inserter(marks), [](auto each) {
+                    return std::to_string(each);
+                });
+                return joined(marks);
+            },
             [&](const switch_setting& s) { return std::string{s.member(of) ? "true" : "false"}; },
             [&](const address_setting& s) { return to_text(s.member(of)); },
             [&](const base_url_setting& s) { return s.member(of); },

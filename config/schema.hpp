@@ -9,6 +9,7 @@
 #include "core/clock.hpp"
 #include "core/log.hpp"
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -46,6 +47,20 @@ struct share_setting {
     double most;
 };
 
+// One mark for each level; none is below the one before.
+struct duration_marks_setting {
+    member_of<std::array<core::duration, 3>> member;
+    core::duration least;
+    core::duration most;
+};
+
+// The same, in percent.
+struct percent_marks_setting {
+    member_of<std::array<std::uint64_t, 3>> member;
+    std::uint64_t least;
+    std::uint64_t most;
+};
+
 // Of core/choices.hpp.
 template <class Enum>
 struct choice_setting {
@@ -77,6 +92,7 @@ struct secret_file_setting : member_setting<core::secret> {
 struct session_key_list_setting : member_setting<std::vector<core::secret>> {};
 struct host_list_setting : member_setting<std::vector<std::string>> {};
 struct host_pattern_setting : member_setting<std::string> {};
+struct field_name_list_setting : member_setting<std::vector<std::string>> {};
 struct network_list_setting : member_setting<std::vector<std::string>> {};
 struct certificate_list_setting : member_setting<std::vector<certificate_files>> {};
 struct access_setting : member_setting<core::access_settings> {};
@@ -86,6 +102,8 @@ using setting_type = std::variant<
     size_setting,
     count_setting,
     share_setting,
+    duration_marks_setting,
+    percent_marks_setting,
     switch_setting,
     address_setting,
     base_url_setting,
@@ -107,6 +125,7 @@ using setting_type = std::variant<
     audit_setting,
     host_list_setting,
     host_pattern_setting,
+    field_name_list_setting,
     network_list_setting,
     certificate_list_setting,
     access_setting>;

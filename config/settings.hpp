@@ -5,10 +5,12 @@
 #include "core/access.hpp"
 #include "core/agent.hpp"
 #include "core/breaker_settings.hpp"
+#include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
 #include "core/rate_limits.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <string>
@@ -124,6 +126,18 @@ struct mcp_settings {
 struct agent_defaults {
     core::breaker_settings breaker;
     core::endpoint_defaults endpoints;
+    core::call_limits calls;
+};
+
+// How long callers say that they wait.
+struct deadline_settings {
+    std::vector<std::string> fields{"X-Envoy-Expected-Rq-Timeout-Ms", "X-Request-Timeout-Ms"};
+};
+
+// When the gateway itself has too much to do: the marks of levels 1, 2 and 3.
+struct overload_settings {
+    std::array<core::duration, 3> lag{50ms, 200ms, 500ms};  // of the loop that runs latest
+    std::array<std::uint64_t, 3> memory{85, 92, 95};        // percent of the control group's limit
 };
 
 struct reload_settings {
@@ -172,6 +186,8 @@ struct process_settings {
     limit_settings limits;
     mcp_settings mcp;
     agent_defaults defaults;
+    deadline_settings deadlines;
+    overload_settings overload;
     error_settings errors;
     reload_settings reload;
 };

@@ -47,6 +47,16 @@ retry_settings retry_of(const agent& record, const retry_settings& defaults) noe
     };
 }
 
+call_limits limits_of(const agent& record, const call_limits& defaults) noexcept
+{
+    return {
+        .in_flight = record.most_in_flight.value_or(defaults.in_flight),
+        .queue = record.most_queued.value_or(defaults.queue),
+        .streams = record.most_streams.value_or(defaults.streams),
+        .wait = record.queue_wait.value_or(defaults.wait)
+    };
+}
+
 bool valid_agent_id(std::string_view id) noexcept
 {
     constexpr std::size_t longest = 128;

@@ -6,6 +6,7 @@
 #include "core/agent_credentials.hpp"
 #include "core/boxed.hpp"
 #include "core/breaker_settings.hpp"
+#include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/endpoint_rules.hpp"
 #include "core/mcp_server.hpp"
@@ -157,6 +158,11 @@ struct agent {
     std::optional<duration> breaker_probe;
 
     boxed<endpoint_rules> rules;
+    // These instead of defaults.limits and defaults.timeouts.
+    std::optional<std::uint64_t> most_in_flight;
+    std::optional<std::uint64_t> most_queued;
+    std::optional<std::uint64_t> most_streams;
+    std::optional<duration> queue_wait;
 
     friend bool operator==(const agent&, const agent&) = default;
 };
@@ -171,6 +177,7 @@ extended_card_access extended_card_of(const agent& record, bool authenticates) n
 
 // What the record says, and else `defaults`.
 breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept;
+call_limits limits_of(const agent& record, const call_limits& defaults) noexcept;
 
 health_settings health_of(const agent& record, const health_settings& defaults) noexcept;
 retry_settings retry_of(const agent& record, const retry_settings& defaults) noexcept;

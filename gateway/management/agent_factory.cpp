@@ -39,7 +39,9 @@ agent_factory::make(const core::agent& record, const model::call_route& route, c
         .breaker = settings_.defaults.breaker,
         .breakers = &breakers_,
         .endpoints = settings_.defaults.endpoints,
-        .reaches = &reaches_
+        .reaches = &reaches_,
+        .calls = settings_.defaults.calls,
+        .gates = &gates_
     };
     return model::make_entry(record, defaults, contexts_, route, token);
 }

@@ -78,6 +78,7 @@ private:
     net::client_contexts contexts_;  // shared by agents with the same files
     reach::breaker_shelf breakers_;  // of the agents that there are
     reach::reach_shelf reaches_;     // the same
+    reach::gate_shelf gates_;        // the same
 };
 
 }  // namespace gateway::management

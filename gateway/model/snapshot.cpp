@@ -82,6 +82,14 @@ breaker_for(const core::agent& record, const std::string& endpoint, const entry_
     return shelf.get(record.id + '\n' + endpoint, settings, std::chrono::steady_clock::now());
 }
 
+void set_gate(agent_entry& entry, const entry_defaults& defaults)
+{
+    reach::gate_shelf own;
+    auto& shelf = defaults.gates != nullptr ? *defaults.gates : own;
+    entry.limits = core::limits_of(entry.record, defaults.calls);
+    entry.calls = shelf.get(entry.record.id, entry.limits);
+}
+
 // What a record is made into at one of its addresses.
 struct making {
     const core::agent& record;
@@ -128,6 +136,7 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     }
     const bool alone = core::rules_of(record).upstreams.empty();
     entry.breaker = breaker_for(record, alone ? target->key : target->key + '\n' + target->path, of.defaults);
+    set_gate(entry, of.defaults);
     entry.upstream = std::make_shared<const net::upstream_target>(std::move(*target));
     return std::nullopt;
 }
@@ -169,6 +178,7 @@ core::result<std::shared_ptr<const agent_entry>> make_several(const making& of, 
     const auto reach = reach_of(made->all, of.defaults);
     for (auto& each : made->all) {
         each.reach = reach;
+        each.calls = made->all.front().calls;
     }
     return std::shared_ptr<const agent_entry>{made, &made->all.front()};
 }
@@ -245,7 +255,8 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
             .register_allow = settings.registration.allow,
             .agent_hosts = settings.agent_hosts,
             .breaker = settings.defaults.breaker,
-            .endpoints = settings.defaults.endpoints
+            .endpoints = settings.defaults.endpoints,
+            .calls = settings.defaults.calls
         };
         auto entry = make_entry(record, defaults, contexts);
         if (!entry) {

@@ -10,6 +10,7 @@
 #include "gateway/model/published_card.hpp"
 #include "gateway/reach/agent_reach.hpp"
 #include "gateway/reach/breaker_shelf.hpp"
+#include "gateway/reach/gate_shelf.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -56,6 +57,8 @@ struct agent_entry {
     std::shared_ptr<reach::agent_reach> reach;   // of all its endpoints, one for all threads; null as the breaker
     const endpoint_entries* siblings = nullptr;  // that hold this entry; null: the agent has one endpoint
     std::size_t number = 0;                      // of its endpoint, from 0
+    std::shared_ptr<reach::call_gate> calls;     // the same, of the agent; has its limits once it is published
+    core::call_limits limits;
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
@@ -98,6 +101,8 @@ struct entry_defaults {
     reach::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
     core::endpoint_defaults endpoints{};
     reach::reach_shelf* reaches = nullptr;  // null: the same
+    core::call_limits calls{};
+    reach::gate_shelf* gates = nullptr;  // null: every entry has a gate of its own
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.

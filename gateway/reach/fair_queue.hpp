@@ -30,6 +30,9 @@ public:
     {
     }
 
+    // Calls that wait stay, also those beyond the new length.
+    void set_length(std::size_t length) noexcept { length_ = length; }
+
     // `ticket`: names the call from now on; not that of another one which waits. `caller`: a hash of whose it is. Times never go back.
     place push(std::uint64_t ticket, std::uint64_t caller, core::steady_time now);
 
@@ -57,7 +60,7 @@ private:
     void note_wait(core::duration wait, core::steady_time now) noexcept;
 
     std::size_t length_;
-    std::unordered_map<std::uint64_t, line> lines_;                // by caller; none is empty
+    std::unordered_map<std::uint64_t, line> lines_;                // by caller
     std::unordered_map<std::uint64_t, std::uint64_t> callers_of_;  // by ticket
     std::list<std::uint64_t> turns_;                               // callers; the first is next
     std::optional<core::duration> shortest_;                       // wait in the present interval

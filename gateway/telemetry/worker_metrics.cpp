@@ -77,6 +77,23 @@ std::string_view name(tls_handshake how) noexcept
     return "failed";
 }
 
+std::string_view name(shed_reason why) noexcept
+{
+    switch (why) {
+        case shed_reason::overload:
+            return "overload";
+        case shed_reason::queue_full:
+            return "queue_full";
+        case shed_reason::queue_share:
+            return "queue_share";
+        case shed_reason::queue_timeout:
+            return "queue_timeout";
+        case shed_reason::streams:
+            return "streams";
+    }
+    return "overload";
+}
+
 std::string_view name(call_outcome o) noexcept
 {
     switch (o) {
@@ -173,6 +190,8 @@ void loop_totals::merge(const loop_totals& other)
     for (std::size_t i = 0; i < durations.size(); ++i) {
         durations[i].merge(other.durations[i]);
     }
+    shed.merge(other.shed);
+    queue.merge(other.queue);
     in_flight += other.in_flight;
     agents += other.agents;
 }

@@ -68,6 +68,12 @@ enum class tls_handshake : std::uint8_t { complete, resumed, failed };
 
 std::string_view name(tls_handshake how) noexcept;
 
+// Why a call was refused although the agent could be called; a metric label.
+enum class shed_reason : std::uint8_t { overload, queue_full, queue_share, queue_timeout, streams };
+
+std::string_view name(shed_reason why) noexcept;
+
+using shed_counters = enum_counters<shed_reason, shed_reason::streams>;
 using access_counters = enum_counters<model::access_outcome, model::access_outcome::unavailable>;
 using limit_counters = enum_counters<model::rate_limit, model::rate_limit::address>;
 using denial_counters = enum_counters<model::denial, model::denial::task>;
@@ -202,8 +208,10 @@ struct loop_totals {
     route_counters request_bytes;
     route_counters response_bytes;
     std::array<histogram, route_counters::size> durations;  // by route; answers that are not streams
-    std::uint64_t in_flight = 0;                            // requests without a whole answer
-    std::size_t agents = 0;                                 // that have counters
+    shed_counters shed;
+    histogram queue;              // times of calls in queues of agents
+    std::uint64_t in_flight = 0;  // requests without a whole answer
+    std::size_t agents = 0;       // that have counters
 
     void merge(const loop_totals& other);
 };
@@ -221,6 +229,9 @@ public:
     void request_ended() noexcept { --totals_.in_flight; }
 
     void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }
+
+    void count_shed(shed_reason why) noexcept { totals_.shed.add(why); }
+    void observe_queue(std::chrono::nanoseconds waited) noexcept { totals_.queue.observe(waited); }
 
     // A key of callers was accepted, and not only remembered.
     void note_key(const model::used_key& key, core::wall_time now) { totals_.keys.note(key, now); }

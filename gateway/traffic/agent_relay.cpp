@@ -78,7 +78,8 @@ agent_relay::agent_relay(
       caller_tokens_{control},
       pool_{pool},
       settings_{settings},
-      metrics_{metrics}
+      metrics_{metrics},
+      admission_{control, metrics}
 {
 }
 
@@ -204,6 +205,23 @@ net::routine<> agent_relay::pass(request_context& request)
         }
     }
     complete(request);
+    call_place place;
+    auto admitted = admission_.enter(request, place);
+    if (!admitted) {
+        admitted = co_await admission_.wait(request, place);
+    }
+    if (*admitted) {
+        co_await send(request, place);
+    } else {
+        co_await respond_call_error(request, std::move(*admitted).error());
+    }
+}
+
+// With its place, which the stream of an answer changes.
+net::routine<> agent_relay::send(request_context& request, call_place& place)
+{
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    call.place = &place;
     const relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,

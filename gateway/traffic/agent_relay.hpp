@@ -2,6 +2,7 @@
 #pragma once
 
 #include "gateway/telemetry/worker_metrics.hpp"
+#include "gateway/traffic/call_admission.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
 #include "gateway/traffic/relay.hpp"
 
@@ -27,6 +28,12 @@ public:
     // Sends request.call to its agent and passes the answer on, or answers with what failed.
     net::routine<> pass(request_context& request);
 
+    // Whether the gateway serves what request.to says, before anything of it is read.
+    std::optional<core::error> overload_objection(request_context& request) const
+    {
+        return admission_.objection(request);
+    }
+
     // Tells those who read the event streams that are open that the gateway is about to end.
     void announce_end();
 
@@ -44,6 +51,7 @@ private:
     using stream_list = boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>>;
 
     void complete(request_context& request) const;
+    net::routine<> send(request_context& request, call_place& place);
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);
     static void note_outcome(request_context& request, const relay_outcome& outcome);
@@ -56,6 +64,7 @@ private:
     net::upstream_pool& pool_;
     const config::settings& settings_;
     telemetry::worker_metrics& metrics_;
+    call_admission admission_;
     std::uint64_t open_streams_ = 0;
     std::uint64_t kept_places_ = 0;
     bool ending_streams_ = false;

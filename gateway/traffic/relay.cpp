@@ -3,6 +3,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/traffic/answer_editor.hpp"
+#include "gateway/traffic/call_place.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
 #include "gateway/traffic/side_requests.hpp"
 #include "net/loop/ask.hpp"
@@ -224,6 +225,9 @@ net::routine<core::result<>> relay::pass_early()
     if (!adopted) {
         co_return adopted;
     }
+    if (is_event_stream(head)) {
+        note_stream(call_.place);
+    }
     body_ = {head.body, head.content_length};
     agent_.consume_head();
     auto done = co_await pass_body();
@@ -263,6 +267,7 @@ bool relay::expect_events()
         return false;
     }
     outcome_.stream = model::stream_end::complete;
+    note_stream(call_.place);
     wait_.expect_stream();
     if (has_identity_coding(head)) {
         const auto keep_alive = head.body == framing::length ? core::duration{} : settings_.timeouts.stream_keep_alive;

@@ -59,6 +59,7 @@ struct request_context {
     call_words words = call_words::a2a;                    // how a failure of the call is told
     a2a::generation rest_version = a2a::generation::v03;   // with call_words::rest
     a2a::error_profile error_profile = a2a::error_profile::v1_0_1;  // the same
+    bool shed = false;             // refused for load alone, so that the same may succeed soon
     bool in_words_of_a2x = false;  // a caller that needs a credential is told so as A2X says it
     model::request_record record{};
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known

@@ -9,10 +9,18 @@
 #include "net/http1/head_writer.hpp"
 
 #include <chrono>
+#include <random>
 #include <utility>
 
 namespace gateway::traffic {
 namespace {
+
+// Callers that were refused at once do not come back at once.
+std::uint64_t soon()
+{
+    thread_local std::minstd_rand engine{std::random_device{}()};
+    return std::uniform_int_distribution<std::uint64_t>{1, 3}(engine);
+}
 
 void note_first_byte(request_context& request)
 {
@@ -85,6 +93,9 @@ net::routine<> respond_error(request_context& request, core::error failure, mode
     if (code == core::errc::circuit_open && request.agent && request.agent->breaker) {
         const auto now = request.caller.owner().now();
         model::set_retry_after(answer, model::retry_after(now, model::again_at(*request.agent, now)));
+    }
+    if (request.shed) {
+        model::set_retry_after(answer, soon());
     }
     note_failure(request, std::move(failure));
     if (code == core::errc::caller_gone) {

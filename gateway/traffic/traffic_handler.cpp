@@ -165,6 +165,9 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
     if (auto limited = phases_->guard.admit_address(request)) {
         return limited;
     }
+    if (auto why = phases_->relay.overload_objection(request)) {
+        return respond_call_error(request, std::move(*why));
+    }
     const auto& head = request.caller.head();
     if (!request.origin && !phases_->hosts.answers(head.authority)) {
         request.record.where = model::route::none;

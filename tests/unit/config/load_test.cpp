@@ -101,6 +101,10 @@ TEST_CASE("every setting is read into its member")
         core::health_settings{.check = core::health_check::tcp, .interval = 11s, .timeout = 3s, .fail = 4, .pass = 3}
     );
     CHECK(s.defaults.endpoints.retry == core::retry_settings{.attempts = 3, .budget = 0.125});
+    CHECK(s.defaults.calls == core::call_limits{.in_flight = 255, .queue = 511, .streams = 999, .wait = 2s});
+    CHECK(s.deadlines.fields == std::vector<std::string>{"X-Timeout-Ms"});
+    CHECK(s.overload.lag == std::array<core::duration, 3>{51ms, 201ms, 501ms});
+    CHECK(s.overload.memory == std::array<std::uint64_t, 3>{84, 91, 94});
     CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
@@ -319,6 +323,10 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     paid.breaker_cooldown = 10s;
     paid.breaker_max_cooldown = 1min;
     paid.breaker_probe = 500ms;
+    paid.most_in_flight = 8;
+    paid.most_queued = 16;
+    paid.most_streams = 32;
+    paid.queue_wait = 3s;
     core::agent replicas;
     replicas.id = "replicas";
     replicas.url = "https://a.example.com/a2a";
