@@ -138,7 +138,7 @@ double random_share();
 struct pool_settings {
     std::size_t head_limit = 64 * 1024;
     std::size_t idle_connections = 256;  // per target
-    life_settings life;
+    life_settings life{};
     double (*random)() = random_share;
 };
 
