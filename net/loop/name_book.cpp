@@ -145,12 +145,13 @@ void name_book::expect(core::steady_time due) noexcept
 
 void name_book::tick(core::steady_time now)
 {
-    if (now.time_since_epoch().count() < next_tick_.load(std::memory_order_relaxed)) {
+    const auto too_early = [&] { return now.time_since_epoch().count() < next_tick_.load(std::memory_order_relaxed); };
+    if (too_early()) {
         return;
     }
-    const std::unique_lock lock{mutex_, std::try_to_lock};
-    if (!lock) {
-        return;  // the next call comes soon
+    const std::lock_guard guard{mutex_};
+    if (too_early()) {
+        return;  // another loop was quicker
     }
     auto next = core::steady_time::max();
     for (auto& [host, name] : names_) {
