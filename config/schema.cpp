@@ -348,6 +348,16 @@ constexpr auto settings_table = std::to_array<setting>({
      "How many percent of its control group's memory are used at levels 1, 2 and 3 of "
      "[overload](operations.md#overload)."},
 
+    {"dns.refresh",
+     duration_setting{of<&settings::dns, &dns_settings::refresh>, 1s, day},
+     "How often Cardea looks up the names of agents, in the background, as long as they have connections or were "
+     "called "
+     "in the last `dns.stale`. Connections to an address that a name has lost are not used for further calls."},
+    {"dns.stale",
+     duration_setting{of<&settings::dns, &dns_settings::stale>, 0s, day},
+     "How long the last addresses of a name stay valid while lookups fail. Then calls that need a connection get 502 "
+     "`upstream_unresolved`."},
+
     {"timeouts.handshake",
      timeout(of<&settings::timeouts, &timeout_settings::handshake>),
      "The whole TLS handshake of a caller."},
@@ -365,6 +375,9 @@ constexpr auto settings_table = std::to_array<setting>({
     {"timeouts.connect",
      timeout(of<&settings::timeouts, &timeout_settings::connect>),
      "Name resolution, TCP and TLS to an agent."},
+    {"timeouts.dns",
+     timeout(of<&settings::timeouts, &timeout_settings::dns>),
+     "How long a call waits for the addresses of a name that Cardea does not know. Then it gets 502."},
     {"timeouts.upstream_head",
      timeout(of<&settings::timeouts, &timeout_settings::upstream_head>),
      "From a request sent to an agent to the head of its answer."},
@@ -376,7 +389,11 @@ constexpr auto settings_table = std::to_array<setting>({
      "A caller of an event stream that receives nothing for this long gets a comment, between two events. 0: never."},
     {"timeouts.upstream_keep",
      timeout(of<&settings::timeouts, &timeout_settings::upstream_keep>),
-     "How long an unused connection to an agent stays open."},
+     "How long an unused connection to an agent stays open. If the agent announces less (`Keep-Alive: timeout=N`), it "
+     "closes one second before that."},
+    {"timeouts.upstream_max_age",
+     timeout(of<&settings::timeouts, &timeout_settings::upstream_max_age>),
+     "How long a connection to an agent is used for calls, minus up to 20 % at random. A call in flight ends first."},
     {"timeouts.push",
      timeout(of<&settings::timeouts, &timeout_settings::push>),
      "One attempt to deliver a push notification."},
@@ -448,6 +465,9 @@ constexpr auto settings_table = std::to_array<setting>({
     {"limits.upstream_connections",
      count_setting{of<&settings::limits, &limit_settings::upstream_connections>, 0, 65536},
      "Idle connections that Cardea keeps, per origin and worker."},
+    {"limits.upstream_requests",
+     count_setting{of<&settings::limits, &limit_settings::upstream_requests>, 1, 1'000'000'000},
+     "Calls on one connection to an agent. It closes after the last one."},
     {"limits.rpc_batch",
      count_setting{of<&settings::limits, &limit_settings::rpc_batch>, 1, 1000},
      "Calls in one management batch."},

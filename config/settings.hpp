@@ -61,10 +61,12 @@ struct timeout_settings {
     core::duration idle = 75s;               // a kept connection between two requests
     core::duration write = 30s;              // a caller that takes nothing
     core::duration connect = 3s;             // name resolution, TCP and TLS to an agent
+    core::duration dns = 2s;                 // one lookup of an agent's name
     core::duration upstream_head = 30s;      // from the request sent to the agent to the head of its answer
     core::duration upstream_idle = 5min;     // between two pieces of an agent's answer
     core::duration stream_keep_alive = 15s;  // a caller of a silent stream gets a comment; 0: never
     core::duration upstream_keep = 60s;      // an unused connection to an agent
+    core::duration upstream_max_age = 600s;  // a connection to an agent, minus up to a fifth
     core::duration push = 10s;               // one attempt to deliver a push notification
     core::duration push_age = 24h;           // how long that is tried
     core::duration linger = 2s;              // what a caller still sends after an early answer is read and dropped
@@ -88,6 +90,7 @@ struct limit_settings {
     std::uint64_t upstream_header = 64 * 1024;      // an answer's head: 502
     std::uint64_t sse_event = 10 * 1024 * 1024;     // one event of a stream: the stream is cut
     std::uint64_t upstream_connections = 256;       // idle connections kept per agent and worker
+    std::uint64_t upstream_requests = 10'000;       // on one connection to an agent
     std::uint64_t rpc_batch = 50;                   // calls in one management batch
     std::uint64_t rpc_body = 64 * 1024;             // a request body of /rpc on listen: 413
     std::uint64_t rpc_answer = 4 * 1024 * 1024;     // the answer to a batch, or a page of a list
@@ -153,6 +156,12 @@ struct debug_settings {
     bool core = false;  // a crash may leave the memory on disk, with the secrets in it
 };
 
+// Lookups of agents' names.
+struct dns_settings {
+    core::duration refresh = 30s;  // from one lookup to the next
+    core::duration stale = 5min;   // how long addresses stay valid while lookups fail
+};
+
 // What is not of one agent.
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
@@ -184,6 +193,7 @@ struct process_settings {
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;
+    dns_settings dns;
     mcp_settings mcp;
     agent_defaults defaults;
     deadline_settings deadlines;

@@ -12,8 +12,14 @@ constexpr std::chrono::milliseconds look_interval{10};  // at connections that a
 
 }  // namespace
 
-breaker_watch::breaker_watch(net::loop& control, const config::settings& settings, const core::logger& log)
+breaker_watch::breaker_watch(
+    net::loop& control,
+    const std::vector<std::unique_ptr<traffic::worker>>& workers,
+    const config::settings& settings,
+    const core::logger& log
+)
     : control_{control},
+      workers_{workers},
       settings_{settings},
       log_{log},
       timer_{control.get_executor()}
@@ -37,6 +43,9 @@ void breaker_watch::note(const model::agent_entry& agent, reach::breaker_change 
         "breaker_opened",
         {{"agent", agent.record.id}, {"reason", unreachable ? "unreachable" : "failures"}}
     );
+    for (const auto& each : workers_) {
+        each->drop_idle(agent.upstream);
+    }
     const auto known = [&](const probe& each) { return each.breaker.lock() == agent.breaker; };
     if (unreachable && !stopped_ && std::ranges::none_of(probes_, known)) {
         probes_.push_back({agent.breaker, agent.upstream});

@@ -1,11 +1,12 @@
-// What the control loop does about breakers: tells of those that open and close, and connects now and then to endpoints that could
-// not be connected to. The control loop's thread.
+// What the control loop does about breakers: tells of those that open and close, has workers drop idle connections to endpoints
+// whose breaker opens, and connects now and then to endpoints that could not be connected to. The control loop's thread.
 #pragma once
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/reach/breaker.hpp"
+#include "gateway/traffic/worker.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
@@ -22,7 +23,12 @@ namespace gateway {
 class breaker_watch {
 public:
     // References outlive the watch.
-    breaker_watch(net::loop& control, const config::settings& settings, const core::logger& log);
+    breaker_watch(
+        net::loop& control,
+        const std::vector<std::unique_ptr<traffic::worker>>& workers,
+        const config::settings& settings,
+        const core::logger& log
+    );
 
     // Any thread; the loop lives until no thread calls this any more.
     void changed(std::shared_ptr<const model::agent_entry> agent, reach::breaker_change how);
@@ -49,6 +55,7 @@ private:
         net::executor>;
 
     net::loop& control_;
+    const std::vector<std::unique_ptr<traffic::worker>>& workers_;
     const config::settings& settings_;
     const core::logger& log_;
     timer timer_;

@@ -84,8 +84,9 @@ core::result<> start_cards(
     return {};
 }
 
-void describe(telemetry::gateway_sample& now, const reload_counts& reloads)
+void describe(telemetry::gateway_sample& now, const reload_counts& reloads, const net::name_book& names)
 {
+    now.dns_failures = names.failures();
     now.version = model::version();
     now.revision = model::revision();
     now.compiler = model::compiler();
@@ -130,7 +131,7 @@ server::server(
       log_hooks_{std::move(hooks)},
       started_{std::chrono::system_clock::now()},
       largest_card_{settings_.cards.max_size},
-      breakers_{control_, settings_, log_},
+      breakers_{control_, workers_, settings_, log_},
       audit_{control_, log_},
       store_{std::move(records)},
       scrapers_{*this, log_},
@@ -373,7 +374,7 @@ net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights 
 std::unique_ptr<metrics_body> server::metrics(bool gzip)
 {
     telemetry::gateway_sample now;
-    describe(now, reloader_->counts());
+    describe(now, reloader_->counts(), *shared_.names);
     now.started = started_;
     now.ready = ready_;
     now.agents = cards_->agents();

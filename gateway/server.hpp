@@ -57,8 +57,7 @@ public:
     server(config::settings settings, std::unique_ptr<store::engine> records, const core::logger& log, log_hooks hooks);
     ~server() override;
 
-    // Before start(): where a new configuration is read on SIGHUP, on `POST /reload`, and when its file changes. Without
-    // it there is nothing to reload.
+    // Before start(): where a reload reads the new configuration. Without it there is nothing to reload.
     void set_configuration_source(configuration_source from) { from_ = std::move(from); }
 
     // Before start(): what the service manager passed and what it wants to hear. `settings` have the sockets' addresses. Without it
@@ -71,6 +70,7 @@ public:
 
     // The addresses that were bound, with the ports that the system chose for port 0.
     const listeners& addresses() const noexcept { return listeners_; }
+    net::name_book& names() noexcept { return *shared_.names; }
 
     // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
     // and the configuration again.
@@ -150,12 +150,12 @@ private:
 
     config::settings settings_;
     std::string public_base_;  // since start()
-    traffic::shared_limits shared_{settings_.limits};
+    traffic::shared_limits shared_{settings_};
     const core::logger& log_;
     log_hooks log_hooks_;
     core::wall_time started_;
     std::atomic<std::uint64_t> largest_card_;
-    net::loop control_;
+    net::loop control_{shared_.names};
     model::turn_lines turns_;  // of the control loop
     breaker_watch breakers_;
     auditor audit_;

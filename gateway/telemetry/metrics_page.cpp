@@ -164,6 +164,10 @@ void add_gateway(page& into, const gateway_sample& gateway)
         gateway.idle_upstream_connections
     );
     into.add(
+        counter("cardea_dns_failures_total", "Lookups of agents' names that failed or took longer than timeouts.dns."),
+        gateway.dns_failures
+    );
+    into.add(
         counter("cardea_connections_refused_total", "Connections of callers that found no room."),
         gateway.refused_connections
     );

@@ -54,6 +54,7 @@ struct gateway_sample {
     std::uint64_t connections = 0;
     std::uint64_t refused_connections = 0;
     std::uint64_t idle_upstream_connections = 0;
+    std::uint64_t dns_failures = 0;
     std::uint64_t dropped_log_lines = 0;
     std::uint64_t dropped_audit_lines = 0;
     std::uint64_t recovered_sessions = 0;                             // of callers with MCP servers

@@ -53,12 +53,16 @@ worker::worker(
     shared_limits& shared,
     const core::logger& log
 )
-    : lines_{log.sink(), settings.log_level, telemetry::access_log::random_first_id()},
+    : loop_{shared.names},
+      lines_{log.sink(), settings.log_level, telemetry::access_log::random_first_id()},
       pool_{
           loop_,
           {.head_limit = settings.limits.upstream_header,
            .idle_connections = settings.limits.upstream_connections,
-           .keep = settings.timeouts.upstream_keep}
+           .life =
+               {.keep = settings.timeouts.upstream_keep,
+                .max_age = settings.timeouts.upstream_max_age,
+                .requests = settings.limits.upstream_requests}}
       },
       traffic_{control, pool_, settings, lines_, log},
       service_{loop_, traffic_, settings_of_callers(settings, shared)},
@@ -140,6 +144,11 @@ void worker::set_log_level(core::log_level level)
 void worker::ask_about(mcp::session_digest id, bool ask)
 {
     net::asio::post(executor(), [this, id, ask] { traffic_.ask_about(id, ask); });
+}
+
+void worker::drop_idle(std::shared_ptr<const net::upstream_target> endpoint)
+{
+    net::asio::post(executor(), [this, which = std::move(endpoint)] { pool_.drop_idle(which->key); });
 }
 
 void worker::announce_end()

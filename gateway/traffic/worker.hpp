@@ -22,16 +22,20 @@ namespace gateway::traffic {
 
 // What all connections of the process share, on whatever loop.
 struct shared_limits {
-    explicit shared_limits(const config::limit_settings& limits) noexcept
-        : bodies{limits.body_memory},
-          operator_bodies{limits.body_memory},
-          lingering{limits.lingering}
+    explicit shared_limits(const config::settings& settings)
+        : bodies{settings.limits.body_memory},
+          operator_bodies{settings.limits.body_memory},
+          lingering{settings.limits.lingering},
+          names{std::make_shared<net::name_book>(
+              net::name_settings{settings.timeouts.dns, settings.dns.refresh, settings.dns.stale}
+          )}
     {
     }
 
     net::shared_budget bodies;
     net::shared_budget operator_bodies;  // on the admin listener: callers cannot use it up
     net::shared_budget lingering;
+    std::shared_ptr<net::name_book> names;
 };
 
 net::server_settings connection_settings(const config::settings& settings, shared_limits& shared);
@@ -65,6 +69,7 @@ public:
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);                // before the first request
     void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
     void ask_about(mcp::session_digest id, bool ask);                                 // traffic_handler::ask_about()
+    void drop_idle(std::shared_ptr<const net::upstream_target> endpoint);             // net::upstream_pool::drop_idle()
     void announce_end();  // net::http_service, traffic_handler: announce_end()
     void drain();
     void end_streams();

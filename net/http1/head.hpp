@@ -6,8 +6,10 @@
 #include "core/error.hpp"
 #include "net/http1/fields.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 namespace net::http1 {
@@ -69,6 +71,8 @@ struct response_head {
     framing body = framing::none;  // already by RFC 9112 section 6.3: none for HEAD, 1xx, 204 and 304
     std::uint64_t content_length = 0;
     bool keep_alive = true;  // false also for until_close and wherever surplus bytes are to be feared
+    // `timeout` of Keep-Alive (RFC 2068 section 19.7.1.1), at most a day; the least if it stands more than once.
+    std::optional<std::chrono::seconds> keep_alive_for;
     field_list fields;
 };
 

@@ -1,12 +1,43 @@
+#include "core/ascii.hpp"
 #include "net/http1/head_reader.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <system_error>
 #include <utility>
 
 namespace net::http1 {
 namespace {
 
 constexpr std::string_view status_pattern = "HTTP/1.d ddd ";
+
+constexpr std::chrono::seconds longest_keep_alive{24 * 60 * 60};
+
+// Nothing: none of the parameters is one. What is wrong here costs no answer.
+std::optional<std::chrono::seconds> timeout_of(std::string_view keep_alive) noexcept
+{
+    constexpr std::string_view wanted = "timeout=";
+    while (!keep_alive.empty()) {
+        const auto end = std::min(keep_alive.find(','), keep_alive.size());
+        const auto parameter = core::trim(keep_alive.substr(0, end));
+        keep_alive.remove_prefix(std::min(end + 1, keep_alive.size()));
+        if (!core::equal_ignoring_case(parameter.substr(0, wanted.size()), wanted)) {
+            continue;
+        }
+        const auto digits = parameter.substr(wanted.size());
+        std::uint64_t number = 0;
+        const auto [stop, ec] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+        if (ec == std::errc::result_out_of_range) {
+            return longest_keep_alive;
+        }
+        if (ec == std::errc{} && stop == digits.data() + digits.size()) {
+            const auto most = static_cast<std::uint64_t>(longest_keep_alive.count());
+            return std::chrono::seconds{std::min(number, most)};
+        }
+    }
+    return std::nullopt;
+}
 
 class response_reader : public head_reader<response_reader, response_head> {
 public:
@@ -55,7 +86,15 @@ public:
         return {};
     }
 
-    fault take_field(const field& line) noexcept { return take_shared_field(line); }
+    fault take_field(const field& line) noexcept
+    {
+        if (line.id == field_name::keep_alive) {
+            if (const auto time = timeout_of(line.value)) {
+                head_.keep_alive_for = std::min(*time, head_.keep_alive_for.value_or(*time));
+            }
+        }
+        return take_shared_field(line);
+    }
 
     // RFC 9112 section 6.3, in its order:
     //

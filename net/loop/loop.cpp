@@ -4,16 +4,18 @@
 
 #include <array>
 #include <ctime>
+#include <utility>
 
 namespace net {
 
-loop::loop()
+loop::loop(std::shared_ptr<name_book> names)
     : work_{asio::make_work_guard(io_)},
       deadlines_{io_},
       poller_{io_},
-      resolver_{io_}
+      resolver_{io_, std::move(names)}
 {
     deadlines_.add(buffers_);
+    deadlines_.add(resolver_);
 }
 
 void loop::run()

@@ -18,7 +18,8 @@ namespace net {
 
 class loop {
 public:
-    loop();
+    // `names`: of the process; without it the loop has its own.
+    explicit loop(std::shared_ptr<name_book> names = std::make_shared<name_book>());
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
 

@@ -3,132 +3,147 @@
 #include <boost/asio/error.hpp>
 #include <boost/asio/post.hpp>
 
-#include <netdb.h>
-#include <sys/socket.h>
-
-#include <cstring>
+#include <algorithm>
+#include <chrono>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
 
 namespace net {
 namespace {
 
-struct found_addresses {
-    error_code ec;
-    std::vector<tcp::endpoint> all;
-};
-
-error_code error_of(int outcome)
-{
-    switch (outcome) {
-        case EAI_AGAIN:
-            return asio::error::host_not_found_try_again;
-        case EAI_MEMORY:
-            return asio::error::no_memory;
-        case EAI_SYSTEM:
-            return last_error();
-        default:
-            return asio::error::host_not_found;
-    }
-}
-
-found_addresses look_up(const std::string& host, const std::string& port)
-{
-    ::addrinfo wanted{};
-    wanted.ai_socktype = SOCK_STREAM;
-    wanted.ai_flags = AI_NUMERICSERV;
-    ::addrinfo* list = nullptr;
-    const int outcome = ::getaddrinfo(host.c_str(), port.c_str(), &wanted, &list);
-    found_addresses found;
-    if (outcome != 0) {
-        found.ec = error_of(outcome);
-        return found;
-    }
-    for (const auto* each = list; each != nullptr; each = each->ai_next) {
-        tcp::endpoint address;
-        if (each->ai_addrlen <= address.capacity()) {
-            std::memcpy(address.data(), each->ai_addr, each->ai_addrlen);
-            address.resize(each->ai_addrlen);
-            found.all.push_back(address);
-        }
-    }
-    ::freeaddrinfo(list);
-    if (found.all.empty()) {
-        found.ec = asio::error::host_not_found;
-    }
-    return found;
-}
+constexpr core::duration look_interval{10'000};  // for names that nobody uses
 
 }  // namespace
 
-// Where the threads leave what they found; the loop may be gone by then.
-struct resolver::mailbox {
-    std::mutex mutex;
-    asio::io_context* io;  // null: nobody is there any more
-    resolver* owner;
+// Where the book leaves what it found; the loop may be gone by then.
+class resolver::mailbox final : public name_follower {
+public:
+    mailbox(asio::io_context& io, resolver& owner) noexcept
+        : io_{&io},
+          owner_{owner}
+    {
+    }
+
+    void tell(const std::string& host, error_code ec, const shared_addresses& addresses) override
+    {
+        const std::lock_guard guard{mutex_};
+        if (io_ != nullptr) {
+            asio::post(*io_, [&owner = owner_, host, ec, addresses] { owner.deliver(host, ec, addresses); });
+        }
+    }
+
+    void close()
+    {
+        const std::lock_guard guard{mutex_};
+        io_ = nullptr;
+    }
+
+private:
+    std::mutex mutex_;
+    asio::io_context* io_;  // null: nobody is there any more
+    resolver& owner_;
 };
 
-resolver::resolver(asio::io_context& io)
-    : mailbox_{std::make_shared<mailbox>()}
+resolver::resolver(asio::io_context& io, std::shared_ptr<name_book> book)
+    : mailbox_{std::make_shared<mailbox>(io, *this)},
+      book_{std::move(book)}
 {
-    mailbox_->io = &io;
-    mailbox_->owner = this;
 }
 
 resolver::~resolver()
 {
-    const std::lock_guard guard{mailbox_->mutex};
-    mailbox_->io = nullptr;
+    mailbox_->close();
+    book_->leave(*mailbox_);
 }
 
-resolver::ticket resolver::ask(
-    const std::string& host,
-    const std::string& port,
-    std::function<void(error_code, const std::vector<tcp::endpoint>&)> answered
-)
+resolver::name_ptr resolver::find(const std::string& host, core::steady_time now)
+{
+    auto& known = names_[host];
+    if (known == nullptr) {
+        known = std::make_shared<name>();
+        known->host = host;
+    }
+    known->used = now;
+    if (known->addresses == nullptr) {
+        auto [addresses, families] = book_->follow(host, mailbox_, now);
+        known->addresses = std::move(addresses);
+        known->families = std::move(families);
+    }
+    return known;
+}
+
+resolver::ticket resolver::ask(const name_ptr& of, receiver answered, core::steady_time now)
 {
     auto mine = std::make_shared<question>();
     mine->answered = std::move(answered);
-    const auto name = host + ' ' + port;
-    const bool first = !asked_.contains(name);
-    asked_[name].push_back(mine);
-    if (!first) {
-        return mine;
-    }
-    const auto full = [&] {
-        asio::post(*mailbox_->io, [this, name] { deliver(name, asio::error::no_descriptors, {}); });
-    };
-    if (asked_.size() > most_lookups) {
-        full();
-        return mine;
-    }
-    try {
-        std::thread{[box = mailbox_, name, host, port] {
-            auto found = look_up(host, port);
-            const std::lock_guard guard{box->mutex};
-            if (box->io != nullptr) {
-                asio::post(*box->io, [owner = box->owner, name, f = std::move(found)] {
-                    owner->deliver(name, f.ec, f.all);
-                });
-            }
-        }}.detach();
-    } catch (const std::system_error&) {
-        full();  // no thread to be had
-    }
+    mine->due = now + book_->settings().timeout;
+    of->asked.push_back(mine);
+    set_due(std::min(due(), mine->due));
     return mine;
 }
 
-void resolver::deliver(const std::string& name, error_code ec, const std::vector<tcp::endpoint>& found)
+void resolver::deliver(const std::string& host, error_code ec, const shared_addresses& addresses)
 {
-    const auto waiting = std::exchange(asked_[name], {});
-    asked_.erase(name);
-    for (const auto& each : waiting) {
+    const auto found = names_.find(host);
+    if (found == names_.end()) {
+        return;
+    }
+    const auto known = found->second;
+    known->addresses = addresses;
+    ++known->changes;
+    for (const auto& each : std::exchange(known->asked, {})) {
         if (const auto question = each.lock()) {
-            question->answered(ec, found);
+            question->answered(ec);
         }
     }
+}
+
+void resolver::on_due()
+{
+    const auto now = std::chrono::steady_clock::now();
+    auto next = never;
+    std::vector<std::weak_ptr<question>> late;
+    for (const auto& [host, known] : names_) {
+        std::erase_if(known->asked, [&](const std::weak_ptr<question>& each) {
+            const auto question = each.lock();
+            const bool over = question != nullptr && question->due <= now;
+            if (over) {
+                late.push_back(each);
+            } else if (question != nullptr) {
+                next = std::min(next, question->due);
+            }
+            return over || question == nullptr;
+        });
+    }
+    set_due(next);
+    for (const auto& each : late) {
+        if (const auto question = each.lock()) {
+            question->answered(asio::error::timed_out);
+        }
+    }
+}
+
+void resolver::on_sweep(core::steady_time now)
+{
+    book_->tick(now);
+    if (now >= next_look_) {
+        next_look_ = now + look_interval;
+        forget_unused(now);
+    }
+}
+
+void resolver::forget_unused(core::steady_time now)
+{
+    const auto& times = book_->settings();
+    const auto keep = std::max(times.stale, times.refresh);
+    std::erase_if(names_, [&](const auto& each) {
+        const auto& known = each.second;
+        if (known.use_count() > 1 || !known->asked.empty() || now - known->used <= keep) {
+            return false;
+        }
+        book_->unfollow(each.first, *mailbox_);
+        return true;
+    });
 }
 
 }  // namespace net

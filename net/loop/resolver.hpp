@@ -1,8 +1,9 @@
-// Names to addresses for one loop, without waiting on it and without one name waiting for another: each name that is
-// looked up has a thread of its own for as long as that takes, shared by all who ask meanwhile. (Asio gives an io_context
-// one thread for all names: one that hangs would stop the others.) The loop's thread.
+// What one loop knows of names: its own copies of what the process's book says (net/loop/name_book.hpp), so that a call to a name that
+// is known neither waits nor takes a lock. The loop's thread.
 #pragma once
 
+#include "net/loop/deadlines.hpp"
+#include "net/loop/name_book.hpp"
 #include "net/loop/types.hpp"
 
 #include <functional>
@@ -13,36 +14,54 @@
 
 namespace net {
 
-class resolver {
+class resolver final : public timed {
 public:
-    // At most this many names at a time; more fail with asio::error::no_descriptors.
-    static constexpr std::size_t most_lookups = 64;
+    // With an error, or the name has addresses.
+    using receiver = std::function<void(error_code ec)>;
 
     // A question; forgetting it is how to withdraw it.
     struct question {
-        std::function<void(error_code, const std::vector<tcp::endpoint>&)> answered;
+        receiver answered;
+        core::steady_time due;
     };
     using ticket = std::shared_ptr<question>;
 
-    explicit resolver(asio::io_context& io);
-    ~resolver();  // lookups under way end by themselves, and tell nobody
+    struct name {
+        std::string host;
+        shared_addresses addresses;  // null: none are known
+        unsigned changes = 0;        // of the addresses
+        core::steady_time used;      // by a call
+        std::shared_ptr<family_memory> families;
+        std::vector<std::weak_ptr<question>> asked;
+    };
+    using name_ptr = std::shared_ptr<name>;
+
+    resolver(asio::io_context& io, std::shared_ptr<name_book> book);
+    ~resolver() override;  // lookups under way end by themselves, and tell nobody
     resolver(const resolver&) = delete;
     resolver& operator=(const resolver&) = delete;
 
-    // `answered` is called on the loop, never inside this call, with at least one address or an error.
-    [[nodiscard]] ticket ask(
-        const std::string& host,
-        const std::string& port,
-        std::function<void(error_code, const std::vector<tcp::endpoint>&)> answered
-    );
+    // Never null. The name is followed as long as somebody else has this too, and while `used` is not older than
+    // name_settings::stale, or `refresh` if that is longer. If it has no addresses, a lookup is under way now.
+    name_ptr find(const std::string& host, core::steady_time now);
+
+    // For a name without addresses: `answered` is called on the loop, never inside this call, at the latest after
+    // name_settings::timeout, then with asio::error::timed_out.
+    [[nodiscard]] ticket ask(const name_ptr& of, receiver answered, core::steady_time now);
+
+    void on_due() override;
+    void on_sweep(core::steady_time now) override;
 
 private:
-    struct mailbox;
+    class mailbox;
 
-    void deliver(const std::string& name, error_code ec, const std::vector<tcp::endpoint>& found);
+    void deliver(const std::string& host, error_code ec, const shared_addresses& addresses);
+    void forget_unused(core::steady_time now);
 
     std::shared_ptr<mailbox> mailbox_;
-    std::unordered_map<std::string, std::vector<std::weak_ptr<question>>> asked_;
+    std::shared_ptr<name_book> book_;
+    std::unordered_map<std::string, name_ptr> names_;
+    core::steady_time next_look_{};
 };
 
 }  // namespace net

@@ -1,31 +1,14 @@
 #include "net/loop/stream.hpp"
 
-#include "net/loop/descriptor_budget.hpp"
-#include "net/loop/tcp_state.hpp"
-
-#include <netinet/in.h>
-#include <netinet/tcp.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cassert>
-#include <cerrno>
 #include <cstring>
 #include <utility>
 
 namespace net {
 namespace {
-
-error_code pending_error(int socket)
-{
-    int number = 0;
-    ::socklen_t size = sizeof number;
-    if (::getsockopt(socket, SOL_SOCKET, SO_ERROR, &number, &size) != 0) {
-        return last_error();
-    }
-    return {number, boost::system::system_category()};
-}
 
 constexpr std::uint32_t says_end = EPOLLRDHUP | EPOLLHUP | EPOLLERR;
 constexpr std::uint32_t says_broken = EPOLLHUP | EPOLLERR;
@@ -53,33 +36,13 @@ stream::~stream()
     loop_.buffers().give(std::move(block_));
 }
 
-error_code stream::connect(const tcp::endpoint& to, opening_observer& observer)
+error_code stream::adopt(core::descriptor socket)
 {
-    if (transport_.open()) {
-        loop_.ready().remove(transport_.number(), *this);
-        transport_.set_socket({});
-    }
-    core::descriptor socket{::socket(to.protocol().family(), SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, IPPROTO_TCP)};
-    if (!socket.open()) {
-        return last_error();
-    }
-    if (is_reserved(socket.number())) {
-        return asio::error::no_descriptors;
-    }
-    const int yes = 1;
-    if (!watch_for_dead_peer(socket.number()) || !hold_little_unsent(socket.number()) ||
-        ::setsockopt(socket.number(), IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes) != 0 ||
-        (::connect(socket.number(), to.data(), static_cast<::socklen_t>(to.size())) != 0 && errno != EINPROGRESS)) {
-        return last_error();
-    }
+    assert(!transport_.open() && !closed_);
     if (const auto ec = loop_.ready().add(socket.number(), *this)) {
         return ec;
     }
     transport_.set_socket(std::move(socket));
-    opening_ = stage::connecting;
-    observer_ = &observer;
-    readable_ = false;
-    hung_up_ = false;
     return {};
 }
 
@@ -201,7 +164,7 @@ void stream::on_ready(std::uint32_t events)
         transport_.arrived();
     }
     if (opening()) {
-        go_on_opening(events);
+        go_on_opening();
         return;
     }
     bool changed = false;
@@ -223,29 +186,19 @@ void stream::on_ready(std::uint32_t events)
     }
 }
 
-void stream::go_on_opening(std::uint32_t events)
+void stream::go_on_opening()
 {
-    error_code ec;
-    if (opening_ == stage::connecting) {
-        if ((events & (EPOLLOUT | says_broken)) == 0) {
-            return;
-        }
-        ec = pending_error(transport_.number());
-    } else {
-        ec = transport_.shake_hands();
-        if (blocked(ec)) {
-            return;
-        }
+    const auto ec = transport_.shake_hands();
+    if (!blocked(ec)) {
+        opened(ec);
     }
-    opened(ec);
 }
 
 void stream::opened(error_code ec)
 {
-    const bool handshake = opening_ == stage::shaking_hands;
     opening_ = stage::open;
-    readable_ = readable_ || handshake;  // application data may have come along with the handshake's last message
-    if (handshake && ec) {
+    readable_ = true;  // application data may have come along with the handshake's last message
+    if (ec) {
         ended_ = true;
         read_error_ = ec;
     }

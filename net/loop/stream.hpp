@@ -15,7 +15,7 @@
 
 namespace net {
 
-// Told when opening has ended, instead of the signal's owner. May destroy the stream.
+// Told when a handshake has ended, instead of the signal's owner. May destroy the stream.
 class opening_observer {
 public:
     virtual void on_opened(error_code ec) = 0;
@@ -26,14 +26,14 @@ protected:
 
 class stream final : private watched {
 public:
-    // A connected, non-blocking socket, or none yet: connect().
+    // A connected, non-blocking socket, or none yet: adopt().
     explicit stream(loop& owner, core::descriptor socket = {});
     ~stream();
     stream(const stream&) = delete;
     stream& operator=(const stream&) = delete;
 
-    // Begins to connect, on a new socket. An error: it has not begun. Else the observer hears of the end.
-    error_code connect(const tcp::endpoint& to, opening_observer& observer);
+    // A connected, non-blocking socket for a stream that has none. An error: it has none still, and the socket is closed.
+    error_code adopt(core::descriptor socket);
 
     // Begins a TLS handshake on a connected socket. Its end is told to the observer, or else by the signal: opening() is
     // false then, and a handshake that has failed has ended the stream with read_error().
@@ -97,10 +97,10 @@ public:
     std::uint64_t bytes_out() const noexcept { return bytes_out_; }
 
 private:
-    enum class stage : std::uint8_t { connecting, shaking_hands, open };
+    enum class stage : std::uint8_t { shaking_hands, open };
 
     void on_ready(std::uint32_t events) override;
-    void go_on_opening(std::uint32_t events);
+    void go_on_opening();
     void opened(error_code ec);
     bool read_some();
     bool write_some();

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <random>
 #include <utility>
 
 namespace net {
@@ -89,7 +90,7 @@ upstream_connection::upstream_connection(
     std::size_t head_limit
 )
     : target_{std::move(target)},
-      names_{owner.names()},
+      loop_{owner},
       side_{owner},
       parser_{http1::head_limits{.bytes = head_limit, .fields = 256, .target = 0, .value = head_limit}}
 {
@@ -102,63 +103,77 @@ void upstream_connection::connect(signal& listener)
     error_code ec;
     const auto literal = asio::ip::make_address(target_->host, ec);
     if (!ec) {
-        begin({{literal, static_cast<std::uint16_t>(std::stoul(target_->port))}});
+        begin({literal});
         return;
     }
-    lookup_ = names_.ask(target_->host, target_->port, [this](error_code failed, const auto& found) {
-        on_resolved(failed, found);
-    });
+    const auto now = loop_.now();
+    name_ = loop_.names().find(target_->host, now);
+    if (name_->addresses != nullptr) {
+        begin(*name_->addresses);
+        return;
+    }
+    lookup_ = loop_.names().ask(name_, [this](error_code failed) { on_resolved(failed); }, now);
 }
 
-void upstream_connection::on_resolved(error_code ec, const std::vector<tcp::endpoint>& found)
+void upstream_connection::on_resolved(error_code ec)
 {
     lookup_.reset();
     if (ec) {
         fail(ec == asio::error::no_descriptors ? errc::overloaded : errc::upstream_unresolved, ec.message());
         return;
     }
-    begin(found);
+    begin(*name_->addresses);
 }
 
 // What is checked here is what is connected to: the name is not looked up again.
-void upstream_connection::begin(std::vector<tcp::endpoint> found)
+void upstream_connection::begin(const address_list& found)
 {
-    addresses_ = std::move(found);
-    if (target_->addresses != nullptr) {
-        std::erase_if(addresses_, [&](const tcp::endpoint& each) {
-            return !target_->addresses->allows(ip_of(each.address()));
-        });
-        if (addresses_.empty()) {
-            fail(errc::upstream_forbidden, "the agent registered itself at an address that is not public");
-            return;
+    checked_ = name_ != nullptr ? name_->changes : 0;
+    const auto port = static_cast<std::uint16_t>(std::stoul(target_->port));
+    std::vector<tcp::endpoint> allowed;
+    for (const auto& each : in_turns(found, name_ != nullptr ? name_->families.get() : nullptr, loop_.now())) {
+        if (target_->addresses == nullptr || target_->addresses->allows(ip_of(each))) {
+            allowed.emplace_back(each, port);
         }
     }
-    try_next();
+    if (allowed.empty()) {
+        fail(errc::upstream_forbidden, "the agent registered itself at an address that is not public");
+        return;
+    }
+    race_ = std::make_unique<connect_race>(loop_, std::move(allowed), static_cast<race_observer&>(*this));
+    race_->begin();
 }
 
-void upstream_connection::try_next()
+void upstream_connection::on_connected(core::descriptor socket, std::size_t place)
 {
-    while (next_address_ < addresses_.size()) {
-        last_error_ = side_.connect(addresses_[next_address_++], *this);
-        if (!last_error_) {
-            return;
+    address_ = race_->address(place).address();
+    if (name_ != nullptr) {
+        const auto worked = family_of(address_);
+        name_->families->note_worked(worked);
+        if (race_->passed_over(place)) {
+            name_->families->note_failed(worked == family::v4 ? family::v6 : family::v4, loop_.now());
         }
     }
-    const bool ours =
-        last_error_ == asio::error::no_descriptors || last_error_ == boost::system::errc::too_many_files_open_in_system;
-    fail(ours ? errc::overloaded : errc::upstream_refused, last_error_.message());
+    race_.reset();
+    if (const auto ec = side_.adopt(std::move(socket))) {
+        on_refused(ec);
+    } else if (target_->tls != nullptr) {
+        shake_hands();
+    } else {
+        finish();
+    }
+}
+
+void upstream_connection::on_refused(error_code last)
+{
+    const bool ours = last == asio::error::no_descriptors || last == boost::system::errc::too_many_files_open_in_system;
+    fail(ours ? errc::overloaded : errc::upstream_refused, last.message());
 }
 
 void upstream_connection::on_opened(error_code ec)
 {
-    const bool handshake = side_.wire().secure();
-    if (ec && handshake) {
+    if (ec) {
         fail(errc::upstream_tls, handshake_failure(side_.wire().tls(), ec.message()));
-    } else if (ec) {
-        last_error_ = ec;
-        try_next();
-    } else if (target_->tls != nullptr && !handshake) {
-        shake_hands();
     } else {
         finish();
     }
@@ -211,8 +226,42 @@ bool upstream_connection::ended_before(std::uint64_t bytes) noexcept
 void upstream_connection::close() noexcept
 {
     lookup_.reset();
+    race_.reset();
     connecting_ = false;
     side_.close();
+}
+
+bool upstream_connection::usable(core::steady_time now) noexcept
+{
+    if (!life_.usable(now)) {
+        return false;
+    }
+    if (name_ == nullptr || name_->addresses == nullptr || name_->changes == checked_) {
+        return true;
+    }
+    if (std::ranges::find(*name_->addresses, address_) == name_->addresses->end()) {
+        return false;
+    }
+    checked_ = name_->changes;
+    return true;
+}
+
+void upstream_connection::note_use(core::steady_time now) noexcept
+{
+    if (name_ != nullptr) {
+        name_->used = now;
+    }
+}
+
+bool upstream_connection::suits(const upstream_target& target) const noexcept
+{
+    return target.addresses == nullptr || target.addresses->allows(ip_of(address_));
+}
+
+double random_share()
+{
+    thread_local std::minstd_rand dice{std::random_device{}()};
+    return std::uniform_real_distribution<double>{0, 1}(dice);
 }
 
 upstream_pool::upstream_pool(loop& owner, pool_settings settings)
@@ -231,6 +280,7 @@ upstream_lease upstream_pool::take_idle(const upstream_target& target)
         return nullptr;
     }
     auto& list = found->second;
+    const auto now = loop_.now();
     while (!list.empty()) {
         auto last = std::move(list.back());
         list.pop_back();
@@ -238,7 +288,8 @@ upstream_lease upstream_pool::take_idle(const upstream_target& target)
         // Bytes that nobody asked for are as bad as an end: they would be taken for the next answer. Both may have come
         // along with the call that wants this connection.
         last->side().look();
-        if (!last->side().ended() && last->side().received().empty()) {
+        if (!last->side().ended() && last->side().received().empty() && last->usable(now) && last->suits(target)) {
+            last->note_use(now);
             return last;
         }
         discard(std::move(last));
@@ -248,22 +299,27 @@ upstream_lease upstream_pool::take_idle(const upstream_target& target)
 
 upstream_lease upstream_pool::make(std::shared_ptr<const upstream_target> target)
 {
-    return std::make_unique<upstream_connection>(loop_, std::move(target), settings_.head_limit);
+    auto made = std::make_unique<upstream_connection>(loop_, std::move(target), settings_.head_limit);
+    made->life() = connection_life{settings_.life, loop_.now(), settings_.random()};
+    return made;
 }
 
 void upstream_pool::give_back(upstream_lease connection)
 {
     auto& side = connection->side();
     connection->set_listener(nullptr);
+    const auto now = loop_.now();
+    const bool lives =
+        connection->life().rest(now, connection->parser().head().keep_alive_for) && connection->usable(now);
     auto& list = idle_[connection->target().key];
-    if (closed_ || side.ended() || side.writing() || !side.received().empty() ||
+    if (closed_ || !lives || side.ended() || side.writing() || !side.received().empty() ||
         list.size() >= settings_.idle_connections) {
         discard(std::move(connection));
         return;
     }
     connection->mark_reused();
     connection->parser().reset();
-    connection->idle_since = loop_.now();
+    connection->idle_since = now;
     side.arm();  // its end is noticed while it waits
     list.push_back(std::move(connection));
     ++idle_count_;
@@ -273,6 +329,19 @@ void upstream_pool::discard(upstream_lease connection)
 {
     connection->set_listener(nullptr);
     connection->close();
+}
+
+void upstream_pool::drop_idle(std::string_view key)
+{
+    const auto found = idle_.find(std::string(key));
+    if (found == idle_.end()) {
+        return;
+    }
+    idle_count_ -= found->second.size();
+    for (auto& each : found->second) {
+        discard(std::move(each));
+    }
+    idle_.erase(found);
 }
 
 void upstream_pool::close()
@@ -292,8 +361,7 @@ void upstream_pool::on_sweep(core::steady_time now)
     for (auto& [key, list] : idle_) {
         for (std::size_t i = list.size(); i-- > 0;) {
             auto& each = *list[i];
-            const auto idle_for = now - each.idle_since;
-            if (each.side().ended() || !each.side().received().empty() || idle_for > settings_.keep) {
+            if (each.side().ended() || !each.side().received().empty() || !each.usable(now)) {
                 discard(std::move(list[i]));
                 list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
                 --idle_count_;

@@ -10,6 +10,8 @@
 #include "net/loop/loop.hpp"
 #include "net/loop/stream.hpp"
 #include "net/tls/tls_context.hpp"
+#include "net/upstream/connect_race.hpp"
+#include "net/upstream/connection_life.hpp"
 
 #include <array>
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <unordered_map>
 #include <vector>
 
@@ -56,14 +59,14 @@ core::result<upstream_target> make_target(
     std::shared_ptr<const core::address_rule> addresses = nullptr
 );
 
-class upstream_connection final : private opening_observer {
+class upstream_connection final : private opening_observer, private race_observer {
 public:
     upstream_connection(loop& owner, std::shared_ptr<const upstream_target> target, std::size_t head_limit);
     upstream_connection(const upstream_connection&) = delete;
     upstream_connection& operator=(const upstream_connection&) = delete;
 
-    // Resolves, connects to those of the addresses that the target allows, in their order, shakes hands. The listener is set
-    // when it has ended. Fails with upstream_forbidden if the target allows none of the addresses.
+    // Resolves, if the name is not known, connects to those of the addresses that the target allows (net/upstream/connect_race.hpp),
+    // shakes hands. The listener is set when it has ended. Fails with upstream_forbidden if the target allows none of the addresses.
     void connect(signal& listener);
     bool connecting() const noexcept { return connecting_; }
     const std::optional<core::error>& failure() const noexcept { return failure_; }
@@ -80,6 +83,18 @@ public:
     bool reused() const noexcept { return reused_; }
     void mark_reused() noexcept { reused_ = true; }
 
+    // Whether another call may have it now: its life is not over, and its address is still one of the host's. While the host has no
+    // known addresses, the one that it has stays good.
+    bool usable(core::steady_time now) noexcept;
+
+    // A call takes it: its name stays in use.
+    void note_use(core::steady_time now) noexcept;
+
+    // Whether a target of the same key may have it: its address is one that the target allows.
+    bool suits(const upstream_target& target) const noexcept;
+
+    connection_life& life() noexcept { return life_; }
+
     // Whether the agent's side had ended the connection before anything beyond its first `bytes` written bytes came:
     // it ended in order (a FIN: end of stream, or EPIPE where our bytes then met no socket), and its kernel acknowledged
     // nothing more. What was written since then cannot have been processed, whatever it asks for.
@@ -90,34 +105,41 @@ public:
     core::steady_time idle_since{};
 
 private:
-    void on_resolved(error_code ec, const std::vector<tcp::endpoint>& found);
-    void begin(std::vector<tcp::endpoint> found);
-    void try_next();
+    void on_resolved(error_code ec);
+    void begin(const address_list& found);
+    void on_connected(core::descriptor socket, std::size_t place) override;
+    void on_refused(error_code last) override;
     void on_opened(error_code ec) override;
     void shake_hands();
     void fail(core::errc code, std::string detail);
     void finish();
 
     std::shared_ptr<const upstream_target> target_;
-    resolver& names_;
-    resolver::ticket lookup_;  // while a name is being looked up
-    std::vector<tcp::endpoint> addresses_;
-    std::size_t next_address_ = 0;
+    loop& loop_;
+    resolver::name_ptr name_;             // null: the host is an address
+    resolver::ticket lookup_;             // while the name is being looked up
+    std::unique_ptr<connect_race> race_;  // while it connects
+    asio::ip::address address_;           // since then
+    unsigned checked_ = 0;                // name_->changes when address_ was found to be one of the name's
+    connection_life life_;
     stream side_;
     http1::response_parser parser_;
     std::optional<core::error> failure_;
     signal* listener_ = nullptr;
-    error_code last_error_;
     bool connecting_ = false;
     bool reused_ = false;
 };
 
 using upstream_lease = std::unique_ptr<upstream_connection>;
 
+// 0 to less than 1. Any thread.
+double random_share();
+
 struct pool_settings {
     std::size_t head_limit = 64 * 1024;
     std::size_t idle_connections = 256;  // per target
-    core::duration keep{60000};
+    life_settings life{};
+    double (*random)() = random_share;
 };
 
 class upstream_pool final : public timed {
@@ -134,6 +156,9 @@ public:
     // After an exchange that left it clean: for the next one. Else: discard().
     void give_back(upstream_lease connection);
     void discard(upstream_lease connection);
+
+    // Closes what is idle of this target: its host is down, or it is not called any more. What carries an exchange stays.
+    void drop_idle(std::string_view key);
 
     // Closes what is idle and keeps nothing from now on.
     void close();

@@ -164,6 +164,11 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.sse_event == 3 * 1024 * 1024);
     CHECK(s.limits.upstream_header == 65 * 1024);
     CHECK(s.limits.upstream_connections == 257);
+    CHECK(s.limits.upstream_requests == 9999);
+    CHECK(s.timeouts.dns == 3s);
+    CHECK(s.timeouts.upstream_max_age == 11min);
+    CHECK(s.dns.refresh == 29s);
+    CHECK(s.dns.stale == 6min);
     CHECK(s.limits.rpc_batch == 51);
     CHECK(s.limits.rpc_body == 65 * 1024);
     CHECK(s.limits.rpc_answer == 5 * 1024 * 1024);

@@ -580,6 +580,7 @@ TEST_CASE("the gateway and its process are described")
     sample.agents = 3;
     sample.connections = 4;
     sample.idle_upstream_connections = 5;
+    sample.dns_failures = 20;
     sample.dropped_log_lines = 6;
     sample.dropped_audit_lines = 16;
     sample.key_sets = {{"idp", 90s}, {"never read", std::nullopt}};
@@ -613,6 +614,7 @@ TEST_CASE("the gateway and its process are described")
         "cardea_metrics_agents_omitted 19",
         "cardea_connections_open 4",
         "cardea_upstream_connections_idle 5",
+        "cardea_dns_failures_total 20",
         "cardea_connections_refused_total 7",
         "cardea_log_lines_dropped_total 6",
         "cardea_audit_dropped_total 16",
@@ -860,7 +862,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 79);
+        CHECK(described.size() == 80);
         CHECK(page.ends_with('\n'));
     }
 }

@@ -2,9 +2,18 @@
 
 #include "net/loop/loop.hpp"
 
+#include <boost/asio/error.hpp>
+
 #include <doctest/doctest.h>
 
-#include <vector>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <thread>
+#include <utility>
+
+using namespace std::chrono_literals;
 
 TEST_SUITE_BEGIN("net/loop/resolver");
 
@@ -13,70 +22,136 @@ namespace {
 struct outcome {
     int answers = 0;
     net::error_code ec;
-    std::vector<net::tcp::endpoint> found;
 };
 
 auto keep(net::loop& loop, outcome& into, int last)
 {
-    return [&loop, &into, last](net::error_code ec, const std::vector<net::tcp::endpoint>& found) {
+    return [&loop, &into, last](net::error_code ec) {
         ++into.answers;
         into.ec = ec;
-        into.found = found;
         if (into.answers == last) {
             loop.stop();
         }
     };
 }
 
+net::resolver::ticket ask(net::loop& loop, const std::string& host, net::resolver::receiver answered)
+{
+    const auto now = loop.now();
+    return loop.names().ask(loop.names().find(host, now), std::move(answered), now);
+}
+
+// A lookup that is open until the test says what it finds. Lookups under way outlive the test: they share this.
+struct held_lookup {
+    std::atomic<bool> open{false};
+    std::atomic<int> begun{0};
+
+    net::name_answer answer()
+    {
+        ++begun;
+        open.wait(false);
+        return {{}, {net::asio::ip::make_address("192.0.2.1")}};
+    }
+
+    void release()
+    {
+        open = true;
+        open.notify_all();
+    }
+};
+
+std::shared_ptr<net::name_book> book_of(const std::shared_ptr<held_lookup>& lookup, const net::name_settings& settings)
+{
+    return std::make_shared<net::name_book>(settings, [lookup](const std::string&) { return lookup->answer(); });
+}
+
 }  // namespace
 
-TEST_CASE("a name becomes its addresses with the port, for all callers at the same time")
+TEST_CASE("A name becomes its addresses for all callers at the same time")
 {
     net::loop loop;
     outcome both;
-    const auto first = loop.names().ask("localhost", "4321", keep(loop, both, 2));
-    const auto second = loop.names().ask("localhost", "4321", keep(loop, both, 2));
+    const auto first = ask(loop, "localhost", keep(loop, both, 2));
+    const auto second = ask(loop, "localhost", keep(loop, both, 2));
     CHECK(both.answers == 0);
     loop.run();
     CHECK(both.answers == 2);
     CHECK_FALSE(both.ec);
-    REQUIRE_FALSE(both.found.empty());
-    for (const auto& address : both.found) {
-        CHECK(address.port() == 4321);
-        CHECK(address.address().is_loopback());
+    const auto known = loop.names().find("localhost", loop.now());
+    REQUIRE(known->addresses != nullptr);
+    for (const auto& address : *known->addresses) {
+        CHECK(address.is_loopback());
     }
 }
 
-TEST_CASE("a name that nobody has is an error")
+TEST_CASE("A name that nobody has is an error")
 {
     net::loop loop;
     outcome got;
-    const auto question = loop.names().ask("no-such-host.invalid", "80", keep(loop, got, 1));
+    const auto question = ask(loop, "no-such-host.invalid", keep(loop, got, 1));
     loop.run();
     CHECK(got.ec);
-    CHECK(got.found.empty());
+    CHECK(got.ec != net::asio::error::timed_out);
 }
 
-TEST_CASE("a question that was withdrawn is not answered, and its asker may be gone")
+TEST_CASE("A question that was withdrawn is not answered, and its asker may be gone")
 {
     net::loop loop;
     outcome got;
     {
         outcome gone;
-        const auto withdrawn = loop.names().ask("localhost", "1", keep(loop, gone, 1));
+        const auto withdrawn = ask(loop, "localhost", keep(loop, gone, 1));
     }
-    const auto question = loop.names().ask("localhost", "1", keep(loop, got, 1));
+    const auto question = ask(loop, "localhost", keep(loop, got, 1));
     loop.run();
     CHECK(got.answers == 1);
 }
 
-TEST_CASE("a loop may end while names are looked up")
+TEST_CASE("A loop may end while names are looked up")
 {
-    net::loop loop;
+    const auto lookup = std::make_shared<held_lookup>();
+    {
+        net::loop loop{book_of(lookup, {})};
+        outcome got;
+        const auto question = ask(loop, "slow.test", keep(loop, got, 1));
+        loop.stop();
+        CHECK(got.answers == 0);
+    }
+    lookup->release();
+}
+
+TEST_CASE("A question about a name whose lookup takes too long fails, and the late answer still counts")
+{
+    const auto lookup = std::make_shared<held_lookup>();
+    const auto book = book_of(lookup, {.timeout = 100ms});
+    {
+        net::loop loop{book};
+        outcome got;
+        const auto question = ask(loop, "slow.test", keep(loop, got, 1));
+        loop.run();
+        CHECK(got.ec == net::asio::error::timed_out);
+    }
+    net::loop next{book};
     outcome got;
-    const auto question = loop.names().ask("localhost", "2", keep(loop, got, 1));
-    loop.stop();
-    CHECK(got.answers == 0);
+    const auto question = ask(next, "slow.test", keep(next, got, 1));
+    lookup->release();
+    next.run();
+    CHECK_FALSE(got.ec);
+    CHECK(next.names().find("slow.test", next.now())->addresses != nullptr);
+}
+
+TEST_CASE("What one loop has asked another one knows at once")
+{
+    const auto lookup = std::make_shared<held_lookup>();
+    lookup->release();
+    const auto book = book_of(lookup, {});
+    net::loop one{book};
+    net::loop other{book};
+    outcome got;
+    const auto question = ask(one, "agent.test", keep(one, got, 1));
+    one.run();
+    CHECK(other.names().find("agent.test", other.now())->addresses != nullptr);
+    CHECK(lookup->begun == 1);
 }
 
 TEST_SUITE_END();

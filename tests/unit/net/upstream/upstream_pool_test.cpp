@@ -295,7 +295,7 @@ TEST_CASE("no more connections are kept than the limit says")
 {
     for (std::size_t limit : {0U, 1U, 2U, 3U}) {
         CAPTURE(limit);
-        rig r{{.head_limit = 1024, .idle_connections = limit, .keep = 1min}};
+        rig r{{.head_limit = 1024, .idle_connections = limit}};
         r.run(keep_two(r, std::min<std::size_t>(limit, 2)));
     }
 }
@@ -314,7 +314,7 @@ TEST_CASE("a connection that is given up while it connects is closed and forgott
 
 TEST_CASE("an idle connection is closed when its time is up")
 {
-    rig r{{.head_limit = 1024, .idle_connections = 4, .keep = 50ms}};
+    rig r{{.head_limit = 1024, .idle_connections = 4, .life = {.keep = 50ms, .max_age = 1h}}};
     r.run(outlive_the_keep(r));
 }
 

@@ -1,0 +1,63 @@
+// What is known of one name, and when it is looked up again. Pure: the time comes from the caller.
+#pragma once
+
+#include "core/clock.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace net {
+
+using address_list = std::vector<boost::asio::ip::address>;  // in the order in which they are tried
+using shared_addresses = std::shared_ptr<const address_list>;
+
+struct name_settings {
+    core::duration timeout{2'000};     // of a lookup
+    core::duration refresh{30'000};    // from one lookup to the next
+    core::duration stale{5 * 60'000};  // how long addresses are valid while lookups fail
+};
+
+class name_record {
+public:
+    explicit name_record(const name_settings& settings) noexcept
+        : settings_{settings}
+    {
+    }
+
+    // A lookup has begun; it ends with found() or failed(), however late. One at a time.
+    void begin(core::steady_time now) noexcept;
+    bool looking() const noexcept { return begun_.has_value(); }
+
+    // At least one address. True: they differ from those before, also in their order.
+    bool found(address_list addresses, core::steady_time now);
+
+    // The addresses stay valid. True: this is a failure that pass() has not reported as late.
+    bool failed(core::steady_time now) noexcept;
+
+    // What the time has brought since the last call.
+    struct change {
+        bool late = false;     // the lookup has taken longer than the timeout, which is a failure
+        bool gone = false;     // lookups have failed for `stale`: there are no addresses any more
+        bool look_up = false;  // another lookup is due: begin()
+    };
+    change pass(core::steady_time now) noexcept;
+
+    // When pass() has something to say next.
+    core::steady_time due() const noexcept;
+
+    // Null: none are known.
+    const shared_addresses& addresses() const noexcept { return addresses_; }
+
+private:
+    name_settings settings_;
+    shared_addresses addresses_;
+    std::optional<core::steady_time> begun_;          // the lookup under way
+    std::optional<core::steady_time> failing_since_;  // no lookup has succeeded since
+    core::steady_time next_{core::steady_time::max()};
+    bool late_ = false;  // the lookup under way
+};
+
+}  // namespace net
