@@ -35,22 +35,6 @@ std::size_t or_cores(std::uint64_t configured)
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
-void each_of(worker_list workers, void (traffic::worker::*what)())
-{
-    for (const auto& each : workers) {
-        (each.get()->*what)();
-    }
-}
-
-std::size_t open_connections(worker_list workers) noexcept
-{
-    std::size_t open = 0;
-    for (const auto& each : workers) {
-        open += each->service().open();
-    }
-    return open;
-}
-
 std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list workers)
 {
     std::vector<const net::heartbeat*> all{&control.timers().pulse()};
@@ -108,15 +92,6 @@ telemetry::named_counts by_outcome(const model::store_writes& writes)
     };
 }
 
-// The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
-// kill a process that ends in order. This set stays; it is made at the end because it costs descriptors.
-void keep_signals_from_killing()
-{
-    static auto* const nobody = new net::asio::io_context;
-    static auto* const kept = new net::asio::signal_set{*nobody, SIGINT, SIGTERM};
-    static_cast<void>(kept);
-}
-
 }  // namespace
 
 server::server(
@@ -136,8 +111,7 @@ server::server(
       scrapers_{*this, log_},
       listeners_{control_, settings_, shared_, log_},
       reports_{control_.get_executor(), log_},
-      signals_{control_.get_executor()},
-      drain_{control_.get_executor()}
+      signals_{control_.get_executor()}
 {
 }
 
@@ -197,7 +171,33 @@ core::result<> server::start()
          [this](const auto& settings) { settings_ended(settings); },
          [this](bool begins) { reports_.reloading(begins); }}
     );
+    make_end();
     return {};
+}
+
+void server::make_end()
+{
+    end_ = std::make_unique<orderly_end>(orderly_end::parts{
+        control_,
+        settings_,
+        log_,
+        workers_,
+        listeners_,
+        reports_,
+        *reloader_,
+        *sessions_,
+        *callers_,
+        breakers_,
+        *cards_,
+        *card_thread_,
+        *credentials_,
+        *agent_tokens_,
+        *push_,
+        *keeper_,
+        *tasks_,
+        fetcher_,
+        signals_
+    });
 }
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
@@ -251,7 +251,7 @@ core::result<> server::open_listeners()
 
 void server::handle_signals()
 {
-    handles_signals_ = true;
+    end_->keep_signals();
     signals_.add(SIGHUP);
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
@@ -260,9 +260,11 @@ void server::handle_signals()
 
 void server::run()
 {
-    each_of(workers_, &traffic::worker::start);
+    for (const auto& each : workers_) {
+        each->start();
+    }
     listeners_.start();
-    ready_ = true;
+    serves_ = true;
     const auto state = [this] {
         return service_state{
             .agents = cards_->agents(),
@@ -274,14 +276,14 @@ void server::run()
     control_.run();
     workers_.clear();  // joins; writes the last access lines
     audit_.end();
-    log_.write(core::log_level::info, "stopped", {{"cut", cut_}});
+    log_.write(core::log_level::info, "stopped", {{"cut", end_->cut()}});
 }
 
 void server::wait_for_signal()
 {
     signals_.async_wait([this](net::error_code ec, int number) {
         // A signal that came with the end: to wait for another one would keep the loop from ending.
-        if (ec || ended_) {
+        if (ec || end_->complete()) {
             return;
         }
         log_.write(core::log_level::info, "signal", {{"number", number}});
@@ -291,71 +293,14 @@ void server::wait_for_signal()
             listeners_.certificates().refresh(/*asked=*/true);
             reloader_->begin(reload_trigger::signal);
         } else {
-            begin_stop();
+            end_->begin();
         }
     });
 }
 
 void server::stop()
 {
-    net::asio::post(control_.get_executor(), [this] { begin_stop(); });
-}
-
-void server::begin_stop()
-{
-    if (std::exchange(stopping_, true)) {
-        drain_.cut_short();
-        return;
-    }
-    net::asio::co_spawn(control_.get_executor(), drain_and_stop(), [this](const std::exception_ptr& bug) {
-        net::log_thrown(bug, log_, "shutdown");
-    });
-}
-
-net::task<> server::drain_and_stop()
-{
-    ready_ = false;
-    reports_.stopping();
-    each_of(workers_, &traffic::worker::announce_end);
-    log_.write(core::log_level::info, "draining", {{"connections", open_connections(workers_)}});
-    const std::function<bool()> nothing = [] { return false; };
-    const std::function<bool()> empty = [this] { return open_connections(workers_) == 0; };
-    const auto begun = std::chrono::steady_clock::now();
-    co_await drain_.wait(nothing, begun + settings_.timeouts.drain_delay);
-    listeners_.end_traffic();
-    each_of(workers_, &traffic::worker::drain);
-    co_await drain_.wait(empty, begun + settings_.timeouts.drain_streams);
-    each_of(workers_, &traffic::worker::end_streams);
-    co_await drain_.wait(empty, begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
-    cut_ = open_connections(workers_);
-    each_of(workers_, &traffic::worker::abort);
-    reloader_->stop();
-    sessions_->stop();
-    callers_->stop();
-    breakers_.stop();
-    cards_->stop();
-    card_thread_->stop();
-    credentials_->stop();
-    agent_tokens_->stop();
-    push_->stop();
-    fetcher_.reset();
-    co_await drain_.wait(empty, net::never);
-    tasks_->stop();
-    listeners_.end();
-    const std::function<bool()> idle = [this] {
-        return !listeners_.busy() && !keeper_->busy() && !cards_->busy() && !reloader_->busy() && !sessions_->busy() &&
-               !callers_->busy() && !push_->busy() && !tasks_->busy();
-    };
-    co_await drain_.wait(idle, net::never);
-    each_of(workers_, &traffic::worker::stop);
-    ended_ = true;
-    if (handles_signals_) {
-        keep_signals_from_killing();
-    }
-    signals_.cancel();
-    reports_.end();
-    listeners_.certificates().stop();
-    control_.stop();
+    net::asio::post(control_.get_executor(), [this] { end_->begin(); });
 }
 
 void server::note_calls(std::vector<model::call_note> notes)
@@ -375,7 +320,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     telemetry::gateway_sample now;
     describe(now, reloader_->counts());
     now.started = started_;
-    now.ready = ready_;
+    now.ready = ready();
     now.agents = cards_->agents();
     now.connections = open_connections(workers_);
     now.refused_connections = listeners_.refused();

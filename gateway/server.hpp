@@ -14,7 +14,6 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
-#include "gateway/drain_wait.hpp"
 #include "gateway/inherited_listeners.hpp"
 #include "gateway/listeners.hpp"
 #include "gateway/management/directory.hpp"
@@ -23,6 +22,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
+#include "gateway/orderly_end.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
@@ -136,7 +136,7 @@ private:
         return management_->enroll(std::move(body), std::move(by));
     }
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
-    bool ready() const noexcept override { return ready_; }
+    bool ready() const noexcept override { return serves_ && !end_->begun(); }
     bool audit_fails() const noexcept override { return audit_.failing(); }
     std::unique_ptr<metrics_body> metrics(bool gzip) override;
     net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
@@ -145,8 +145,7 @@ private:
     void settings_ended(const std::vector<std::string_view>& settings);
     core::result<> open_listeners();
     void wait_for_signal();
-    void begin_stop();
-    net::task<> drain_and_stop();
+    void make_end();
 
     config::settings settings_;
     std::string public_base_;  // since start()
@@ -189,12 +188,8 @@ private:
     listeners listeners_;
     service_reports reports_;
     net::asio::basic_signal_set<net::executor> signals_;
-    drain_wait drain_;
-    bool handles_signals_ = false;
-    bool ready_ = false;
-    bool stopping_ = false;
-    bool ended_ = false;
-    std::size_t cut_ = 0;  // connections that were in use when time was over
+    std::unique_ptr<orderly_end> end_;
+    bool serves_ = false;
 };
 
 }  // namespace gateway
