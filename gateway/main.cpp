@@ -13,14 +13,17 @@
 #include "gateway/model/terminal_text.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/open_store.hpp"
+#include "gateway/predecessor.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/server.hpp"
 #include "gateway/telemetry/log_output.hpp"
 #include "net/loop/descriptor_budget.hpp"
 #include "net/process/inherited_descriptors.hpp"
 #include "net/process/service_manager.hpp"
+#include "store/sqlite.hpp"
 
 #include <fcntl.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -29,7 +32,9 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
+#include <filesystem>
 #include <iostream>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -42,6 +47,8 @@ namespace {
 // Stable: scripts depend on them.
 constexpr int exit_failure = 1;
 constexpr int exit_unusable = 2;
+
+using command_words = std::vector<std::string>;  // as they came, the program's name first
 
 std::optional<std::string> environment_variable(std::string_view name)
 {
@@ -165,17 +172,124 @@ void greet(const gateway::cli::command_line& asked, const gateway::listeners& bo
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
 }
 
-int run(const gateway::cli::command_line& asked)
+// How this process was started, so that another one can be started as it was.
+gateway::handover_source how_started(const command_words& words, const net::service_manager& manager)
 {
+    gateway::handover_source out;
+    std::error_code failed;
+    // What execve() was given; a name from the PATH is already a path here.
+    const auto* const program = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
+    if (program != nullptr) {
+        const auto path = std::filesystem::absolute(program, failed);
+        out.program = failed ? std::string{} : path.string();
+    }
+    out.arguments = words;
+    out.manager = manager;
+    return out;
+}
+
+// The addresses that the sockets are for; nothing for one of the service manager, which stays whatever the configuration says.
+gateway::inherited_addresses written_addresses(
+    gateway::inherited_addresses written,
+    const gateway::inherited_listeners& sockets,
+    const std::optional<gateway::handover_hello>& hello
+)
+{
+    const auto forget_fixed = [&](auto& address, const auto& socket, const auto& before) {
+        if (socket && !(hello && before)) {
+            address.reset();
+        }
+    };
+    const auto before = hello ? hello->configured : gateway::inherited_addresses{};
+    forget_fixed(written.listen, sockets.traffic, before.listen);
+    forget_fixed(written.admin, sockets.admin, before.admin);
+    forget_fixed(written.metrics, sockets.metrics, before.metrics);
+    return written;
+}
+
+// Reads the configuration with those of the inherited sockets whose addresses it still has. Those that the service manager passed
+// stay, whatever it says.
+gateway::configuration read_for(
+    const gateway::cli::command_line& asked,
+    gateway::inherited_listeners& sockets,
+    const std::optional<gateway::handover_hello>& hello
+)
+{
+    using gateway::reading;
+    auto configured = gateway::read_configuration(asked, environment_variable, reading::first, sockets.addresses());
+    if (hello && sockets.keep_unchanged(configured.written, hello->configured)) {
+        configured = gateway::read_configuration(asked, environment_variable, reading::first, sockets.addresses());
+    }
+    return configured;
+}
+
+// What this process takes over from another one.
+struct taken_over {
+    std::unique_ptr<gateway::predecessor> from;  // null: there is none
+    std::optional<gateway::handover_hello> hello;
+    gateway::carried_state state;
+};
+
+core::result<taken_over> greet_predecessor(core::descriptor end)
+{
+    taken_over out;
+    if (end.open()) {
+        out.from = std::make_unique<gateway::predecessor>(std::move(end));
+        auto hello = out.from->greet();
+        if (!hello) {
+            return std::move(hello).error();
+        }
+        out.hello = std::move(*hello);
+    }
+    return out;
+}
+
+// Nothing is touched that the predecessor still has: it goes on if this process ends here.
+core::result<> take_over(taken_over& all, const gateway::configuration& configured)
+{
+    if (all.from == nullptr) {
+        return {};
+    }
+    if (auto agents = gateway::model::make_snapshot(configured.settings, "http://localhost"); !agents) {
+        return std::move(agents).error();
+    }
+    auto state = all.from->prepare({store::sqlite_schema(), std::string{gateway::model::version()}});
+    if (!state) {
+        return std::move(state).error();
+    }
+    all.state = std::move(*state);
+    return {};
+}
+
+int give_up(const taken_over& all, const std::string& why)
+{
+    complain(why);
+    if (all.from != nullptr) {
+        all.from->say_failed(why);
+    }
+    return exit_unusable;
+}
+
+int run(const gateway::cli::command_line& asked, const command_words& words)
+{
+    std::signal(SIGUSR2, SIG_IGN);  // until there is something to hand over
     auto service = take_service();
     if (!service) {
         complain(service.error().detail);
         return exit_unusable;
     }
-    const auto inherited = service->sockets.addresses();
-    auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first, inherited);
-    if (!usable(configured, asked.config_file)) {
+    auto taken = greet_predecessor(std::move(service->sockets.handover));
+    if (!taken) {
+        complain(taken.error().detail);
         return exit_unusable;
+    }
+    auto configured = read_for(asked, service->sockets, taken->hello);
+    const auto inherited = service->sockets.addresses();
+    if (!usable(configured, asked.config_file)) {
+        return give_up(*taken, configured.problems.front());
+    }
+    if (auto passed = take_over(*taken, configured); !passed) {
+        return give_up(*taken, passed.error().detail);
     }
     auto& settings = configured.settings;
     set_dumpable(settings.debug.core);
@@ -187,10 +301,9 @@ int run(const gateway::cli::command_line& asked)
     output.set_form(gateway::telemetry::form_at(place, settings.log_format));
     core::logger log{output, settings.log_level};
     gateway::log_warnings(configured.warnings, log);
-    auto store = gateway::open_store(settings.store, environment_variable);
+    auto store = gateway::open_store(settings.store, environment_variable, std::move(taken->state.memory));
     if (!store) {
-        complain(store.error().detail);
-        return exit_unusable;
+        return give_up(*taken, store.error().detail);
     }
     if (!store->unusable_place.empty()) {
         log.write(core::log_level::warn, "store_in_memory", {{"reason", store->unusable_place}});
@@ -204,16 +317,24 @@ int run(const gateway::cli::command_line& asked)
     const auto read_again = [asked, inherited] {
         return gateway::read_configuration(asked, environment_variable, gateway::reading::again, inherited);
     };
+    auto started_as = how_started(words, service->manager);
+    started_as.configured = written_addresses(configured.written, service->sockets, taken->hello);
+    started_as.open_store = [path = store->path] { return store::open_sqlite({.path = path}); };
+    server.set_handover(std::move(started_as));
+    if (taken->from != nullptr) {
+        server.set_predecessor(*taken->from, std::move(taken->state));
+    }
     server.set_service(std::move(service->sockets), service->manager);
     server.set_configuration_source({read_again, std::move(configured.files), std::move(configured.tls_files)});
     if (const auto started = server.start(); !started) {
-        complain(started.error().detail);
-        return exit_unusable;
+        return give_up(*taken, started.error().detail);
     }
     server.handle_signals();  // before the line that tells whoever started us that there is something to stop
     // Whatever the level: whoever starts a gateway on port 0 needs this line.
     output.write(listening_line(server.addresses()));
-    greet(asked, server.addresses(), store->path);
+    if (taken->from == nullptr) {
+        greet(asked, server.addresses(), store->path);
+    }
     server.run();
     return EXIT_SUCCESS;
 }
@@ -279,7 +400,7 @@ int make_key(const gateway::cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
-int carry_out(const gateway::cli::command_line& asked)
+int carry_out(const gateway::cli::command_line& asked, const command_words& words)
 {
     if (!asked.problem.empty()) {
         complain(asked.problem);
@@ -287,7 +408,7 @@ int carry_out(const gateway::cli::command_line& asked)
     }
     switch (asked.verb) {
         case gateway::cli::top_verb::run:
-            return run(asked);
+            return run(asked, words);
         case gateway::cli::top_verb::validate:
             return validate(asked);
         case gateway::cli::top_verb::config_schema:
@@ -318,7 +439,7 @@ int main(int argc, char** argv)
     open_standard_descriptors();
     try {
         set_dumpable(false);  // before there is a secret
-        const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}));
+        const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}), {argv, argv + argc});
         std::cout.flush();
         if (!std::cout) {
             complain("the output could not be written to stdout");

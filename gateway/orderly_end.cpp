@@ -15,6 +15,9 @@
 namespace gateway {
 namespace {
 
+// After a hand-over, for operators whose answers are on their way, such as the one that asked for it.
+constexpr core::duration last_answers{2000};
+
 void each_of(worker_list workers, void (traffic::worker::*what)())
 {
     for (const auto& each : workers) {
@@ -27,7 +30,7 @@ void each_of(worker_list workers, void (traffic::worker::*what)())
 void keep_signals_from_killing()
 {
     static auto* const nobody = new net::asio::io_context;
-    static auto* const kept = new net::asio::signal_set{*nobody, SIGINT, SIGTERM};
+    static auto* const kept = new net::asio::signal_set{*nobody, SIGINT, SIGTERM, SIGUSR2};
     static_cast<void>(kept);
 }
 
@@ -52,8 +55,26 @@ void orderly_end::begin()
 {
     if (std::exchange(begun_, true)) {
         drain_.cut_short();
-        return;
+    } else if (!handed_over_) {
+        start();
     }
+}
+
+void orderly_end::begin_handed_over()
+{
+    if (!begun_ && !std::exchange(handed_over_, true)) {
+        start();
+    }
+}
+
+void orderly_end::set_also(std::function<bool()> busy, std::function<void()> told)
+{
+    also_busy_ = std::move(busy);
+    programs_gone_ = std::move(told);
+}
+
+void orderly_end::start()
+{
     net::asio::co_spawn(all_.control.get_executor(), run(), [this](const std::exception_ptr& bug) {
         net::log_thrown(bug, all_.log, "shutdown");
     });
@@ -61,12 +82,23 @@ void orderly_end::begin()
 
 net::task<> orderly_end::run()
 {
-    all_.reports.stopping();
+    if (!handed_over_) {
+        all_.reports.stopping();
+    }
     co_await finish_callers();
     stop_planes();
     const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
     co_await drain_.wait(empty, net::never);
+    const std::function<bool()> no_programs = [this] { return !all_.sessions.busy() && !all_.callers.busy(); };
+    co_await drain_.wait(no_programs, net::never);
+    if (programs_gone_) {
+        programs_gone_();
+    }
     all_.tasks.stop();
+    if (handed_over_) {
+        const std::function<bool()> no_operator = [this] { return !all_.addresses.busy(); };
+        co_await drain_.wait(no_operator, std::chrono::steady_clock::now() + last_answers);
+    }
     all_.addresses.end();
     const std::function<bool()> nothing_left = [this] { return idle(); };
     co_await drain_.wait(nothing_left, net::never);
@@ -90,8 +122,11 @@ net::task<> orderly_end::finish_callers()
     all_.log.write(core::log_level::info, "draining", {{"connections", open_connections(all_.workers)}});
     const std::function<bool()> nothing = [] { return false; };
     const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
-    co_await drain_.wait(nothing, begun + times.drain_delay);
+    co_await drain_.wait(nothing, handed_over_ ? begun : begun + times.drain_delay);
     all_.addresses.end_traffic();
+    if (handed_over_) {
+        all_.addresses.end_operators();
+    }
     each_of(all_.workers, &traffic::worker::drain);
     co_await drain_.wait(empty, begun + times.drain_streams);
     each_of(all_.workers, &traffic::worker::end_streams);
@@ -116,8 +151,9 @@ void orderly_end::stop_planes()
 
 bool orderly_end::idle() const
 {
-    return !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() && !all_.reloads.busy() &&
-           !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy();
+    return !(also_busy_ && also_busy_()) && !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() &&
+           !all_.reloads.busy() && !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() &&
+           !all_.tasks.busy();
 }
 
 }  // namespace gateway

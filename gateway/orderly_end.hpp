@@ -25,6 +25,7 @@
 #include <boost/asio/basic_signal_set.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 
 namespace gateway {
@@ -67,7 +68,13 @@ public:
     // The first call begins the end, a second one makes it abrupt.
     void begin();
 
-    bool begun() const noexcept { return begun_; }
+    // The same, but another process has taken this one's place and accepts already; that is no call of begin().
+    void begin_handed_over();
+
+    // Before begin(): the end waits for what else is under way. `told` hears when the programs of MCP servers are gone.
+    void set_also(std::function<bool()> busy, std::function<void()> told);
+
+    bool begun() const noexcept { return begun_ || handed_over_; }
 
     // Everything is taken down, and the loop stops.
     bool complete() const noexcept { return complete_; }
@@ -76,6 +83,7 @@ public:
     std::size_t cut() const noexcept { return cut_; }
 
 private:
+    void start();
     net::task<> run();
     net::task<> finish_callers();
     void stop_planes();
@@ -84,7 +92,10 @@ private:
     parts all_;
     drain_wait drain_;
     bool keeps_signals_ = false;
+    std::function<bool()> also_busy_;
+    std::function<void()> programs_gone_;
     bool begun_ = false;
+    bool handed_over_ = false;
     bool complete_ = false;
     std::size_t cut_ = 0;
 };

@@ -92,6 +92,11 @@ telemetry::named_counts by_outcome(const model::store_writes& writes)
     };
 }
 
+telemetry::named_counts by_outcome(const handover_counts& all)
+{
+    return {{"completed", all.completed}, {"failed", all.failed}, {"refused", all.refused}};
+}
+
 }  // namespace
 
 server::server(
@@ -123,6 +128,13 @@ void server::set_service(inherited_listeners sockets, const net::service_manager
     reports_.set_manager(manager);
 }
 
+void server::set_predecessor(predecessor& from, carried_state passed)
+{
+    predecessor_ = &from;
+    handovers_before_ = passed.counts;
+    listeners_.certificates().set_tickets(std::move(passed.tickets));
+}
+
 core::result<> server::start()
 {
     if (auto opened = audit_.open(settings_.audit); !opened) {
@@ -137,6 +149,9 @@ core::result<> server::start()
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
+    if (predecessor_ != nullptr) {
+        sessions_->turns().hold();  // its programs may have what only one of them can have
+    }
     callers_ = std::make_unique<gateway::caller_sessions>(control_, workers_, *sessions_, log_, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
@@ -198,6 +213,20 @@ void server::make_end()
         fetcher_,
         signals_
     });
+    handover_ = std::make_unique<handover>(
+        handover::parts{control_, settings_, log_, listeners_, reports_, store_, *end_},
+        std::move(handover_from_),
+        handovers_before_
+    );
+    const auto also_busy = [this] {
+        return handover_->busy() || (predecessor_ != nullptr && predecessor_->expected());
+    };
+    end_->set_also(also_busy, [this] {
+        handover_->free();
+        if (predecessor_ != nullptr) {
+            predecessor_->stop();
+        }
+    });
 }
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
@@ -255,6 +284,7 @@ void server::handle_signals()
     signals_.add(SIGHUP);
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
+    signals_.add(SIGUSR2);
     wait_for_signal();
 }
 
@@ -265,6 +295,21 @@ void server::run()
     }
     listeners_.start();
     serves_ = true;
+    if (predecessor_ == nullptr) {
+        begin_reports();
+    } else {
+        predecessor_->say_ready();
+        predecessor_->watch(control_, {[this] { begin_reports(); }, [this] { sessions_->turns().let_go(); }});
+    }
+    control_.run();
+    workers_.clear();  // joins; writes the last access lines
+    audit_.end();
+    log_.write(core::log_level::info, "stopped", {{"cut", end_->cut()}});
+}
+
+// Of a process that takes another one's place: once the service manager knows of it, which hears of nobody else.
+void server::begin_reports()
+{
     const auto state = [this] {
         return service_state{
             .agents = cards_->agents(),
@@ -273,10 +318,6 @@ void server::run()
         };
     };
     reports_.serving({state, pulses_of(control_, workers_)});
-    control_.run();
-    workers_.clear();  // joins; writes the last access lines
-    audit_.end();
-    log_.write(core::log_level::info, "stopped", {{"cut", end_->cut()}});
 }
 
 void server::wait_for_signal()
@@ -292,15 +333,44 @@ void server::wait_for_signal()
             audit_.reopen();
             listeners_.certificates().refresh(/*asked=*/true);
             reloader_->begin(reload_trigger::signal);
+        } else if (number == SIGUSR2) {
+            begin_handover();
         } else {
-            end_->begin();
+            begin_end();
         }
     });
 }
 
+net::task<handover_report> server::hand_over()
+{
+    auto report = co_await handover_->run();
+    if (report.refused.empty()) {
+        end_->begin_handed_over();
+    }
+    co_return report;
+}
+
+void server::begin_handover()
+{
+    net::asio::co_spawn(
+        control_.get_executor(),
+        hand_over(),
+        [this](const std::exception_ptr& bug, const handover_report&) { net::log_thrown(bug, log_, "handover"); }
+    );
+}
+
+void server::begin_end()
+{
+    handover_->abort();
+    if (predecessor_ != nullptr) {
+        predecessor_->stop();
+    }
+    end_->begin();
+}
+
 void server::stop()
 {
-    net::asio::post(control_.get_executor(), [this] { end_->begin(); });
+    net::asio::post(control_.get_executor(), [this] { begin_end(); });
 }
 
 void server::note_calls(std::vector<model::call_note> notes)
@@ -326,6 +396,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     now.refused_connections = listeners_.refused();
     now.certificates = listeners_.certificates().ends();
     now.store_writes = by_outcome(store_.writes());
+    now.handovers = by_outcome(handover_->counts());
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());

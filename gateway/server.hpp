@@ -14,6 +14,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
+#include "gateway/handover.hpp"
 #include "gateway/inherited_listeners.hpp"
 #include "gateway/listeners.hpp"
 #include "gateway/management/directory.hpp"
@@ -23,6 +24,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/orderly_end.hpp"
+#include "gateway/predecessor.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
@@ -65,6 +67,12 @@ public:
     // every address is bound here, and no service manager hears of it.
     void set_service(inherited_listeners sockets, const net::service_manager& manager);
 
+    // Before start(): how this process was started, for a hand-over. Without it each is refused.
+    void set_handover(handover_source from) { handover_from_ = std::move(from); }
+
+    // Before start(): the process whose place this one takes, which outlives the server, and what it passed.
+    void set_predecessor(predecessor& from, carried_state passed);
+
     // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.
     core::result<> start();
@@ -73,7 +81,7 @@ public:
     const listeners& addresses() const noexcept { return listeners_; }
 
     // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
-    // and the configuration again.
+    // and the configuration again; SIGUSR2 is a hand-over.
     void handle_signals();
 
     // Serves until stop(). From then on answers end their connections; after timeouts.drain_delay no connection is accepted. Calls
@@ -140,12 +148,16 @@ private:
     bool audit_fails() const noexcept override { return audit_.failing(); }
     std::unique_ptr<metrics_body> metrics(bool gzip) override;
     net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
+    net::task<handover_report> hand_over() override;
 
     void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
     void settings_ended(const std::vector<std::string_view>& settings);
     core::result<> open_listeners();
     void wait_for_signal();
     void make_end();
+    void begin_end();
+    void begin_reports();
+    void begin_handover();
 
     config::settings settings_;
     std::string public_base_;  // since start()
@@ -189,6 +201,10 @@ private:
     service_reports reports_;
     net::asio::basic_signal_set<net::executor> signals_;
     std::unique_ptr<orderly_end> end_;
+    handover_source handover_from_;
+    std::unique_ptr<handover> handover_;
+    predecessor* predecessor_ = nullptr;  // null: this process has taken nobody's place
+    handover_counts handovers_before_;
     bool serves_ = false;
 };
 
