@@ -13,17 +13,15 @@
 #include "gateway/model/terminal_text.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/open_store.hpp"
-#include "gateway/predecessor.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/server.hpp"
+#include "gateway/takeover.hpp"
 #include "gateway/telemetry/log_output.hpp"
 #include "net/loop/descriptor_budget.hpp"
 #include "net/process/inherited_descriptors.hpp"
 #include "net/process/service_manager.hpp"
-#include "store/sqlite.hpp"
 
 #include <fcntl.h>
-#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
@@ -32,9 +30,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <exception>
-#include <filesystem>
 #include <iostream>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -47,8 +43,6 @@ namespace {
 // Stable: scripts depend on them.
 constexpr int exit_failure = 1;
 constexpr int exit_unusable = 2;
-
-using command_words = std::vector<std::string>;  // as they came, the program's name first
 
 std::optional<std::string> environment_variable(std::string_view name)
 {
@@ -172,96 +166,20 @@ void greet(const gateway::cli::command_line& asked, const gateway::listeners& bo
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
 }
 
-// How this process was started, so that another one can be started as it was.
-gateway::handover_source how_started(const command_words& words, const net::service_manager& manager)
+// Whatever the level: whoever starts a gateway on port 0 needs this line.
+void announce(gateway::telemetry::log_output& output, const gateway::listeners& bound)
 {
-    gateway::handover_source out;
-    std::error_code failed;
-    // What execve() was given; a name from the PATH is already a path here.
-    const auto* const program = reinterpret_cast<const char*>(::getauxval(AT_EXECFN));
-    if (program != nullptr) {
-        const auto path = std::filesystem::absolute(program, failed);
-        out.program = failed ? std::string{} : path.string();
-    }
-    out.arguments = words;
-    out.manager = manager;
-    return out;
+    output.write(listening_line(bound));
 }
 
-// The addresses that the sockets are for; nothing for one of the service manager, which stays whatever the configuration says.
-gateway::inherited_addresses written_addresses(
-    gateway::inherited_addresses written,
-    const gateway::inherited_listeners& sockets,
-    const std::optional<gateway::handover_hello>& hello
-)
+void warn_of_memory(const gateway::opened_store& store, const core::logger& log)
 {
-    const auto forget_fixed = [&](auto& address, const auto& socket, const auto& before) {
-        if (socket && !(hello && before)) {
-            address.reset();
-        }
-    };
-    const auto before = hello ? hello->configured : gateway::inherited_addresses{};
-    forget_fixed(written.listen, sockets.traffic, before.listen);
-    forget_fixed(written.admin, sockets.admin, before.admin);
-    forget_fixed(written.metrics, sockets.metrics, before.metrics);
-    return written;
+    if (!store.unusable_place.empty()) {
+        log.write(core::log_level::warn, "store_in_memory", {{"reason", store.unusable_place}});
+    }
 }
 
-// Reads the configuration with those of the inherited sockets whose addresses it still has. Those that the service manager passed
-// stay, whatever it says.
-gateway::configuration read_for(
-    const gateway::cli::command_line& asked,
-    gateway::inherited_listeners& sockets,
-    const std::optional<gateway::handover_hello>& hello
-)
-{
-    using gateway::reading;
-    auto configured = gateway::read_configuration(asked, environment_variable, reading::first, sockets.addresses());
-    if (hello && sockets.keep_unchanged(configured.written, hello->configured)) {
-        configured = gateway::read_configuration(asked, environment_variable, reading::first, sockets.addresses());
-    }
-    return configured;
-}
-
-// What this process takes over from another one.
-struct taken_over {
-    std::unique_ptr<gateway::predecessor> from;  // null: there is none
-    std::optional<gateway::handover_hello> hello;
-    gateway::carried_state state;
-};
-
-core::result<taken_over> greet_predecessor(core::descriptor end)
-{
-    taken_over out;
-    if (end.open()) {
-        out.from = std::make_unique<gateway::predecessor>(std::move(end));
-        auto hello = out.from->greet();
-        if (!hello) {
-            return std::move(hello).error();
-        }
-        out.hello = std::move(*hello);
-    }
-    return out;
-}
-
-// Nothing is touched that the predecessor still has: it goes on if this process ends here.
-core::result<> take_over(taken_over& all, const gateway::configuration& configured)
-{
-    if (all.from == nullptr) {
-        return {};
-    }
-    if (auto agents = gateway::model::make_snapshot(configured.settings, "http://localhost"); !agents) {
-        return std::move(agents).error();
-    }
-    auto state = all.from->prepare({store::sqlite_schema(), std::string{gateway::model::version()}});
-    if (!state) {
-        return std::move(state).error();
-    }
-    all.state = std::move(*state);
-    return {};
-}
-
-int give_up(const taken_over& all, const std::string& why)
+int give_up(const gateway::taken_over& all, const std::string& why)
 {
     complain(why);
     if (all.from != nullptr) {
@@ -270,7 +188,7 @@ int give_up(const taken_over& all, const std::string& why)
     return exit_unusable;
 }
 
-int run(const gateway::cli::command_line& asked, const command_words& words)
+int run(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
 {
     std::signal(SIGUSR2, SIG_IGN);  // until there is something to hand over
     auto service = take_service();
@@ -278,17 +196,17 @@ int run(const gateway::cli::command_line& asked, const command_words& words)
         complain(service.error().detail);
         return exit_unusable;
     }
-    auto taken = greet_predecessor(std::move(service->sockets.handover));
+    auto taken = gateway::greet_predecessor(std::move(service->sockets.handover));
     if (!taken) {
         complain(taken.error().detail);
         return exit_unusable;
     }
-    auto configured = read_for(asked, service->sockets, taken->hello);
+    auto configured = gateway::read_configuration_for(service->sockets, taken->hello, asked, environment_variable);
     const auto inherited = service->sockets.addresses();
     if (!usable(configured, asked.config_file)) {
         return give_up(*taken, configured.problems.front());
     }
-    if (auto passed = take_over(*taken, configured); !passed) {
+    if (auto passed = gateway::take_over(*taken, configured); !passed) {
         return give_up(*taken, passed.error().detail);
     }
     auto& settings = configured.settings;
@@ -305,9 +223,7 @@ int run(const gateway::cli::command_line& asked, const command_words& words)
     if (!store) {
         return give_up(*taken, store.error().detail);
     }
-    if (!store->unusable_place.empty()) {
-        log.write(core::log_level::warn, "store_in_memory", {{"reason", store->unusable_place}});
-    }
+    warn_of_memory(*store, log);
     const auto log_changed = [&](core::log_level level, core::log_format format) {
         log.set_level(level);
         output.set_form(gateway::telemetry::form_at(place, format));
@@ -317,9 +233,9 @@ int run(const gateway::cli::command_line& asked, const command_words& words)
     const auto read_again = [asked, inherited] {
         return gateway::read_configuration(asked, environment_variable, gateway::reading::again, inherited);
     };
-    auto started_as = how_started(words, service->manager);
-    started_as.configured = written_addresses(configured.written, service->sockets, taken->hello);
-    started_as.open_store = [path = store->path] { return store::open_sqlite({.path = path}); };
+    auto started_as = gateway::how_started(words, service->manager);
+    started_as.configured = gateway::written_addresses(configured.written, service->sockets, taken->hello);
+    started_as.open_store = gateway::opener_of(store->path);
     server.set_handover(std::move(started_as));
     if (taken->from != nullptr) {
         server.set_predecessor(*taken->from, std::move(taken->state));
@@ -330,8 +246,7 @@ int run(const gateway::cli::command_line& asked, const command_words& words)
         return give_up(*taken, started.error().detail);
     }
     server.handle_signals();  // before the line that tells whoever started us that there is something to stop
-    // Whatever the level: whoever starts a gateway on port 0 needs this line.
-    output.write(listening_line(server.addresses()));
+    announce(output, server.addresses());
     if (taken->from == nullptr) {
         greet(asked, server.addresses(), store->path);
     }
@@ -400,7 +315,7 @@ int make_key(const gateway::cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
-int carry_out(const gateway::cli::command_line& asked, const command_words& words)
+int carry_out(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
 {
     if (!asked.problem.empty()) {
         complain(asked.problem);

@@ -89,7 +89,9 @@ net::task<> orderly_end::run()
     stop_planes();
     const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
     co_await drain_.wait(empty, net::never);
-    const std::function<bool()> no_programs = [this] { return !all_.sessions.busy() && !all_.callers.busy(); };
+    const std::function<bool()> no_programs = [this] {
+        return !all_.sessions.busy() && !all_.callers.busy() && !(also_busy_ && also_busy_());
+    };
     co_await drain_.wait(no_programs, net::never);
     if (programs_gone_) {
         programs_gone_();
@@ -122,7 +124,8 @@ net::task<> orderly_end::finish_callers()
     all_.log.write(core::log_level::info, "draining", {{"connections", open_connections(all_.workers)}});
     const std::function<bool()> nothing = [] { return false; };
     const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
-    co_await drain_.wait(nothing, handed_over_ ? begun : begun + times.drain_delay);
+    const auto closes = handed_over_ ? begun : begun + times.drain_delay;
+    co_await drain_.wait(nothing, closes);
     all_.addresses.end_traffic();
     if (handed_over_) {
         all_.addresses.end_operators();
@@ -151,9 +154,8 @@ void orderly_end::stop_planes()
 
 bool orderly_end::idle() const
 {
-    return !(also_busy_ && also_busy_()) && !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() &&
-           !all_.reloads.busy() && !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() &&
-           !all_.tasks.busy();
+    return !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() && !all_.reloads.busy() &&
+           !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy();
 }
 
 }  // namespace gateway

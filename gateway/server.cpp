@@ -116,6 +116,7 @@ server::server(
       scrapers_{*this, log_},
       listeners_{control_, settings_, shared_, log_},
       reports_{control_.get_executor(), log_},
+      succession_{control_, log_},
       signals_{control_.get_executor()}
 {
 }
@@ -130,8 +131,7 @@ void server::set_service(inherited_listeners sockets, const net::service_manager
 
 void server::set_predecessor(predecessor& from, carried_state passed)
 {
-    predecessor_ = &from;
-    handovers_before_ = passed.counts;
+    succession_.set_predecessor(from, passed.counts);
     listeners_.certificates().set_tickets(std::move(passed.tickets));
 }
 
@@ -149,9 +149,7 @@ core::result<> server::start()
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    if (predecessor_ != nullptr) {
-        sessions_->turns().hold();  // its programs may have what only one of them can have
-    }
+    succession_.hold(sessions_->turns());
     callers_ = std::make_unique<gateway::caller_sessions>(control_, workers_, *sessions_, log_, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
@@ -213,20 +211,7 @@ void server::make_end()
         fetcher_,
         signals_
     });
-    handover_ = std::make_unique<handover>(
-        handover::parts{control_, settings_, log_, listeners_, reports_, store_, *end_},
-        std::move(handover_from_),
-        handovers_before_
-    );
-    const auto also_busy = [this] {
-        return handover_->busy() || (predecessor_ != nullptr && predecessor_->expected());
-    };
-    end_->set_also(also_busy, [this] {
-        handover_->free();
-        if (predecessor_ != nullptr) {
-            predecessor_->stop();
-        }
-    });
+    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *end_}, *end_);
 }
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
@@ -295,12 +280,7 @@ void server::run()
     }
     listeners_.start();
     serves_ = true;
-    if (predecessor_ == nullptr) {
-        begin_reports();
-    } else {
-        predecessor_->say_ready();
-        predecessor_->watch(control_, {[this] { begin_reports(); }, [this] { sessions_->turns().let_go(); }});
-    }
+    succession_.serve([this] { begin_reports(); });
     control_.run();
     workers_.clear();  // joins; writes the last access lines
     audit_.end();
@@ -334,37 +314,16 @@ void server::wait_for_signal()
             listeners_.certificates().refresh(/*asked=*/true);
             reloader_->begin(reload_trigger::signal);
         } else if (number == SIGUSR2) {
-            begin_handover();
+            succession_.begin_handover();
         } else {
             begin_end();
         }
     });
 }
 
-net::task<handover_report> server::hand_over()
-{
-    auto report = co_await handover_->run();
-    if (report.refused.empty()) {
-        end_->begin_handed_over();
-    }
-    co_return report;
-}
-
-void server::begin_handover()
-{
-    net::asio::co_spawn(
-        control_.get_executor(),
-        hand_over(),
-        [this](const std::exception_ptr& bug, const handover_report&) { net::log_thrown(bug, log_, "handover"); }
-    );
-}
-
 void server::begin_end()
 {
-    handover_->abort();
-    if (predecessor_ != nullptr) {
-        predecessor_->stop();
-    }
+    succession_.abort();
     end_->begin();
 }
 
@@ -396,7 +355,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     now.refused_connections = listeners_.refused();
     now.certificates = listeners_.certificates().ends();
     now.store_writes = by_outcome(store_.writes());
-    now.handovers = by_outcome(handover_->counts());
+    now.handovers = by_outcome(succession_.counts());
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());

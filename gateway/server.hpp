@@ -14,7 +14,6 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
-#include "gateway/handover.hpp"
 #include "gateway/inherited_listeners.hpp"
 #include "gateway/listeners.hpp"
 #include "gateway/management/directory.hpp"
@@ -24,12 +23,12 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/orderly_end.hpp"
-#include "gateway/predecessor.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
 #include "gateway/service_reports.hpp"
 #include "gateway/sessions/session_plane.hpp"
+#include "gateway/succession.hpp"
 #include "gateway/task_keeper.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -68,7 +67,7 @@ public:
     void set_service(inherited_listeners sockets, const net::service_manager& manager);
 
     // Before start(): how this process was started, for a hand-over. Without it each is refused.
-    void set_handover(handover_source from) { handover_from_ = std::move(from); }
+    void set_handover(handover_source from) { succession_.set_source(std::move(from)); }
 
     // Before start(): the process whose place this one takes, which outlives the server, and what it passed.
     void set_predecessor(predecessor& from, carried_state passed);
@@ -148,7 +147,7 @@ private:
     bool audit_fails() const noexcept override { return audit_.failing(); }
     std::unique_ptr<metrics_body> metrics(bool gzip) override;
     net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
-    net::task<handover_report> hand_over() override;
+    net::task<handover_report> hand_over() override { return succession_.hand_over(); }
 
     void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
     void settings_ended(const std::vector<std::string_view>& settings);
@@ -157,7 +156,6 @@ private:
     void make_end();
     void begin_end();
     void begin_reports();
-    void begin_handover();
 
     config::settings settings_;
     std::string public_base_;  // since start()
@@ -199,12 +197,9 @@ private:
     inherited_listeners inherited_;  // until start()
     listeners listeners_;
     service_reports reports_;
+    succession succession_;
     net::asio::basic_signal_set<net::executor> signals_;
     std::unique_ptr<orderly_end> end_;
-    handover_source handover_from_;
-    std::unique_ptr<handover> handover_;
-    predecessor* predecessor_ = nullptr;  // null: this process has taken nobody's place
-    handover_counts handovers_before_;
     bool serves_ = false;
 };
 
