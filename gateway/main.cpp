@@ -188,6 +188,15 @@ int give_up(const gateway::taken_over& all, const std::string& why)
     return exit_unusable;
 }
 
+// The same of problems that were said already.
+int give_up(const gateway::taken_over& all, const std::vector<std::string>& problems)
+{
+    if (all.from != nullptr) {
+        all.from->say_failed(problems.front());
+    }
+    return exit_unusable;
+}
+
 int run(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
 {
     std::signal(SIGUSR2, SIG_IGN);  // until there is something to hand over
@@ -204,7 +213,7 @@ int run(const gateway::cli::command_line& asked, const std::vector<std::string>&
     auto configured = gateway::read_configuration_for(service->sockets, taken->hello, asked, environment_variable);
     const auto inherited = service->sockets.addresses();
     if (!usable(configured, asked.config_file)) {
-        return give_up(*taken, configured.problems.front());
+        return give_up(*taken, configured.problems);
     }
     if (auto passed = gateway::take_over(*taken, configured); !passed) {
         return give_up(*taken, passed.error().detail);
@@ -233,13 +242,10 @@ int run(const gateway::cli::command_line& asked, const std::vector<std::string>&
     const auto read_again = [asked, inherited] {
         return gateway::read_configuration(asked, environment_variable, gateway::reading::again, inherited);
     };
-    auto started_as = gateway::how_started(words, service->manager);
+    auto started_as = gateway::how_started(words, service->manager, store->path);
     started_as.configured = gateway::written_addresses(configured.written, service->sockets, taken->hello);
-    started_as.open_store = gateway::opener_of(store->path);
     server.set_handover(std::move(started_as));
-    if (taken->from != nullptr) {
-        server.set_predecessor(*taken->from, std::move(taken->state));
-    }
+    server.set_predecessor(taken->from.get(), std::move(taken->state));
     server.set_service(std::move(service->sockets), service->manager);
     server.set_configuration_source({read_again, std::move(configured.files), std::move(configured.tls_files)});
     if (const auto started = server.start(); !started) {

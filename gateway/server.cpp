@@ -129,7 +129,7 @@ void server::set_service(inherited_listeners sockets, const net::service_manager
     reports_.set_manager(manager);
 }
 
-void server::set_predecessor(predecessor& from, carried_state passed)
+void server::set_predecessor(predecessor* from, carried_state passed)
 {
     succession_.set_predecessor(from, passed.counts);
     listeners_.certificates().set_tickets(std::move(passed.tickets));

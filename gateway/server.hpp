@@ -69,8 +69,8 @@ public:
     // Before start(): how this process was started, for a hand-over. Without it each is refused.
     void set_handover(handover_source from) { succession_.set_source(std::move(from)); }
 
-    // Before start(): the process whose place this one takes, which outlives the server, and what it passed.
-    void set_predecessor(predecessor& from, carried_state passed);
+    // Before start(): the process whose place this one takes, which outlives the server, and what it passed. Null: there is none.
+    void set_predecessor(predecessor* from, carried_state passed);
 
     // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.

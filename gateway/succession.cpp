@@ -9,9 +9,9 @@
 
 namespace gateway {
 
-void succession::set_predecessor(predecessor& from, const handover_counts& counts)
+void succession::set_predecessor(predecessor* from, const handover_counts& counts)
 {
-    predecessor_ = &from;
+    predecessor_ = from;
     before_ = counts;
 }
 

@@ -27,8 +27,8 @@ public:
     // Before start(). Without it each hand-over is refused.
     void set_source(handover_source from) { from_ = std::move(from); }
 
-    // Before start(): the process whose place this one takes, which outlives this. It has handed over so often.
-    void set_predecessor(predecessor& from, const handover_counts& counts);
+    // Before start(): the process whose place this one takes, which outlives this; null: there is none. So many hand-overs were before.
+    void set_predecessor(predecessor* from, const handover_counts& counts);
 
     // Programs of MCP servers begin when those of the predecessor are gone. `programs` outlives this.
     void hold(mcp::start_turns& programs);

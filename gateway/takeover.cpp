@@ -74,7 +74,8 @@ inherited_addresses written_addresses(
     return written;
 }
 
-handover_source how_started(const std::vector<std::string>& words, const net::service_manager& manager)
+handover_source
+how_started(const std::vector<std::string>& words, const net::service_manager& manager, const std::string& store)
 {
     handover_source out;
     // What execve() was given; a name from the PATH is already a path here.
@@ -85,12 +86,8 @@ handover_source how_started(const std::vector<std::string>& words, const net::se
     }
     out.arguments = words;
     out.manager = manager;
+    out.open_store = [store] { return store::open_sqlite({.path = store}); };
     return out;
-}
-
-model::store_thread::opener opener_of(std::string path)
-{
-    return [path = std::move(path)] { return store::open_sqlite({.path = path}); };
 }
 
 }  // namespace gateway

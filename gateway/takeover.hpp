@@ -9,7 +9,6 @@
 #include "gateway/configuration.hpp"
 #include "gateway/handover.hpp"
 #include "gateway/inherited_listeners.hpp"
-#include "gateway/model/store_thread.hpp"
 #include "gateway/predecessor.hpp"
 #include "net/process/service_manager.hpp"
 
@@ -50,9 +49,8 @@ inherited_addresses written_addresses(
 );
 
 // How this process was started, so that another one can be started as it was: `words` are its arguments, the program's name first.
-handover_source how_started(const std::vector<std::string>& words, const net::service_manager& manager);
-
-// Opens a store on disk again.
-model::store_thread::opener opener_of(std::string path);
+// `store`: the path of its file; empty: it is in memory.
+handover_source
+how_started(const std::vector<std::string>& words, const net::service_manager& manager, const std::string& store);
 
 }  // namespace gateway
