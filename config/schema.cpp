@@ -180,6 +180,12 @@ constexpr auto settings_table = std::to_array<setting>({
      "Whether Cardea reads the configuration again when its file, or a file that it names (`bearer_file`), changes. "
      "If false: only on SIGHUP and `POST /reload`."},
 
+    {"handover.timeout",
+     timeout(of<&settings::handover, &handover_settings::timeout>),
+     "How long a new process may say nothing during a [hand-over](operations.md#hand-over). Then Cardea kills it and "
+     "goes "
+     "on itself."},
+
     {"errors.a2x",
      switch_setting{of<&settings::errors, &error_settings::a2x>},
      "Whether JSON-RPC callers of A2A 0.3 who need a credential and send none get the error -32008 of A2X with the "

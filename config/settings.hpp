@@ -73,7 +73,7 @@ struct timeout_settings {
     core::duration drain_delay = 0s;         // connections are still accepted after the gateway is told to stop
     core::duration drain_idle = 2s;          // an idle connection when connections are not accepted any more
     core::duration drain = 30s;              // unary calls in flight when the gateway is told to stop
-    core::duration drain_streams = 5s;       // streams in flight when the gateway is told to stop
+    core::duration drain_streams = 30s;      // streams in flight when the gateway is told to stop
     core::duration task = 24h;               // how long it is known whose a task is, after it was seen last
 };
 
@@ -147,6 +147,10 @@ struct reload_settings {
     bool watch = true;  // the file is read again when it changes
 };
 
+struct handover_settings {
+    core::duration timeout = 60s;  // how long a new process may be silent before it serves
+};
+
 struct error_settings {
     bool a2x = false;  // callers of A2A 0.3 without a credential get the JSON-RPC error of A2X
     core::error_edition profile = core::error_edition::v1_0_1;
@@ -200,6 +204,7 @@ struct process_settings {
     overload_settings overload;
     error_settings errors;
     reload_settings reload;
+    handover_settings handover;
 };
 
 struct settings : process_settings {

@@ -58,6 +58,8 @@ constexpr wording words(errc code) noexcept
             return {"operation_unsupported", "This agent cannot do that."};
         case errc::version_conflict:
             return {"version_conflict", "The agent has another version."};
+        case errc::handover_failed:
+            return {"handover_failed", "No other process has taken over; this one serves as before."};
         case errc::admin_only:
             return {"admin_only", "This method is for the admin listener."};
         case errc::unauthenticated:

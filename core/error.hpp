@@ -35,6 +35,7 @@ enum class errc : std::uint8_t {
     version_not_supported,
     operation_unsupported,
     version_conflict,
+    handover_failed,
     admin_only,
     unauthenticated,
     forbidden,

@@ -43,6 +43,7 @@ unsigned http_status(errc code) noexcept
         case errc::request_timeout:
             return 408;
         case errc::version_conflict:
+        case errc::handover_failed:
             return 409;
         case errc::body_too_large:
         case errc::too_large:
@@ -163,6 +164,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::agent_not_found:
         case errc::agent_read_only:
         case errc::version_conflict:
+        case errc::handover_failed:
         case errc::admin_only:
         case errc::unauthenticated:
         case errc::forbidden:

@@ -30,7 +30,7 @@ bool may_ask(std::string_view path, const core::principal& owner, const admin_ri
     if (path == model::registration_path) {
         return rights.registers;
     }
-    return path != "/reload" || rights.writes;
+    return (path != "/reload" && path != "/handover") || rights.writes;
 }
 
 }  // namespace

@@ -25,6 +25,7 @@ constexpr std::array routes{
     model::index_route{"GET", "/metrics", "metrics for Prometheus"},
     model::index_route{"POST", "/rpc", "management: what `cardea agents` uses"},
     model::index_route{"POST", "/reload", "reads the configuration again"},
+    model::index_route{"POST", "/handover", "a new process of the installed version takes over"},
     model::index_route{"POST", registration_path, "registers an agent"},
 };
 
@@ -70,7 +71,7 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     } else if (!hosts_.answers(caller.head().authority)) {
         caller.close_after_answer();
         reply = model::error_answer(errc::misdirected_request, {});
-    } else if (path == "/rpc" || path == "/reload" || path == registration_path) {
+    } else if (path == "/rpc" || path == "/reload" || path == "/handover" || path == registration_path) {
         if (verb == method::post) {
             reply = co_await answer_post(caller, std::move(path), std::move(rights));
         } else {
@@ -103,6 +104,9 @@ admin_handler::answer_post(net::server_connection& caller, std::string path, adm
     if (path == "/reload") {
         co_return co_await reload(caller);
     }
+    if (path == "/handover") {
+        co_return co_await hand_over(caller);
+    }
     std::string whole{*body};
     if (path == registration_path) {
         co_return co_await enroll(caller, std::move(whole), std::move(rights));
@@ -122,6 +126,17 @@ net::routine<model::answer> admin_handler::reload(net::server_connection& caller
         co_return model::problems_answer(errc::config_invalid, report.problems);
     }
     co_return json_answer(to_json(report));
+}
+
+net::routine<model::answer> admin_handler::hand_over(net::server_connection& caller)
+{
+    const auto here = caller.owner().get_executor();
+    auto asked = services_.hand_over();
+    const auto report = co_await net::ask(here, here, std::move(asked));
+    if (!report.refused.empty()) {
+        co_return model::explained_answer(errc::handover_failed, report.refused);
+    }
+    co_return json_answer({{"process", report.process}, {"version", report.version}});
 }
 
 net::routine<model::answer> admin_handler::manage(net::server_connection& caller, std::string body, admin_rights rights)

@@ -4,6 +4,7 @@
 #include "config/settings.hpp"
 #include "core/log.hpp"
 #include "gateway/admin_guard.hpp"
+#include "gateway/handover_report.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/host_policy.hpp"
@@ -21,6 +22,7 @@ namespace gateway {
 class admin_services : public status_services {
 public:
     virtual net::task<reload_report> reload() = 0;
+    virtual net::task<handover_report> hand_over() = 0;
 };
 
 class admin_handler final : public operator_handler {
@@ -42,6 +44,7 @@ public:
 private:
     net::routine<model::answer> answer_post(net::server_connection& caller, std::string path, admin_rights rights);
     net::routine<model::answer> reload(net::server_connection& caller);
+    net::routine<model::answer> hand_over(net::server_connection& caller);
     net::routine<model::answer> manage(net::server_connection& caller, std::string body, admin_rights rights);
     net::routine<model::answer> enroll(net::server_connection& caller, std::string body, admin_rights rights);
 

@@ -32,7 +32,7 @@ core::result<> certificate_watch::start(receivers to)
     traffic_.to = std::move(to.traffic);
     admin_.to = std::move(to.admin);
     metrics_.to = std::move(to.metrics);
-    tickets_ = std::make_shared<net::ticket_keys>(std::chrono::steady_clock::now());
+    tickets_ = std::make_shared<net::ticket_keys>(std::chrono::steady_clock::now(), std::exchange(passed_, {}));
     for (auto* each : {&traffic_, &admin_, &metrics_}) {
         if (auto ready = each->tls.start(tickets_); !ready) {
             return ready;
@@ -43,6 +43,11 @@ core::result<> certificate_watch::start(receivers to)
     }
     wait();
     return {};
+}
+
+std::string certificate_watch::tickets() const
+{
+    return tickets_ == nullptr ? std::string{} : tickets_->pass(std::chrono::steady_clock::now());
 }
 
 void certificate_watch::set_client_authorities(const std::string& ca_file)

@@ -17,6 +17,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gateway {
@@ -25,6 +26,12 @@ class certificate_watch {
 public:
     // `log` outlives this.
     certificate_watch(net::executor control, const config::process_settings& settings, const core::logger& log);
+
+    // Before start(): the ticket keys of the process whose place this one takes, as tickets() gave them there.
+    void set_tickets(std::string passed) { passed_ = std::move(passed); }
+
+    // Empty: there are no certificates.
+    std::string tickets() const;
 
     using receiver = std::function<void(const net::tls_context& certificates)>;
 
@@ -68,6 +75,7 @@ private:
     timer timer_;
     bool stopped_ = false;
     bool configured_;
+    std::string passed_;  // until start()
     std::shared_ptr<net::ticket_keys> tickets_;
     watched traffic_;
     watched admin_;

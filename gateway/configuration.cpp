@@ -147,6 +147,7 @@ private:
     void take_inherited()
     {
         auto& settings = out_.settings;
+        out_.written = {settings.listen, settings.admin, settings.metrics};
         settings.listen = inherited_.listen.value_or(settings.listen);
         settings.admin = inherited_.admin.value_or(settings.admin);
         settings.metrics = inherited_.metrics.value_or(settings.metrics);

@@ -28,6 +28,14 @@ struct config_warning {
 // The text, with the event's name in brackets if it has one of its own.
 std::string shown(const config_warning& warning);
 
+// Of sockets that the process was started with. They replace what the file and the command line say, so that an address is judged by
+// where it really is; a socket on every address (0.0.0.0, ::) is open to other machines.
+struct inherited_addresses {
+    std::optional<config::endpoint> listen;
+    std::optional<config::endpoint> admin;
+    std::optional<config::endpoint> metrics;
+};
+
 struct configuration {
     config::settings settings;          // usable only if there are no problems
     std::vector<std::string> problems;  // as they are shown: `file:line:column: key: what`
@@ -37,20 +45,14 @@ struct configuration {
     std::map<std::string, file_stamp> files;  // what it was read from, as they were before they were read
 
     std::map<std::string, std::size_t> tls_files;  // of agents: a hash of what was in each
+
+    inherited_addresses written;  // the addresses of the file and the command line, without inherited sockets
 };
 
 // Whether one of the files is another one now.
 bool outdated(const std::map<std::string, file_stamp>& files);
 
 enum class reading : bool { first, again };
-
-// Of sockets that the process was started with. They replace what the file and the command line say, so that an address is judged by
-// where it really is; a socket on every address (0.0.0.0, ::) is open to other machines.
-struct inherited_addresses {
-    std::optional<config::endpoint> listen;
-    std::optional<config::endpoint> admin;
-    std::optional<config::endpoint> metrics;
-};
 
 // Read again, a file has to be a regular one: a pipe has nothing more to say, and waiting for it would take forever.
 configuration read_configuration(

@@ -32,6 +32,21 @@ inherited_addresses inherited_listeners::addresses() const
     return {address_of(traffic), address_of(admin), address_of(metrics)};
 }
 
+bool inherited_listeners::keep_unchanged(const inherited_addresses& now, const inherited_addresses& before)
+{
+    const auto keep = [](auto& socket, const auto& is, const auto& was) {
+        const bool changed = socket.has_value() && was.has_value() && is != was;
+        if (changed) {
+            socket.reset();
+        }
+        return changed;
+    };
+    const bool traffic_changed = keep(traffic, now.listen, before.listen);
+    const bool admin_changed = keep(admin, now.admin, before.admin);
+    const bool metrics_changed = keep(metrics, now.metrics, before.metrics);
+    return traffic_changed || admin_changed || metrics_changed;
+}
+
 core::result<inherited_listeners> take_inherited_listeners(const std::vector<net::inherited_descriptor>& passed)
 {
     const auto refuse = [](const net::inherited_descriptor& which, const char* expected) {
@@ -42,6 +57,14 @@ core::result<inherited_listeners> take_inherited_listeners(const std::vector<net
     };
     inherited_listeners all;
     for (const auto& each : passed) {
+        if (each.name == "handover" && !all.handover.open()) {
+            auto taken = net::take_socket_pair(each);
+            if (!taken) {
+                return std::move(taken).error();
+            }
+            all.handover = std::move(*taken);
+            continue;
+        }
         auto* const place = place_of(all, each.name);
         if (place == nullptr) {
             return refuse(each, " has an unknown name; expected traffic, admin or metrics (FileDescriptorName)");

@@ -96,6 +96,27 @@ void listeners::end_traffic()
     traffic_->close();
 }
 
+void listeners::end_operators()
+{
+    admin_->accept_waiting();
+    admin_->close();
+    admin_service_->drain();
+    if (metrics_) {
+        metrics_->accept_waiting();
+        metrics_->close();
+        metrics_service_->drain();
+    }
+}
+
+std::vector<std::pair<std::string, int>> listeners::sockets()
+{
+    std::vector<std::pair<std::string, int>> all{{"traffic", traffic_->socket()}, {"admin", admin_->socket()}};
+    if (metrics_) {
+        all.emplace_back("metrics", metrics_->socket());
+    }
+    return all;
+}
+
 void listeners::end()
 {
     admin_->close();

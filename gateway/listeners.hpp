@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gateway {
@@ -45,8 +46,14 @@ public:
 
     void start();
 
+    // What listens, by the names of inherited_listeners, for a process that is to listen too.
+    std::vector<std::pair<std::string, int>> sockets();
+
     // Takes the callers who wait, and nobody after them. The other listeners stay.
     void end_traffic();
+
+    // The same of the other listeners, whose connections end when they are idle.
+    void end_operators();
 
     // Ends the others, and cuts their connections. busy() until these are gone.
     void end();

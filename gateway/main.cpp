@@ -15,6 +15,7 @@
 #include "gateway/open_store.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/server.hpp"
+#include "gateway/takeover.hpp"
 #include "gateway/telemetry/log_output.hpp"
 #include "net/loop/descriptor_budget.hpp"
 #include "net/process/inherited_descriptors.hpp"
@@ -165,17 +166,57 @@ void greet(const gateway::cli::command_line& asked, const gateway::listeners& bo
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
 }
 
-int run(const gateway::cli::command_line& asked)
+// Whatever the level: whoever starts a gateway on port 0 needs this line.
+void announce(gateway::telemetry::log_output& output, const gateway::listeners& bound)
 {
+    output.write(listening_line(bound));
+}
+
+void warn_of_memory(const gateway::opened_store& store, const core::logger& log)
+{
+    if (!store.unusable_place.empty()) {
+        log.write(core::log_level::warn, "store_in_memory", {{"reason", store.unusable_place}});
+    }
+}
+
+int give_up(const gateway::taken_over& all, const std::string& why)
+{
+    complain(why);
+    if (all.from != nullptr) {
+        all.from->say_failed(why);
+    }
+    return exit_unusable;
+}
+
+// The same of problems that were said already.
+int give_up(const gateway::taken_over& all, const std::vector<std::string>& problems)
+{
+    if (all.from != nullptr) {
+        all.from->say_failed(problems.front());
+    }
+    return exit_unusable;
+}
+
+int run(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
+{
+    std::signal(SIGUSR2, SIG_IGN);  // until there is something to hand over
     auto service = take_service();
     if (!service) {
         complain(service.error().detail);
         return exit_unusable;
     }
-    const auto inherited = service->sockets.addresses();
-    auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first, inherited);
-    if (!usable(configured, asked.config_file)) {
+    auto taken = gateway::greet_predecessor(std::move(service->sockets.handover));
+    if (!taken) {
+        complain(taken.error().detail);
         return exit_unusable;
+    }
+    auto configured = gateway::read_configuration_for(service->sockets, taken->hello, asked, environment_variable);
+    const auto inherited = service->sockets.addresses();
+    if (!usable(configured, asked.config_file)) {
+        return give_up(*taken, configured.problems);
+    }
+    if (auto passed = gateway::take_over(*taken, configured); !passed) {
+        return give_up(*taken, passed.error().detail);
     }
     auto& settings = configured.settings;
     set_dumpable(settings.debug.core);
@@ -187,14 +228,11 @@ int run(const gateway::cli::command_line& asked)
     output.set_form(gateway::telemetry::form_at(place, settings.log_format));
     core::logger log{output, settings.log_level};
     gateway::log_warnings(configured.warnings, log);
-    auto store = gateway::open_store(settings.store, environment_variable);
+    auto store = gateway::open_store(settings.store, environment_variable, std::move(taken->state.memory));
     if (!store) {
-        complain(store.error().detail);
-        return exit_unusable;
+        return give_up(*taken, store.error().detail);
     }
-    if (!store->unusable_place.empty()) {
-        log.write(core::log_level::warn, "store_in_memory", {{"reason", store->unusable_place}});
-    }
+    warn_of_memory(*store, log);
     const auto log_changed = [&](core::log_level level, core::log_format format) {
         log.set_level(level);
         output.set_form(gateway::telemetry::form_at(place, format));
@@ -204,16 +242,20 @@ int run(const gateway::cli::command_line& asked)
     const auto read_again = [asked, inherited] {
         return gateway::read_configuration(asked, environment_variable, gateway::reading::again, inherited);
     };
+    auto started_as = gateway::how_started(words, service->manager, store->path);
+    started_as.configured = gateway::written_addresses(configured.written, service->sockets, taken->hello);
+    server.set_handover(std::move(started_as));
+    server.set_predecessor(taken->from.get(), std::move(taken->state));
     server.set_service(std::move(service->sockets), service->manager);
     server.set_configuration_source({read_again, std::move(configured.files), std::move(configured.tls_files)});
     if (const auto started = server.start(); !started) {
-        complain(started.error().detail);
-        return exit_unusable;
+        return give_up(*taken, started.error().detail);
     }
     server.handle_signals();  // before the line that tells whoever started us that there is something to stop
-    // Whatever the level: whoever starts a gateway on port 0 needs this line.
-    output.write(listening_line(server.addresses()));
-    greet(asked, server.addresses(), store->path);
+    announce(output, server.addresses());
+    if (taken->from == nullptr) {
+        greet(asked, server.addresses(), store->path);
+    }
     server.run();
     return EXIT_SUCCESS;
 }
@@ -279,7 +321,7 @@ int make_key(const gateway::cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
-int carry_out(const gateway::cli::command_line& asked)
+int carry_out(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
 {
     if (!asked.problem.empty()) {
         complain(asked.problem);
@@ -287,7 +329,7 @@ int carry_out(const gateway::cli::command_line& asked)
     }
     switch (asked.verb) {
         case gateway::cli::top_verb::run:
-            return run(asked);
+            return run(asked, words);
         case gateway::cli::top_verb::validate:
             return validate(asked);
         case gateway::cli::top_verb::config_schema:
@@ -318,7 +360,7 @@ int main(int argc, char** argv)
     open_standard_descriptors();
     try {
         set_dumpable(false);  // before there is a secret
-        const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}));
+        const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}), {argv, argv + argc});
         std::cout.flush();
         if (!std::cout) {
             complain("the output could not be written to stdout");

@@ -1,6 +1,5 @@
 #include "gateway/open_store.hpp"
 
-#include "store/memory.hpp"
 #include "store/sqlite.hpp"
 
 #include <algorithm>
@@ -32,25 +31,25 @@ std::string default_path(const config::environment& variables)
 
 }  // namespace
 
-core::result<opened_store> open_store(const std::string& named, const config::environment& variables)
+core::result<opened_store>
+open_store(const std::string& named, const config::environment& variables, std::optional<store::memory_contents> passed)
 {
+    const auto in_memory = [&passed] {
+        return store::make_memory(std::move(passed).value_or(store::memory_contents{}));
+    };
     if (named == "memory") {
-        return opened_store{store::make_memory(), {}, {}};
+        return opened_store{in_memory(), {}, {}};
     }
     const auto path = named.empty() ? default_path(variables) : named.substr(file_prefix.size());
     if (path.empty()) {
-        return opened_store{
-            store::make_memory(),
-            {},
-            "neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME names a directory"
-        };
+        return opened_store{in_memory(), {}, "neither STATE_DIRECTORY, XDG_STATE_HOME nor HOME names a directory"};
     }
     auto opened = store::open_sqlite({.path = path});
     if (opened) {
         return opened_store{std::move(*opened), path, {}};
     }
     if (named.empty() && opened.error().code == core::errc::config_invalid) {
-        return opened_store{store::make_memory(), {}, opened.error().detail};
+        return opened_store{in_memory(), {}, opened.error().detail};
     }
     return core::gateway_error(opened.error().code, "store: " + opened.error().detail);
 }

@@ -4,8 +4,10 @@
 #include "config/expand.hpp"
 #include "core/error.hpp"
 #include "store/engine.hpp"
+#include "store/memory.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace gateway {
@@ -20,6 +22,11 @@ struct opened_store {
 // (systemd.exec(5)), else in `cardea` below XDG_STATE_HOME or `~/.local/state`. If it cannot be used, because there is
 // no such directory, it cannot be written, or another process has it, memory takes its place. A file that is damaged or
 // of a newer version never does: fails with store_failed, and a named place that cannot be used with config_invalid.
-core::result<opened_store> open_store(const std::string& named, const config::environment& variables);
+// One in memory goes on with `passed`, if there is any.
+core::result<opened_store> open_store(
+    const std::string& named,
+    const config::environment& variables,
+    std::optional<store::memory_contents> passed = {}
+);
 
 }  // namespace gateway

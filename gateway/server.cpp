@@ -35,22 +35,6 @@ std::size_t or_cores(std::uint64_t configured)
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
-void each_of(worker_list workers, void (traffic::worker::*what)())
-{
-    for (const auto& each : workers) {
-        (each.get()->*what)();
-    }
-}
-
-std::size_t open_connections(worker_list workers) noexcept
-{
-    std::size_t open = 0;
-    for (const auto& each : workers) {
-        open += each->service().open();
-    }
-    return open;
-}
-
 std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list workers)
 {
     std::vector<const net::heartbeat*> all{&control.timers().pulse()};
@@ -109,13 +93,9 @@ telemetry::named_counts by_outcome(const model::store_writes& writes)
     };
 }
 
-// The last set that lets go of a signal gives it its default back, and one that comes while the rest is being taken down would
-// kill a process that ends in order. This set stays; it is made at the end because it costs descriptors.
-void keep_signals_from_killing()
+telemetry::named_counts by_outcome(const handover_counts& all)
 {
-    static auto* const nobody = new net::asio::io_context;
-    static auto* const kept = new net::asio::signal_set{*nobody, SIGINT, SIGTERM};
-    static_cast<void>(kept);
+    return {{"completed", all.completed}, {"failed", all.failed}, {"refused", all.refused}};
 }
 
 }  // namespace
@@ -137,8 +117,8 @@ server::server(
       scrapers_{*this, log_},
       listeners_{control_, settings_, shared_, log_},
       reports_{control_.get_executor(), log_},
-      signals_{control_.get_executor()},
-      drain_{control_.get_executor()}
+      succession_{control_, log_},
+      signals_{control_.get_executor()}
 {
 }
 
@@ -148,6 +128,12 @@ void server::set_service(inherited_listeners sockets, const net::service_manager
 {
     inherited_ = std::move(sockets);
     reports_.set_manager(manager);
+}
+
+void server::set_predecessor(predecessor* from, carried_state passed)
+{
+    succession_.set_predecessor(from, passed.counts);
+    listeners_.certificates().set_tickets(std::move(passed.tickets));
 }
 
 core::result<> server::start()
@@ -164,6 +150,7 @@ core::result<> server::start()
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
+    succession_.hold(sessions_->turns());
     callers_ = std::make_unique<gateway::caller_sessions>(control_, workers_, *sessions_, log_, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
@@ -198,7 +185,34 @@ core::result<> server::start()
          [this](const auto& settings) { settings_ended(settings); },
          [this](bool begins) { reports_.reloading(begins); }}
     );
+    make_end();
     return {};
+}
+
+void server::make_end()
+{
+    end_ = std::make_unique<orderly_end>(orderly_end::parts{
+        control_,
+        settings_,
+        log_,
+        workers_,
+        listeners_,
+        reports_,
+        *reloader_,
+        *sessions_,
+        *callers_,
+        breakers_,
+        *cards_,
+        *card_thread_,
+        *credentials_,
+        *agent_tokens_,
+        *push_,
+        *keeper_,
+        *tasks_,
+        fetcher_,
+        signals_
+    });
+    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *end_}, *end_);
 }
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
@@ -252,18 +266,31 @@ core::result<> server::open_listeners()
 
 void server::handle_signals()
 {
-    handles_signals_ = true;
+    end_->keep_signals();
     signals_.add(SIGHUP);
     signals_.add(SIGINT);
     signals_.add(SIGTERM);
+    signals_.add(SIGUSR2);
     wait_for_signal();
 }
 
 void server::run()
 {
-    each_of(workers_, &traffic::worker::start);
+    for (const auto& each : workers_) {
+        each->start();
+    }
     listeners_.start();
-    ready_ = true;
+    serves_ = true;
+    succession_.serve([this] { begin_reports(); });
+    control_.run();
+    workers_.clear();  // joins; writes the last access lines
+    audit_.end();
+    log_.write(core::log_level::info, "stopped", {{"cut", end_->cut()}});
+}
+
+// Of a process that takes another one's place: once the service manager knows of it, which hears of nobody else.
+void server::begin_reports()
+{
     const auto state = [this] {
         return service_state{
             .agents = cards_->agents(),
@@ -272,17 +299,13 @@ void server::run()
         };
     };
     reports_.serving({state, pulses_of(control_, workers_)});
-    control_.run();
-    workers_.clear();  // joins; writes the last access lines
-    audit_.end();
-    log_.write(core::log_level::info, "stopped", {{"cut", cut_}});
 }
 
 void server::wait_for_signal()
 {
     signals_.async_wait([this](net::error_code ec, int number) {
         // A signal that came with the end: to wait for another one would keep the loop from ending.
-        if (ec || ended_) {
+        if (ec || end_->complete()) {
             return;
         }
         log_.write(core::log_level::info, "signal", {{"number", number}});
@@ -291,72 +314,23 @@ void server::wait_for_signal()
             audit_.reopen();
             listeners_.certificates().refresh(/*asked=*/true);
             reloader_->begin(reload_trigger::signal);
+        } else if (number == SIGUSR2) {
+            succession_.begin_handover();
         } else {
-            begin_stop();
+            begin_end();
         }
     });
 }
 
+void server::begin_end()
+{
+    succession_.abort();
+    end_->begin();
+}
+
 void server::stop()
 {
-    net::asio::post(control_.get_executor(), [this] { begin_stop(); });
-}
-
-void server::begin_stop()
-{
-    if (std::exchange(stopping_, true)) {
-        drain_.cut_short();
-        return;
-    }
-    net::asio::co_spawn(control_.get_executor(), drain_and_stop(), [this](const std::exception_ptr& bug) {
-        net::log_thrown(bug, log_, "shutdown");
-    });
-}
-
-net::task<> server::drain_and_stop()
-{
-    ready_ = false;
-    reports_.stopping();
-    each_of(workers_, &traffic::worker::announce_end);
-    log_.write(core::log_level::info, "draining", {{"connections", open_connections(workers_)}});
-    const std::function<bool()> nothing = [] { return false; };
-    const std::function<bool()> empty = [this] { return open_connections(workers_) == 0; };
-    const auto begun = std::chrono::steady_clock::now();
-    co_await drain_.wait(nothing, begun + settings_.timeouts.drain_delay);
-    listeners_.end_traffic();
-    each_of(workers_, &traffic::worker::drain);
-    co_await drain_.wait(empty, begun + settings_.timeouts.drain_streams);
-    each_of(workers_, &traffic::worker::end_streams);
-    co_await drain_.wait(empty, begun + std::max(settings_.timeouts.drain, settings_.timeouts.drain_streams));
-    cut_ = open_connections(workers_);
-    each_of(workers_, &traffic::worker::abort);
-    reloader_->stop();
-    sessions_->stop();
-    callers_->stop();
-    breakers_.stop();
-    cards_->stop();
-    card_thread_->stop();
-    credentials_->stop();
-    agent_tokens_->stop();
-    push_->stop();
-    fetcher_.reset();
-    co_await drain_.wait(empty, net::never);
-    tasks_->stop();
-    listeners_.end();
-    const std::function<bool()> idle = [this] {
-        return !listeners_.busy() && !keeper_->busy() && !cards_->busy() && !reloader_->busy() && !sessions_->busy() &&
-               !callers_->busy() && !push_->busy() && !tasks_->busy();
-    };
-    co_await drain_.wait(idle, net::never);
-    each_of(workers_, &traffic::worker::stop);
-    ended_ = true;
-    if (handles_signals_) {
-        keep_signals_from_killing();
-    }
-    signals_.cancel();
-    reports_.end();
-    listeners_.certificates().stop();
-    control_.stop();
+    net::asio::post(control_.get_executor(), [this] { begin_end(); });
 }
 
 void server::note_calls(std::vector<model::call_note> notes)
@@ -376,12 +350,13 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     telemetry::gateway_sample now;
     describe(now, reloader_->counts(), *shared_.names);
     now.started = started_;
-    now.ready = ready_;
+    now.ready = ready();
     now.agents = cards_->agents();
     now.connections = open_connections(workers_);
     now.refused_connections = listeners_.refused();
     now.certificates = listeners_.certificates().ends();
     now.store_writes = by_outcome(store_.writes());
+    now.handovers = by_outcome(succession_.counts());
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());

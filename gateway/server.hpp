@@ -14,7 +14,6 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
-#include "gateway/drain_wait.hpp"
 #include "gateway/inherited_listeners.hpp"
 #include "gateway/listeners.hpp"
 #include "gateway/management/directory.hpp"
@@ -23,11 +22,13 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
+#include "gateway/orderly_end.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
 #include "gateway/service_reports.hpp"
 #include "gateway/sessions/session_plane.hpp"
+#include "gateway/succession.hpp"
 #include "gateway/task_keeper.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -64,6 +65,12 @@ public:
     // every address is bound here, and no service manager hears of it.
     void set_service(inherited_listeners sockets, const net::service_manager& manager);
 
+    // Before start(): how this process was started, for a hand-over. Without it each is refused.
+    void set_handover(handover_source from) { succession_.set_source(std::move(from)); }
+
+    // Before start(): the process whose place this one takes, which outlives the server, and what it passed. Null: there is none.
+    void set_predecessor(predecessor* from, carried_state passed);
+
     // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.
     core::result<> start();
@@ -73,7 +80,7 @@ public:
     net::name_book& names() noexcept { return *shared_.names; }
 
     // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
-    // and the configuration again.
+    // and the configuration again; SIGUSR2 is a hand-over.
     void handle_signals();
 
     // Serves until stop(). From then on answers end their connections; after timeouts.drain_delay no connection is accepted. Calls
@@ -136,17 +143,19 @@ private:
         return management_->enroll(std::move(body), std::move(by));
     }
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
-    bool ready() const noexcept override { return ready_; }
+    bool ready() const noexcept override { return serves_ && !end_->begun(); }
     bool audit_fails() const noexcept override { return audit_.failing(); }
     std::unique_ptr<metrics_body> metrics(bool gzip) override;
     net::task<reload_report> reload() override { return reloader_->reload(reload_trigger::request); }
+    net::task<handover_report> hand_over() override { return succession_.hand_over(); }
 
     void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
     void settings_ended(const std::vector<std::string_view>& settings);
     core::result<> open_listeners();
     void wait_for_signal();
-    void begin_stop();
-    net::task<> drain_and_stop();
+    void make_end();
+    void begin_end();
+    void begin_reports();
 
     config::settings settings_;
     std::string public_base_;  // since start()
@@ -188,13 +197,10 @@ private:
     inherited_listeners inherited_;  // until start()
     listeners listeners_;
     service_reports reports_;
+    succession succession_;
     net::asio::basic_signal_set<net::executor> signals_;
-    drain_wait drain_;
-    bool handles_signals_ = false;
-    bool ready_ = false;
-    bool stopping_ = false;
-    bool ended_ = false;
-    std::size_t cut_ = 0;  // connections that were in use when time was over
+    std::unique_ptr<orderly_end> end_;
+    bool serves_ = false;
 };
 
 }  // namespace gateway

@@ -85,6 +85,14 @@ void service_reports::stopping()
     }
 }
 
+void service_reports::succeeded_by(pid_t process)
+{
+    if (notifier_ != nullptr) {
+        send(net::main_process_message(process));
+    }
+    end();
+}
+
 void service_reports::end()
 {
     notifier_ = nullptr;

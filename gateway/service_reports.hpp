@@ -9,6 +9,8 @@
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <cstddef>
 #include <functional>
@@ -54,6 +56,9 @@ public:
 
     // The drain begins: later reloads are not told.
     void stopping();
+
+    // Another process serves from now on: the manager is told which, and by that process of all that follows.
+    void succeeded_by(pid_t process);
 
     // Nothing is told any more.
     void end();

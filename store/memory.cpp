@@ -10,6 +10,24 @@ namespace {
 
 class memory final : public engine {
 public:
+    explicit memory(memory_contents contents)
+        : key_{std::move(contents.key)}
+    {
+        for (auto& each : contents.records) {
+            latest_ = std::max(latest_, each.version);
+            auto id = each.id;
+            records_.insert_or_assign(std::move(id), std::move(each));
+        }
+        for (auto& each : contents.trail) {
+            latest_ = std::max(latest_, each.version);
+            trail_.push_back(std::move(each));
+        }
+        for (auto& each : contents.deliveries) {
+            latest_delivery_ = std::max(latest_delivery_, each.number);
+            deliveries_.insert_or_assign(each.number, std::move(each));
+        }
+    }
+
     bool durable() const noexcept override { return false; }
 
     core::result<std::vector<record>> load() override
@@ -183,7 +201,46 @@ private:
 
 std::unique_ptr<engine> make_memory()
 {
-    return std::make_unique<memory>();
+    return make_memory({});
+}
+
+std::unique_ptr<engine> make_memory(memory_contents contents)
+{
+    return std::make_unique<memory>(std::move(contents));
+}
+
+core::result<memory_contents> contents_of(engine& from)
+{
+    memory_contents out;
+    auto records = from.load();
+    if (!records) {
+        return std::move(records).error();
+    }
+    auto trail = from.changes(0, changes_kept);
+    if (!trail) {
+        return std::move(trail).error();
+    }
+    auto key = from.session_key(core::secret{});
+    if (!key) {
+        return std::move(key).error();
+    }
+    const auto waiting = from.deliveries();
+    if (!waiting) {
+        return waiting.error();
+    }
+    for (const auto& each : *waiting) {
+        auto whole = from.delivery(each.number);
+        if (!whole) {
+            return std::move(whole).error();
+        }
+        if (*whole) {
+            out.deliveries.push_back(std::move(**whole));
+        }
+    }
+    out.records = std::move(*records);
+    out.trail = std::move(*trail);
+    out.key = std::move(*key);
+    return out;
 }
 
 }  // namespace store

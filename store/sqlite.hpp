@@ -22,4 +22,7 @@ struct sqlite_options {
 // used: damaged, written by a newer version, no store at all. The detail says which, beginning with the path.
 core::result<std::unique_ptr<engine>> open_sqlite(sqlite_options options);
 
+// The schema that this program gives a file, and the newest that it reads.
+std::uint64_t sqlite_schema() noexcept;
+
 }  // namespace store

@@ -1,5 +1,6 @@
 #include "store/sqlite_schema.hpp"
 
+#include "store/sqlite.hpp"
 #include "store/sqlite_file.hpp"
 
 #include <array>
@@ -66,6 +67,11 @@ core::result<> set_up(sqlite_connection& db)
 }
 
 }  // namespace
+
+std::uint64_t sqlite_schema() noexcept
+{
+    return migrations.size();
+}
 
 core::result<> make_database(const std::string& path, const std::string& vfs)
 {

@@ -1,12 +1,17 @@
-// The store on a thread of its own: the control loop asks and goes on; what it asked is carried out in that order.
+// The store on a thread of its own: the control loop asks and goes on; what it asked is carried out in that order. The store can be
+// closed for a while, so that another process may have it.
 #pragma once
 
+#include "core/clock.hpp"
 #include "gateway/model/side_thread.hpp"
 #include "store/engine.hpp"
 
+#include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <utility>
 
 namespace gateway::model {
@@ -20,21 +25,67 @@ struct store_writes {
 
 class store_thread {
 public:
-    explicit store_thread(std::unique_ptr<store::engine> engine)
-        : engine_{std::move(engine)}
+    using opener = std::function<core::result<std::unique_ptr<store::engine>>()>;
+
+    // What is asked of a closed store waits for `patience`.
+    explicit store_thread(std::unique_ptr<store::engine> engine, core::duration patience = std::chrono::seconds{5})
+        : engine_{std::move(engine)},
+          durable_{engine_->durable()},
+          patience_{patience}
     {
     }
+    ~store_thread() { leave(); }
+    store_thread(const store_thread&) = delete;
+    store_thread& operator=(const store_thread&) = delete;
 
-    bool durable() const noexcept { return engine_->durable(); }
+    bool durable() const noexcept { return durable_; }
 
     // The engine itself, for as long as nothing has been asked yet: at the start.
     store::engine& engine() noexcept { return *engine_; }
 
-    // As side_thread::ask() does.
+    // As side_thread::ask(). T is a core::result; fails with draining if the store is closed and does not open in time.
     template <class T>
     net::task<T> ask(std::function<T(store::engine&)> question)
     {
-        return thread_.ask<T>([this, question = std::move(question)] { return question(*engine_); });
+        const auto asked = std::chrono::steady_clock::now();
+        return thread_.ask<T>([this, asked, question = std::move(question)]() -> T {
+            if (auto open = wait_until_open(asked + patience_); !open) {
+                return std::move(open).error();
+            }
+            return question(*engine_);
+        });
+    }
+
+    // Carries out what was asked before, and `last`; from then on the store is closed, and a durable one belongs to nobody. Returns what
+    // `last` says; if it fails, the store stays open.
+    net::task<core::result<>> close(std::function<core::result<>(store::engine&)> last)
+    {
+        return thread_.ask<core::result<>>([this, last = std::move(last)] { return close_here(last); });
+    }
+
+    // Opens it again, a durable one with `how`. If that fails, it is tried again with each question, which fails with the same.
+    net::task<core::result<>> open(opener how)
+    {
+        {
+            const std::lock_guard guard{mutex_};
+            opener_ = std::move(how);
+            state_ = state::opens;
+        }
+        changed_.notify_all();
+        return thread_.ask<core::result<>>([this] { return wait_until_open(core::steady_time{}); });
+    }
+
+    // It is closed for good: what is asked, and what waits, fails with draining. Any thread.
+    void leave()
+    {
+        {
+            const std::lock_guard guard{mutex_};
+            if (state_ == state::open) {
+                return;
+            }
+            state_ = state::left;
+        }
+        changed_.notify_all();
     }
 
     // To be called with the outcome of each write, on the thread that asks.
@@ -52,8 +103,51 @@ public:
     const store_writes& writes() const noexcept { return writes_; }
 
 private:
+    enum class state : std::uint8_t { open, closed, opens, left };
+
+    core::result<> close_here(const std::function<core::result<>(store::engine&)>& last)
+    {
+        if (auto open = wait_until_open(core::steady_time{}); !open) {
+            return open;
+        }
+        if (auto done = last(*engine_); !done) {
+            return done;
+        }
+        const std::lock_guard guard{mutex_};
+        if (durable_) {
+            engine_.reset();
+        }
+        state_ = state::closed;
+        return {};
+    }
+
+    // On the store's thread: what is asked meanwhile waits behind this, so that the order stays.
+    core::result<> wait_until_open(core::steady_time latest)
+    {
+        std::unique_lock lock{mutex_};
+        changed_.wait_until(lock, latest, [this] { return state_ != state::closed; });
+        if (state_ == state::opens) {
+            if (durable_) {
+                auto opened = opener_();
+                if (!opened) {
+                    return std::move(opened).error();
+                }
+                engine_ = std::move(*opened);
+            }
+            state_ = state::open;
+        }
+        return state_ == state::open ? core::result<>{}
+                                     : core::result<>{core::gateway_error(core::errc::draining, "the store is closed")};
+    }
+
     std::unique_ptr<store::engine> engine_;
+    bool durable_;
+    core::duration patience_;
     store_writes writes_;
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    state state_ = state::open;
+    opener opener_;
     side_thread thread_;  // last: what it still does uses the engine
 };
 

@@ -226,6 +226,14 @@ void add_reloads(page& into, const gateway_sample& gateway)
     reloads.add({{"outcome", "ok"}}, gateway.config_reloads);
     reloads.add({{"outcome", "refused"}}, gateway.config_refusals);
     into.add(std::move(reloads));
+    auto handovers = counter(
+        "cardea_handovers_total",
+        "Hand-overs by outcome: completed, after which this process began, failed, or refused."
+    );
+    for (const auto& [outcome, n] : gateway.handovers) {
+        handovers.add({{"outcome", outcome}}, n);
+    }
+    into.add(std::move(handovers));
     into.add(
         gauge("cardea_config_restart_needed", "1 while settings of the file wait for a restart, else 0."),
         gateway.restart_needed ? 1.0 : 0.0

@@ -62,6 +62,7 @@ struct gateway_sample {
     mcp::question_tally server_requests;                              // to callers, in sessions of this process
     std::uint64_t parked_calls = 0;                                   // that wait for what the server has asked for
     std::vector<key_set_sample> key_sets;
+    named_counts handovers;             // by outcome
     std::uint64_t config_reloads = 0;   // that were carried out
     std::uint64_t config_refusals = 0;  // that were not
     core::wall_time config_since{};     // when the configuration in use was taken

@@ -24,6 +24,12 @@ std::unique_ptr<start_turns::turn> start_turns::ask(std::function<void()> begin)
     return added;
 }
 
+void start_turns::let_go()
+{
+    held_ = false;
+    let_next();
+}
+
 void start_turns::leave(turn& ended)
 {
     if (ended.stage_ == turn::stage::waits) {
@@ -38,7 +44,7 @@ void start_turns::leave(turn& ended)
 // One at a time, and behind what else the loop has to do: starting a program takes about a millisecond.
 void start_turns::let_next()
 {
-    if (posted_ || waiting_.empty() || taken_ >= most_) {
+    if (posted_ || held_ || waiting_.empty() || taken_ >= most_) {
         return;
     }
     posted_ = true;
@@ -52,7 +58,7 @@ void start_turns::let_next()
 void start_turns::begin_next()
 {
     posted_ = false;
-    if (waiting_.empty() || taken_ >= most_) {
+    if (held_ || waiting_.empty() || taken_ >= most_) {
         return;
     }
     auto& next = *waiting_.front();

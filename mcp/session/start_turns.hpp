@@ -26,6 +26,10 @@ public:
     // `begin` is called once, after this has returned, when the turn has come; never once the turn is destroyed, which it may do.
     std::unique_ptr<turn> ask(std::function<void()> begin);
 
+    // No turn comes until let_go().
+    void hold() noexcept { held_ = true; }
+    void let_go();
+
     std::size_t waiting() const noexcept { return waiting_.size(); }
 
 private:
@@ -38,6 +42,7 @@ private:
     core::duration longest_;
     std::size_t taken_ = 0;
     bool posted_ = false;
+    bool held_ = false;
     std::list<turn*> waiting_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };

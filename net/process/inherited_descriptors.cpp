@@ -122,4 +122,17 @@ core::result<inherited_socket> take_listening_socket(const inherited_descriptor&
     return inherited_socket{core::descriptor{from.number}, local};
 }
 
+core::result<core::descriptor> take_socket_pair(const inherited_descriptor& from)
+{
+    const bool fits = ::fcntl(from.number, F_GETFD) >= 0 && option_of(from.number, SO_DOMAIN) == AF_UNIX &&
+                      option_of(from.number, SO_TYPE) == SOCK_STREAM && option_of(from.number, SO_ACCEPTCONN) == 0;
+    if (!fits || ::fcntl(from.number, F_SETFD, FD_CLOEXEC) != 0) {
+        return unusable(
+            "inherited socket " + from.name + ": descriptor " + std::to_string(from.number) +
+            " is no end of a socket pair"
+        );
+    }
+    return core::descriptor{from.number};
+}
+
 }  // namespace net

@@ -40,4 +40,7 @@ struct inherited_socket {
 // is: it is not open, or no TCP socket that listens.
 core::result<inherited_socket> take_listening_socket(const inherited_descriptor& from);
 
+// The same of an end of a socket pair. Fails with config_invalid: it is no connected Unix-domain stream.
+core::result<core::descriptor> take_socket_pair(const inherited_descriptor& from);
+
 }  // namespace net

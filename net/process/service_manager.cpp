@@ -67,6 +67,11 @@ std::string stopping_message(std::string_view status)
     return "STOPPING=1\n" + status_message(status);
 }
 
+std::string main_process_message(pid_t process)
+{
+    return "MAINPID=" + std::to_string(process) + '\n';
+}
+
 service_notifier::service_notifier(const std::string& address)
     : socket_{::socket(AF_UNIX, SOCK_DGRAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0)}
 {

@@ -32,6 +32,7 @@ std::string ready_message(std::string_view status);
 std::string reloading_message(core::steady_time now);
 std::string stopping_message(std::string_view status);
 std::string status_message(std::string_view status);
+std::string main_process_message(pid_t process);
 inline constexpr std::string_view watchdog_message = "WATCHDOG=1\n";
 
 // Sends them. One thread at a time; never blocks.

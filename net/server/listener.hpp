@@ -40,6 +40,9 @@ public:
     // The address that was bound, with the port that the system chose for port 0.
     tcp::endpoint local() const { return local_; }
 
+    // The socket, for a process that is to listen too; -1: it is not open.
+    int socket() { return acceptor_.is_open() ? acceptor_.native_handle() : -1; }
+
     void set_limits(listener_limits limits) { limits_ = std::move(limits); }
 
     void start();

@@ -149,7 +149,8 @@ void server_connection::begin_wait()
     // A connection's first request has the header timeout from the start, later ones may keep it idle for longer.
     const bool first = caller_.bytes_out() == 0;
     const auto wait = phase_ == phase::head || first ? settings_.header_timeout : settings_.idle_timeout;
-    alarm_.start(draining_ ? std::min(wait, first_request_grace) : wait);
+    const auto grace = phase_ == phase::idle && !first ? settings_.drain_idle : first_request_grace;
+    alarm_.start(draining_ ? std::min(wait, grace) : wait);
 }
 
 bool server_connection::waits_idle() const noexcept
@@ -207,8 +208,10 @@ routine<core::result<>> server_connection::read_head()
 
 bool server_connection::closing() noexcept
 {
-    close_ = close_ || (ending_ && !answered());
-    return close_ || draining_ || !body_.whole() || !head().keep_alive || served_ >= settings_.requests;
+    // A request that has come already is answered; its answer is then the last one.
+    const bool last = !body_.whole() || body_.bytes_behind() == 0;
+    close_ = close_ || ((ending_ || draining_) && last && !answered());
+    return close_ || !body_.whole() || !head().keep_alive || served_ >= settings_.requests;
 }
 
 void server_connection::release_request()

@@ -7,7 +7,10 @@
 #include <openssl/rand.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <cstring>
 #include <stdexcept>
+#include <type_traits>
 
 namespace net {
 namespace {
@@ -37,6 +40,36 @@ ticket_keys::ticket_keys(core::steady_time now)
 {
     keys_.reserve(kept + 1);  // a vector that grows would leave keys behind
     add_key(now);
+}
+
+// The age of the latest in milliseconds, eight bytes, then the keys as they are in memory.
+ticket_keys::ticket_keys(core::steady_time now, std::string_view passed)
+{
+    keys_.reserve(kept + 1);
+    std::int64_t age = 0;
+    const bool whole = passed.size() > sizeof age && (passed.size() - sizeof age) % sizeof(key) == 0 &&
+                       (passed.size() - sizeof age) / sizeof(key) <= kept;
+    if (!whole) {
+        add_key(now);
+        return;
+    }
+    std::memcpy(&age, passed.data(), sizeof age);
+    passed.remove_prefix(sizeof age);
+    keys_.resize(passed.size() / sizeof(key));
+    std::memcpy(keys_.data(), passed.data(), passed.size());
+    const auto longest = std::chrono::duration_cast<std::chrono::milliseconds>(period).count();
+    made_ = now - std::chrono::milliseconds{std::clamp<std::int64_t>(age, 0, longest)};
+}
+
+std::string ticket_keys::pass(core::steady_time now)
+{
+    static_assert(std::is_trivially_copyable_v<key> && sizeof(key) == 80);
+    const std::lock_guard guard{mutex_};
+    const std::int64_t age = std::chrono::duration_cast<std::chrono::milliseconds>(now - made_).count();
+    std::string out(sizeof age + keys_.size() * sizeof(key), '\0');
+    std::memcpy(out.data(), &age, sizeof age);
+    std::memcpy(out.data() + sizeof age, keys_.data(), keys_.size() * sizeof(key));
+    return out;
 }
 
 ticket_keys::~ticket_keys()

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <cstddef>
 #include <mutex>
+#include <string>
+#include <string_view>
 #include <vector>
 
 namespace net {
@@ -22,12 +24,18 @@ public:
     static constexpr std::size_t kept = 3;                           // keys that open: the one that seals among them
 
     explicit ticket_keys(core::steady_time now);
+
+    // The same keys as those of another process, which pass() gave there. What is none of its texts makes new ones.
+    ticket_keys(core::steady_time now, std::string_view passed);
     ~ticket_keys();
     ticket_keys(const ticket_keys&) = delete;
     ticket_keys& operator=(const ticket_keys&) = delete;
 
     // Makes a new key once the latest has sealed for a period. Whoever owns the keys calls it now and then.
     void rotate(core::steady_time now);
+
+    // All of them, for a process that takes this one's place: whoever has the text can read the callers' connections.
+    std::string pass(core::steady_time now);
 
     // What SSL_CTX_set_tlsext_ticket_key_evp_cb asks for; the return values are its own.
     int seal(unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac);

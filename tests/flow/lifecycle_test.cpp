@@ -151,7 +151,7 @@ TEST_CASE("a call in flight is finished, its connection is closed, and no new on
     CHECK(log_of(gateway).find(R"("event":"stopped","cut":0)") != std::string::npos);
 }
 
-TEST_CASE("a request that follows on a connection that drains is not read")
+TEST_CASE("Of pipelined requests that have arrived each is answered, and the last answer ends the connection")
 {
     test_support::gate held;
     scripted_agent agent{held_back(held)};
@@ -162,9 +162,10 @@ TEST_CASE("a request that follows on a connection that drains is not read")
     REQUIRE(begins_to_drain(gateway));
     CHECK(gateway.metric("cardea_ready") == 0);  // asks every worker: all of them know by now
     held.release(2);
+    CHECK(caller.read_response().header("Connection").empty());
     CHECK(caller.read_response().header("Connection") == "close");
     CHECK(caller.closed_by_peer());
-    CHECK(agent.request_count() == 1);
+    CHECK(agent.request_count() == 2);
     CHECK(gateway.wait_until_stopped(5s));
 }
 

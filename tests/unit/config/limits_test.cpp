@@ -79,6 +79,7 @@ constexpr row rows[] = {
     {"timeouts.push", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.push_age", "999ms", "1s", "30d", "30d1ms", "1s to 30d"},
     {"timeouts.linger", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"handover.timeout", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.drain_delay", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"timeouts.drain_idle", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"timeouts.drain", nullptr, "0", "24h", "24h1ms", "0 to 1d"},

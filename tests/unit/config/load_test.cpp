@@ -107,6 +107,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.overload.memory == std::array<std::uint64_t, 3>{84, 91, 94});
     CHECK(s.debug.core);
     CHECK_FALSE(s.reload.watch);
+    CHECK(s.handover.timeout == 50s);
     CHECK(s.errors.a2x);
     CHECK(s.errors.profile == core::error_edition::v1_0_0);
     CHECK(s.admin_access == core::admin_access::scopes);

@@ -587,6 +587,7 @@ TEST_CASE("the gateway and its process are described")
     sample.refused_connections = 7;
     sample.parked_calls = 18;
     sample.config_reloads = 8;
+    sample.handovers = {{"completed", 3}, {"failed", 0}};
     sample.config_refusals = 9;
     sample.config_since = core::wall_time{1700000001500ms};
     sample.config_refused_last = true;
@@ -629,6 +630,8 @@ TEST_CASE("the gateway and its process are described")
         "cardea_push_queue_bytes 4096",
         "cardea_push_oldest_seconds 90",
         R"(cardea_config_reloads_total{outcome="ok"} 8)",
+        R"(cardea_handovers_total{outcome="completed"} 3)",
+        R"(cardea_handovers_total{outcome="failed"} 0)",
         R"(cardea_config_reloads_total{outcome="refused"} 9)",
         "cardea_config_restart_needed 1",
         "cardea_config_last_reload_successful 0",

@@ -276,4 +276,20 @@ TEST_CASE("A probe that is kept while the start beside it waits for its turn has
     x.runner.reset();
 }
 
+TEST_CASE("No turn comes while turns are held, and all of them come afterwards in their order")
+{
+    queue all{1};
+    all.turns.hold();
+    all.ask(1);
+    all.ask(2);
+    all.run();
+    CHECK(all.begun.empty());
+    all.turns.let_go();
+    all.run();
+    CHECK(all.begun == std::vector<int>{1});
+    all.asked.front().reset();
+    all.run();
+    CHECK(all.begun == std::vector<int>{1, 2});
+}
+
 TEST_SUITE_END();

@@ -60,6 +60,7 @@ TEST_CASE("A watchdog with more than a day counts as one with a day")
 TEST_CASE("Messages are lines of assignments, and a status cannot add one")
 {
     CHECK(net::ready_message("Serves 3 agents.") == "READY=1\nSTATUS=Serves 3 agents.\n");
+    CHECK(net::main_process_message(12) == "MAINPID=12\n");
     CHECK(net::stopping_message("Stops.") == "STOPPING=1\nSTATUS=Stops.\n");
     CHECK(net::status_message("a\nMAINPID=1") == "STATUS=a MAINPID=1\n");
     CHECK(net::reloading_message(core::steady_time{12'345'678'901ns}) == "RELOADING=1\nMONOTONIC_USEC=12345678\n");

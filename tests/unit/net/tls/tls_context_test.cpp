@@ -2,6 +2,7 @@
 #include "net/tls/tls_context.hpp"
 
 #include "net/tls/tls_files.hpp"
+#include "net/tls/tls_tickets.hpp"
 #include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
@@ -512,6 +513,24 @@ TEST_CASE("an agent that asks is shown the client certificate, and only then")
         pair without{agent, client_of({.ca_file = ca.ca_file()})};
         REQUIRE(net::expect_peer(*without.client, "a.test"));
         CHECK(without.shake_hands() == (asks ? "peer did not return a certificate" : ""));
+    }
+}
+
+TEST_CASE("Ticket keys that are passed are those of the process that passed them, and no other text is any")
+{
+    const auto now = core::steady_time{} + std::chrono::hours{5};
+    net::ticket_keys old{now - std::chrono::hours{2}};
+    old.rotate(now - std::chrono::minutes{1});
+    const auto passed = old.pass(now);
+    net::ticket_keys next{now, passed};
+    CHECK(next.pass(now) == passed);
+    next.rotate(now);  // not yet: the latest key has not sealed for a period
+    CHECK(next.pass(now) == passed);
+    next.rotate(now + net::ticket_keys::period);
+    CHECK(next.pass(now + net::ticket_keys::period) != passed);
+    for (const auto& text : {std::string{}, passed.substr(1), passed + passed, std::string(8, 'x')}) {
+        net::ticket_keys made{now, text};
+        CHECK(made.pass(now).size() == 8 + 80);
     }
 }
 

@@ -1,0 +1,290 @@
+#include "gateway/handover.hpp"
+
+#include "gateway/model/version.hpp"
+#include "net/loop/thrown.hpp"
+#include "store/memory.hpp"
+#include "store/sqlite.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <system_error>
+#include <utility>
+
+namespace gateway {
+namespace {
+
+using core::errc;
+
+constexpr core::duration last_word{1000};  // for a message that the new process need not hear
+
+// The variables of this process and what the new one is told of its service manager.
+std::vector<std::string> environment_for(const net::service_manager& manager)
+{
+    std::vector<std::string> all;
+    for (char** each = ::environ; *each != nullptr; ++each) {
+        all.emplace_back(*each);
+    }
+    if (!manager.socket.empty()) {
+        all.push_back("NOTIFY_SOCKET=" + manager.socket);
+    }
+    if (manager.watchdog.count() > 0) {
+        all.push_back("WATCHDOG_USEC=" + std::to_string(manager.watchdog.count()));
+    }
+    return all;
+}
+
+core::error of_new_process(std::string what)
+{
+    return core::gateway_error(errc::internal, std::move(what));
+}
+
+std::string frame_of(handover_word word, std::string content = {})
+{
+    auto frame = framed({word, std::move(content)});
+    return frame ? std::move(*frame) : std::string{};  // these are short
+}
+
+}  // namespace
+
+struct handover::attempt {
+    net::started_successor process;
+    std::unique_ptr<handover_channel> channel;
+    std::string version;
+    std::string step = "start";
+    core::steady_time begun = std::chrono::steady_clock::now();
+    bool store_closed = false;
+};
+
+handover::handover(parts all, handover_source from, handover_counts before)
+    : all_{all},
+      from_{std::move(from)},
+      counts_{before}
+{
+}
+
+handover::~handover() = default;
+
+std::string handover::refusal() const
+{
+    if (all_.end.begun() || done_) {
+        return "the gateway is stopping";
+    }
+    if (busy_) {
+        return "a hand-over is under way";
+    }
+    if (::getpid() == 1) {
+        return "the gateway is process 1: the system ends with it";
+    }
+    return from_.program.empty() ? "the path that the gateway was started from is not known" : "";
+}
+
+net::task<handover_report> handover::run()
+{
+    if (auto why = refusal(); !why.empty()) {
+        ++counts_.refused;
+        all_.log.write(core::log_level::warn, "handover_refused", {{"reason", why}});
+        co_return handover_report{std::move(why)};
+    }
+    busy_ = true;
+    now_ = std::make_unique<attempt>();
+    const auto done = co_await pass(*now_);
+    if (done) {
+        co_await complete(*now_);
+        busy_ = false;
+        co_return handover_report{{}, now_->process.id, now_->version};
+    }
+    co_await take_back(*now_, done.error());
+    busy_ = false;
+    co_return handover_report{done.error().detail};
+}
+
+void handover::abort()
+{
+    if (busy_ && now_->channel != nullptr) {
+        now_->channel->cancel();
+    }
+}
+
+core::result<> handover::start(attempt& now)
+{
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        return of_new_process("no socket pair: " + std::generic_category().message(errno));
+    }
+    core::descriptor ours{ends[0]};
+    const core::descriptor theirs{ends[1]};
+    net::successor_command command{from_.program, from_.arguments, environment_for(from_.manager), {}, {}};
+    command.sockets = all_.addresses.sockets();
+    command.sockets.emplace_back("handover", theirs.number());
+    if (from_.manager.watchdog.count() > 0) {
+        command.own_id.emplace_back("WATCHDOG_PID");
+    }
+    auto process = net::start_successor(command);
+    if (!process) {
+        return std::move(process).error();
+    }
+    now.process = std::move(*process);
+    now.channel = std::make_unique<handover_channel>(all_.control.get_executor(), std::move(ours));
+    return {};
+}
+
+// What the new process needs before this one may end.
+net::task<core::result<>> handover::pass(attempt& now)
+{
+    if (auto started = start(now); !started) {
+        co_return std::move(started).error();
+    }
+    auto prepared = co_await prepare(now);
+    if (!prepared) {
+        co_return std::move(prepared).error();
+    }
+    now.version = prepared->version;
+    if (all_.store.durable() && prepared->schema != store::sqlite_schema()) {
+        co_return of_new_process(
+            "the new process has schema " + std::to_string(prepared->schema) + " for the store, and this one " +
+            std::to_string(store::sqlite_schema()) + "; expected the same, so that either can go on; restart instead"
+        );
+    }
+    auto passed = co_await pass_state(now);
+    if (!passed) {
+        co_return std::move(passed).error();
+    }
+    co_return co_await expect_ready(now);
+}
+
+net::task<core::result<handover_prepared>> handover::prepare(attempt& now)
+{
+    now.step = "prepare";
+    const auto silence = all_.settings.handover.timeout;
+    auto hello = frame_of(handover_word::hello, content_of(handover_hello{.configured = from_.configured}));
+    const auto said = co_await now.channel->send(std::move(hello), silence);
+    if (!said) {
+        co_return said.error();
+    }
+    auto heard = co_await now.channel->receive(silence);
+    if (!heard) {
+        co_return std::move(heard).error();
+    }
+    if (heard->word == handover_word::failed) {
+        co_return of_new_process(std::move(heard->content));
+    }
+    auto prepared = prepared_in(heard->content);
+    if (heard->word != handover_word::prepared || !prepared) {
+        co_return of_new_process("the new process said something else than that it is prepared");
+    }
+    co_return std::move(*prepared);
+}
+
+net::task<core::result<>> handover::pass_state(attempt& now)
+{
+    now.step = "store";
+    carried_state state;
+    state.tickets = all_.addresses.certificates().tickets();
+    state.counts = counts_;
+    ++state.counts.completed;
+    const bool in_memory = !all_.store.durable();
+    std::function last = [&state, in_memory](store::engine& records) -> core::result<> {
+        if (!in_memory) {
+            return {};
+        }
+        auto all = store::contents_of(records);
+        if (!all) {
+            return std::move(all).error();
+        }
+        state.memory = std::move(*all);
+        return {};
+    };
+    const auto closed = co_await all_.store.close(std::move(last));
+    if (!closed) {
+        co_return closed.error();
+    }
+    now.store_closed = true;
+    auto frames = frames_of(state);
+    if (!frames) {
+        co_return std::move(frames).error();
+    }
+    frames->push_back(frame_of(handover_word::store_closed));
+    for (auto& each : *frames) {
+        const auto said = co_await now.channel->send(std::move(each), all_.settings.handover.timeout);
+        if (!said) {
+            co_return said.error();
+        }
+    }
+    co_return core::result<>{};
+}
+
+net::task<core::result<>> handover::expect_ready(attempt& now)
+{
+    now.step = "ready";
+    auto heard = co_await now.channel->receive(all_.settings.handover.timeout);
+    if (!heard) {
+        co_return std::move(heard).error();
+    }
+    if (heard->word == handover_word::failed) {
+        co_return of_new_process(std::move(heard->content));
+    }
+    if (heard->word != handover_word::ready) {
+        co_return of_new_process("the new process said something else than that it is ready");
+    }
+    co_return core::result<>{};
+}
+
+// From here on the new process serves, whatever happens to this one.
+net::task<> handover::complete(attempt& now)
+{
+    done_ = true;
+    ++counts_.completed;
+    all_.store.leave();
+    all_.reports.succeeded_by(now.process.id);
+    const auto took =
+        std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - now.begun);
+    all_.log.write(
+        core::log_level::info,
+        "handover_completed",
+        {{"process", now.process.id}, {"version", now.version}, {"milliseconds", took.count()}}
+    );
+    auto frame = frame_of(handover_word::settled);
+    co_await now.channel->send(std::move(frame), last_word);
+}
+
+net::task<> handover::take_back(attempt& now, const core::error& why)
+{
+    if (now.channel != nullptr) {
+        now.channel->cancel();
+    }
+    if (now.process.id > 0) {
+        net::kill_successor(now.process);
+    }
+    auto reason = why.detail;
+    if (now.store_closed) {
+        const auto opened = co_await all_.store.open(from_.open_store);
+        if (!opened) {
+            reason += "; the store does not open again: " + opened.error().detail;
+        }
+    }
+    ++counts_.failed;
+    all_.log.write(core::log_level::error, "handover_failed", {{"step", now.step}, {"reason", reason}});
+}
+
+void handover::free()
+{
+    if (!done_ || now_->channel == nullptr) {
+        return;
+    }
+    auto say = now_->channel->send(frame_of(handover_word::free), last_word);
+    net::asio::co_spawn(
+        all_.control.get_executor(),
+        std::move(say),
+        [this](const std::exception_ptr& bug, const core::result<>&) { net::log_thrown(bug, all_.log, "handover"); }
+    );
+}
+
+}  // namespace gateway

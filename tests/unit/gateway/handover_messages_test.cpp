@@ -1,0 +1,245 @@
+#include "gateway/handover_messages.hpp"
+
+#include "gateway/carried_state.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/handover_messages");
+
+namespace {
+
+using namespace std::chrono_literals;
+using gateway::carried_state;
+using gateway::framed;
+using gateway::handover_content;
+using gateway::handover_message;
+using gateway::handover_reader;
+using gateway::handover_word;
+using gateway::handover_writer;
+
+std::string frame_of(handover_word word, std::string content = {})
+{
+    auto frame = framed({word, std::move(content)});
+    REQUIRE(frame.has_value());
+    return *frame;
+}
+
+// What is read from bytes that come in pieces of this size.
+std::vector<handover_message> read_in_pieces(std::string_view bytes, std::size_t size)
+{
+    handover_reader reader;
+    std::vector<handover_message> all;
+    while (!bytes.empty()) {
+        reader.add(bytes.substr(0, size));
+        bytes.remove_prefix(std::min(size, bytes.size()));
+        for (auto read = reader.next(); read && *read; read = reader.next()) {
+            all.push_back(**read);
+        }
+    }
+    return all;
+}
+
+// What the new process has of what the old one passes.
+carried_state passed(const carried_state& state)
+{
+    const auto frames = gateway::frames_of(state);
+    REQUIRE(frames.has_value());
+    std::string bytes;
+    for (const auto& each : *frames) {
+        bytes += each;
+    }
+    carried_state out;
+    for (const auto& each : read_in_pieces(bytes, 1000)) {
+        gateway::add_to(out, each);
+    }
+    return out;
+}
+
+carried_state some_state()
+{
+    const core::wall_time noon{12h};
+    carried_state state;
+    state.tickets = std::string{"\0keys\xff", 6};
+    state.counts = {3, 2, 1};
+    state.memory = store::memory_contents{
+        {{"a", R"({"url":"http://a"})", 3, noon}, {"b", "{}", 5, noon + 1ms}},
+        {{3, noon, "somebody", store::action::created, "a"}, {4, noon, "", store::action::deleted, "gone"}},
+        {{7, "id", "a", "lane", "sealed", "body", noon}},
+        core::secret{"key"}
+    };
+    return state;
+}
+
+}  // namespace
+
+TEST_CASE("Messages are the same in whatever pieces their bytes come")
+{
+    const std::vector<handover_message> all{
+        {handover_word::hello, ""},
+        {handover_word::record, std::string(300, 'x')},
+        {handover_word::ticket_keys, std::string{"\0\1\2", 3}},
+        {static_cast<handover_word>(200), "of a newer version"},
+        {handover_word::ready, "r"}
+    };
+    std::string bytes;
+    for (const auto& each : all) {
+        bytes += frame_of(each.word, each.content);
+    }
+    for (std::size_t size = 1; size <= bytes.size(); ++size) {
+        CAPTURE(size);
+        CHECK(read_in_pieces(bytes, size) == all);
+    }
+}
+
+TEST_CASE("A message that has not come whole is none yet")
+{
+    const auto frame = frame_of(handover_word::failed, "why");
+    for (std::size_t size = 0; size < frame.size(); ++size) {
+        handover_reader reader;
+        reader.add(std::string_view{frame}.substr(0, size));
+        const auto read = reader.next();
+        REQUIRE(read.has_value());
+        CHECK_FALSE(read->has_value());
+    }
+}
+
+TEST_CASE("A content has at most the largest size, in both directions, and a length is enough to refuse it")
+{
+    constexpr std::size_t largest = 1000;
+    for (const std::size_t size : {largest - 1, largest, largest + 1}) {
+        CAPTURE(size);
+        const bool fits = size <= largest;
+        const handover_message message{handover_word::record, std::string(size, 'x')};
+        CHECK(framed(message, largest).has_value() == fits);
+        handover_reader reader{largest};
+        reader.add(frame_of(message.word, message.content).substr(0, 5));
+        for (int again = 0; again < 2; ++again) {
+            const auto read = reader.next();
+            CHECK(read.has_value() == fits);
+            CHECK((fits || read.error().code == core::errc::too_large));
+        }
+    }
+}
+
+TEST_CASE("A content gives back its numbers and texts, and what it does not have is 0 and empty")
+{
+    handover_writer writer;
+    const auto content = writer.number(0).text("a").number(~0ULL).text("").take();
+    for (std::size_t size = 0; size < content.size(); ++size) {
+        handover_content cut{std::string_view{content}.substr(0, size)};
+        cut.number();
+        cut.text();
+        cut.number();
+        cut.text();
+        CHECK_FALSE(cut.good());
+        CHECK(cut.number() == 0);
+        CHECK(cut.text().empty());
+    }
+    handover_content whole{content};
+    CHECK(whole.number() == 0);
+    CHECK(whole.text() == "a");
+    CHECK(whole.number() == ~0ULL);
+    CHECK(whole.text().empty());
+    CHECK(whole.good());
+    CHECK(whole.empty());
+}
+
+TEST_CASE("A text whose length is beyond its content is no text, however large the length is")
+{
+    for (const std::uint64_t length : {1ULL, 1ULL << 32, ~0ULL}) {
+        handover_writer writer;
+        const auto bytes = writer.number(length).take();
+        handover_content content{bytes};
+        CHECK(content.text().empty());
+        CHECK_FALSE(content.good());
+    }
+}
+
+TEST_CASE("What a gateway passes is what the next one has")
+{
+    const auto before = some_state();
+    const auto after = passed(before);
+    CHECK(after.tickets == before.tickets);
+    CHECK(after.counts == before.counts);
+    REQUIRE(after.memory.has_value());
+    CHECK(after.memory->records == before.memory->records);
+    CHECK(after.memory->trail == before.memory->trail);
+    CHECK(after.memory->deliveries == before.memory->deliveries);
+    CHECK(after.memory->key == before.memory->key);
+    CHECK_FALSE(passed({}).memory.has_value());
+}
+
+TEST_CASE("All that is passed has at most the size that it may have")
+{
+    const auto state = some_state();
+    const auto frames = gateway::frames_of(state);
+    REQUIRE(frames.has_value());
+    std::size_t size = 0;
+    for (const auto& each : *frames) {
+        size += each.size();
+    }
+    CHECK(gateway::frames_of(state, size).has_value());
+    const auto refused = gateway::frames_of(state, size - 1);
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().code == core::errc::too_large);
+}
+
+TEST_CASE("A message that is cut or unknown changes nothing of what was passed")
+{
+    carried_state state;
+    for (int word = 0; word < 256; ++word) {
+        gateway::add_to(state, {static_cast<handover_word>(word), "x"});
+    }
+    REQUIRE(state.memory.has_value());
+    CHECK(state.memory->records.empty());
+    CHECK(state.memory->trail.empty());
+    CHECK(state.memory->deliveries.empty());
+    CHECK(state.counts == gateway::handover_counts{});
+}
+
+TEST_CASE("The greeting says which addresses are of the configuration, and which of the service manager")
+{
+    gateway::handover_hello hello;
+    hello.configured.listen = config::endpoint{"localhost", 0};
+    hello.configured.metrics = config::endpoint{"::1", 65535};
+    const auto heard = gateway::hello_in(content_of(hello));
+    REQUIRE(heard.has_value());
+    CHECK(heard->speaks == gateway::handover_hello::protocol);
+    CHECK(heard->configured.listen == hello.configured.listen);
+    CHECK_FALSE(heard->configured.admin.has_value());
+    CHECK(heard->configured.metrics == hello.configured.metrics);
+    CHECK_FALSE(gateway::hello_in("").has_value());
+    const auto prepared = gateway::prepared_in(content_of(gateway::handover_prepared{4, "1.2.3"}));
+    REQUIRE(prepared.has_value());
+    CHECK(prepared->schema == 4);
+    CHECK(prepared->version == "1.2.3");
+    CHECK_FALSE(gateway::prepared_in("").has_value());
+}
+
+TEST_CASE("A store in memory goes on as the one that it is made of")
+{
+    auto old = store::make_memory(*some_state().memory);
+    auto contents = store::contents_of(*old);
+    REQUIRE(contents.has_value());
+    CHECK(contents->records == some_state().memory->records);
+    auto next = store::make_memory(std::move(*contents));
+    const store::author by{"test", core::wall_time{}, 3};
+    const auto written = next->put("a", "{}", by);
+    REQUIRE(written.has_value());
+    CHECK(written->version == 6);
+    CHECK(next->session_key(core::secret{"other"})->reveal() == "key");
+    CHECK(next->keep_delivery({}).value() == 8);
+    CHECK(next->changes(0, 100)->size() == 3);
+}
+
+TEST_SUITE_END();
