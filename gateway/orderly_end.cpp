@@ -66,6 +66,7 @@ net::task<> orderly_end::run()
     stop_planes();
     const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
     co_await drain_.wait(empty, net::never);
+    co_await all_.traces.finish(all_.workers, drain_);
     all_.tasks.stop();
     all_.addresses.end();
     const std::function<bool()> nothing_left = [this] { return idle(); };
@@ -117,7 +118,8 @@ void orderly_end::stop_planes()
 bool orderly_end::idle() const
 {
     return !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() && !all_.reloads.busy() &&
-           !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy();
+           !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy() &&
+           !all_.traces.busy();
 }
 
 }  // namespace gateway

@@ -1,7 +1,6 @@
 #include "gateway/traffic/agent_exchange.hpp"
 
 #include "gateway/model/call_verdict.hpp"
-#include "gateway/traffic/body_reader.hpp"
 #include "gateway/traffic/forwarding.hpp"
 
 #include <algorithm>
@@ -15,7 +14,6 @@ using core::errc;
 using net::http1::framing;
 
 constexpr int most_interim_answers = 8;
-constexpr core::duration longest_peek{1'000};
 
 }  // namespace
 
@@ -32,6 +30,7 @@ agent_exchange::agent_exchange(
       settings_{settings},
       call_{call},
       permit_{settings.control},
+      span_{call.trace},
       due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
 {
 }
@@ -50,6 +49,7 @@ net::routine<core::result<>> agent_exchange::begin()
     auto done = co_await attempt();
     const auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
     permit_.end(how, caller_.owner().now());
+    span_.note(done, done ? head().status : 0, caller_.owner().now());
     co_return done;
 }
 
@@ -61,6 +61,7 @@ net::routine<core::result<>> agent_exchange::attempt()
     for (;;) {
         core::result<> done;
         connected_ = false;
+        span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
         if (fresh || !take_connection()) {
             done = co_await make_connection();
             if (!done) {
@@ -83,6 +84,7 @@ net::routine<core::result<>> agent_exchange::attempt()
         if (!again) {
             co_return done;
         }
+        span_.note(done, 0, caller_.owner().now());
         discard();
         fresh = true;
     }
@@ -129,7 +131,8 @@ bool agent_exchange::begin_request()
         call_.from_proxy,
         call_.credentials,
         call_.agent.get(),
-        call_.extensions.to_agent.has_value()
+        call_.extensions.to_agent.has_value(),
+        span_.told()
     };
     const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
     outgoing_body sent{framing::length, call_.body.size(), care};
@@ -316,38 +319,9 @@ net::routine<core::result<>> agent_exchange::read_head()
     }
 }
 
-net::routine<std::string> agent_exchange::peek_body(std::size_t limit)
-{
-    const auto until = caller_.owner().now() + longest_peek;
-    for (;;) {
-        body_reader reader{head().body, head().content_length};
-        std::string body;
-        auto rest = side().received().substr(head_length_);
-        while (!reader.done() && !rest.empty()) {
-            const auto piece = reader.take(rest);
-            if (!piece || piece->data.size() > limit - body.size()) {
-                co_return std::string{};
-            }
-            body += piece->data;
-            rest.remove_prefix(piece->used);
-        }
-        if (reader.done()) {
-            co_return body;
-        }
-        // The head is read in place, so that the buffer cannot grow.
-        if (side().ended() || side().full()) {
-            co_return std::string{};
-        }
-        side().arm();
-        const auto how = co_await wait_.until(until);
-        if (how != woken::by_event) {
-            co_return std::string{};
-        }
-    }
-}
-
 void agent_exchange::give_back()
 {
+    span_.end(caller_.owner().now());
     if (head().keep_alive && request_done_ && !side().writing()) {
         pool_.give_back(std::move(lease_));
     } else {
@@ -357,6 +331,7 @@ void agent_exchange::give_back()
 
 void agent_exchange::discard()
 {
+    span_.end(caller_.owner().now());
     if (lease_) {
         pool_.discard(std::move(lease_));
     }

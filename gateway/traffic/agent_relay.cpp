@@ -88,6 +88,7 @@ void agent_relay::complete(request_context& request) const
     call.from_proxy = request.from_proxy;
     call.credentials = request.access ? &request.access->reader() : nullptr;
     call.tasks = shown_tasks(request, control_.tasks());
+    call.trace = request.trace.joined() ? &request.trace : nullptr;
 }
 
 // What speaks against sending the request to the agent at all.

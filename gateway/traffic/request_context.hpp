@@ -13,6 +13,7 @@
 #include "gateway/traffic/mcp_repair.hpp"
 #include "gateway/traffic/program_call.hpp"
 #include "gateway/traffic/relay.hpp"
+#include "gateway/traffic/request_trace.hpp"
 #include "gateway/traffic/router.hpp"
 #include "net/server/server_connection.hpp"
 
@@ -52,6 +53,7 @@ struct request_context {
     a2a::error_profile error_profile = a2a::error_profile::v1_0_1;  // the same
     bool in_words_of_a2x = false;  // a caller that needs a credential is told so as A2X says it
     model::request_record record{};
+    request_trace trace{};                               // with a trace that the gateway joins
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
     std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered

@@ -95,6 +95,8 @@ TEST_CASE("every setting is read into its member")
         }
     );
     CHECK(s.debug.core);
+    CHECK(s.trace.endpoint == "https://collector.example.com:4318/otel");
+    CHECK(s.trace.sample == 0.25);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.errors.a2x);
     CHECK(s.errors.profile == core::error_edition::v1_0_0);
