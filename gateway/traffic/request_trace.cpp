@@ -1,5 +1,6 @@
 #include "gateway/traffic/request_trace.hpp"
 
+#include "core/ascii.hpp"
 #include "net/upstream/upstream.hpp"
 
 #include <charconv>
@@ -15,6 +16,12 @@ std::uint16_t port_of(const std::string& digits) noexcept
 }
 
 }  // namespace
+
+bool request_trace::replaces(std::string_view name) const noexcept
+{
+    return joined() && (core::equal_ignoring_case(name, "traceparent") ||
+                        (parent_ == 0 && core::equal_ignoring_case(name, "tracestate")));
+}
 
 void attempt_span::begin(const net::upstream_target& to, std::string_view method, core::steady_time now)
 {

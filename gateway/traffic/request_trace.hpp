@@ -56,6 +56,9 @@ public:
     const core::trace_context& at() const noexcept { return at_; }
     core::span_id parent() const noexcept { return parent_; }
 
+    // Whether the caller's field of this name does not go on.
+    bool replaces(std::string_view name) const noexcept;
+
     // Of a recorded one, since the head of a request goes before its end.
     void set_target(std::string_view path, std::string_view authority)
     {

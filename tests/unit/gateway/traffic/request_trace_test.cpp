@@ -143,6 +143,16 @@ TEST_CASE("the state of a caller whose trace was not taken does not belong to th
     CHECK_FALSE(span.told()->keeps_state);
 }
 
+TEST_CASE("a trace that is joined replaces the caller's field, and its state if the trace is another one")
+{
+    id_source ids{same_entropy};
+    CHECK(joined(ids, true).replaces("TraceParent"));
+    CHECK_FALSE(joined(ids, true).replaces("tracestate"));
+    CHECK(joined(ids, true, 0).replaces("tracestate"));
+    CHECK_FALSE(joined(ids, true, 0).replaces("trace"));
+    CHECK_FALSE(request_trace{}.replaces("traceparent"));
+}
+
 TEST_CASE("without a trace an attempt is nobody's")
 {
     attempt_span span{nullptr};
