@@ -168,15 +168,6 @@ std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::prov
     return samples;
 }
 
-telemetry::named_counts samples_of(const model::store_writes& writes)
-{
-    return {
-        {"ok", writes.ok},
-        {core::name(core::errc::store_failed), writes.failed},
-        {core::name(core::errc::store_full), writes.full}
-    };
-}
-
 telemetry::push_sample sample_of(const push::push_facts& facts)
 {
     telemetry::push_sample out{facts.waiting, facts.bytes, facts.oldest.value_or(core::duration::zero()), {}};

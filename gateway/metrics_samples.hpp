@@ -6,7 +6,6 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/call_book.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/model/store_thread.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
@@ -22,9 +21,6 @@ std::vector<telemetry::key_set_sample> samples_of(const std::vector<access::prov
 
 // What the gateway delivers of push notifications.
 telemetry::push_sample sample_of(const push::push_facts& facts);
-
-// Writes to the store, by outcome.
-telemetry::named_counts samples_of(const model::store_writes& writes);
 
 struct agent_planes {
     const management::registry& agents;

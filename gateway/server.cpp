@@ -83,6 +83,15 @@ void describe(telemetry::gateway_sample& now, const reload_counts& reloads)
     }
 }
 
+telemetry::named_counts by_outcome(const model::store_writes& writes)
+{
+    return {
+        {"ok", writes.ok},
+        {core::name(core::errc::store_failed), writes.failed},
+        {core::name(core::errc::store_full), writes.full}
+    };
+}
+
 }  // namespace
 
 server::server(
@@ -304,7 +313,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     now.connections = open_connections(workers_);
     now.refused_connections = listeners_.refused();
     now.certificates = listeners_.certificates().ends();
-    now.store_writes = samples_of(store_.writes());
+    now.store_writes = by_outcome(store_.writes());
     now.spans = traces_.counts();
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
