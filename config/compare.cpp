@@ -88,7 +88,9 @@ bool applies_at_once(std::string_view path) noexcept
          "cards.background",
          "mcp.walk",
          "mcp.session_keys",
-         "reload.watch"}
+         "reload.watch",
+         "trace.endpoint",
+         "trace.sample"}
     );
     return std::find(paths.begin(), paths.end(), path) != paths.end();
 }

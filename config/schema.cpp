@@ -171,6 +171,15 @@ constexpr auto settings_table = std::to_array<setting>({
      audit_setting{of<&settings::audit>},
      "Where Cardea writes what happened to agents, cards, keys and denied callers, one JSON object a line, whatever "
      "`log.level` is. A file is opened again on SIGHUP."},
+    {"trace.endpoint",
+     base_url_setting{of<&settings::trace, &trace_settings::endpoint>},
+     "The address of an OpenTelemetry collector, such as `http://127.0.0.1:4318`. Cardea then joins "
+     "[traces](operations.md#traces), and sends its spans to `/v1/traces` there. Default: none; `traceparent` and "
+     "`tracestate` pass unchanged."},
+    {"trace.sample",
+     share_setting{of<&settings::trace, &trace_settings::sample>, 0, 1},
+     "How many of the traces that begin at Cardea are recorded. A trace that the caller has begun is recorded if the "
+     "caller says so."},
     {"debug.core",
      switch_setting{of<&settings::debug, &debug_settings::core>},
      "Whether a crash may leave a core dump, and a debugger of the same user may attach. Both show every secret."},

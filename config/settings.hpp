@@ -143,6 +143,12 @@ struct overload_settings {
     std::array<std::uint64_t, 3> memory{85, 92, 95};        // percent of the control group's limit
 };
 
+// How Cardea takes part in traces.
+struct trace_settings {
+    std::string endpoint;  // of a collector of OpenTelemetry, no trailing slash; empty: it takes none
+    double sample = 0.1;   // of the traces that begin here
+};
+
 struct reload_settings {
     bool watch = true;  // the file is read again when it changes
 };
@@ -194,6 +200,7 @@ struct process_settings {
     core::rate_limits rate_limits;
     std::string audit = "off";  // `off`, `stdout` or `file:PATH`
     debug_settings debug;
+    trace_settings trace;
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;

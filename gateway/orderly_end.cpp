@@ -96,6 +96,7 @@ net::task<> orderly_end::run()
     if (programs_gone_) {
         programs_gone_();
     }
+    co_await all_.traces.finish(all_.workers, drain_);
     all_.tasks.stop();
     if (handed_over_) {
         const std::function<bool()> no_operator = [this] { return !all_.addresses.busy(); };
@@ -155,7 +156,8 @@ void orderly_end::stop_planes()
 bool orderly_end::idle() const
 {
     return !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() && !all_.reloads.busy() &&
-           !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy();
+           !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy() &&
+           !all_.traces.busy();
 }
 
 }  // namespace gateway

@@ -18,6 +18,7 @@
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/task_keeper.hpp"
 #include "gateway/tokens/token_plane.hpp"
+#include "gateway/tracing.hpp"
 #include "gateway/worker_settings.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
@@ -49,6 +50,7 @@ public:
         sessions::session_plane& sessions;
         caller_sessions& callers;
         breaker_watch& breakers;
+        tracing& traces;
         cards::card_plane& cards;
         cards::card_thread& card_work;
         access::credential_verifier& credentials;

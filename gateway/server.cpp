@@ -112,6 +112,7 @@ server::server(
       started_{std::chrono::system_clock::now()},
       largest_card_{settings_.cards.max_size},
       breakers_{control_, workers_, settings_, log_},
+      traces_{control_, log_},
       audit_{control_, log_},
       store_{std::move(records)},
       scrapers_{*this, log_},
@@ -178,7 +179,7 @@ core::result<> server::start()
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
     }
-    settings_ended({"access", "rate_limits", "mcp.session_keys"});
+    settings_ended({"access", "rate_limits", "mcp.session_keys", "trace.endpoint"});
     publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_, *callers_}, public_base_);
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
@@ -191,27 +192,11 @@ core::result<> server::start()
 
 void server::make_end()
 {
-    end_ = std::make_unique<orderly_end>(orderly_end::parts{
-        control_,
-        settings_,
-        log_,
-        workers_,
-        listeners_,
-        reports_,
-        *reloader_,
-        *sessions_,
-        *callers_,
-        breakers_,
-        *cards_,
-        *card_thread_,
-        *credentials_,
-        *agent_tokens_,
-        *push_,
-        *keeper_,
-        *tasks_,
-        fetcher_,
-        signals_
-    });
+    end_ = std::make_unique<orderly_end>(
+        orderly_end::parts{control_,       settings_, log_,      workers_, listeners_, reports_,      *reloader_,
+                           *sessions_,     *callers_, breakers_, traces_,  *cards_,    *card_thread_, *credentials_,
+                           *agent_tokens_, *push_,    *keeper_,  *tasks_,  fetcher_,   signals_}
+    );
     succession_.start({control_, settings_, log_, listeners_, reports_, store_, *end_}, *end_);
 }
 
@@ -237,6 +222,9 @@ void server::settings_ended(const std::vector<std::string_view>& settings)
     }
     if (log_hooks_.changed && std::ranges::any_of(settings, [](auto path) { return path.starts_with("log."); })) {
         log_hooks_.changed(settings_.log_level, settings_.log_format);
+    }
+    if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("trace."); })) {
+        traces_.apply(settings_.trace, workers_);
     }
     tell_workers(workers_, settings_, settings, session_key_);
     push_->set_addresses(push_addresses_of(settings_.mcp, session_key_));
@@ -357,6 +345,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     now.certificates = listeners_.certificates().ends();
     now.store_writes = by_outcome(store_.writes());
     now.handovers = by_outcome(succession_.counts());
+    now.spans = traces_.counts();
     now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
     now.dropped_audit_lines = audit_.dropped();
     now.key_sets = samples_of(credentials_->key_sets());

@@ -31,6 +31,7 @@
 #include "gateway/succession.hpp"
 #include "gateway/task_keeper.hpp"
 #include "gateway/tokens/token_plane.hpp"
+#include "gateway/tracing.hpp"
 #include "gateway/traffic/worker.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
@@ -121,6 +122,7 @@ private:
     model::program_port& programs() override { return callers_->programs(); }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
     void note_calls(std::vector<model::call_note> notes) override;
+    void note_spans(model::span_batch batch) override { traces_.take(std::move(batch)); }
     void breaker_changed(std::shared_ptr<const model::agent_entry> agent, reach::breaker_change how) override
     {
         breakers_.changed(std::move(agent), how);
@@ -167,6 +169,7 @@ private:
     net::loop control_{shared_.names};
     model::turn_lines turns_;  // of the control loop
     breaker_watch breakers_;
+    tracing traces_;
     auditor audit_;
     model::store_thread store_;
     core::secret session_key_;  // of a configuration without one; since start()

@@ -16,6 +16,7 @@
 #include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
 #include "gateway/model/side_thread.hpp"
+#include "gateway/model/span.hpp"
 #include "gateway/model/token_exchange.hpp"
 #include "gateway/reach/overload.hpp"
 #include "net/loop/types.hpp"
@@ -83,6 +84,9 @@ public:
 
     // How overloaded the gateway is. Any thread may ask.
     virtual reach::overload_level overload() const noexcept { return 0; }
+
+    // The spans of a worker's requests that are recorded. Any thread may call it, now and then.
+    virtual void note_spans(span_batch batch) = 0;
 
     // Its breaker has opened or closed. Any thread may call it.
     virtual void breaker_changed(std::shared_ptr<const agent_entry> agent, reach::breaker_change how) = 0;

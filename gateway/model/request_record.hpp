@@ -5,6 +5,7 @@
 #include "a2a/method.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/trace_context.hpp"
 #include "gateway/model/session_end.hpp"
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/version.hpp"
@@ -87,6 +88,7 @@ struct attempt_record {
 };
 
 struct request_record {
+    core::trace_context trace;  // that it belongs to, and where it stands in it; all zero: none
     route where = route::none;
     std::string_view http_method;           // of the bounded set of methods; empty when no request could be read
     std::string_view peer;                  // the address that the connection came from

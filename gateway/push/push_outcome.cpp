@@ -1,8 +1,6 @@
 #include "gateway/push/push_outcome.hpp"
 
 #include <algorithm>
-#include <charconv>
-#include <system_error>
 
 namespace gateway::push {
 namespace {
@@ -12,16 +10,6 @@ using core::errc;
 bool may_change(unsigned status) noexcept
 {
     return status == 408 || status == 425 || status == 429 || status >= 500;
-}
-
-// Retry-After in seconds (RFC 9110 section 10.2.3); its other form, a date, is not read.
-core::duration patience_of(const net::fetch_response& answer) noexcept
-{
-    const auto text = answer.field("retry-after");
-    std::uint32_t seconds = 0;
-    const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
-    return read.ec == std::errc{} && read.ptr == text.data() + text.size() ? std::chrono::seconds{seconds}
-                                                                           : std::chrono::seconds{0};
 }
 
 }  // namespace
@@ -67,7 +55,7 @@ push_verdict judge(const core::result<net::fetch_response>& answer)
     } else if (status >= 300 && status < 400) {
         verdict.end = push_end::redirected;
     } else if (may_change(status)) {
-        verdict.patience = patience_of(*answer);
+        verdict.patience = answer->retry_after();
     } else {
         verdict.end = push_end::rejected;
     }

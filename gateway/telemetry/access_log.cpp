@@ -1,7 +1,7 @@
 #include "gateway/telemetry/access_log.hpp"
 
-#include "core/ascii.hpp"
 #include "core/json/json.hpp"
+#include "core/trace_context.hpp"
 #include "core/utf8.hpp"
 #include "gateway/telemetry/mcp_counters.hpp"
 
@@ -42,21 +42,22 @@ void append_milliseconds(std::string& out, std::string_view key, std::chrono::na
     out.append(decimals.data(), decimals.size());
 }
 
+void append_trace(std::string& out, const core::trace_context& at)
+{
+    if (at) {
+        out += R"(,"trace_id":")";
+        core::append_hex(out, at.trace);
+        out += R"(","span_id":")";
+        core::append_hex(out, at.span);
+        out += '"';
+    }
+}
+
 void append_name(std::string& out, std::string_view key, std::string_view name)
 {
     out += key;
     out += name;
     out += '"';
-}
-
-void append_id(std::string& out, std::uint64_t id)
-{
-    std::array<char, 16> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-    for (auto at = digits.rbegin(); at != digits.rend(); ++at) {
-        *at = core::hex_digits[id & 0x0FU];
-        id >>= 4U;
-    }
-    out.append(digits.data(), digits.size());
 }
 
 }  // namespace
@@ -144,7 +145,7 @@ void access_log::append_failure(const model::request_record& record)
 void access_log::append_line(const model::request_record& record, core::wall_time now)
 {
     append_start(now);
-    append_id(lines_, next_id_++);
+    core::append_hex(lines_, next_id_++);
     append_name(lines_, R"(","route":")", model::name(record.where));
     if (!record.http_method.empty()) {
         append_text(R"(,"method":)", record.http_method);
@@ -201,6 +202,7 @@ void access_log::append_line(const model::request_record& record, core::wall_tim
         append_number(lines_, R"(,"endpoint":)", record.endpoint);
         append_number(lines_, R"(,"attempts":)", record.sent.attempts);
     }
+    append_trace(lines_, record.trace);
     lines_ += '}';
 }
 

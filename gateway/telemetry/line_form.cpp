@@ -27,7 +27,7 @@ constexpr std::string_view plain = "\033[0m";
 
 // What a request's sentence has, and what is of no use to somebody who watches.
 constexpr auto of_requests = std::to_array<std::string_view>(
-    {"id", "route", "method", "rpc", "tool", "status", "ms", "ttfb_ms", "bytes_in", "bytes_out"}
+    {"id", "route", "method", "rpc", "tool", "status", "ms", "ttfb_ms", "bytes_in", "bytes_out", "trace_id", "span_id"}
 );
 
 std::string_view colour_of(std::string_view level) noexcept

@@ -219,6 +219,15 @@ void add_push(page& into, const push_sample& push)
     );
 }
 
+void add_spans(page& into, const named_counts& spans)
+{
+    auto ended = counter("cardea_trace_spans_total", "Spans of recorded traces, by what became of them.");
+    for (const auto& [outcome, n] : spans) {
+        ended.add({{"outcome", outcome}}, n);
+    }
+    into.add(std::move(ended));
+}
+
 void add_reloads(page& into, const gateway_sample& gateway)
 {
     auto reloads =
@@ -291,6 +300,7 @@ std::string process_metrics(const loop_totals& loops, const gateway_sample& gate
     add_server_requests(all, gateway.server_requests);
     add_gateway(all, gateway);
     add_push(all, gateway.push);
+    add_spans(all, gateway.spans);
     add_reloads(all, gateway);
     add_process(all, gateway);
     return all.take();

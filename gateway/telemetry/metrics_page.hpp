@@ -71,6 +71,7 @@ struct gateway_sample {
     named_counts store_writes;    // by outcome, each of them
     std::vector<certificate_sample> certificates;
     push_sample push;
+    named_counts spans;                    // by how they ended, each of them; empty: none was ever recorded
     std::uint64_t omitted_agents = 0;      // that have no series of their own on this page
     std::optional<process_stats> process;  // nullopt: could not be read, and is left out
 };

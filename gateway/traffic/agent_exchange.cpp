@@ -1,7 +1,6 @@
 #include "gateway/traffic/agent_exchange.hpp"
 
 #include "gateway/model/call_verdict.hpp"
-#include "gateway/traffic/body_reader.hpp"
 #include "gateway/traffic/forwarding.hpp"
 
 #include <algorithm>
@@ -15,7 +14,6 @@ using core::errc;
 using net::http1::framing;
 
 constexpr int most_interim_answers = 8;
-constexpr core::duration longest_peek{1'000};
 
 // The piece as it goes to the agent; `header` outlives that.
 net::pieces framed(const net::server_connection::request_piece& piece, bool chunked, net::http1::chunk_header& header)
@@ -35,27 +33,6 @@ net::pieces framed(const net::server_connection::request_piece& piece, bool chun
     return out;
 }
 
-// What has come of a body, if that is all of it or may become it within `limit`; else nothing.
-struct peeked {
-    std::string body;
-    bool whole = false;
-};
-std::optional<peeked> peek(const net::http1::response_head& head, std::string_view rest, std::size_t limit)
-{
-    body_reader reader{head.body, head.content_length};
-    peeked out;
-    while (!reader.done() && !rest.empty()) {
-        const auto piece = reader.take(rest);
-        if (!piece || piece->data.size() > limit - out.body.size()) {
-            return std::nullopt;
-        }
-        out.body += piece->data;
-        rest.remove_prefix(piece->used);
-    }
-    out.whole = reader.done();
-    return out;
-}
-
 }  // namespace
 
 agent_exchange::agent_exchange(
@@ -71,6 +48,7 @@ agent_exchange::agent_exchange(
       settings_{settings},
       call_{call},
       attempts_{settings.control, call},
+      span_{call.trace},
       due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
 {
 }
@@ -92,6 +70,7 @@ net::routine<core::result<>> agent_exchange::begin()
             done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
         const auto now = caller_.owner().now();
         attempts_.end(how, now);
+        span_.note(done, done ? head().status : 0, now);
         if (done) {
             break;
         }
@@ -112,6 +91,7 @@ net::routine<core::result<>> agent_exchange::attempt(bool fresh)
     for (;;) {
         core::result<> done;
         connected_ = false;
+        span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
         if (fresh || !take_connection()) {
             done = co_await make_connection();
             if (!done) {
@@ -134,6 +114,7 @@ net::routine<core::result<>> agent_exchange::attempt(bool fresh)
         if (!again) {
             co_return done;
         }
+        span_.note(done, 0, caller_.owner().now());
         close();
         attempts_.sent_again();
         fresh = true;
@@ -181,7 +162,8 @@ bool agent_exchange::begin_request()
         call_.from_proxy,
         call_.credentials,
         call_.agent.get(),
-        call_.extensions.to_agent.has_value()
+        call_.extensions.to_agent.has_value(),
+        span_.told()
     };
     const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
     outgoing_body sent{framing::length, call_.body.size(), care};
@@ -350,28 +332,9 @@ net::routine<core::result<>> agent_exchange::read_head()
     }
 }
 
-net::routine<std::string> agent_exchange::peek_body(std::size_t limit)
-{
-    const auto until = caller_.owner().now() + longest_peek;
-    for (;;) {
-        auto seen = peek(head(), side().received().substr(head_length_), limit);
-        if (!seen || seen->whole) {
-            co_return seen ? std::move(seen->body) : std::string{};
-        }
-        // The head is read in place, so that the buffer cannot grow.
-        if (side().ended() || side().full()) {
-            co_return std::string{};
-        }
-        side().arm();
-        const auto how = co_await wait_.until(until);
-        if (how != woken::by_event) {
-            co_return std::string{};
-        }
-    }
-}
-
 void agent_exchange::give_back()
 {
+    span_.end(caller_.owner().now());
     if (head().keep_alive && request_done_ && !side().writing()) {
         pool_.give_back(std::move(lease_));
         attempts_.landed();
@@ -388,6 +351,7 @@ void agent_exchange::discard()
 
 void agent_exchange::close()
 {
+    span_.end(caller_.owner().now());
     if (lease_) {
         pool_.discard(std::move(lease_));
     }

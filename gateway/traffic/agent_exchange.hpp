@@ -7,6 +7,7 @@
 #include "gateway/traffic/call_attempts.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/relay_call.hpp"
+#include "gateway/traffic/request_trace.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/server/server_connection.hpp"
 #include "net/upstream/upstream.hpp"
@@ -66,8 +67,7 @@ public:
     net::stream& side() noexcept { return lease_->side(); }
     void consume_head() noexcept { side().consume(head_length_); }
 
-    // What has come of the body, if it is whole within so many bytes and soon; else empty. It stays to be read.
-    net::routine<std::string> peek_body(std::size_t limit);
+    std::size_t head_length() const noexcept { return head_length_; }
 
     // The whole request is with the agent.
     bool request_done() const noexcept { return request_done_; }
@@ -99,6 +99,7 @@ private:
     const relay_settings& settings_;
     relay_call& call_;
     call_attempts attempts_;
+    attempt_span span_;
     silence_watch* watch_ = nullptr;
     core::steady_time due_ = core::steady_time::max();
     bool connected_ = false;

@@ -93,6 +93,7 @@ void agent_relay::complete(request_context& request) const
         call.caller_hash = caller_hash(request);
     }
     call.tasks = shown_tasks(request, control_.tasks());
+    call.trace = request.trace.joined() ? &request.trace : nullptr;
 }
 
 // What speaks against sending the request to the agent at all.

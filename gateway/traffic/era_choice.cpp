@@ -90,12 +90,19 @@ std::vector<std::pair<std::string, std::string>> passed_fields(const request_con
     for (const auto& [name, value] : forwarded_fields(request)) {
         passed.emplace_back(name, value.reveal());
     }
+    const auto& trace = request.trace;
+    if (trace.joined()) {
+        std::erase_if(passed, [&](const auto& each) { return trace.replaces(each.first); });
+        std::string value;
+        core::append_traceparent(value, trace.at());
+        passed.emplace_back("traceparent", std::move(value));
+    }
     for (const std::string_view name : {"traceparent", "tracestate"}) {
         const auto* const value = net::http1::find(request.caller.head().fields, name);
         const bool named = std::ranges::any_of(passed, [name](const auto& each) {
             return core::equal_ignoring_case(each.first, name);
         });
-        if (value != nullptr && !named) {
+        if (value != nullptr && !named && !trace.replaces(name)) {
             passed.emplace_back(name, *value);
         }
     }

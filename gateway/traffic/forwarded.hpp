@@ -3,8 +3,10 @@
 #pragma once
 
 #include "core/ip.hpp"
+#include "gateway/traffic/request_trace.hpp"
 #include "net/http1/fields.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +52,7 @@ struct forwarding_hop {
     const access::credential_reader* credentials = nullptr;  // whose headers stay here; null: none
     const model::agent_entry* agent = nullptr;               // which says what passes nevertheless; null: nothing
     bool other_extensions = false;                           // the caller's fields of extensions stay here
+    std::optional<told_trace> trace{};                       // instead of the caller's; nullopt: that passes
 };
 
 // What the agent is told. Of a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one

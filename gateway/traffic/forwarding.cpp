@@ -53,6 +53,12 @@ bool stays_as_credential(const net::http1::field& field, const forwarding_hop& h
     return !passed.all && !names(passed.names, field.name);
 }
 
+// Of a trace that the gateway joins.
+bool stays_as_trace(field_name id, const forwarding_hop& hop) noexcept
+{
+    return hop.trace && (id == field_name::traceparent || (id == field_name::tracestate && !hop.trace->keeps_state));
+}
+
 // A cookie of one agent would be sent to all agents of the gateway, if it sent any.
 bool stays_with_answer(field_name id)
 {
@@ -183,7 +189,7 @@ void write_request_fields(
     const bool translated = body.answer == body_care::translated;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
-        if (stays_with_request(field.id) || stays_as_credential(field, hop) ||
+        if (stays_with_request(field.id) || stays_as_credential(field, hop) || stays_as_trace(field.id, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) ||
             (translated && is_one_of(fields_of_dialect, field.name)) ||
             (hop.other_extensions && a2a::extension_field(field.name)) ||
@@ -199,6 +205,11 @@ void write_request_fields(
         } else {
             out.field(field.name, field.value);
         }
+    }
+    if (hop.trace) {
+        text += "traceparent: ";
+        core::append_traceparent(text, hop.trace->context);
+        text += "\r\n";
     }
     if (server == nullptr) {
         write_forwarding_fields(text, head.fields, hop);

@@ -3,6 +3,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/traffic/answer_editor.hpp"
+#include "gateway/traffic/answer_peek.hpp"
 #include "gateway/traffic/call_place.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
 #include "gateway/traffic/side_requests.hpp"
@@ -149,7 +150,7 @@ net::routine<core::result<>> relay::repair()
         }
         std::string body;
         if (*wanted > 0) {
-            body = co_await agent_.peek_body(*wanted);
+            body = co_await peek_body(caller_, agent_, wait_, *wanted);
         }
         const auto again = co_await call_.repair->repair(call_, agent_, agent_.head(), std::move(body));
         if (!again) {

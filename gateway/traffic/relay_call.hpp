@@ -34,6 +34,7 @@ namespace gateway::traffic {
 class agent_exchange;
 class answer_edit;
 class call_place;
+class request_trace;
 class stream_observer;
 
 // What relays of one worker have in common; what is referred to outlives them.
@@ -137,6 +138,7 @@ struct relay_call {
     std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
     task_terms tasks{};                          // that the answer shows
     model::task_home home = 0;                   // of new ones; 0: the agent has one address
+    request_trace* trace = nullptr;              // that the gateway joins; outlives the relay; null: none
     answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
 };
 

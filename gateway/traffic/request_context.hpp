@@ -13,6 +13,7 @@
 #include "gateway/traffic/mcp_repair.hpp"
 #include "gateway/traffic/program_call.hpp"
 #include "gateway/traffic/relay.hpp"
+#include "gateway/traffic/request_trace.hpp"
 #include "gateway/traffic/router.hpp"
 #include "net/server/server_connection.hpp"
 
@@ -62,6 +63,7 @@ struct request_context {
     bool shed = false;             // refused for load alone, so that the same may succeed soon
     bool in_words_of_a2x = false;  // a caller that needs a credential is told so as A2X says it
     model::request_record record{};
+    request_trace trace{};                               // with a trace that the gateway joins
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
     std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered

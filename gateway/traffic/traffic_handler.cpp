@@ -17,6 +17,7 @@
 #include "gateway/traffic/extended_card_endpoint.hpp"
 #include "gateway/traffic/forwarded.hpp"
 #include "gateway/traffic/forwarding.hpp"
+#include "gateway/traffic/handshake_notes.hpp"
 #include "gateway/traffic/index_endpoint.hpp"
 #include "gateway/traffic/key_set_endpoint.hpp"
 #include "gateway/traffic/managed_card_endpoint.hpp"
@@ -31,8 +32,10 @@
 #include "gateway/traffic/resource_metadata_endpoint.hpp"
 #include "gateway/traffic/rest_endpoint.hpp"
 #include "gateway/traffic/session_lines.hpp"
+#include "gateway/traffic/tracer.hpp"
 
 #include <chrono>
+#include <random>
 #include <utility>
 
 namespace gateway::traffic {
@@ -50,6 +53,7 @@ struct traffic_handler::phases {
     telemetry::worker_metrics metrics{};
     telemetry::audit_tally tally{settings.audit != "off"};
     telemetry::call_tally calls{};
+    tracer traces{[entropy = std::make_shared<std::random_device>()] { return (*entropy)(); }};
     local_snapshot known{};
     agent_origins origins{settings, known};
     access_guard guard{control, settings, known};
@@ -95,6 +99,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
 {
     const telemetry::request_in_flight counted{phases_->metrics};
     request_context request{caller};
+    phases_->traces.begin(request);
     route(request);
     if (request.to.where == model::route::mcp) {
         phases_->mcp.note_origin(request);
@@ -127,6 +132,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
 net::routine<> traffic_handler::refuse(net::server_connection& caller, core::error failure)
 {
     request_context request{caller};
+    phases_->traces.begin(request, /*readable=*/false);
     // A request that cannot be read costs as much as one that can. What the gateway itself broke off has been counted.
     auto limited = failure.from == core::side::caller ? phases_->guard.admit_address(request) : std::nullopt;
     auto answered = limited ? std::move(*limited) : respond_error(request, std::move(failure));
@@ -287,7 +293,9 @@ void traffic_handler::account(request_context& request)
     if (is_current(request)) {
         phases_->calls.note(request.record);
     }
-    lines_.write(request.record, std::chrono::system_clock::now());
+    const auto now = std::chrono::system_clock::now();
+    phases_->traces.account(request, now);
+    lines_.write(request.record, now);
     write_session(log_, request.record);
 }
 
@@ -298,24 +306,7 @@ void traffic_handler::failed(std::string_view problem) noexcept
 
 void traffic_handler::on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept
 {
-    auto& metrics = phases_->metrics;
-    switch (how) {
-        case net::handshake::complete:
-            metrics.count_handshake(telemetry::tls_handshake::complete);
-            return;
-        case net::handshake::resumed:
-            metrics.count_handshake(telemetry::tls_handshake::resumed);
-            return;
-        case net::handshake::failed:
-            metrics.count_handshake(telemetry::tls_handshake::failed);
-            // Scanners make many of them: that they are counted is enough for most.
-            log_.write(
-                core::log_level::debug,
-                "handshake_failed",
-                {{"listener", "traffic"}, {"peer", peer}, {"reason", why}}
-            );
-            return;
-    }
+    note_handshake(phases_->metrics, log_, how, peer, why);
 }
 
 void traffic_handler::set_snapshot(const model::snapshot& snapshot)
@@ -370,8 +361,16 @@ void traffic_handler::set_rate_limits(std::shared_ptr<access::rate_limiter> limi
     phases_->guard.set_rate_limits(std::move(limits));
 }
 
+void traffic_handler::set_trace_plan(const trace_plan& plan) noexcept
+{
+    phases_->traces.set_plan(plan);
+}
+
 void traffic_handler::hand_over(core::steady_time now)
 {
+    if (auto spans = phases_->traces.take(); !spans.empty()) {
+        phases_->control.note_spans(std::move(spans));
+    }
     if (auto calls = phases_->calls.take(now); !calls.empty()) {
         phases_->control.note_calls(std::move(calls));
     }

@@ -50,6 +50,7 @@ class worker_metrics;
 namespace gateway::traffic {
 
 struct request_context;
+struct trace_plan;
 
 class traffic_handler final : public net::http_handler {
 public:
@@ -83,10 +84,13 @@ public:
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);
     void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
 
+    // How they take part in traces from now on; at first not at all.
+    void set_trace_plan(const trace_plan& plan) noexcept;
+
     // As mcp_endpoint::ask_about().
     void ask_about(const mcp::session_digest& id, bool ask);
 
-    // Gives away what the audit has to know and how calls ended, now and then.
+    // Gives away spans, what the audit has to know and how calls ended, now and then.
     void hand_over(core::steady_time now);
 
     // As agent_relay::announce_end().

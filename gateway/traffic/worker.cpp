@@ -141,6 +141,19 @@ void worker::set_log_level(core::log_level level)
     net::asio::post(executor(), [this, level] { lines_.set_level(level); });
 }
 
+void worker::set_trace_plan(const trace_plan& plan)
+{
+    net::asio::post(executor(), [this, plan] { traffic_.set_trace_plan(plan); });
+}
+
+void worker::hand_over(std::function<void()> then)
+{
+    net::asio::post(executor(), [this, done = std::move(then)] {
+        traffic_.hand_over(loop_.now());
+        done();
+    });
+}
+
 void worker::ask_about(mcp::session_digest id, bool ask)
 {
     net::asio::post(executor(), [this, id, ask] { traffic_.ask_about(id, ask); });

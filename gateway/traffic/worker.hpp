@@ -7,6 +7,7 @@
 #include "gateway/access/access_plan.hpp"
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
+#include "gateway/traffic/tracer.hpp"
 #include "gateway/traffic/traffic_handler.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/shared_budget.hpp"
@@ -68,8 +69,10 @@ public:
     void set_log_level(core::log_level level);                                        // of access lines
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids);                // before the first request
     void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
-    void ask_about(mcp::session_digest id, bool ask);                                 // traffic_handler::ask_about()
-    void drop_idle(std::shared_ptr<const net::upstream_target> endpoint);             // net::upstream_pool::drop_idle()
+    void set_trace_plan(const trace_plan& plan);       // traffic_handler::set_trace_plan()
+    void hand_over(std::function<void()> then);        // traffic_handler::hand_over(), then that, there
+    void ask_about(mcp::session_digest id, bool ask);  // traffic_handler::ask_about()
+    void drop_idle(std::shared_ptr<const net::upstream_target> endpoint);  // net::upstream_pool::drop_idle()
     void announce_end();  // net::http_service, traffic_handler: announce_end()
     void drain();
     void end_streams();

@@ -8,6 +8,9 @@
 #include <boost/asio/cancellation_type.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <system_error>
 
 namespace net {
 
@@ -23,6 +26,15 @@ std::string_view fetch_response::field(std::string_view name) const noexcept
 {
     const auto found = std::ranges::find(headers, name, &std::pair<std::string, std::string>::first);
     return found == headers.end() ? std::string_view{} : std::string_view{found->second};
+}
+
+core::duration fetch_response::retry_after() const noexcept
+{
+    const auto text = field("retry-after");
+    std::uint32_t seconds = 0;
+    const auto read = std::from_chars(text.data(), text.data() + text.size(), seconds);
+    const bool whole = read.ec == std::errc{} && read.ptr == text.data() + text.size();
+    return whole ? std::chrono::seconds{seconds} : std::chrono::seconds{0};
 }
 
 class curl_fetcher::engine {

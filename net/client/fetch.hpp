@@ -39,6 +39,10 @@ struct fetch_response {
 
     // The value of the first header of this name, in lower case; empty: there is none.
     std::string_view field(std::string_view name) const noexcept;
+
+    // How long to wait before the next request, as Retry-After says in seconds (RFC 9110 section 10.2.3). 0: it does not; its
+    // other form, a date, is not read.
+    core::duration retry_after() const noexcept;
 };
 
 // An interface so that tests can answer instead of the network.

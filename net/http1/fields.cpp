@@ -88,6 +88,8 @@ constexpr std::array known_names{
     known_name{"connection", field_name::connection},
     known_name{"keep-alive", field_name::keep_alive},
     known_name{"set-cookie", field_name::set_cookie},
+    known_name{"tracestate", field_name::tracestate},
+    known_name{"traceparent", field_name::traceparent},
     known_name{"content-type", field_name::content_type},
     known_name{"authorization", field_name::authorization},
     known_name{"if-none-match", field_name::if_none_match},
@@ -198,6 +200,8 @@ bool hop_by_hop(field_name id) noexcept
         case field_name::origin:
         case field_name::server:
         case field_name::set_cookie:
+        case field_name::traceparent:
+        case field_name::tracestate:
         case field_name::via:
         case field_name::x_forwarded:
             return false;

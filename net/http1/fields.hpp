@@ -34,6 +34,8 @@ enum class field_name : std::uint8_t {
     server,
     set_cookie,
     te,
+    traceparent,
+    tracestate,
     trailer,
     transfer_encoding,
     upgrade,

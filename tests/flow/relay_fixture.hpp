@@ -93,7 +93,7 @@ void check_rest_error(
 inline constexpr const char* cut_answer = "http_client: closed before the end of the response";
 
 // The access lines so far, once there are `count`; fewer if they do not come. What differs from run to run is emptied:
-// ts, id, ttfb_ms, ms.
+// ts, id, ttfb_ms, ms; trace_id and span_id, which each of them has, are left out.
 std::vector<std::string> access_lines(const running_gateway& gateway, std::size_t count);
 
 // `data` as chunks of `size` bytes, with the last chunk.

@@ -117,6 +117,7 @@ constexpr row rows[] = {
     {"rate_limits.address.burst", nullptr, "0", "1000000", "1000001", "a whole number, 0 to 1000000"},
     {"defaults.breaker.failures", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
     {"defaults.breaker.ratio", "0.009", "0.01", "1", "1.001", "a number, 0.01 to 1"},
+    {"trace.sample", nullptr, "0", "1", "1.001", "a number, 0 to 1"},
     {"defaults.breaker.volume", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
     {"defaults.breaker.window", "999ms", "1s", "1h", "1h1ms", "1s to 1h"},
     {"defaults.breaker.cooldown", "99ms", "100ms", "1h", "1h1ms", "100ms to 1h"},

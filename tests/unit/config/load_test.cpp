@@ -106,6 +106,8 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.overload.lag == std::array<core::duration, 3>{51ms, 201ms, 501ms});
     CHECK(s.overload.memory == std::array<std::uint64_t, 3>{84, 91, 94});
     CHECK(s.debug.core);
+    CHECK(s.trace.endpoint == "https://collector.example.com:4318/otel");
+    CHECK(s.trace.sample == 0.25);
     CHECK_FALSE(s.reload.watch);
     CHECK(s.handover.timeout == 50s);
     CHECK(s.errors.a2x);

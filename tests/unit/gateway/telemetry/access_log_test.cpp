@@ -101,6 +101,17 @@ TEST_CASE("a call that went well is one line with what is known of it, and nothi
     );
 }
 
+TEST_CASE("a line ends with the trace that the request belongs to and its span there")
+{
+    auto record = a_call();
+    record.trace = {{0x0af7651916cd43dd, 0x8448eb211c80319c}, 0x00ad6b7169203331, true};
+    CHECK(line_of(record).ends_with(
+        R"("peer":"192.0.2.7","trace_id":"0af7651916cd43dd8448eb211c80319c","span_id":"00ad6b7169203331"})"
+    ));
+    record.stream = gateway::model::stream_end::complete;
+    CHECK(line_of(record).find(R"("stream":"complete","trace_id":")") != std::string::npos);
+}
+
 TEST_CASE("A message to an MCP server has its era, and says that it was translated if it was")
 {
     auto record = a_call();

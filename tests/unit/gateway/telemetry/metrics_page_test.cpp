@@ -593,6 +593,7 @@ TEST_CASE("the gateway and its process are described")
     sample.config_refused_last = true;
     sample.restart_needed = true;
     sample.store_writes = {{"ok", 10}, {"store_failed", 0}};
+    sample.spans = {{"exported", 21}, {"dropped", 0}};
     sample.push = {3, 4096, 90s, {{"delivered", 11}, {"expired", 0}, {"retried", 12}}};
     sample.certificates = {{"admin", "/etc/a \"b\".pem", core::wall_time{1900000000s}}};
     sample.omitted_agents = 19;
@@ -629,6 +630,8 @@ TEST_CASE("the gateway and its process are described")
         "cardea_push_queue 3",
         "cardea_push_queue_bytes 4096",
         "cardea_push_oldest_seconds 90",
+        R"(cardea_trace_spans_total{outcome="exported"} 21)",
+        R"(cardea_trace_spans_total{outcome="dropped"} 0)",
         R"(cardea_config_reloads_total{outcome="ok"} 8)",
         R"(cardea_handovers_total{outcome="completed"} 3)",
         R"(cardea_handovers_total{outcome="failed"} 0)",

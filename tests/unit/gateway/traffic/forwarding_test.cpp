@@ -294,6 +294,30 @@ TEST_CASE("The caller's fields of extensions pass, unless others go in their pla
     CHECK(values(text, "x-one") == names{"1"});
 }
 
+TEST_CASE("The caller's trace passes unchanged, unless another stands in its place")
+{
+    net::http1::request_head head;
+    head.verb = method::post;
+    const lines written{{"TraceParent", "not valid"}, {"tracestate", "a=1"}, {"tracestate", "b=2"}, {"X-One", "1"}};
+    head.fields = fields_of(written);
+    auto hop = stranger;
+    std::string text;
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "traceparent") == names{"not valid"});
+    CHECK(values(text, "tracestate") == names{"a=1", "b=2"});
+    hop.trace = gateway::traffic::told_trace{{{1, 2}, 3, true}, true};
+    text.clear();
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "traceparent") == names{"00-00000000000000010000000000000002-0000000000000003-01"});
+    CHECK(values(text, "tracestate") == names{"a=1", "b=2"});
+    CHECK(values(text, "x-one") == names{"1"});
+    hop.trace->keeps_state = false;
+    text.clear();
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "traceparent").size() == 1);
+    CHECK(values(text, "tracestate").empty());
+}
+
 TEST_CASE("What the agent says of extensions has the caller's name for it")
 {
     net::http1::response_head head;

@@ -41,6 +41,8 @@ constexpr std::array names{
     known{"Server", field_name::server},
     known{"Set-Cookie", field_name::set_cookie},
     known{"TE", field_name::te},
+    known{"Traceparent", field_name::traceparent},
+    known{"Tracestate", field_name::tracestate},
     known{"Trailer", field_name::trailer},
     known{"Transfer-Encoding", field_name::transfer_encoding},
     known{"Upgrade", field_name::upgrade},

@@ -1,0 +1,43 @@
+#include "gateway/traffic/answer_peek.hpp"
+
+#include "gateway/traffic/body_reader.hpp"
+
+namespace gateway::traffic {
+namespace {
+
+constexpr core::duration longest_peek{1'000};
+
+}  // namespace
+
+net::routine<std::string>
+peek_body(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, std::size_t limit)
+{
+    const auto until = caller.owner().now() + longest_peek;
+    for (;;) {
+        body_reader reader{agent.head().body, agent.head().content_length};
+        std::string body;
+        auto rest = agent.side().received().substr(agent.head_length());
+        while (!reader.done() && !rest.empty()) {
+            const auto piece = reader.take(rest);
+            if (!piece || piece->data.size() > limit - body.size()) {
+                co_return std::string{};
+            }
+            body += piece->data;
+            rest.remove_prefix(piece->used);
+        }
+        if (reader.done()) {
+            co_return body;
+        }
+        // The head is read in place, so that the buffer cannot grow.
+        if (agent.side().ended() || agent.side().full()) {
+            co_return std::string{};
+        }
+        agent.side().arm();
+        const auto how = co_await wait.until(until);
+        if (how != woken::by_event) {
+            co_return std::string{};
+        }
+    }
+}
+
+}  // namespace gateway::traffic
