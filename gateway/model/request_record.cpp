@@ -33,6 +33,17 @@ std::string_view name(route r) noexcept
     return "none";
 }
 
+stream_end end_of_stream(const core::error& why) noexcept
+{
+    if (why.from == core::side::caller) {
+        return stream_end::caller;
+    }
+    if (why.code == core::errc::draining) {
+        return stream_end::drain;
+    }
+    return why.code == core::errc::upstream_timeout ? stream_end::idle : stream_end::upstream;
+}
+
 std::string_view name(stream_end e) noexcept
 {
     switch (e) {

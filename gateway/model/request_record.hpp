@@ -42,6 +42,9 @@ enum class stream_end : std::uint8_t { complete, caller, upstream, idle, drain }
 
 std::string_view name(stream_end e) noexcept;
 
+// Of a stream that such an error has ended.
+stream_end end_of_stream(const core::error& why) noexcept;
+
 // What the card cache did for a request; also a metric label.
 enum class card_use : std::uint8_t { hit, stale, miss, negative };
 

@@ -23,17 +23,6 @@ using model::program_act;
 // An answer of this size takes a millisecond.
 constexpr std::size_t translated_at_once = 256 * 1024;
 
-model::stream_end how_ended(const core::error& why) noexcept
-{
-    if (why.from == core::side::caller) {
-        return model::stream_end::caller;
-    }
-    if (why.code == errc::draining) {
-        return model::stream_end::drain;
-    }
-    return why.code == errc::upstream_timeout ? model::stream_end::idle : model::stream_end::upstream;
-}
-
 // Of an answer to a request of the modern era, which a program gives without one (MCP 2026-07-28,
 // basic/transports/streamable-http).
 unsigned modern_status(std::string_view answer)
@@ -271,7 +260,7 @@ net::routine<> program_relay::stream(bool came)
     caller.release_request();
     auto done = co_await pass_batches(came);
     if (!done) {
-        record.stream = how_ended(done.error());
+        record.stream = model::end_of_stream(done.error());
         if (done.error().code == errc::caller_gone) {
             caller.cut();
         }

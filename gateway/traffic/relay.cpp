@@ -20,17 +20,6 @@ using core::errc;
 using net::http1::framing;
 using net::http1::method;
 
-model::stream_end how_ended(const core::error& why) noexcept
-{
-    if (why.from == core::side::caller) {
-        return model::stream_end::caller;
-    }
-    if (why.code == errc::draining) {
-        return model::stream_end::drain;
-    }
-    return why.code == errc::upstream_timeout ? model::stream_end::idle : model::stream_end::upstream;
-}
-
 // What the head that goes out says of the body's length.
 std::optional<std::uint64_t> told_length(const net::http1::response_head& head, method verb) noexcept
 {
@@ -98,7 +87,7 @@ net::routine<relay_outcome> relay::run()
             done = interrupted(woken::ended, "body");
         }
         if (outcome_.stream) {
-            outcome_.stream = how_ended(done.error());
+            outcome_.stream = model::end_of_stream(done.error());
             auto why = done.error();
             co_await tell_failure(std::move(why));
         }

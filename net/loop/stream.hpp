@@ -81,6 +81,12 @@ public:
     bool ended() const noexcept { return ended_; }
     error_code read_error() const noexcept { return read_error_; }
 
+    // After it ended: with a reset or another error.
+    bool broken() const noexcept
+    {
+        return read_error_ != asio::error::eof && read_error_ != asio::ssl::error::stream_truncated;
+    }
+
     // Writes as much as the socket takes now, and the rest when it takes more: writing() until then.
     // The pieces' bytes must outlive the write.
     void write(pieces content);

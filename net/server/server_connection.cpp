@@ -193,13 +193,13 @@ routine<core::result<>> server_connection::read_head()
             co_return core::caller_error(errc::caller_gone);
         }
         if (alarm_.expired()) {
-            if (phase_ == phase::idle && draining_) {
+            if (phase_ == phase::head) {
+                co_return core::caller_error(errc::request_timeout, "head");
+            }
+            if (draining_) {
                 caller_.close();
             }
-            if (phase_ == phase::idle) {
-                co_return core::caller_error(errc::caller_gone, "idle");
-            }
-            co_return core::caller_error(errc::request_timeout, "head");
+            co_return core::caller_error(errc::caller_gone, "idle");
         }
         caller_.arm();
         co_await alarm_.wait();

@@ -173,11 +173,7 @@ public:
     bool caller_left() const noexcept { return caller_.ended() || caller_.closed(); }
 
     // It left with a reset or an error rather than by closing its half; whether it said that in TLS, too, does not matter.
-    bool was_reset() const noexcept
-    {
-        return caller_.closed() || (caller_.ended() && caller_.read_error() != asio::error::eof &&
-                                    caller_.read_error() != asio::ssl::error::stream_truncated);
-    }
+    bool was_reset() const noexcept { return caller_.closed() || (caller_.ended() && caller_.broken()); }
 
     // Reused for the heads of answers and of the requests made for them, so that neither allocates.
     std::string& scratch() noexcept { return space_->scratch; }
