@@ -214,6 +214,23 @@ net::routine<> outlive_the_keep(rig& r)
     CHECK(r.agent.wait_until_peer_closed());
 }
 
+net::routine<> drop_one_target(rig& r)
+{
+    const auto target = target_of(r.agent.url());
+    auto busy = co_await connected(r.pool, target);
+    auto idle = co_await connected(r.pool, target);
+    r.pool.give_back(std::move(idle));
+    r.pool.drop_idle(target_of("http://127.0.0.1:1/")->key);
+    CHECK(r.pool.idle() == 1);
+    r.pool.drop_idle(target->key);
+    CHECK(r.pool.idle() == 0);
+    CHECK(r.pool.take_idle(*target) == nullptr);
+    CHECK(r.agent.wait_until_peer_closed());
+    CHECK_FALSE(busy->side().closed());
+    r.pool.give_back(std::move(busy));
+    CHECK(r.pool.idle() == 1);
+}
+
 net::routine<> lose_the_agent(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
@@ -316,6 +333,12 @@ TEST_CASE("an idle connection is closed when its time is up")
 {
     rig r{{.head_limit = 1024, .idle_connections = 4, .life = {.keep = 50ms, .max_age = 1h}}};
     r.run(outlive_the_keep(r));
+}
+
+TEST_CASE("A target that is dropped loses its idle connections, and no other target does")
+{
+    rig r;
+    r.run(drop_one_target(r));
 }
 
 TEST_CASE("an idle connection that the agent closes is dropped without being asked for")
