@@ -180,22 +180,6 @@ net::routine<> refuse_what_has_surplus(rig& r)
     CHECK(r.pool.idle() == 0);
 }
 
-net::routine<> count_from_the_last_use(rig& r)
-{
-    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
-    auto* const there = lease.get();
-    for (int use = 0; use < 2; ++use) {
-        const auto before = r.loop.now();
-        r.pool.give_back(std::move(lease));
-        REQUIRE(r.pool.idle() == 1);
-        CHECK(there->idle_since >= before);
-        co_await a_moment(r.loop, 2ms);
-        lease = r.pool.take_idle(there->target());
-        REQUIRE(lease != nullptr);
-    }
-    r.pool.discard(std::move(lease));
-}
-
 net::routine<> come_back_late(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
@@ -371,12 +355,6 @@ TEST_CASE("An idle connection on which bytes arrive that nobody asked for is dro
     {
         r.run(refuse_what_has_surplus(r));
     }
-}
-
-TEST_CASE("The idle time of a connection begins with its last use")
-{
-    rig r;
-    r.run(count_from_the_last_use(r));
 }
 
 TEST_CASE("A connection that is given back after the pool was closed is closed too")
