@@ -319,7 +319,6 @@ void upstream_pool::give_back(upstream_lease connection)
     }
     connection->mark_reused();
     connection->parser().reset();
-    connection->idle_since = now;
     side.arm();  // its end is noticed while it waits
     list.push_back(std::move(connection));
     ++idle_count_;

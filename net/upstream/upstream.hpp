@@ -102,8 +102,6 @@ public:
 
     void close() noexcept;
 
-    core::steady_time idle_since{};
-
 private:
     void on_resolved(error_code ec);
     void begin(const address_list& found);

@@ -83,7 +83,7 @@ config::settings quick_settings()
     return settings;
 }
 
-running_gateway::running_gateway(config::settings settings)
+running_gateway::running_gateway(config::settings settings, net::name_lookup lookup)
     : logger_{lines_, settings.log_level}
 {
     std::signal(SIGPIPE, SIG_IGN);  // as main() does: a program of an MCP server may end while it is written to
@@ -98,6 +98,9 @@ running_gateway::running_gateway(config::settings settings)
         std::make_unique<gateway::server>(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
+    }
+    if (lookup) {
+        server_->names().set_lookup(std::move(lookup));
     }
     const auto& bound = server_->addresses();
     port_ = port_of(bound.traffic_address());

@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/log.hpp"
+#include "net/loop/name_book.hpp"
 #include "tests/support/script.hpp"
 
 #include <chrono>
@@ -50,7 +51,8 @@ config::settings quick_settings();
 
 class running_gateway {
 public:
-    explicit running_gateway(config::settings settings);
+    // `lookup`: of agents' names; without it the system's.
+    explicit running_gateway(config::settings settings, net::name_lookup lookup = {});
     ~running_gateway();  // stops and waits
     running_gateway(const running_gateway&) = delete;
     running_gateway& operator=(const running_gateway&) = delete;

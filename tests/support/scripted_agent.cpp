@@ -133,7 +133,7 @@ scripted_agent::server::server(agent_options options)
         tls_->use_certificate_chain_file(options.cert_file);
         tls_->use_private_key_file(options.key_file, asio::ssl::context::pem);
     }
-    tcp::acceptor acceptor{io_, {loopback, 0}};
+    tcp::acceptor acceptor{io_, {asio::ip::make_address(options.address), options.port}};
     port = acceptor.local_endpoint().port();
     asio::co_spawn(io_, accept_connections(std::move(acceptor)), rethrow);
     thread_ = std::thread{[this] { io_.run(); }};

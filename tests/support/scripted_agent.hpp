@@ -21,9 +21,11 @@ struct agent_options {
     std::string cert_file{};  // PEM; not empty: TLS, with key_file
     std::string key_file{};
     on_accept accepts = on_accept::serve;
-    std::string callers_ca_file{};  // PEM; not empty: callers need a certificate of this authority
-    int newest_tls = 0;             // such as TLS1_1_VERSION; 0: what OpenSSL has
-    std::string ciphers{};          // of TLS 1.2 and before; empty: OpenSSL's
+    std::string callers_ca_file{};      // PEM; not empty: callers need a certificate of this authority
+    int newest_tls = 0;                 // such as TLS1_1_VERSION; 0: what OpenSSL has
+    std::string ciphers{};              // of TLS 1.2 and before; empty: OpenSSL's
+    std::string address = "127.0.0.1";  // that it listens on, which url() does not say
+    std::uint16_t port = 0;
 };
 
 // Everything may be called from any thread. Destruction closes all connections and joins the thread.

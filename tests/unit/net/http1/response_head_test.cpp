@@ -214,6 +214,36 @@ TEST_CASE("the end of an answer's body follows from status, request and fields")
     }
 }
 
+TEST_CASE("How long the agent keeps a connection is read from Keep-Alive, and what is wrong there costs no answer")
+{
+    struct row {
+        std::string fields;
+        long seconds;  // -1: not announced
+    };
+    const std::array rows{
+        row{"", -1},
+        row{"Keep-Alive: timeout=5\r\n", 5},
+        row{"keep-alive: TIMEOUT=5\r\n", 5},
+        row{"Keep-Alive: max=100, timeout=5\r\n", 5},
+        row{"Keep-Alive: timeout=5, max=100\r\n", 5},
+        row{"Keep-Alive: ,, timeout=5\r\n", 5},
+        row{"Keep-Alive: timeout=5\r\nKeep-Alive: timeout=3\r\n", 3},
+        row{"Keep-Alive: timeout=0\r\n", 0},
+        row{"Keep-Alive: timeout=86401\r\n", 86400},
+        row{"Keep-Alive: timeout=99999999999999999999999\r\n", 86400},
+        row{"Keep-Alive: timeout=\r\n", -1},
+        row{"Keep-Alive: timeout=-1\r\n", -1},
+        row{"Keep-Alive: timeout=5s\r\n", -1},
+        row{"Keep-Alive: timeout =5\r\n", -1},
+        row{"Keep-Alive: \r\n", -1},
+        row{"Keep-Alive: max=5\r\n", -1},
+    };
+    for (const auto& each : rows) {
+        const auto got = accept(head("HTTP/1.1 200 OK", "Content-Length: 2\r\n" + each.fields));
+        CHECK((got.keep_alive_for ? got.keep_alive_for->count() : -1) == each.seconds);
+    }
+}
+
 TEST_CASE("an interim answer that announces a body is refused")
 {
     check_refused(head("HTTP/1.1 100 Continue", "Content-Length: 5\r\n"));

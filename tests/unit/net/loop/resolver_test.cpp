@@ -154,4 +154,26 @@ TEST_CASE("What one loop has asked another one knows at once")
     CHECK(lookup->begun == 1);
 }
 
+TEST_CASE("A name is forgotten when nothing has used it for longer than its addresses may be old, and nobody holds it")
+{
+    const auto lookup = std::make_shared<held_lookup>();
+    lookup->release();
+    net::loop loop{book_of(lookup, {.stale = 5min})};
+    outcome got;
+    const auto question = ask(loop, "agent.test", keep(loop, got, 1));
+    loop.run();
+    const auto now = loop.now();
+    auto held = loop.names().find("agent.test", now);
+    const std::weak_ptr<net::resolver::name> seen{held};
+    held.reset();
+    loop.names().on_sweep(now + 5min);
+    CHECK_FALSE(seen.expired());
+    held = loop.names().find("agent.test", now);
+    loop.names().on_sweep(now + 6min);
+    CHECK(loop.names().find("agent.test", now) == held);
+    held.reset();
+    loop.names().on_sweep(now + 7min);
+    CHECK(seen.expired());
+}
+
 TEST_SUITE_END();

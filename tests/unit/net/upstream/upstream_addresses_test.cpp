@@ -83,16 +83,28 @@ net::routine<> refuse_this_machine(net::upstream_pool& pool, test_support::scrip
     pool.discard(std::move(allowed));
 }
 
-}  // namespace
-
-TEST_CASE("a target that is bound to public addresses is connected to at no other one, however it is written")
+// Of what the name has, only what the rule allows is connected to, whatever is tried first.
+net::routine<> connect_where_it_may(net::upstream_pool& pool, test_support::scripted_agent& agent)
 {
-    test_support::scripted_agent agent;
-    net::loop loop;
-    net::upstream_pool pool{loop, {}};
+    const auto url = "http://agent.test:" + std::to_string(agent.port()) + '/';
+    auto allowed = co_await connected(pool, target_of(url, public_and({"127.0.0.0/8"})));
+    CHECK_FALSE(allowed->failure().has_value());
+    const auto other_rule = target_of(url, public_and({"127.0.0.2"}));
+    const auto refused = co_await connected(pool, target_of(url, public_and({})));
+    REQUIRE(refused->failure().has_value());
+    CHECK(refused->failure()->code == core::errc::upstream_forbidden);
+    CHECK(agent.accepted_connections() == 1);
+    // The same name and kind of target, and another rule.
+    pool.give_back(std::move(allowed));
+    CHECK(pool.idle() == 1);
+    CHECK(pool.take_idle(*other_rule) == nullptr);
+}
+
+void run_to_the_end(net::loop& loop, net::upstream_pool& pool, net::routine<> work)
+{
     std::exception_ptr failure;
     net::asio::post(loop.get_executor(), [&] {
-        net::start(refuse_this_machine(pool, agent), [&](std::exception_ptr e) {
+        net::start(std::move(work), [&](std::exception_ptr e) {
             failure = std::move(e);
             pool.close();
             loop.stop();
@@ -100,6 +112,32 @@ TEST_CASE("a target that is bound to public addresses is connected to at no othe
     });
     loop.run();
     CHECK(failure == nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("a target that is bound to public addresses is connected to at no other one, however it is written")
+{
+    test_support::scripted_agent agent;
+    net::loop loop;
+    net::upstream_pool pool{loop, {}};
+    run_to_the_end(loop, pool, refuse_this_machine(pool, agent));
+}
+
+TEST_CASE("Every address of a name has to be allowed before it is connected to, and before its connection is used again"
+)
+{
+    test_support::scripted_agent agent;
+    const auto names = [](const std::string&) {
+        net::name_answer out;
+        for (const auto* const each : {"::1", "10.255.255.1", "127.0.0.1", "fd00::1"}) {
+            out.addresses.push_back(net::asio::ip::make_address(each));
+        }
+        return out;
+    };
+    net::loop loop{std::make_shared<net::name_book>(net::name_settings{}, names)};
+    net::upstream_pool pool{loop, {}};
+    run_to_the_end(loop, pool, connect_where_it_may(pool, agent));
 }
 
 TEST_SUITE_END();

@@ -180,22 +180,6 @@ net::routine<> refuse_what_has_surplus(rig& r)
     CHECK(r.pool.idle() == 0);
 }
 
-net::routine<> count_from_the_last_use(rig& r)
-{
-    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
-    auto* const there = lease.get();
-    for (int use = 0; use < 2; ++use) {
-        const auto before = r.loop.now();
-        r.pool.give_back(std::move(lease));
-        REQUIRE(r.pool.idle() == 1);
-        CHECK(there->idle_since >= before);
-        co_await a_moment(r.loop, 2ms);
-        lease = r.pool.take_idle(there->target());
-        REQUIRE(lease != nullptr);
-    }
-    r.pool.discard(std::move(lease));
-}
-
 net::routine<> come_back_late(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
@@ -212,6 +196,23 @@ net::routine<> outlive_the_keep(rig& r)
     CHECK(r.pool.idle() == 1);
     co_await until_nothing_is_idle(r);
     CHECK(r.agent.wait_until_peer_closed());
+}
+
+net::routine<> drop_one_target(rig& r)
+{
+    const auto target = target_of(r.agent.url());
+    auto busy = co_await connected(r.pool, target);
+    auto idle = co_await connected(r.pool, target);
+    r.pool.give_back(std::move(idle));
+    r.pool.drop_idle(target_of("http://127.0.0.1:1/")->key);
+    CHECK(r.pool.idle() == 1);
+    r.pool.drop_idle(target->key);
+    CHECK(r.pool.idle() == 0);
+    CHECK(r.pool.take_idle(*target) == nullptr);
+    CHECK(r.agent.wait_until_peer_closed());
+    CHECK_FALSE(busy->side().closed());
+    r.pool.give_back(std::move(busy));
+    CHECK(r.pool.idle() == 1);
 }
 
 net::routine<> lose_the_agent(rig& r)
@@ -318,6 +319,12 @@ TEST_CASE("an idle connection is closed when its time is up")
     r.run(outlive_the_keep(r));
 }
 
+TEST_CASE("A target that is dropped loses its idle connections, and no other target does")
+{
+    rig r;
+    r.run(drop_one_target(r));
+}
+
 TEST_CASE("an idle connection that the agent closes is dropped without being asked for")
 {
     rig r{{}, {.accepts = test_support::on_accept::close}};
@@ -348,12 +355,6 @@ TEST_CASE("An idle connection on which bytes arrive that nobody asked for is dro
     {
         r.run(refuse_what_has_surplus(r));
     }
-}
-
-TEST_CASE("The idle time of a connection begins with its last use")
-{
-    rig r;
-    r.run(count_from_the_last_use(r));
 }
 
 TEST_CASE("A connection that is given back after the pool was closed is closed too")

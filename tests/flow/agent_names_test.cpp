@@ -1,0 +1,327 @@
+// Agents whose host is a name: its addresses change, lookups fail or hang, and one family of addresses is broken.
+#include "core/descriptor.hpp"
+#include "tests/flow/relay_fixture.hpp"
+
+#include <boost/asio/error.hpp>
+
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+using namespace std::chrono_literals;
+using flow::call;
+using flow::call_body;
+using flow::call_text;
+using test_support::http_client;
+using test_support::scripted_agent;
+
+TEST_SUITE_BEGIN("flow/agent_names");
+
+namespace {
+
+// What the gateway finds when it looks names up. Its lookups may outlive the test: they share this.
+class name_table {
+public:
+    void set(const std::string& host, const std::vector<std::string>& addresses)
+    {
+        const std::lock_guard guard{mutex_};
+        addresses_[host].clear();
+        for (const auto& each : addresses) {
+            addresses_[host].push_back(boost::asio::ip::make_address(each));
+        }
+    }
+
+    void fail_all()
+    {
+        const std::lock_guard guard{mutex_};
+        addresses_.clear();
+    }
+
+    // Lookups do not end until this is undone.
+    void hold(bool held)
+    {
+        const std::lock_guard guard{mutex_};
+        held_ = held;
+        changed_.notify_all();
+    }
+
+    bool wait_for_lookups(int more)
+    {
+        std::unique_lock lock{mutex_};
+        const auto wanted = begun_ + more;
+        return changed_.wait_for(lock, test_support::patience, [&] { return begun_ >= wanted; });
+    }
+
+    net::name_answer answer(const std::string& host)
+    {
+        std::unique_lock lock{mutex_};
+        ++begun_;
+        changed_.notify_all();
+        changed_.wait(lock, [&] { return !held_; });
+        const auto found = addresses_.find(host);
+        if (found == addresses_.end()) {
+            return {boost::asio::error::host_not_found_try_again, {}};
+        }
+        return {{}, found->second};
+    }
+
+private:
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    std::map<std::string, net::address_list> addresses_;
+    int begun_ = 0;
+    bool held_ = false;
+};
+
+std::string url_of(const std::string& host, const scripted_agent& agent)
+{
+    return "http://" + host + ':' + std::to_string(agent.port()) + '/';
+}
+
+struct rig {
+    explicit rig(config::settings settings)
+        : gateway{std::move(settings), [names = names](const std::string& host) { return names->answer(host); }}
+    {
+    }
+    ~rig() { names->hold(false); }
+
+    std::shared_ptr<name_table> names = std::make_shared<name_table>();
+    flow::running_gateway gateway;
+};
+
+config::settings with_names()
+{
+    auto settings = flow::quick_settings();
+    settings.dns.refresh = 50ms;
+    return settings;
+}
+
+test_support::http_response call_agent(const rig& x, const std::string& id)
+{
+    http_client caller{x.gateway.port()};
+    caller.send(test_support::request_text("POST", "/agents/" + id, {{"Content-Type", "application/json"}}, call_body())
+    );
+    return caller.read_response();
+}
+
+// A socket of [::1] that takes no more connections: whoever connects hears nothing.
+class silent_socket {
+public:
+    explicit silent_socket(std::uint16_t port)
+    {
+        ::sockaddr_in6 where{};
+        where.sin6_family = AF_INET6;
+        where.sin6_addr = in6addr_loopback;
+        where.sin6_port = htons(port);
+        auto* const generic = reinterpret_cast<::sockaddr*>(&where);
+        const int only = 1;
+        ::setsockopt(listener_.number(), IPPROTO_IPV6, IPV6_V6ONLY, &only, sizeof only);
+        open_ = listener_.open() && ::bind(listener_.number(), generic, sizeof where) == 0 &&
+                ::listen(listener_.number(), 0) == 0;
+        for (int i = 0; open_ && i < 4; ++i) {
+            fillers_.emplace_back(::socket(AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+            ::connect(fillers_.back().number(), generic, sizeof where);
+        }
+    }
+
+    bool open() const noexcept { return open_; }
+
+private:
+    core::descriptor listener_{::socket(AF_INET6, SOCK_STREAM | SOCK_CLOEXEC, 0)};
+    std::vector<core::descriptor> fillers_;
+    bool open_ = false;
+};
+
+struct callers {
+    callers(std::uint16_t port, int count)
+    {
+        for (int i = 0; i < count; ++i) {
+            threads_.emplace_back([this, port] {
+                http_client caller{port};
+                while (!stop_) {
+                    caller.send(call_text(call_body()));
+                    ++(caller.read_response().status == 200 ? good : bad);
+                }
+            });
+        }
+    }
+    ~callers() { end(); }
+
+    void end()
+    {
+        stop_ = true;
+        for (auto& each : threads_) {
+            if (each.joinable()) {
+                each.join();
+            }
+        }
+    }
+
+    std::atomic<int> good{0};
+    std::atomic<int> bad{0};
+
+private:
+    std::atomic<bool> stop_{false};
+    std::vector<std::thread> threads_;
+};
+
+}  // namespace
+
+TEST_CASE("When a name gets another address no call fails, and soon the old address has no call and no connection")
+{
+    scripted_agent before{[](const auto&) { return test_support::answer_json(R"("before")"); }};
+    scripted_agent after{
+        [](const auto&) { return test_support::answer_json(R"("after")"); },
+        {.address = "127.0.0.2", .port = before.port()}
+    };
+    auto settings = with_names();
+    settings.workers = 2;
+    settings.agents.push_back(flow::a2a_agent("a", url_of("agent.test", before)));
+    rig x{std::move(settings)};
+    x.names->set("agent.test", {"127.0.0.1"});
+
+    callers load{x.gateway.port(), 4};
+    REQUIRE(before.wait_for_requests(200));
+    x.names->set("agent.test", {"127.0.0.2"});
+    REQUIRE(after.wait_for_requests(1));
+    REQUIRE(before.wait_for_open_connections(0));
+    const auto calls = before.request_count();
+    REQUIRE(after.wait_for_requests(after.request_count() + 200));
+    load.end();
+    CHECK(before.request_count() == calls);
+    CHECK(load.good >= 400);
+    CHECK(load.bad == 0);
+}
+
+TEST_CASE("While lookups fail calls go to the last addresses, then get 502, and standing connections go on")
+{
+    scripted_agent closing{[](const auto&) { return test_support::answer_json("{}", {{"Connection", "close"}}); }};
+    scripted_agent keeping{[](const auto&) { return test_support::answer_json("{}"); }};
+    auto settings = with_names();
+    settings.dns.stale = 1s;
+    settings.agents.push_back(flow::a2a_agent("a", url_of("agent.test", closing)));
+    settings.agents.push_back(flow::a2a_agent("b", url_of("agent.test", keeping)));
+    rig x{std::move(settings)};
+    x.names->set("agent.test", {"127.0.0.1"});
+    CHECK(call_agent(x, "a").status == 200);
+    CHECK(call_agent(x, "b").status == 200);
+
+    x.names->fail_all();
+    REQUIRE(x.names->wait_for_lookups(2));  // the first of them has ended
+    CHECK(call_agent(x, "a").status == 200);
+    auto got = call_agent(x, "a");
+    for (int i = 0; got.status == 200 && i < 100'000; ++i) {
+        got = call_agent(x, "a");
+    }
+    flow::check_jsonrpc_error(got, flow::unresolved, "1");
+    CHECK(call_agent(x, "b").status == 200);
+    CHECK(keeping.accepted_connections() == 1);
+    CHECK(x.gateway.metric("cardea_dns_failures_total").value_or(0) >= 2);
+
+    x.names->set("agent.test", {"127.0.0.1"});
+    REQUIRE(x.names->wait_for_lookups(2));  // none that has failed is under way any more
+    CHECK(call_agent(x, "a").status == 200);
+}
+
+TEST_CASE("A lookup that hangs holds no call to a known name, and one to another name until its time is over")
+{
+    scripted_agent agent{[](const auto&) { return test_support::answer_json("{}", {{"Connection", "close"}}); }};
+    auto settings = with_names();
+    settings.timeouts.dns = 700ms;
+    settings.agents.push_back(flow::a2a_agent("a", url_of("agent.test", agent)));
+    settings.agents.push_back(flow::a2a_agent("b", url_of("other.test", agent)));
+    rig x{std::move(settings)};
+    x.names->set("agent.test", {"127.0.0.1"});
+    CHECK(call_agent(x, "a").status == 200);
+
+    x.names->hold(true);
+    REQUIRE(x.names->wait_for_lookups(1));  // the next one of the known name
+    const auto begun = std::chrono::steady_clock::now();
+    http_client waiting{x.gateway.port()};
+    waiting.send(test_support::request_text("POST", "/agents/b", {{"Content-Type", "application/json"}}, call_body()));
+    REQUIRE(x.names->wait_for_lookups(1));
+    for (int i = 0; i < 20; ++i) {
+        CHECK(call_agent(x, "a").status == 200);
+    }
+    flow::check_jsonrpc_error(waiting.read_response(), flow::unresolved, "1", "b");
+    CHECK(std::chrono::steady_clock::now() - begun >= 700ms);
+    CHECK(call_agent(x, "a").status == 200);
+    CHECK(agent.request_count() == 22);
+}
+
+TEST_CASE("IPv6 that answers nothing costs the first connection a quarter of a second, and the next ones nothing")
+{
+    scripted_agent agent{[](const auto&) { return test_support::answer_json("{}", {{"Connection", "close"}}); }};
+    const silent_socket silent{agent.port()};
+    if (!silent.open()) {
+        MESSAGE("this machine has no IPv6");
+        return;
+    }
+    auto settings = flow::quick_settings();
+    settings.workers = 2;
+    settings.agents.push_back(flow::a2a_agent("a", url_of("agent.test", agent)));
+    rig x{std::move(settings)};
+    x.names->set("agent.test", {"::1", "127.0.0.1"});
+
+    const auto time_of_a_call = [&] {
+        const auto begun = std::chrono::steady_clock::now();
+        CHECK(call_agent(x, "a").status == 200);
+        return std::chrono::steady_clock::now() - begun;
+    };
+    const auto first = time_of_a_call();
+    CHECK(first >= 250ms);
+    CHECK(first < 1s);  // when the kernel would knock again
+    for (int i = 0; i < 8; ++i) {
+        CHECK(time_of_a_call() < 250ms);
+    }
+}
+
+TEST_CASE("IPv6 that refuses costs nothing")
+{
+    scripted_agent agent{[](const auto&) { return test_support::answer_json("{}"); }};
+    auto settings = flow::quick_settings();
+    settings.agents.push_back(flow::a2a_agent("a", url_of("agent.test", agent)));
+    rig x{std::move(settings)};
+    x.names->set("agent.test", {"::1", "127.0.0.1"});
+    const auto begun = std::chrono::steady_clock::now();
+    CHECK(call_agent(x, "a").status == 200);
+    CHECK(std::chrono::steady_clock::now() - begun < 250ms);
+}
+
+TEST_CASE("A name all of whose addresses refuse is an agent that cannot be reached")
+{
+    auto settings = flow::quick_settings();
+    const auto nobody = std::to_string(test_support::unused_port());
+    settings.agents.push_back(flow::a2a_agent("a", "http://agent.test:" + nobody + '/'));
+    rig x{std::move(settings)};
+    x.names->set("agent.test", {"::1", "127.0.0.1", "127.0.0.2"});
+    flow::check_jsonrpc_error(call_agent(x, "a"), flow::refused, "1");
+}
+
+TEST_CASE("Agents on two ports of one host share its lookup")
+{
+    scripted_agent one{[](const auto&) { return test_support::answer_json("{}"); }};
+    scripted_agent other{[](const auto&) { return test_support::answer_json("{}"); }};
+    auto settings = flow::quick_settings();
+    settings.workers = 2;
+    settings.agents.push_back(flow::a2a_agent("a", url_of("agent.test", one)));
+    settings.agents.push_back(flow::a2a_agent("b", url_of("agent.test", other)));
+    rig x{std::move(settings)};
+    x.names->set("agent.test", {"127.0.0.1"});
+    CHECK(call_agent(x, "a").status == 200);
+    x.names->fail_all();
+    CHECK(call_agent(x, "b").status == 200);
+    CHECK(x.gateway.metric("cardea_dns_failures_total") == 0);
+}
+
+TEST_SUITE_END();
