@@ -155,7 +155,7 @@ net::task<core::result<>> handover::pass(attempt& now)
     }
     auto passed = co_await pass_state(now);
     if (!passed) {
-        co_return std::move(passed).error();
+        co_return co_await reason_for(now, std::move(passed).error());
     }
     co_return co_await expect_ready(now);
 }
@@ -235,6 +235,16 @@ net::task<core::result<>> handover::expect_ready(attempt& now)
         co_return of_new_process("the new process said something else than that it is ready");
     }
     co_return core::result<>{};
+}
+
+// A process that takes nothing any more may have said why.
+net::task<core::result<>> handover::reason_for(attempt& now, core::error why)
+{
+    const auto heard = co_await now.channel->receive(last_word);
+    if (heard && heard->word == handover_word::failed) {
+        co_return of_new_process(heard->content);
+    }
+    co_return std::move(why);
 }
 
 // From here on the new process serves, whatever happens to this one.

@@ -71,6 +71,7 @@ private:
     net::task<core::result<>> pass(attempt& now);
     net::task<core::result<handover_prepared>> prepare(attempt& now);
     net::task<core::result<>> pass_state(attempt& now);
+    net::task<core::result<>> reason_for(attempt& now, core::error why);
     net::task<core::result<>> expect_ready(attempt& now);
     net::task<> complete(attempt& now);
     net::task<> take_back(attempt& now, const core::error& why);

@@ -17,11 +17,10 @@ enum class handover_word : std::uint8_t {
     // Of the gateway that runs:
     hello = 1,        // which addresses its sockets are for
     ticket_keys = 2,  // of TLS sessions
-    session_key = 3,  // these five: of a store in memory
+    session_key = 3,  // these four: of a store in memory
     record = 4,
     change = 5,
     delivery = 6,
-    task = 7,
     counts = 8,        // of hand-overs
     store_closed = 9,  // the next gateway may open it; all that is passed has been
     settled = 10,      // the service manager knows of the next gateway

@@ -135,7 +135,8 @@ net::task<> task_keeper::trim()
 void task_keeper::note(const core::result<>& outcome, std::size_t tasks)
 {
     store_.note_write(outcome);
-    if (!outcome && !failing_) {
+    const bool handed_over = !outcome && outcome.error().code == core::errc::draining;
+    if (!outcome && !failing_ && !handed_over) {
         log_.write(
             core::log_level::warn,
             "tasks_persist_failed",

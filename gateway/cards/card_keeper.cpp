@@ -49,7 +49,8 @@ net::task<> card_keeper::write()
         std::function work = [cards = std::move(batch)](store::engine& engine) { return engine.keep_cards(cards); };
         const auto kept = co_await store_.ask(std::move(work));
         store_.note_write(kept);
-        if (!kept && !failing_) {
+        const bool handed_over = !kept && kept.error().code == core::errc::draining;
+        if (!kept && !failing_ && !handed_over) {
             log_.write(
                 core::log_level::warn,
                 "card_persist_failed",

@@ -6,9 +6,16 @@
 #include "gateway/model/side_thread.hpp"
 #include "store/engine.hpp"
 
+#include <boost/asio/basic_waitable_timer.hpp>
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/this_coro.hpp>
+
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -60,7 +67,27 @@ public:
     // `last` says; if it fails, the store stays open.
     net::task<core::result<>> close(std::function<core::result<>(store::engine&)> last)
     {
-        return thread_.ask<core::result<>>([this, last = std::move(last)] { return close_here(last); });
+        const auto here = co_await net::asio::this_coro::executor;
+        auto outcome = std::make_shared<closing>();
+        // The side thread answers behind what was asked meanwhile, and that waits for the store to open.
+        auto asked = thread_.ask<bool>([this, outcome, last = std::move(last)] {
+            outcome->what = close_here(last);
+            outcome->known.store(true, std::memory_order_release);
+            return true;
+        });
+        net::asio::co_spawn(here, std::move(asked), [outcome](const std::exception_ptr& bug, bool) {
+            if (bug != nullptr) {
+                outcome->what = core::gateway_error(core::errc::internal, "the store does not close");
+                outcome->known.store(true, std::memory_order_release);
+            }
+        });
+        poll_timer timer{here};
+        while (!outcome->known.load(std::memory_order_acquire)) {
+            net::error_code ignored;  // nothing cancels it
+            timer.expires_after(poll_interval);
+            co_await timer.async_wait(net::asio::redirect_error(net::use_task, ignored));
+        }
+        co_return outcome->what;
     }
 
     // Opens it again, a durable one with `how`. If that fails, it is tried again with each question, which fails with the same.
@@ -104,6 +131,17 @@ public:
 
 private:
     enum class state : std::uint8_t { open, closed, opens, left };
+    using poll_timer = net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>;
+    static constexpr std::chrono::milliseconds poll_interval{2};
+
+    // What closing came to, from the store's thread.
+    struct closing {
+        core::result<> what;
+        std::atomic<bool> known = false;
+    };
 
     core::result<> close_here(const std::function<core::result<>(store::engine&)>& last)
     {

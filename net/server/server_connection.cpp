@@ -149,8 +149,7 @@ void server_connection::begin_wait()
     // A connection's first request has the header timeout from the start, later ones may keep it idle for longer.
     const bool first = caller_.bytes_out() == 0;
     const auto wait = phase_ == phase::head || first ? settings_.header_timeout : settings_.idle_timeout;
-    const auto grace = phase_ == phase::idle && !first ? settings_.drain_idle : first_request_grace;
-    alarm_.start(draining_ ? std::min(wait, grace) : wait);
+    alarm_.start(draining_ ? std::min(wait, first ? first_request_grace : settings_.drain_idle) : wait);
 }
 
 bool server_connection::waits_idle() const noexcept
@@ -208,9 +207,8 @@ routine<core::result<>> server_connection::read_head()
 
 bool server_connection::closing() noexcept
 {
-    // A request that has come already is answered; its answer is then the last one.
-    const bool last = !body_.whole() || body_.bytes_behind() == 0;
-    close_ = close_ || ((ending_ || draining_) && last && !answered());
+    const bool more = body_.whole() && body_.bytes_behind() > 0;  // a request that has come is answered, too
+    close_ = close_ || ((ending_ || draining_) && !more && !answered());
     return close_ || !body_.whole() || !head().keep_alive || served_ >= settings_.requests;
 }
 
@@ -288,8 +286,7 @@ void server_connection::distrust()
 void server_connection::abort()
 {
     answer_.abort();
-    // Whatever the exchange waits for, it has to see that its caller is gone.
-    alarm_.start(core::duration{0});
+    alarm_.start(core::duration{0});  // whatever the exchange waits for, it has to see that its caller is gone
 }
 
 }  // namespace net

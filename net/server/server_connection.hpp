@@ -72,8 +72,7 @@ public:
     // Serves until the caller leaves, an answer demands the end, or close().
     routine<> run();
 
-    // Ends a busy connection after the next answer that begins, or the last one of the requests that have come, and an idle one soon,
-    // unless a request was on its way: that is answered.
+    // Ends a connection after the last answer to requests that have come, and an idle one soon, unless one was on its way.
     void drain();
     // The same if its caller has shown a certificate or is about to: what that is verified with does not count any more.
     void distrust();
