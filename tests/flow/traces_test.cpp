@@ -83,7 +83,8 @@ struct traced {
             CHECK(each.method == "POST");
             CHECK(each.target == "/v1/traces");
             CHECK(each.header("Content-Type") == "application/json");
-            for (const auto& of : parsed(each.body)["resourceSpans"]) {
+            const auto batch = parsed(each.body);
+            for (const auto& of : batch["resourceSpans"]) {
                 for (const auto& part : of["scopeSpans"]) {
                     all.insert(all.end(), part["spans"].begin(), part["spans"].end());
                 }
