@@ -48,7 +48,10 @@ net::routine<core::result<>> agent_exchange::begin()
         co_return core::gateway_error(errc::circuit_open);
     }
     auto done = co_await attempt();
-    const auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+    auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+    if (!done && call_.deadline.asked_and_over(caller_.owner().now())) {
+        how = reach::call_end::unknown;  // the agent had less than its time
+    }
     permit_.end(how, caller_.owner().now());
     co_return done;
 }
@@ -61,6 +64,9 @@ net::routine<core::result<>> agent_exchange::attempt()
     for (;;) {
         core::result<> done;
         connected_ = false;
+        if (call_.deadline.over(caller_.owner().now())) {
+            co_return interrupted_in("send", woken::late);
+        }
         if (fresh || !take_connection()) {
             done = co_await make_connection();
             if (!done) {
@@ -102,12 +108,12 @@ bool agent_exchange::take_connection()
 net::routine<core::result<>> agent_exchange::make_connection()
 {
     lease_ = pool_.make(call_.agent->upstream);
-    const auto until = caller_.owner().now() + settings_.timeouts.connect;
+    const auto until = std::min(caller_.owner().now() + settings_.timeouts.connect, call_.deadline.due);
     lease_->connect(caller_.clock().wake());
     while (lease_->connecting()) {
         const auto how = co_await wait_.until(until);
         if (how != woken::by_event) {
-            co_return interrupted(how, "connect");
+            co_return interrupted_in("connect", how);
         }
     }
     if (const auto& failed = lease_->failure()) {
@@ -129,7 +135,9 @@ bool agent_exchange::begin_request()
         call_.from_proxy,
         call_.credentials,
         call_.agent.get(),
-        call_.extensions.to_agent.has_value()
+        call_.extensions.to_agent.has_value(),
+        settings_.deadlines,
+        left_for_agent()
     };
     const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
     outgoing_body sent{framing::length, call_.body.size(), care};
@@ -201,8 +209,12 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return core::caller_error(errc::caller_gone, "body");
         }
         const auto now = caller_.owner().now();
-        const auto how = co_await wait_.until(caller_.body_due(now + settings_.timeouts.body, now));
+        const auto body_due = caller_.body_due(now + settings_.timeouts.body, now);
+        const auto how = co_await wait_.until(std::min(body_due, call_.deadline.due));
         caller_.waited_for_body(now);
+        if (how == woken::late && call_.deadline.due < body_due) {
+            co_return interrupted_in("body", how);
+        }
         if (how == woken::late) {
             co_return core::caller_error(errc::request_timeout, "body");
         }
@@ -235,7 +247,7 @@ void agent_exchange::write_piece(net::server_connection::request_piece piece)
 // was sent is an answer (RFC 9112 section 9.5).
 net::routine<core::result<>> agent_exchange::finish_write()
 {
-    const auto until = caller_.owner().now() + call_.agent->head_timeout;
+    const auto until = std::min(caller_.owner().now() + call_.agent->head_timeout, call_.deadline.due);
     while (side().writing()) {
         auto parsed = parse_head();
         if (!parsed || first_byte_) {
@@ -244,7 +256,7 @@ net::routine<core::result<>> agent_exchange::finish_write()
         side().arm();
         const auto how = co_await wait_.until(until);
         if (how != woken::by_event) {
-            co_return interrupted(how, "send");
+            co_return interrupted_in("send", how);
         }
     }
     co_return core::result<>{};
@@ -281,7 +293,18 @@ core::result<> agent_exchange::parse_head()
 
 core::steady_time agent_exchange::head_due() const noexcept
 {
-    return std::min(caller_.owner().now() + call_.agent->head_timeout, due_);
+    return std::min({caller_.owner().now() + call_.agent->head_timeout, due_, call_.deadline.due});
+}
+
+core::duration agent_exchange::left_for_agent() const noexcept
+{
+    const auto until = std::min(head_due(), call_.deadline.due);
+    return std::chrono::ceil<core::duration>(until - caller_.owner().now());
+}
+
+core::error agent_exchange::interrupted_in(std::string_view phase, woken how) const
+{
+    return call_.deadline.interrupted(how, phase, std::chrono::steady_clock::now());
 }
 
 net::routine<core::result<>> agent_exchange::await_event(core::steady_time until)
@@ -292,7 +315,7 @@ net::routine<core::result<>> agent_exchange::await_event(core::steady_time until
         co_return co_await watch_->break_silence();
     }
     if (how != woken::by_event) {
-        co_return interrupted(how, "answer");
+        co_return interrupted_in("answer", how);
     }
     co_return core::result<>{};
 }

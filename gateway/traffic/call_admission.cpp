@@ -147,8 +147,8 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
     const auto agent = request.agent;
     auto& gate = *agent->calls;
     const auto begun = std::chrono::steady_clock::now();
-    const auto call_due = request.call->due;  // NOLINT(*-optional-access): only what is relayed comes here
-    const auto until = std::min(begun + agent->limits.wait, call_due);
+    const auto& deadline = request.call->deadline;  // NOLINT(*-optional-access): only what is relayed comes here
+    const auto until = std::min(begun + agent->limits.wait, deadline.due);
     const auto waiter = std::make_shared<queued_call>(caller.owner().get_executor(), caller.clock().wake());
     exchange_wait waiting{caller, request.call->streaming};
     gate.join(waiter, caller_of(request));
@@ -178,10 +178,10 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
         case state::left:
             break;
     }
-    if (how == woken::late && until < call_due) {
+    if (how == woken::late && until < deadline.due) {
         co_return shed(request, shed_reason::queue_timeout);
     }
-    co_return interrupted(how, "queue");
+    co_return deadline.interrupted(how, "queue", std::chrono::steady_clock::now());
 }
 
 }  // namespace gateway::traffic

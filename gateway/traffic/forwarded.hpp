@@ -2,9 +2,11 @@
 // told (X-Forwarded-*, and Forwarded of RFC 7239). Pure.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/ip.hpp"
 #include "net/http1/fields.hpp"
 
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -50,6 +52,8 @@ struct forwarding_hop {
     const access::credential_reader* credentials = nullptr;  // whose headers stay here; null: none
     const model::agent_entry* agent = nullptr;               // which says what passes nevertheless; null: nothing
     bool other_extensions = false;                           // the caller's fields of extensions stay here
+    std::span<const std::string> deadlines{};                // names of fields that say how long the caller waits
+    core::duration left{};                                   // what the agent is told there
 };
 
 // What the agent is told. Of a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one
