@@ -151,6 +151,7 @@ void add_part(
         case sample_part::endpoint:
             if (const auto* agent = planes.agents.find(id); agent != nullptr && agent->entry->breaker) {
                 into.endpoint = endpoint_of(*agent->entry->breaker);
+                into.endpoint->queued = agent->entry->calls ? agent->entry->calls->waiting() : 0;
             }
             return;
     }

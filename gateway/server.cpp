@@ -20,6 +20,7 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -49,6 +50,13 @@ std::size_t open_connections(worker_list workers) noexcept
         open += each->service().open();
     }
     return open;
+}
+
+std::vector<net::executor> executors_of(worker_list workers)
+{
+    std::vector<net::executor> all;
+    std::ranges::transform(workers, std::back_inserter(all), [](const auto& each) { return each->executor(); });
+    return all;
 }
 
 std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list workers)
@@ -131,6 +139,7 @@ server::server(
       started_{std::chrono::system_clock::now()},
       largest_card_{settings_.cards.max_size},
       breakers_{control_, settings_, log_},
+      overload_{control_.get_executor(), settings_.overload, log_},
       audit_{control_, log_},
       store_{std::move(records)},
       scrapers_{*this, log_},
@@ -271,6 +280,7 @@ void server::run()
         };
     };
     reports_.serving({state, pulses_of(control_, workers_)});
+    overload_.start(executors_of(workers_));
     control_.run();
     workers_.clear();  // joins; writes the last access lines
     audit_.end();
@@ -333,6 +343,7 @@ net::task<> server::drain_and_stop()
     sessions_->stop();
     callers_->stop();
     breakers_.stop();
+    overload_.stop();
     cards_->stop();
     card_thread_->stop();
     credentials_->stop();
@@ -376,6 +387,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     describe(now, reloader_->counts());
     now.started = started_;
     now.ready = ready_;
+    now.overload = overload_.level();
     now.agents = cards_->agents();
     now.connections = open_connections(workers_);
     now.refused_connections = listeners_.refused();

@@ -23,6 +23,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
+#include "gateway/overload_watch.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
@@ -64,6 +65,9 @@ public:
     // Before start(): what the service manager passed and what it wants to hear. `settings` have the sockets' addresses. Without it
     // every address is bound here, and no service manager hears of it.
     void set_service(inherited_listeners sockets, const net::service_manager& manager);
+
+    // Before run(): how overloaded the gateway is, instead of what it finds itself.
+    void set_overload_source(std::function<overload_sample()> from) { overload_.set_source(std::move(from)); }
 
     // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.
@@ -114,6 +118,7 @@ private:
     model::program_port& programs() override { return callers_->programs(); }
     void audit(model::audit_notes notes) override { audit_.add(notes); }
     void note_calls(std::vector<model::call_note> notes) override;
+    reach::overload_level overload() const noexcept override { return overload_.level(); }
     void breaker_changed(std::shared_ptr<const model::agent_entry> agent, reach::breaker_change how) override
     {
         breakers_.changed(std::move(agent), how);
@@ -158,6 +163,7 @@ private:
     net::loop control_;
     model::turn_lines turns_;  // of the control loop
     breaker_watch breakers_;
+    overload_watch overload_;
     auditor audit_;
     model::store_thread store_;
     core::secret session_key_;  // of a configuration without one; since start()

@@ -329,6 +329,11 @@ void add_breaker_openings(family& into, const agent_sample& of)
     into.add_some({{"agent", of.id}, {"endpoint", only_endpoint}}, of.endpoint->openings);
 }
 
+void add_queue_length(family& into, const agent_sample& of)
+{
+    into.add({{"agent", of.id}}, of.endpoint->queued);
+}
+
 using enum metric_type;
 using enum sample_part;
 
@@ -489,6 +494,7 @@ constexpr auto all_families = std::to_array<agent_family>({
      counter,
      endpoint,
      add_breaker_openings},
+    {"cardea_queue_length", "Calls of an agent that wait for one in flight to end.", gauge, endpoint, add_queue_length},
 });
 
 bool has_part(const agent_sample& of, sample_part part) noexcept

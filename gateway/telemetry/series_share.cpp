@@ -147,7 +147,9 @@ void add_gauges(plane_samples& into, const plane_samples& now)
         add_some(callers.warm, now.callers->warm);
     }
     if (now.endpoint) {
-        add_all((into.endpoint ? *into.endpoint : into.endpoint.emplace()).states, now.endpoint->states);
+        auto& endpoint = into.endpoint ? *into.endpoint : into.endpoint.emplace();
+        add_all(endpoint.states, now.endpoint->states);
+        endpoint.queued += now.endpoint->queued;
     }
 }
 
@@ -168,6 +170,7 @@ void forget_gauges(plane_samples& of)
     of.callers.reset();
     if (of.endpoint) {
         set_to_zero(of.endpoint->states);
+        of.endpoint->queued = 0;
     }
 }
 
