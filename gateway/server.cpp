@@ -169,6 +169,7 @@ core::result<> server::start()
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
+    cards_->set_pause([this] { return overload_.level() > 0; });
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));

@@ -64,9 +64,6 @@ net::routine<core::result<>> agent_exchange::attempt()
     for (;;) {
         core::result<> done;
         connected_ = false;
-        if (call_.deadline.over(caller_.owner().now())) {
-            co_return interrupted_in("send", woken::late);
-        }
         if (fresh || !take_connection()) {
             done = co_await make_connection();
             if (!done) {
@@ -113,7 +110,7 @@ net::routine<core::result<>> agent_exchange::make_connection()
     while (lease_->connecting()) {
         const auto how = co_await wait_.until(until);
         if (how != woken::by_event) {
-            co_return interrupted_in("connect", how);
+            co_return call_.deadline.interrupted(how, "connect", caller_.owner().now());
         }
     }
     if (const auto& failed = lease_->failure()) {
@@ -137,7 +134,7 @@ bool agent_exchange::begin_request()
         call_.agent.get(),
         call_.extensions.to_agent.has_value(),
         settings_.deadlines,
-        left_for_agent()
+        call_deadline::left(head_due(), caller_.owner().now())
     };
     const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
     outgoing_body sent{framing::length, call_.body.size(), care};
@@ -209,17 +206,14 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return core::caller_error(errc::caller_gone, "body");
         }
         const auto now = caller_.owner().now();
-        const auto body_due = caller_.body_due(now + settings_.timeouts.body, now);
-        const auto how = co_await wait_.until(std::min(body_due, call_.deadline.due));
+        const auto due = std::min(caller_.body_due(now + settings_.timeouts.body, now), call_.deadline.due);
+        const auto how = co_await wait_.until(due);
         caller_.waited_for_body(now);
-        if (how == woken::late && call_.deadline.due < body_due) {
-            co_return interrupted_in("body", how);
-        }
-        if (how == woken::late) {
+        if (how == woken::late && due != call_.deadline.due) {
             co_return core::caller_error(errc::request_timeout, "body");
         }
         if (how != woken::by_event) {
-            co_return interrupted(how, "body");
+            co_return call_.deadline.interrupted(how, "body", caller_.owner().now());
         }
     }
     co_return core::result<>{};
@@ -256,7 +250,7 @@ net::routine<core::result<>> agent_exchange::finish_write()
         side().arm();
         const auto how = co_await wait_.until(until);
         if (how != woken::by_event) {
-            co_return interrupted_in("send", how);
+            co_return call_.deadline.interrupted(how, "send", caller_.owner().now());
         }
     }
     co_return core::result<>{};
@@ -296,17 +290,6 @@ core::steady_time agent_exchange::head_due() const noexcept
     return std::min({caller_.owner().now() + call_.agent->head_timeout, due_, call_.deadline.due});
 }
 
-core::duration agent_exchange::left_for_agent() const noexcept
-{
-    const auto until = std::min(head_due(), call_.deadline.due);
-    return std::chrono::ceil<core::duration>(until - caller_.owner().now());
-}
-
-core::error agent_exchange::interrupted_in(std::string_view phase, woken how) const
-{
-    return call_.deadline.interrupted(how, phase, std::chrono::steady_clock::now());
-}
-
 net::routine<core::result<>> agent_exchange::await_event(core::steady_time until)
 {
     const auto silent_until = watch_ != nullptr ? watch_->due() : core::steady_time::max();
@@ -315,7 +298,7 @@ net::routine<core::result<>> agent_exchange::await_event(core::steady_time until
         co_return co_await watch_->break_silence();
     }
     if (how != woken::by_event) {
-        co_return interrupted_in("answer", how);
+        co_return call_.deadline.interrupted(how, "answer", caller_.owner().now());
     }
     co_return core::result<>{};
 }

@@ -15,7 +15,6 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 
 namespace gateway::traffic {
 
@@ -92,8 +91,6 @@ private:
     net::routine<core::result<>> finish_write();
     net::routine<core::result<>> read_head();
     core::result<> parse_head();
-    core::duration left_for_agent() const noexcept;
-    core::error interrupted_in(std::string_view phase, woken how) const;
 
     net::server_connection& caller_;
     net::upstream_pool& pool_;

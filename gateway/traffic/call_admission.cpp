@@ -165,11 +165,14 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
     switch (waiter->now()) {
         case state::admitted:
             place.hold(gate);
-            if (how == woken::by_event || how == woken::late) {
-                co_return core::result<>{};
+            if (how == woken::ended || how == woken::caller_gone) {
+                break;
             }
-            place.give_back();
-            break;
+            if (deadline.over(caller.owner().now())) {
+                how = woken::late;
+                break;
+            }
+            co_return core::result<>{};
         case state::full:
             co_return shed(request, shed_reason::queue_full);
         case state::share:
@@ -178,7 +181,8 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
         case state::left:
             break;
     }
-    if (how == woken::late && until < deadline.due) {
+    place.give_back();
+    if (how == woken::late && until < deadline.due && !deadline.over(caller.owner().now())) {
         co_return shed(request, shed_reason::queue_timeout);
     }
     co_return deadline.interrupted(how, "queue", std::chrono::steady_clock::now());

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -18,6 +19,12 @@ struct call_deadline {
 
     // The same for the caller alone: the agent is not to blame.
     bool asked_and_over(core::steady_time now) const noexcept { return asked && over(now); }
+
+    // What an agent is told that has until then.
+    static core::duration left(core::steady_time until, core::steady_time now) noexcept
+    {
+        return std::chrono::ceil<core::duration>(until - now);
+    }
 
     // As interrupted(), with the detail `deadline` if that is why.
     core::error interrupted(woken how, std::string_view phase, core::steady_time now) const
