@@ -46,7 +46,8 @@ config::settings quick_settings();
 
 class running_gateway {
 public:
-    explicit running_gateway(config::settings settings);
+    // `overload`: how overloaded it is, instead of what it finds itself; empty: as it is.
+    explicit running_gateway(config::settings settings, std::function<gateway::overload_sample()> overload = {});
     ~running_gateway();  // stops and waits
     running_gateway(const running_gateway&) = delete;
     running_gateway& operator=(const running_gateway&) = delete;
