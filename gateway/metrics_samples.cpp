@@ -161,6 +161,7 @@ void add_part(
         case sample_part::endpoint:
             if (const auto* agent = planes.agents.find(id); agent != nullptr && agent->entry->breaker) {
                 into.endpoint = endpoints_of(*agent->entry);
+                into.endpoint->queued = agent->entry->calls ? agent->entry->calls->waiting() : 0;
             }
             return;
     }

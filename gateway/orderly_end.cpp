@@ -145,6 +145,7 @@ void orderly_end::stop_planes()
     all_.sessions.stop();
     all_.callers.stop();
     all_.breakers.stop();
+    all_.overload.stop();
     all_.cards.stop();
     all_.card_work.stop();
     all_.credentials.stop();

@@ -12,6 +12,7 @@
 #include "gateway/cards/card_thread.hpp"
 #include "gateway/drain_wait.hpp"
 #include "gateway/listeners.hpp"
+#include "gateway/overload_watch.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/service_reports.hpp"
@@ -50,6 +51,7 @@ public:
         sessions::session_plane& sessions;
         caller_sessions& callers;
         breaker_watch& breakers;
+        overload_watch& overload;
         tracing& traces;
         cards::card_plane& cards;
         cards::card_thread& card_work;

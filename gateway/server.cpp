@@ -20,6 +20,7 @@
 #include <chrono>
 #include <csignal>
 #include <exception>
+#include <iterator>
 #include <thread>
 #include <utility>
 
@@ -33,6 +34,13 @@ std::size_t or_cores(std::uint64_t configured)
         return static_cast<std::size_t>(configured);
     }
     return std::max(1U, std::thread::hardware_concurrency());
+}
+
+std::vector<net::executor> executors_of(worker_list workers)
+{
+    std::vector<net::executor> all;
+    std::ranges::transform(workers, std::back_inserter(all), [](const auto& each) { return each->executor(); });
+    return all;
 }
 
 std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list workers)
@@ -113,6 +121,7 @@ server::server(
       largest_card_{settings_.cards.max_size},
       breakers_{control_, workers_, settings_, log_},
       traces_{control_, log_},
+      overload_{control_.get_executor(), settings_.overload, log_},
       audit_{control_, log_},
       store_{std::move(records)},
       scrapers_{*this, log_},
@@ -148,6 +157,7 @@ core::result<> server::start()
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);
     cards_->set_keeper(*keeper_);
+    cards_->set_pause([this] { return overload_.level() > 0; });
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
@@ -193,9 +203,9 @@ core::result<> server::start()
 void server::make_end()
 {
     end_ = std::make_unique<orderly_end>(
-        orderly_end::parts{control_,       settings_, log_,      workers_, listeners_, reports_,      *reloader_,
-                           *sessions_,     *callers_, breakers_, traces_,  *cards_,    *card_thread_, *credentials_,
-                           *agent_tokens_, *push_,    *keeper_,  *tasks_,  fetcher_,   signals_}
+        orderly_end::parts{control_,      settings_,      log_,      workers_,  listeners_, reports_, *reloader_,
+                           *sessions_,    *callers_,      breakers_, overload_, traces_,    *cards_,  *card_thread_,
+                           *credentials_, *agent_tokens_, *push_,    *keeper_,  *tasks_,    fetcher_, signals_}
     );
     succession_.start({control_, settings_, log_, listeners_, reports_, store_, *end_}, *end_);
 }
@@ -269,6 +279,7 @@ void server::run()
     }
     listeners_.start();
     serves_ = true;
+    overload_.start(executors_of(workers_));
     succession_.serve([this] { begin_reports(); });
     control_.run();
     workers_.clear();  // joins; writes the last access lines
@@ -339,6 +350,7 @@ std::unique_ptr<metrics_body> server::metrics(bool gzip)
     describe(now, reloader_->counts(), *shared_.names);
     now.started = started_;
     now.ready = ready();
+    now.overload = overload_.level();
     now.agents = cards_->agents();
     now.connections = open_connections(workers_);
     now.refused_connections = listeners_.refused();

@@ -23,6 +23,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "gateway/orderly_end.hpp"
+#include "gateway/overload_watch.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload.hpp"
 #include "gateway/scrape_handler.hpp"
@@ -71,6 +72,9 @@ public:
 
     // Before start(): the process whose place this one takes, which outlives the server, and what it passed. Null: there is none.
     void set_predecessor(predecessor* from, carried_state passed);
+
+    // Before run(): how overloaded the gateway is, instead of what it finds itself.
+    void set_overload_source(std::function<overload_sample()> from) { overload_.set_source(std::move(from)); }
 
     // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
     // address that cannot be bound, an agent's URL or trust store that cannot be used.
@@ -123,6 +127,7 @@ private:
     void audit(model::audit_notes notes) override { audit_.add(notes); }
     void note_calls(std::vector<model::call_note> notes) override;
     void note_spans(model::span_batch batch) override { traces_.take(std::move(batch)); }
+    reach::overload_level overload() const noexcept override { return overload_.level(); }
     void breaker_changed(std::shared_ptr<const model::agent_entry> agent, reach::breaker_change how) override
     {
         breakers_.changed(std::move(agent), how);
@@ -170,6 +175,7 @@ private:
     model::turn_lines turns_;  // of the control loop
     breaker_watch breakers_;
     tracing traces_;
+    overload_watch overload_;
     auditor audit_;
     model::store_thread store_;
     core::secret session_key_;  // of a configuration without one; since start()

@@ -75,6 +75,9 @@ public:
     // fetched.
     void set_keeper(card_keeper& keeper) noexcept { fetched_.set_keeper(keeper); }
 
+    // While this says so, no card is fetched that nobody asks for.
+    void set_pause(std::function<bool()> paused) { fetched_.set_pause(std::move(paused)); }
+
     // The agents of `now`: new ones get their inline card published, changed ones lose what was cached, others are
     // forgotten.
     void set_agents(std::shared_ptr<const model::snapshot> now);

@@ -61,6 +61,9 @@ void fetched_cards::make_again(card_slot& slot)
 
 void fetched_cards::sweep(const card_shelf& slots)
 {
+    if (paused_ && paused_()) {
+        return;
+    }
     const auto now = out_.now();
     for (auto room = out_.settings().background; room > fetching_ && !stopped_; --room) {
         const auto id = schedule_.take(now);

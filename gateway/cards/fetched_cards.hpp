@@ -13,7 +13,9 @@
 #include "gateway/model/card_answer.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <string>
+#include <utility>
 
 namespace gateway::cards {
 
@@ -24,6 +26,9 @@ public:
 
     // From now on good cards are kept, and recalled before they are fetched.
     void set_keeper(card_keeper& keeper) noexcept { keeper_ = &keeper; }
+
+    // While this says so, nothing is fetched that nobody asks for.
+    void set_pause(std::function<bool()> paused) { paused_ = std::move(paused); }
 
     // An agent whose card is fetched from now on. `recall`: its last good card counts, if one is kept.
     void add(card_slot& slot, bool recall);
@@ -56,6 +61,7 @@ private:
     card_maker& maker_;
     card_publisher& out_;
     card_keeper* keeper_ = nullptr;
+    std::function<bool()> paused_;  // empty: never
     card_schedule schedule_;
     std::uint64_t fetching_ = 0;  // fetches under way
     bool stopped_ = false;

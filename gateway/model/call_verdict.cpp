@@ -25,6 +25,9 @@ call_verdict verdict_of(const request_record& record) noexcept
     if (!is_call(record)) {
         return unknown;
     }
+    if (record.code == core::errc::upstream_timeout && record.detail == "deadline") {
+        return unknown;  // the caller had less time than the agent has
+    }
     if (record.code) {
         return record.from == core::side::upstream ? failed : unknown;
     }

@@ -85,6 +85,7 @@ struct callers_sample {
 struct endpoint_sample {
     named_counts states{};  // endpoints that are in it, each of them
     std::uint64_t openings = 0;
+    std::uint64_t queued = 0;               // calls that wait for a place
     std::vector<endpoint_sample> others{};  // of one agent: behind the first, in their order
 };
 

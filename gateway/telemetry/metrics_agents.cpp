@@ -343,6 +343,11 @@ void add_breaker_openings(family& into, const agent_sample& of)
     });
 }
 
+void add_queue_length(family& into, const agent_sample& of)
+{
+    into.add({{"agent", of.id}}, of.endpoint->queued);
+}
+
 using enum metric_type;
 using enum sample_part;
 
@@ -503,6 +508,7 @@ constexpr auto all_families = std::to_array<agent_family>({
      counter,
      endpoint,
      add_breaker_openings},
+    {"cardea_queue_length", "Calls of an agent that wait for one in flight to end.", gauge, endpoint, add_queue_length},
 });
 
 bool has_part(const agent_sample& of, sample_part part) noexcept

@@ -58,6 +58,18 @@ void add_http(page& into, const loop_totals& sum)
         }
     }
     into.add(std::move(durations));
+    auto shed = counter("cardea_shed_total", "Calls that were refused for load alone, by reason.");
+    each(sum.shed, [&](shed_reason why, std::uint64_t n) { shed.add_some({{"reason", name(why)}}, n); });
+    into.add(std::move(shed));
+    family queue{
+        "cardea_queue_seconds",
+        "How long calls waited for a place among those of their agents.",
+        metric_type::histogram
+    };
+    if (sum.queue.count > 0) {
+        queue.add({}, sum.queue);
+    }
+    into.add(std::move(queue));
     into.add(
         gauge("cardea_requests_in_flight", "Requests of callers without a whole answer, streams included."),
         sum.in_flight
@@ -153,6 +165,7 @@ void add_gateway(page& into, const gateway_sample& gateway)
         seconds(gateway.started.time_since_epoch())
     );
     into.add(gauge("cardea_ready", "1 while /readyz says ready, else 0."), gateway.ready ? 1.0 : 0.0);
+    into.add(gauge("cardea_overload_level", "How overloaded the gateway is: 0, not at all, to 3."), gateway.overload);
     into.add(gauge("cardea_agents", "Agents that can be reached through the gateway."), gateway.agents);
     into.add(
         gauge("cardea_metrics_agents_omitted", "Agents without series of their own, over metrics_agents."),

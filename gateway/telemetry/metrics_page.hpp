@@ -50,6 +50,7 @@ struct gateway_sample {
     std::string compiler;
     core::wall_time started{};
     bool ready = false;
+    std::uint64_t overload = 0;  // level
     std::uint64_t agents = 0;
     std::uint64_t connections = 0;
     std::uint64_t refused_connections = 0;

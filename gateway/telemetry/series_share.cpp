@@ -156,6 +156,7 @@ void add_gauges(plane_samples& into, const plane_samples& now)
         for (const auto& each : now.endpoint->others) {
             add_all(endpoint.states, each.states);
         }
+        endpoint.queued += now.endpoint->queued;
     }
 }
 
@@ -176,6 +177,7 @@ void forget_gauges(plane_samples& of)
     of.callers.reset();
     if (of.endpoint) {
         set_to_zero(of.endpoint->states);
+        of.endpoint->queued = 0;
     }
 }
 

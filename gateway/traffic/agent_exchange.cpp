@@ -66,9 +66,11 @@ net::routine<core::result<>> agent_exchange::begin()
     bool fresh = false;  // an idle connection may have ended too
     while (attempts_.admit(caller_.owner().now())) {
         done = co_await attempt(fresh);
-        const auto how =
-            done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+        auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
         const auto now = caller_.owner().now();
+        if (!done && call_.deadline.asked_and_over(now)) {
+            how = reach::call_end::unknown;  // the agent had less than its time
+        }
         attempts_.end(how, now);
         span_.note(done, done ? head().status : 0, now);
         if (done) {
@@ -135,12 +137,12 @@ bool agent_exchange::take_connection()
 net::routine<core::result<>> agent_exchange::make_connection()
 {
     lease_ = pool_.make(call_.agent->upstream);
-    const auto until = caller_.owner().now() + settings_.timeouts.connect;
+    const auto until = std::min(caller_.owner().now() + settings_.timeouts.connect, call_.deadline.due);
     lease_->connect(caller_.clock().wake());
     while (lease_->connecting()) {
         const auto how = co_await wait_.until(until);
         if (how != woken::by_event) {
-            co_return interrupted(how, "connect");
+            co_return call_.deadline.interrupted(how, "connect", caller_.owner().now());
         }
     }
     if (const auto& failed = lease_->failure()) {
@@ -163,7 +165,9 @@ bool agent_exchange::begin_request()
         call_.credentials,
         call_.agent.get(),
         call_.extensions.to_agent.has_value(),
-        span_.told()
+        span_.told(),
+        settings_.deadlines,
+        call_deadline::left(head_due(), caller_.owner().now())
     };
     const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
     outgoing_body sent{framing::length, call_.body.size(), care};
@@ -235,13 +239,14 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return core::caller_error(errc::caller_gone, "body");
         }
         const auto now = caller_.owner().now();
-        const auto how = co_await wait_.until(caller_.body_due(now + settings_.timeouts.body, now));
+        const auto due = std::min(caller_.body_due(now + settings_.timeouts.body, now), call_.deadline.due);
+        const auto how = co_await wait_.until(due);
         caller_.waited_for_body(now);
-        if (how == woken::late) {
+        if (how == woken::late && due != call_.deadline.due) {
             co_return core::caller_error(errc::request_timeout, "body");
         }
         if (how != woken::by_event) {
-            co_return interrupted(how, "body");
+            co_return call_.deadline.interrupted(how, "body", caller_.owner().now());
         }
     }
     co_return core::result<>{};
@@ -251,7 +256,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
 // was sent is an answer (RFC 9112 section 9.5).
 net::routine<core::result<>> agent_exchange::finish_write()
 {
-    const auto until = caller_.owner().now() + call_.agent->head_timeout;
+    const auto until = std::min(caller_.owner().now() + call_.agent->head_timeout, call_.deadline.due);
     while (side().writing()) {
         auto parsed = parse_head();
         if (!parsed || first_byte_) {
@@ -260,7 +265,7 @@ net::routine<core::result<>> agent_exchange::finish_write()
         side().arm();
         const auto how = co_await wait_.until(until);
         if (how != woken::by_event) {
-            co_return interrupted(how, "send");
+            co_return call_.deadline.interrupted(how, "send", caller_.owner().now());
         }
     }
     co_return core::result<>{};
@@ -297,7 +302,7 @@ core::result<> agent_exchange::parse_head()
 
 core::steady_time agent_exchange::head_due() const noexcept
 {
-    return std::min(caller_.owner().now() + call_.agent->head_timeout, due_);
+    return std::min({caller_.owner().now() + call_.agent->head_timeout, due_, call_.deadline.due});
 }
 
 net::routine<core::result<>> agent_exchange::await_event(core::steady_time until)
@@ -308,7 +313,7 @@ net::routine<core::result<>> agent_exchange::await_event(core::steady_time until
         co_return co_await watch_->break_silence();
     }
     if (how != woken::by_event) {
-        co_return interrupted(how, "answer");
+        co_return call_.deadline.interrupted(how, "answer", caller_.owner().now());
     }
     co_return core::result<>{};
 }

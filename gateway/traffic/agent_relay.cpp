@@ -4,6 +4,7 @@
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/card_edit.hpp"
+#include "gateway/traffic/deadline_fields.hpp"
 #include "gateway/traffic/facts_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
@@ -94,6 +95,23 @@ void agent_relay::complete(request_context& request) const
     }
     call.tasks = shown_tasks(request, control_.tasks());
     call.trace = request.trace.joined() ? &request.trace : nullptr;
+}
+
+// Of the agent's own time, what comes before the request counts too; not so where the body comes piece by piece, or where what the
+// server is asked for in a session may be asked for again.
+call_deadline agent_relay::deadline_of(const request_context& request) const
+{
+    const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    const auto timeout = call.agent->head_timeout;
+    call_deadline out;
+    if (!call.passed && !call.agent->record.mcp) {
+        out.due = request.caller.owner().now() + timeout;
+    }
+    const auto asked = requested_deadline(request.caller.head().fields, settings_.deadlines.fields);
+    if (asked && *asked < timeout && request.caller.started() + *asked < out.due) {
+        out = {request.caller.started() + *asked, true};
+    }
+    return out;
 }
 
 // What speaks against sending the request to the agent at all.
@@ -206,6 +224,7 @@ net::routine<> agent_relay::pass(request_context& request)
         }
     }
     complete(request);
+    call.deadline = deadline_of(request);
     call_place place;
     auto admitted = admission_.enter(request, place);
     if (!admitted) {
@@ -227,7 +246,8 @@ net::routine<> agent_relay::send(request_context& request, call_place& place)
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
         .observer = *this,
-        .control = control_
+        .control = control_,
+        .deadlines = settings_.deadlines.fields
     };
     std::optional<card_edit> card;
     if (call.card) {

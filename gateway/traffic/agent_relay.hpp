@@ -51,6 +51,7 @@ private:
     using stream_list = boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>>;
 
     void complete(request_context& request) const;
+    call_deadline deadline_of(const request_context& request) const;
     net::routine<> send(request_context& request, call_place& place);
     net::routine<bool> find_token(request_context& request);
     net::routine<bool> find_caller_token(request_context& request);

@@ -147,8 +147,8 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
     const auto agent = request.agent;
     auto& gate = *agent->calls;
     const auto begun = std::chrono::steady_clock::now();
-    const auto call_due = request.call->due;  // NOLINT(*-optional-access): only what is relayed comes here
-    const auto until = std::min(begun + agent->limits.wait, call_due);
+    const auto& deadline = request.call->deadline;  // NOLINT(*-optional-access): only what is relayed comes here
+    const auto until = std::min(begun + agent->limits.wait, deadline.due);
     const auto waiter = std::make_shared<queued_call>(caller.owner().get_executor(), caller.clock().wake());
     exchange_wait waiting{caller, request.call->streaming};
     gate.join(waiter, caller_of(request));
@@ -165,11 +165,14 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
     switch (waiter->now()) {
         case state::admitted:
             place.hold(gate);
-            if (how == woken::by_event || how == woken::late) {
-                co_return core::result<>{};
+            if (how == woken::ended || how == woken::caller_gone) {
+                break;
             }
-            place.give_back();
-            break;
+            if (deadline.over(caller.owner().now())) {
+                how = woken::late;
+                break;
+            }
+            co_return core::result<>{};
         case state::full:
             co_return shed(request, shed_reason::queue_full);
         case state::share:
@@ -178,10 +181,11 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
         case state::left:
             break;
     }
-    if (how == woken::late && until < call_due) {
+    place.give_back();
+    if (how == woken::late && until < deadline.due && !deadline.over(caller.owner().now())) {
         co_return shed(request, shed_reason::queue_timeout);
     }
-    co_return interrupted(how, "queue");
+    co_return deadline.interrupted(how, "queue", std::chrono::steady_clock::now());
 }
 
 }  // namespace gateway::traffic

@@ -2,11 +2,13 @@
 // told (X-Forwarded-*, and Forwarded of RFC 7239). Pure.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/ip.hpp"
 #include "gateway/traffic/request_trace.hpp"
 #include "net/http1/fields.hpp"
 
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -53,6 +55,8 @@ struct forwarding_hop {
     const model::agent_entry* agent = nullptr;               // which says what passes nevertheless; null: nothing
     bool other_extensions = false;                           // the caller's fields of extensions stay here
     std::optional<told_trace> trace{};                       // instead of the caller's; nullopt: that passes
+    std::span<const std::string> deadlines{};                // names of fields that say how long the caller waits
+    core::duration left{};                                   // what the agent is told there
 };
 
 // What the agent is told. Of a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one

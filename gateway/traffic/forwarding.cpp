@@ -4,6 +4,7 @@
 #include "core/ascii.hpp"
 #include "gateway/access/credential_reader.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/deadline_fields.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/upstream/via.hpp"
 
@@ -11,6 +12,8 @@
 #include <array>
 #include <charconv>
 #include <optional>
+#include <span>
+#include <string>
 
 namespace gateway::traffic {
 namespace {
@@ -32,7 +35,7 @@ bool stays_with_request(field_name id)
     }
 }
 
-bool names(const std::vector<std::string>& some, std::string_view name) noexcept
+bool names(std::span<const std::string> some, std::string_view name) noexcept
 {
     return std::ranges::any_of(some, [&](const std::string& each) { return core::equal_ignoring_case(each, name); });
 }
@@ -189,6 +192,12 @@ void write_request_fields(
     const bool translated = body.answer == body_care::translated;
     const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
     for (const auto& field : head.fields) {
+        if (names(hop.deadlines, field.name)) {
+            if (parse_deadline(field.value)) {
+                write_deadline(text, field.name, hop.left);
+            }
+            continue;
+        }
         if (stays_with_request(field.id) || stays_as_credential(field, hop) || stays_as_trace(field.id, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) ||
             (translated && is_one_of(fields_of_dialect, field.name)) ||

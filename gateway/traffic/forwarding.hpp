@@ -25,7 +25,7 @@ struct outgoing_body {
 // fields that go on, the way it came (net::write_via(), write_forwarding_fields()), the body's framing, and the empty line.
 // These stay behind: what ends at this hop; of a request to an MCP server, everything but the fields of MCP, of traces and
 // those that its record lets pass; what the gateway sets itself; the caller's credentials, unless the agent's record
-// passes them; names with '_', which
+// passes them; what a caller says of its deadline in a way that is not understood; names with '_', which
 // turn into one of ours wherever a CGI-like environment reads them.
 void write_request_fields(
     std::string& text,

@@ -9,6 +9,7 @@
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/call_deadline.hpp"
 #include "gateway/traffic/call_extensions.hpp"
 #include "gateway/traffic/forwarding.hpp"
 #include "net/http1/head.hpp"
@@ -18,6 +19,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 
@@ -42,7 +44,8 @@ struct relay_settings {
     const config::timeout_settings& timeouts;
     const config::limit_settings& limits;
     stream_observer& observer;
-    model::control_services& control;  // knows the tokens of agents
+    model::control_services& control;          // knows the tokens of agents
+    std::span<const std::string> deadlines{};  // names of the fields that say how long a caller waits
 };
 
 struct relay_call;
@@ -121,14 +124,14 @@ struct relay_call {
     bool from_proxy = false;        // the caller is a trusted proxy
     bool streaming = false;         // may be answered with events: a caller that closes its half has left
     const access::credential_reader* credentials =
-        nullptr;                                       // that the agent does not get; outlives the relay; null: none
-    std::shared_ptr<const core::principal> caller{};   // of a call with a card; null: an anonymous one
-    answer_terms* terms = nullptr;                     // outlives the relay; null: none
-    call_repair* repair = nullptr;                     // outlives the relay; null: none
-    core::steady_time due = core::steady_time::max();  // of the head of its answer, with all that comes before
-    call_place* place = nullptr;                       // outlives the relay; null: calls of the agent are not counted
-    core::duration silence{};                          // of the agent during its answer; 0: timeouts.upstream_idle
-    core::duration longest{};                          // until the end of its answer, whatever comes meanwhile; 0: none
+        nullptr;                                      // that the agent does not get; outlives the relay; null: none
+    std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
+    answer_terms* terms = nullptr;                    // outlives the relay; null: none
+    call_repair* repair = nullptr;                    // outlives the relay; null: none
+    call_deadline deadline{};                         // of the head of its answer
+    call_place* place = nullptr;                      // outlives the relay; null: calls of the agent are not counted
+    core::duration silence{};                         // of the agent during its answer; 0: timeouts.upstream_idle
+    core::duration longest{};                         // until the end of its answer, whatever comes meanwhile; 0: none
     core::duration patience{};                   // with a repair: until the caller gets events instead; 0: it waits
     std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
     std::string_view subject_type{};             // of the caller's own token, with `token`

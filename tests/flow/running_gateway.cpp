@@ -83,7 +83,11 @@ config::settings quick_settings()
     return settings;
 }
 
-running_gateway::running_gateway(config::settings settings, net::name_lookup lookup)
+running_gateway::running_gateway(
+    config::settings settings,
+    net::name_lookup lookup,
+    std::function<gateway::overload_sample()> overload
+)
     : logger_{lines_, settings.log_level}
 {
     std::signal(SIGPIPE, SIG_IGN);  // as main() does: a program of an MCP server may end while it is written to
@@ -96,6 +100,7 @@ running_gateway::running_gateway(config::settings settings, net::name_lookup loo
     }
     server_ =
         std::make_unique<gateway::server>(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
+    server_->set_overload_source(overload ? std::move(overload) : [] { return gateway::overload_sample{}; });
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
     }

@@ -51,8 +51,13 @@ config::settings quick_settings();
 
 class running_gateway {
 public:
-    // `lookup`: of agents' names; without it the system's.
-    explicit running_gateway(config::settings settings, net::name_lookup lookup = {});
+    // `lookup`: of agents' names; without it the system's. `overload`: how overloaded it is, instead of what it finds itself; empty: not
+    // at all.
+    explicit running_gateway(
+        config::settings settings,
+        net::name_lookup lookup = {},
+        std::function<gateway::overload_sample()> overload = {}
+    );
     ~running_gateway();  // stops and waits
     running_gateway(const running_gateway&) = delete;
     running_gateway& operator=(const running_gateway&) = delete;

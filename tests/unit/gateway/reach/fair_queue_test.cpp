@@ -56,6 +56,21 @@ TEST_CASE("The queue takes as many calls as its length, and one fewer or more is
     CHECK(fair_queue{0}.push(1, 1, start) == place::full);
 }
 
+TEST_CASE("A queue that becomes shorter keeps the calls that wait, and takes none until there is room")
+{
+    fair_queue queue{4};
+    for (std::uint64_t ticket = 1; ticket <= 4; ++ticket) {
+        CHECK(queue.push(ticket, ticket, start) == place::waits);
+    }
+    queue.set_length(2);
+    CHECK(queue.size() == 4);
+    CHECK(queue.pop(start) == 1);
+    CHECK(queue.pop(start) == 2);
+    CHECK(queue.push(5, 5, start) == place::full);
+    CHECK(queue.pop(start) == 3);
+    CHECK(queue.push(5, 5, start) == place::waits);
+}
+
 TEST_CASE("One caller holds at most half of the queue, also while nobody else waits")
 {
     fair_queue queue{6};

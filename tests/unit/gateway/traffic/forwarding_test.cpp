@@ -136,6 +136,25 @@ TEST_CASE("A field that Connection names ends at the gateway, in both directions
     }
 }
 
+TEST_CASE(
+    "An agent gets what is left of a deadline in the field that said it, and nothing of one that is not understood"
+)
+{
+    const std::vector<std::string> fields{"X-Wait-Ms", "X-Other-Ms", "X-Third-Ms"};
+    const lines written{{"x-wait-ms", "900"}, {"X-Other-Ms", "soon"}, {"X-Third-Ms", "0"}, {"X-Fourth-Ms", "900"}};
+    auto hop = stranger;
+    hop.deadlines = fields;
+    hop.left = core::duration{250};
+    net::http1::request_head head;
+    head.fields = fields_of(written);
+    std::string text;
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "x-wait-ms") == names{"250"});
+    CHECK(values(text, "x-other-ms").empty());
+    CHECK(values(text, "x-third-ms").empty());
+    CHECK(values(text, "x-fourth-ms") == names{"900"});
+}
+
 TEST_CASE("Max-Forwards counts down in OPTIONS alone, and only where it is a number")
 {
     CHECK(values(request_with({{"Max-Forwards", "5"}}, {}, method::options), "max-forwards") == names{"4"});

@@ -1,0 +1,36 @@
+// Until when a caller gets the head of an answer, with all that comes before it: queue, connection, every attempt. Pure.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/traffic/exchange_wait.hpp"
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace gateway::traffic {
+
+struct call_deadline {
+    core::steady_time due = core::steady_time::max();
+    bool asked = false;  // by the caller, who waits for less time than the agent has
+
+    bool over(core::steady_time now) const noexcept { return now >= due; }
+
+    // The same for the caller alone: the agent is not to blame.
+    bool asked_and_over(core::steady_time now) const noexcept { return asked && over(now); }
+
+    // What an agent is told that has until then.
+    static core::duration left(core::steady_time until, core::steady_time now) noexcept
+    {
+        return std::chrono::ceil<core::duration>(until - now);
+    }
+
+    // As interrupted(), with the detail `deadline` if that is why.
+    core::error interrupted(woken how, std::string_view phase, core::steady_time now) const
+    {
+        return traffic::interrupted(how, how == woken::late && asked_and_over(now) ? "deadline" : phase);
+    }
+};
+
+}  // namespace gateway::traffic
