@@ -53,8 +53,9 @@ private:
     void complete(request_context& request) const;
     call_deadline deadline_of(const request_context& request) const;
     net::routine<> send(request_context& request, call_place& place);
-    net::routine<bool> find_token(request_context& request);
-    net::routine<bool> find_caller_token(request_context& request);
+    // Not inlined, as in relay.hpp.
+    [[gnu::noinline]] net::routine<bool> find_token(request_context& request);
+    [[gnu::noinline]] net::routine<bool> find_caller_token(request_context& request);
     static void note_outcome(request_context& request, const relay_outcome& outcome);
     std::optional<net::routine<>> refuse(request_context& request) const;
     std::optional<core::error> objection(const request_context& request) const;

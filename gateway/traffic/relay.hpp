@@ -43,13 +43,14 @@ public:
 
 private:
     bool may_renew_token() const noexcept;
-    net::routine<bool> renew_token();
+    // What few calls need is not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
+    [[gnu::noinline]] net::routine<bool> renew_token();
     net::routine<core::result<>> repair();
     net::routine<core::result<>> pass_answer();
-    net::routine<core::result<>> pass_early();
-    net::routine<> tell_failure(core::error why);
+    [[gnu::noinline]] net::routine<core::result<>> pass_early();
+    [[gnu::noinline]] net::routine<> tell_failure(core::error why);
     net::routine<core::result<>> pass_body();
-    net::routine<core::result<>> edit_answer(answer_edit& edit);
+    [[gnu::noinline]] net::routine<core::result<>> edit_answer(answer_edit& edit);
     bool expect_events();
     core::result<std::size_t> add_body();
 

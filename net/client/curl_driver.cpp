@@ -42,7 +42,7 @@ struct curl_driver::watch {
     int waiting = 0;  // of these, armed; an armed wait that is no longer wanted is left to run out
 };
 
-curl_driver::curl_driver(asio::io_context& io)
+curl_driver::curl_driver(asio::io_context& io, long most_kept)
     : io_{io},
       timer_{std::make_shared<timer>(io)}
 {
@@ -55,6 +55,7 @@ curl_driver::curl_driver(asio::io_context& io)
     curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &curl_driver::on_timer);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
+    curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, most_kept);
 }
 
 curl_driver::~curl_driver()

@@ -20,8 +20,9 @@ namespace net {
 
 class curl_driver {
 public:
-    // Throws std::runtime_error if libcurl does not initialise.
-    explicit curl_driver(boost::asio::io_context& io);
+    // `most_kept`: connections that wait for the next transfer; 0: four for each transfer that is under way. Throws
+    // std::runtime_error if libcurl does not initialise.
+    explicit curl_driver(boost::asio::io_context& io, long most_kept = 0);
     ~curl_driver();  // no transfer is told anything
     curl_driver(const curl_driver&) = delete;
     curl_driver& operator=(const curl_driver&) = delete;

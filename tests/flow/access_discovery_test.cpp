@@ -206,6 +206,25 @@ TEST_CASE("callers learn where tokens come from, and an agent that is not there 
     CHECK(request(port, "GET", path + "s").status == 401);
 }
 
+TEST_CASE("MCP clients learn of tokens at the address of exactly their endpoint, which each 401 names")
+{
+    const issuer idp;
+    const discovering with{idp};
+    const auto port = with.gateway.port();
+    const std::string path = "/.well-known/oauth-protected-resource";
+    const auto got = request(port, "GET", path + "/agents/a/mcp");
+    CHECK(got.status == 200);
+    CHECK(parsed(got.body)["resource"] == "https://agents.example/agents/a/mcp");
+    for (const std::string method : {"POST", "GET", "DELETE"}) {
+        const auto refused = request(port, method, "/agents/a/mcp");
+        CHECK(refused.status == 401);
+        CHECK(
+            refused.header("WWW-Authenticate") ==
+            "Bearer realm=\"idp\", resource_metadata=\"https://agents.example" + path + "/agents/a/mcp\""
+        );
+    }
+}
+
 TEST_CASE("without an issuer there is no metadata about tokens")
 {
     guarded_gateway with;
