@@ -99,6 +99,12 @@ net::routine<> respond_unread(request_context& request, core::error problem)
     return respond_error(request, std::move(problem), std::move(answer));
 }
 
+net::routine<> respond_unknown(request_context& request, std::string_view agent)
+{
+    auto answer = model::call_error(errc::agent_not_found, agent, request.call_id);
+    return respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+}
+
 std::string name_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
@@ -140,8 +146,7 @@ net::routine<> call_endpoint::look(request_context& request)
     }
     const auto method = note_method(request, scanned.call);
     if (!request.agent) {
-        auto answer = model::call_error(errc::agent_not_found, unknown_agent, request.call_id);
-        co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+        co_await respond_unknown(request, unknown_agent);
         co_return;
     }
     if (request.access && !may_call(request, name_of(scanned.call))) {
@@ -167,6 +172,8 @@ net::routine<> call_endpoint::look(request_context& request)
     } else if (auto answer = prepare(request, *body, {method, scanned.call.params})) {
         co_await std::move(*answer);
     }
+    const push_hook push{control_, settings_, known_};
+    push.restore(request, {dialect_of(method), a2a::operation_of(method), {}, {}, {}});
 }
 
 // The same with an address of the gateway's instead of the caller's for push notifications.
@@ -184,7 +191,6 @@ net::routine<> call_endpoint::prepare_mediated(request_context& request, std::st
     if (auto answer = prepare(request, mediated->body, {method, mediated->payload})) {
         co_await std::move(*answer);
     }
-    push.restore(request, *mediated);
 }
 
 net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& request, std::string_view body)

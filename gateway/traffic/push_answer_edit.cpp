@@ -16,13 +16,13 @@ namespace {
 // What takes longer to read is read on another thread.
 constexpr std::size_t edited_at_once = 256 * 1024;
 
-answer_edit::terms terms_after(const answer_edit* before) noexcept
+answer_edit::terms terms_after(const answer_edit* before, std::uint64_t limit) noexcept
 {
     if (before != nullptr) {
         return before->on();
     }
     return {
-        .limit = longest_push_answer,
+        .limit = limit,
         .too_large = core::errc::message_too_large,
         .unreadable = core::errc::upstream_protocol,
     };
@@ -41,7 +41,7 @@ std::string_view result_of(a2a::dialect caller, const std::string& answer)
 }  // namespace
 
 push_answer_edit::push_answer_edit(push_question about, means with, std::unique_ptr<answer_edit> before)
-    : answer_edit{terms_after(before.get())},
+    : answer_edit{terms_after(before.get(), with.limit)},
       about_{std::move(about)},
       with_{std::move(with)},
       before_{std::move(before)}

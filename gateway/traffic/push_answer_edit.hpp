@@ -26,6 +26,7 @@ struct push_question {
 class push_answer_edit final : public answer_edit {
 public:
     struct means {
+        std::uint64_t limit = longest_push_answer;  // of an answer, without an edit before
         std::shared_ptr<const model::push_addresses> addresses;
         model::side_thread& side;  // outlives the edit
         net::executor here;        // of the caller's loop

@@ -41,8 +41,9 @@ public:
     // Answers a call that mediate() has refused.
     static net::routine<> refuse(request_context& request, a2a::dialect caller, a2a::refusal why);
 
-    // After request.call has been set to what mediate() returned: callers read their own addresses in the answer. An edit that the
-    // call has already comes before.
+    // After request.call has been set to what mediate() returned, or to the call of an agent that is not mediated: callers read their
+    // own addresses in the answer, where they are sealed into ours. An edit that the call has already comes before. Only the caller
+    // and the operation of `call` count.
     void restore(request_context& request, const push_call& call) const;
 
 private:
