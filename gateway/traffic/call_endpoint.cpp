@@ -188,6 +188,10 @@ net::routine<> call_endpoint::prepare_mediated(request_context& request, std::st
         co_await push_hook::refuse(request, asked.caller, std::move(mediated).error());
         co_return;
     }
+    if (!push_hook::has_room(request)) {
+        co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
+        co_return;
+    }
     if (auto answer = prepare(request, mediated->body, {method, mediated->payload})) {
         co_await std::move(*answer);
     }

@@ -38,6 +38,12 @@ public:
     // method_not_found. What `call` points into outlives the routine.
     net::routine<a2a::translation<push_call>> mediate(request_context& request, push_call call) const;
 
+    // After mediate(): whether there is room for what it has made.
+    static bool has_room(request_context& request) noexcept
+    {
+        return request.edited_share.set(request.edited_body.capacity());
+    }
+
     // Answers a call that mediate() has refused.
     static net::routine<> refuse(request_context& request, a2a::dialect caller, a2a::refusal why);
 

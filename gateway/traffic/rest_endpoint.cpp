@@ -285,6 +285,10 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
             co_await push_hook::refuse(request, caller, std::move(mediated).error());
             co_return;
         }
+        if (!push_hook::has_room(request)) {
+            co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
+            co_return;
+        }
         call = *mediated;
     }
     if (same) {
