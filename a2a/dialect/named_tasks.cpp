@@ -2,6 +2,7 @@
 
 #include "a2a/dialect/walk.hpp"
 #include "core/ascii.hpp"
+#include "core/json/json_bytes.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
@@ -151,11 +152,75 @@ bool visit_message(std::string_view raw, const name_visitor& each)
     return done && visit_all(references, each);
 }
 
+// How the names that name something by themselves end, in lower case: `id`, `taskId` and `contextId`, `referenceTaskIds`, `name`,
+// `parent`. Other spellings end in an underscore or beyond ASCII.
+bool ends_as_such(char last_but_one, char last) noexcept
+{
+    const char a = core::lower(last_but_one);
+    switch (core::lower(last)) {
+        case 'd':
+            return a == 'i' || a == '_';
+        case 's':
+            return a == 'd' || a == '_';
+        case 'e':
+            return a == 'm' || a == '_';
+        case 't':
+            return a == 'n' || a == '_';
+        default:
+            return last == '_' || static_cast<unsigned char>(last) >= 0x80;
+    }
+}
+
+// Whether a name that ends in front of the quote at `end` can name a task or a context by itself. What has an escape can.
+bool may_name(std::string_view text, std::size_t end, bool escapes)
+{
+    if (!escapes && (end < 2 || !ends_as_such(text[end - 2], text[end - 1]))) {
+        return false;
+    }
+    std::size_t begin = end;
+    while (begin > 0 && text[begin - 1] != '"') {
+        if (text[begin - 1] == '\\') {
+            return true;
+        }
+        --begin;
+    }
+    switch (member_named(text.substr(begin, end - begin))) {
+        case member::id:
+        case member::task_id:
+        case member::context_id:
+        case member::references:
+        case member::resource:
+            return true;
+        case member::message:  // names none but by a member of its own
+        case member::config:
+        case member::other:
+            return false;
+    }
+    return true;
+}
+
+// Most parameters name none, and have a long message: what stands in front of each colon tells so without reading the rest.
+// A colon within a text is looked at too, which costs a look and hides nothing.
+bool may_name_any(std::string_view params)
+{
+    const bool escapes = params.find('\\') != std::string_view::npos;
+    for (auto at = params.find(':'); at != std::string_view::npos; at = params.find(':', at + 1)) {
+        auto end = at;
+        while (end > 0 && core::is(params[end - 1], core::byte_class::space)) {
+            --end;
+        }
+        if (end > 0 && params[end - 1] == '"' && may_name(params, end - 1, escapes)) {
+            return true;
+        }
+    }
+    return false;
+}
+
 }  // namespace
 
 bool each_named(std::string_view params, const name_visitor& each)
 {
-    return each_member(params, [&each](member what, std::string_view value) {
+    return !may_name_any(params) || each_member(params, [&each](member what, std::string_view value) {
         if (what == member::id || what == member::task_id) {
             return visit(value, each);
         }

@@ -4,6 +4,7 @@
 #include "gateway/traffic/a2a_version.hpp"
 #include "gateway/traffic/push_hook.hpp"
 #include "gateway/traffic/task_guard.hpp"
+#include "gateway/traffic/task_list_edit.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -172,8 +173,17 @@ net::routine<> call_endpoint::look(request_context& request)
     } else if (auto answer = prepare(request, *body, {method, scanned.call.params})) {
         co_await std::move(*answer);
     }
+    add_edits(request, method);
+}
+
+// Of the answer to a call that goes to its agent: what callers read instead.
+void call_endpoint::add_edits(request_context& request, a2a::method method) const
+{
+    const auto caller = dialect_of(method);
+    const auto what = a2a::operation_of(method);
     const push_hook push{control_, settings_, known_};
-    push.restore(request, {dialect_of(method), a2a::operation_of(method), {}, {}, {}});
+    push.restore(request, {caller, what, {}, {}, {}});
+    keep_list_apart(request, caller, what, control_, settings_.limits.sse_event);
 }
 
 // The same with an address of the gateway's instead of the caller's for push notifications.

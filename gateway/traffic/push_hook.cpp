@@ -100,13 +100,17 @@ void push_hook::restore(request_context& request, const push_call& call) const
     }
     auto& relayed = *request.call;
     push_question about{request.agent->record.id, call.caller, call.what};
-    const push_answer_edit::means with{
+    push_answer_edit::means with{
         applies_to(request) ? longest_push_answer : settings_.limits.sse_event,
-        known_.push_addresses(),
         control_.long_bodies(),
         request.caller.owner().get_executor()
     };
-    request.edit = std::make_unique<push_answer_edit>(std::move(about), with, std::move(request.edit));
+    request.edit = std::make_unique<push_answer_edit>(
+        std::move(about),
+        known_.push_addresses(),
+        std::move(with),
+        std::move(request.edit)
+    );
     relayed.edit = request.edit.get();
 }
 

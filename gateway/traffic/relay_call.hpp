@@ -91,11 +91,19 @@ struct caller_token {
 
 // What becomes of the tasks that an answer shows.
 struct task_terms {
-    access::task_index* index = nullptr;  // outlives the relay; null: nothing, the answer shows none
-    access::task_index::facts as{};       // whose they are if they are new
+    access::task_index* index = nullptr;      // outlives the relay; null: nothing, the answer shows none
+    std::uint8_t interface = 0;               // as task_index::facts::interface
+    bool owned = false;                       // if they are new, they are the caller's; else anybody's
+    const core::principal* caller = nullptr;  // outlives the relay; null: the callers without a credential
 
     // The answer must come so that it can be read: a caller's tasks are kept from others.
-    bool must_read() const noexcept { return index != nullptr && as.whose != access::task_index::anybody; }
+    bool must_read() const noexcept { return index != nullptr && owned; }
+
+    // With an index. Of a task that is new. Made when an answer shows one: most show none, and the owner is a hash.
+    access::task_index::facts facts() const noexcept
+    {
+        return {owned ? index->owner_of(caller) : access::task_index::anybody, interface};
+    }
 };
 
 struct relay_call {

@@ -38,7 +38,7 @@ task_guard::task_guard(const request_context& request, access::task_index* tasks
     if (tasks != nullptr && agent != nullptr && (request.access || routes)) {
         tasks_ = tasks;
         hides_ = request.access != nullptr;
-        whose_ = hides_ ? tasks->owner_of(request.principal()) : access::task_index::anybody;
+        caller_ = request.principal();
         agent_ = agent->record.id;
         now_ = request.caller.owner().now();
     }
@@ -54,8 +54,14 @@ bool task_guard::note_task(std::string_view task, named_facts& in) const
         return true;
     }
     in.home = in.home == 0 ? known->interface : in.home;
-    in.hidden_task = hides_ && known->whose != access::task_index::anybody && known->whose != whose_;
+    in.hidden_task = hides_ && known->whose != access::task_index::anybody && known->whose != tasks_->owner_of(caller_);
     return !in.hidden_task;
+}
+
+bool task_guard::knows_own(std::string_view task) const
+{
+    const auto known = tasks_ != nullptr ? tasks_->find(agent_, task, now_) : std::nullopt;
+    return known && (known->whose == access::task_index::anybody || known->whose == tasks_->owner_of(caller_));
 }
 
 bool task_guard::note_context(std::string_view context, a2a::operation what, named_facts& in) const
@@ -64,11 +70,12 @@ bool task_guard::note_context(std::string_view context, a2a::operation what, nam
     if (!hides_ || what == a2a::operation::list) {
         return true;
     }
+    const auto caller = tasks_->owner_of(caller_);
     const auto whose = tasks_->find_context(agent_, context, now_);
-    in.hidden_context = whose && *whose != access::task_index::anybody && *whose != whose_;
+    in.hidden_context = whose && *whose != access::task_index::anybody && *whose != caller;
     const bool sends = what == a2a::operation::send || what == a2a::operation::stream;
     if (sends && (!whose || *whose == access::task_index::anybody)) {
-        tasks_->note_context(agent_, context, whose_, now_);
+        tasks_->note_context(agent_, context, caller, now_);
     }
     return !in.hidden_context;
 }
@@ -90,8 +97,12 @@ task_terms shown_tasks(const request_context& request, access::task_index* tasks
     if (tasks == nullptr || !method || !shows_task(a2a::operation_of(*method))) {
         return {};
     }
-    const auto whose = request.access ? tasks->owner_of(request.principal()) : access::task_index::anybody;
-    return {tasks, {whose, request.call->home}};  // NOLINT(*-optional-access): only what is relayed comes here
+    return {
+        .index = tasks,
+        .interface = request.call->home,  // NOLINT(*-optional-access): only what is relayed comes here
+        .owned = request.access != nullptr,
+        .caller = request.principal()
+    };
 }
 
 net::routine<> respond_hidden(request_context& request, const named_facts& named)

@@ -31,12 +31,15 @@ public:
     // the agent may know it.
     bool note_task(std::string_view task, named_facts& in) const;
 
+    // Whether the task is known, and the caller may know of it.
+    bool knows_own(std::string_view task) const;
+
 private:
     bool note_context(std::string_view context, a2a::operation what, named_facts& in) const;
 
-    access::task_index* tasks_ = nullptr;  // null: nothing is to be found
+    access::task_index* tasks_ = nullptr;      // null: nothing is to be found
+    const core::principal* caller_ = nullptr;  // null: one without a credential
     bool hides_ = false;
-    access::task_index::owner whose_ = access::task_index::anybody;
     std::string_view agent_;
     core::steady_time now_;
 };

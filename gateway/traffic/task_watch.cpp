@@ -27,9 +27,17 @@ void task_watch::on_task(std::string_view id, std::optional<a2a::task_state> sta
         return;
     }
     const auto& agent = *call_.agent;
-    const bool changed = index->note(agent.record.id, id, call_.tasks.as, state, caller_.owner().now());
+    const bool changed = index->note(agent.record.id, id, call_.tasks.facts(), state, caller_.owner().now());
     if (changed && state) {
         settings_.observer.task_changed(agent, *state);
+    }
+}
+
+void task_watch::on_context(std::string_view id)
+{
+    const auto& terms = call_.tasks;
+    if (terms.must_read()) {
+        terms.index->note_context(call_.agent->record.id, id, terms.facts().whose, caller_.owner().now());
     }
 }
 

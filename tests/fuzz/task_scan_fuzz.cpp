@@ -96,16 +96,36 @@ void check_document(std::string_view text, const std::vector<shown>& tasks)
     require(there, "a task that is told stands in the document\n");
 }
 
+std::vector<std::string> named(std::string_view params)
+{
+    std::vector<std::string> all;
+    a2a::each_named(params, [&all](a2a::named /*what*/, std::string_view id) {
+        all.emplace_back(id);
+        return true;
+    });
+    return all;
+}
+
 void check_named(std::string_view text)
 {
     if (!core::count_members(text)) {
         return;
     }
-    a2a::each_named(text, [text](a2a::named /*what*/, std::string_view id) {
-        const auto raw = core::json(std::string{id}).dump(-1, ' ', false, core::json::error_handler_t::replace);
+    const auto all = named(text);
+    for (const auto& id : all) {
         require(id.size() <= text.size(), "a named task is no longer than the text\n");
-        return !raw.empty();
-    });
+    }
+    const auto begin = text.find_first_not_of(" \t\r\n");
+    if (begin == std::string_view::npos || text[begin] != '{') {
+        return;
+    }
+    // With a task in front no text is passed by without being read.
+    const auto longer = R"({"taskId":"first",)" + std::string{text.substr(begin + 1)};
+    if (core::count_members(longer)) {
+        auto expected = all;
+        expected.insert(expected.begin(), "first");
+        require(named(longer) == expected, "a text that is passed by names no task\n");
+    }
 }
 
 }  // namespace

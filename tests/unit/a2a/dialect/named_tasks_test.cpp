@@ -82,6 +82,32 @@ TEST_CASE("A resource name of the protocol buffers of 0.3 names its task")
     CHECK(named(R"({"name":"other/a","parent":7,"config":[]})").empty());
 }
 
+TEST_CASE("What names no task is passed by, whatever its texts hold, and what may name one is not")
+{
+    const auto named_behind_first = [](const std::string& members) {
+        auto all = named(R"({"taskId":"first",)" + members + "}");
+        REQUIRE(all.front() == "first");
+        all.erase(all.begin());
+        return all;
+    };
+    for (const std::string members : {
+             R"("message":{"messageId":"m","contextId":"c","parts":[{"text":"id: taskId: \"id\":\"t\" name:"}]})",
+             R"("message":{"parts":[{"data":{"id":"t","taskId":"u","name":"tasks/v"}}]})",
+             R"("name":"word","parent":"tasks/p")",
+             "\"message\":{\"taskId\" \t\r\n :\"t\"}",
+             "\"a\":\"\",\"\":1,\"id\":7",
+             R"("i\u0064":"t","\u0069d":"u")",
+             R"("__t_a_s_k___i_d__":"t")",
+             "\"message\":{\"referenceTaskId\xC5\xBF\":[\"t\"],\"reference_ta\xC5\xBF\xE2\x84\xAA_ids\":[\"u\"]}",
+             R"("x\"id":"no","idx":"no","messageid":"no","d":"no")",
+             R"("configuration":{"id":"no"},"metadata":{"taskId":"no"})",
+         }) {
+        CAPTURE(members);
+        CHECK(named("{" + members + "}") == named_behind_first(members));
+    }
+    CHECK(named(R"({"message":{"parts":[{"text":"\"taskId\":\"t\""}]}})").empty());
+}
+
 TEST_CASE("A visitor that has seen enough is not called again")
 {
     int calls = 0;
