@@ -1,4 +1,5 @@
-// Tasks of one principal and callers that are another: over both generations, in streams, and after a restart.
+// Tasks of one principal and callers that are another: over both generations, in streams, in lists, and after a restart. over 400 lines:
+// the cases share one agent.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/support/scratch.hpp"
 

@@ -445,7 +445,8 @@ TEST_CASE("At the names of an agent that is disabled there is no agent, and noth
     test_support::write_whole(file, agents(", disabled: true"));
     const flow::reloading_gateway gateway{file};
     const auto check_nothing = [&] {
-        for (const std::string_view target : {card_place, {"/"}, {"/agents"}, {"/agents/b/.well-known/agent-card.json"}}) {
+        for (const std::string_view target :
+             {card_place, {"/"}, {"/agents"}, {"/agents/b/.well-known/agent-card.json"}}) {
             CAPTURE(target);
             CHECK(request(gateway.port, "GET", target, at("x.test")).status == 404);
         }
