@@ -46,6 +46,7 @@ void publish_agents(agent_audience audience, std::string public_base)
         for (const auto& each : audience.workers) {
             each->publish_agent(id, agent);
         }
+        agent = agent && agent->record.disabled ? nullptr : std::move(agent);
         audience.tokens.set_agent(id, agent);
         audience.cards.set_agent(id, agent);
         audience.sessions.set_agent(id, agent);

@@ -53,6 +53,9 @@ bool write_call(walk& w, request_fields& fields, exchange& how, std::string_view
     return true;
 }
 
+// The largest int32, which is what all generations have for a length.
+constexpr std::string_view longest_history = "2147483647";
+
 refusal refused(int code, std::string_view why)
 {
     return {code, {}, why};
@@ -85,6 +88,9 @@ translate_request(const incoming_request& in, dialect to, const request_options&
         if (!options.tenant.empty() && fields.peek(field::tenant).empty() && to.version == generation::v1) {
             core::append_json_string(tenant, options.tenant);
             fields.set(field::tenant, std::move(tenant));
+        }
+        if (options.whole_history && fields.peek(field::history_length).empty()) {
+            fields.set(field::history_length, std::string{longest_history});
         }
         how.sent = sent_for(in.what, fields, to);
         how.first_config = how.sent != in.what;

@@ -35,6 +35,8 @@ struct request_options {
     // The tenant of the agent's interface, decoded; empty: it has none. A caller's own tenant takes precedence.
     std::string_view tenant;
     translation_limits limits;
+    // A task is asked for with all of its history if no length is said: some agents of 0.3 send none otherwise.
+    bool whole_history = false;
 };
 
 // The request as the agent is sent it. Its buffers are reused: keep one for many calls.

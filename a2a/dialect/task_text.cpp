@@ -27,6 +27,7 @@ void task_text::feed(std::string_view piece, task_sink& to)
             case mode::name_text:
             case mode::id_text:
             case mode::state_text:
+            case mode::context_text:
                 at = read_text(at, end, to);
                 break;
             case mode::other_text:
@@ -89,7 +90,10 @@ void task_text::begin_value(char c)
     if (c == '"') {
         begin_text();
         const bool id = wants_ == want::id || wants_ == want::task_id;
-        mode_ = id ? mode::id_text : wants_ == want::state ? mode::state_text : mode::other_text;
+        mode_ = id                        ? mode::id_text
+                : wants_ == want::state   ? mode::state_text
+                : wants_ == want::context ? mode::context_text
+                                          : mode::other_text;
     } else if (c == '{' && wants_ == want::result) {
         enter(object::result);
     } else if (c == '{' && wants_ == want::wrapped) {
@@ -209,6 +213,15 @@ void task_text::end_text(task_sink& to)
         has_task_id_ = wants_ == want::task_id;
         mode_ = mode::name;
         tell(to);
+    } else if (mode_ == mode::context_text) {
+        mode_ = mode::name;
+        if (!too_long_ && !text.empty()) {
+            if (has_escape_) {
+                to.on_context(core::unescape_json(text));
+            } else {
+                to.on_context(text);
+            }
+        }
     } else {
         std::string quoted{'"'};
         quoted.append(text).push_back('"');
@@ -227,6 +240,9 @@ task_text::want task_text::wanted_at(std::string_view name, task_sink& to)
     }
     if (name == "taskId") {
         return want::task_id;
+    }
+    if (name == "contextId") {
+        return want::context;
     }
     if (name == "status") {
         return want::status;

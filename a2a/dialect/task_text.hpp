@@ -18,6 +18,9 @@ public:
     // `id` is unescaped and holds until this returns. No state: the task got an artifact.
     virtual void on_task(std::string_view id, std::optional<task_state> state) = 0;
 
+    // Of a task, an update or a message, if it stands in front of the state. The same.
+    virtual void on_context(std::string_view id) { static_cast<void>(id); }
+
 protected:
     ~task_sink() = default;
 };
@@ -26,7 +29,8 @@ protected:
 // shows no task, even if it names one; nor does a list of tasks.
 class task_text {
 public:
-    static constexpr std::size_t longest_id = 256;  // bytes as they stand in the text; a longer one is not told
+    static constexpr std::size_t longest_id = 256;      // bytes as they stand in the text; a longer one is not told
+    static constexpr std::size_t longest_context = 96;  // the same of a context's id
 
     // The next piece of the text.
     void feed(std::string_view piece, task_sink& to);
@@ -40,21 +44,22 @@ public:
 private:
     // What stands at the next byte.
     enum class mode : std::uint8_t {
-        value,        // a value, which `wants_` waits for
-        name,         // a member, or the end of an object that is looked into
-        colon,        // behind a name
-        name_text,    // within a name
-        id_text,      // within the text of an id
-        state_text,   // within the text of a state
-        other_text,   // within a text that says nothing
-        bare,         // within a number or a word
-        nested,       // within a container that says nothing
-        nested_text,  // within a text in that
+        value,         // a value, which `wants_` waits for
+        name,          // a member, or the end of an object that is looked into
+        colon,         // behind a name
+        name_text,     // within a name
+        id_text,       // within the text of an id
+        state_text,    // within the text of a state
+        context_text,  // within the text of a context's id
+        other_text,    // within a text that says nothing
+        bare,          // within a number or a word
+        nested,        // within a container that says nothing
+        nested_text,   // within a text in that
         done,
     };
     // The objects that are looked into.
     enum class object : std::uint8_t { none, outer, result, task, status };
-    enum class want : std::uint8_t { nothing, document, result, wrapped, id, task_id, status, state };
+    enum class want : std::uint8_t { nothing, document, result, wrapped, id, task_id, status, state, context };
 
     const char* read_text(const char* at, const char* end, task_sink& to);
     const char* skip_text(const char* at, const char* end);
@@ -84,8 +89,9 @@ private:
     bool has_artifact_ = false;
     std::uint16_t id_size_ = 0;  // 0: none is known
     std::uint16_t word_size_ = 0;
-    std::uint64_t depth_ = 0;      // of containers in the one that says nothing
-    std::array<char, 96> word_{};  // a name: 14 letters at most, each of which an escape makes six bytes; or a state
+    std::uint64_t depth_ = 0;  // of containers in the one that says nothing
+    // A name: 14 letters at most, each of which an escape makes six bytes; or a state, or the id of a context.
+    std::array<char, longest_context> word_{};
     std::array<char, longest_id> id_{};
 };
 

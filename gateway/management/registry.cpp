@@ -134,8 +134,8 @@ std::shared_ptr<const model::snapshot> registry::take_snapshot(std::string publi
     snapshot->public_base = std::move(public_base);
     snapshot->key_set = key_set_;
     for (const auto& [id, agent] : agents_) {
-        if (agent.served()) {
-            snapshot->agents.emplace(id, agent.entry);
+        if (agent.published()) {
+            (agent.served() ? snapshot->agents : snapshot->disabled).emplace(id, agent.entry);
         }
     }
     return snapshot;
@@ -372,11 +372,12 @@ void registry::take(const std::string& id, registered_agent agent, std::string_v
 {
     auto& there = agents_[id];
     const bool was_served = there.entry != nullptr && there.served();
+    const bool was_published = there.entry != nullptr && there.published();
     agent.entry = factory_.renewed(there.entry.get(), agent.entry, was_served && agent.served());
     note_change(audit_, there.entry.get(), agent.entry.get(), by);
     there = std::move(agent);
-    if (publish_ && (there.served() || was_served)) {
-        publish_(id, there.served() ? there.entry : nullptr);
+    if (publish_ && (there.published() || was_published)) {
+        publish_(id, there.published() ? there.entry : nullptr);
     }
 }
 
@@ -386,11 +387,11 @@ void registry::drop(const std::string& id, std::string_view by)
     if (found == agents_.end()) {
         return;
     }
-    const bool was_served = found->second.served();
+    const bool was_published = found->second.published();
     note_change(audit_, found->second.entry.get(), nullptr, by);
     factory_.release(*found->second.entry);
     agents_.erase(found);
-    if (publish_ && was_served) {
+    if (publish_ && was_published) {
         publish_(id, nullptr);
     }
 }

@@ -36,6 +36,8 @@ struct registered_agent {
 
     bool declared() const noexcept { return version == 0; }
     bool served() const noexcept { return problems.empty() && !entry->record.disabled; }
+    // Callers are to know of it: it is served, or it is disabled and has names of its own, where there is no agent then.
+    bool published() const noexcept { return served() || (problems.empty() && !entry->record.hosts.empty()); }
 };
 
 class registry {
@@ -61,7 +63,7 @@ public:
     // What snapshots say of the gateway's keys.
     void set_key_set(std::shared_ptr<const model::card_bytes> keys) { key_set_ = std::move(keys); }
 
-    // From now on every change of what is served goes here; null: it is served no more.
+    // From now on every change of what is published goes here; null: it is published no more.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
 
     // From now on changes of agents are noted there; it outlives the registry.

@@ -87,9 +87,10 @@ struct agent_entry {
 };
 
 struct snapshot {
-    string_map<std::shared_ptr<const agent_entry>> agents;  // disabled ones are not here
-    std::string public_base;                                // scheme and authority, no slash at the end
-    std::shared_ptr<const card_bytes> key_set;              // what cards are verified with; null: none is signed
+    string_map<std::shared_ptr<const agent_entry>> agents;    // disabled ones are not here
+    string_map<std::shared_ptr<const agent_entry>> disabled;  // those of them that have names of their own
+    std::string public_base;                                  // scheme and authority, no slash at the end
+    std::shared_ptr<const card_bytes> key_set;                // what cards are verified with; null: none is signed
 };
 
 // What holds for an agent whose record does not say.

@@ -43,8 +43,6 @@ push_verdict judge(const core::result<net::fetch_response>& answer)
         verdict.why = core::name(code);
         if (code == errc::upstream_forbidden) {
             verdict.end = push_end::forbidden;
-        } else if (code == errc::internal) {
-            verdict.end = push_end::unreadable;  // a field that cannot be sent
         }
         return verdict;
     }

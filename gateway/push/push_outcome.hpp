@@ -34,7 +34,7 @@ struct push_verdict {
     core::duration patience{};    // that the receiver asks for; 0: it does not
 };
 
-// 2xx has delivered. 408, 425, 429, 5xx and failures of the connection may be tried again, all else not.
+// 2xx has delivered. 408, 425, 429, 5xx, failures of the connection and those of the gateway itself may be tried again, all else not.
 push_verdict judge(const core::result<net::fetch_response>& answer);
 
 inline constexpr std::chrono::seconds first_pause{1};

@@ -296,6 +296,9 @@ net::task<push_verdict> push_plane::send(store::kept_delivery delivery, model::p
         co_return later("draining");
     }
     auto request = make_delivery(receiver, std::move(*body), delivery.id, settings_);
+    if (!can_be_sent(request)) {
+        co_return verdict_of(push_end::unreadable, "the URL or a field cannot be sent");
+    }
     if (!signature.empty()) {
         request.headers.emplace_back("Cardea-Signature", std::move(signature));
     }

@@ -5,6 +5,7 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_answer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
+#include "core/url.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 
@@ -75,6 +76,15 @@ net::fetch_request make_delivery(
         request.headers.emplace_back("Authorization", std::move(authorization));
     }
     return request;
+}
+
+bool can_be_sent(const net::fetch_request& request)
+{
+    const auto is_text = [](char c) { return c == '\t' || (c >= ' ' && c != '\x7F') || c < 0; };
+    return core::http_url::parse(request.url).has_value() &&
+           std::ranges::all_of(request.headers, [&](const auto& field) {
+               return std::ranges::all_of(field.second, is_text);
+           });
 }
 
 core::result<net::fetch_request>

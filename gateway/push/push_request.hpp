@@ -32,6 +32,10 @@ net::fetch_request make_delivery(
     const config::settings& settings
 );
 
+// Whether a request can be sent at all: its URL is one, and its fields have no line breaks or other control characters. What cannot
+// be sent now never can.
+bool can_be_sent(const net::fetch_request& request);
+
 // GetTask of A2A 1.0 with the agent's own credentials: over HTTP+JSON, as a GET, if the agent has no JSON-RPC of 1.0 but that; else
 // over JSON-RPC. Fails with upstream_protocol: no path can have the task's id.
 core::result<net::fetch_request>

@@ -37,6 +37,9 @@ std::optional<agent_origin> agent_origins::find(std::string_view authority) cons
     const std::string_view name{space.data(), host.size()};
     const auto* known = known_.find_by_host(name);
     if (known == nullptr) {
+        if (known_.knows_host(name)) {
+            return agent_origin{nullptr, {}, host};  // of an agent that is disabled
+        }
         const auto id = core::agent_of_host(pattern_, name);
         if (id.empty() || is_own(name)) {
             return std::nullopt;

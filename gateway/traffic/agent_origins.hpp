@@ -18,7 +18,7 @@ public:
     agent_origins(const config::process_settings& settings, const local_snapshot& known);
 
     // `authority` is the host and port of a request; its port does not count, nor do capitals, nor the dot of the root at its end.
-    // nullopt: it is no name of an agent. One that `agent_hosts` may give is an agent's, whether or not there is such an agent,
+    // nullopt: it is no name of an agent. At one of an agent that is disabled there is no agent. One that `agent_hosts` may give is an agent's, whether or not there is such an agent,
     // so that names tell as little as paths of agents that the caller may not know of.
     std::optional<agent_origin> find(std::string_view authority) const;
 

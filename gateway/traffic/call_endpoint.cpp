@@ -4,6 +4,7 @@
 #include "gateway/traffic/a2a_version.hpp"
 #include "gateway/traffic/push_hook.hpp"
 #include "gateway/traffic/task_guard.hpp"
+#include "gateway/traffic/task_list_edit.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -99,6 +100,12 @@ net::routine<> respond_unread(request_context& request, core::error problem)
     return respond_error(request, std::move(problem), std::move(answer));
 }
 
+net::routine<> respond_unknown(request_context& request, std::string_view agent)
+{
+    auto answer = model::call_error(errc::agent_not_found, agent, request.call_id);
+    return respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+}
+
 std::string name_of(const core::jsonrpc_call& call)
 {
     return call.method_escaped ? core::unescape_json(call.method) : std::string{call.method};
@@ -140,8 +147,7 @@ net::routine<> call_endpoint::look(request_context& request)
     }
     const auto method = note_method(request, scanned.call);
     if (!request.agent) {
-        auto answer = model::call_error(errc::agent_not_found, unknown_agent, request.call_id);
-        co_await respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+        co_await respond_unknown(request, unknown_agent);
         co_return;
     }
     if (request.access && !may_call(request, name_of(scanned.call))) {
@@ -167,6 +173,17 @@ net::routine<> call_endpoint::look(request_context& request)
     } else if (auto answer = prepare(request, *body, {method, scanned.call.params})) {
         co_await std::move(*answer);
     }
+    add_edits(request, method);
+}
+
+// Of the answer to a call that goes to its agent: what callers read instead.
+void call_endpoint::add_edits(request_context& request, a2a::method method) const
+{
+    const auto caller = dialect_of(method);
+    const auto what = a2a::operation_of(method);
+    const push_hook push{control_, settings_, known_};
+    push.restore(request, {caller, what, {}, {}, {}});
+    keep_list_apart(request, caller, what, control_, settings_.limits.sse_event);
 }
 
 // The same with an address of the gateway's instead of the caller's for push notifications.
@@ -181,10 +198,13 @@ net::routine<> call_endpoint::prepare_mediated(request_context& request, std::st
         co_await push_hook::refuse(request, asked.caller, std::move(mediated).error());
         co_return;
     }
+    if (!push_hook::has_room(request)) {
+        co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
+        co_return;
+    }
     if (auto answer = prepare(request, mediated->body, {method, mediated->payload})) {
         co_await std::move(*answer);
     }
-    push.restore(request, *mediated);
 }
 
 net::routine<core::scan_outcome> call_endpoint::read_long_call(request_context& request, std::string_view body)

@@ -24,6 +24,7 @@ private:
 
     std::optional<net::routine<>> prepare(request_context& request, std::string_view body, read_call said);
     static net::routine<> respond_version(request_context& request, core::errc code);
+    void add_edits(request_context& request, a2a::method method) const;
     net::routine<> translate_call(request_context& request, bridged asked);
     net::routine<> prepare_mediated(request_context& request, std::string_view body, core::jsonrpc_call call);
 };

@@ -137,6 +137,7 @@ a2a::translation<> dialect_bridge::translate_request(const a2a::incoming_request
             get.target = &task;
         }
         task_.emplace();
+        options.whole_history = true;
         auto asked = a2a::translate_request(get, to_, options, *task_);
         if (!asked) {
             return asked.error();
@@ -229,6 +230,8 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     if (!answer) {
         co_return std::move(answer).error();
     }
+    task_.reset();
+    hold_request();
     auto how = how_;
     const bool bare = is_rest(to_) && answer->status < 300;
     if (bare) {

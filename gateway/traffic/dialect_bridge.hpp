@@ -50,8 +50,11 @@ public:
     // for an id that is too long.
     net::routine<a2a::translation<>> take_request(a2a::incoming_request in, std::string_view id);
 
-    // After take_request(): whether there is room for the body that the bridge holds, until a stream begins.
-    bool hold_request() noexcept { return share_.set(request_.body.size()); }
+    // Before take_request(): whether there is room for a translation that is as long as this.
+    bool reserve(std::size_t bytes) noexcept { return share_.set(bytes); }
+
+    // After take_request(): whether there is room for the requests that the bridge holds, until a stream begins.
+    bool hold_request() noexcept { return share_.set(room_of(request_) + (task_ ? room_of(*task_) : 0)); }
 
     // What goes to the agent, which the bridge holds.
     void fill(relay_call& call);
@@ -89,6 +92,10 @@ public:
     }
 
 private:
+    static std::size_t room_of(const a2a::outgoing_request& of) noexcept
+    {
+        return of.body.capacity() + of.target.capacity();
+    }
     a2a::translation<> translate_request(const a2a::incoming_request& in);
     std::string head_for(const a2a::outgoing_request& out, std::string_view fields) const;
     net::routine<core::result<>> add_pages(model::edited_answer& whole);
@@ -108,7 +115,7 @@ private:
     std::string_view id_;
     a2a::exchange how_;
     a2a::outgoing_request request_;
-    net::budget_share share_;                    // for the body of `request_`
+    net::budget_share share_;                    // for `request_` and `task_`
     std::optional<a2a::outgoing_request> task_;  // asks for the task that a subscription begins with
     std::string sent_head_;                      // what call.head and call.session point into
     std::string sent_fields_;

@@ -120,6 +120,10 @@ net::routine<> endpoint::translate(request_context& request, bridged asked)
     );
     request.bridge = made.get();
     request.edit = std::move(made);
+    if (!request.bridge->reserve(asked.payload.size())) {
+        co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
+        co_return;
+    }
     const a2a::incoming_request in{asked.caller, asked.what, asked.payload, {}, asked.target};
     const auto done = co_await request.bridge->take_request(in, request.call_id);
     if (!done) {

@@ -25,6 +25,10 @@ void local_snapshot::replace(const model::snapshot& snapshot)
         agents_[id].entry = entry;
         move_hosts(id, nullptr, entry.get());
     }
+    disabled_ = snapshot.disabled;
+    for (const auto& [id, entry] : disabled_) {
+        move_hosts(id, nullptr, entry.get());
+    }
     key_set_ = snapshot.key_set;
     public_base_ = snapshot.public_base;
     ++version_;
@@ -34,11 +38,21 @@ void local_snapshot::set_agent(const std::string& id, std::shared_ptr<const mode
 {
     ++version_;
     const auto* before = find(id);
-    move_hosts(id, before == nullptr ? nullptr : before->entry.get(), entry.get());
-    if (entry != nullptr) {
+    const auto idle = disabled_.find(id);
+    const auto* named = before != nullptr         ? before->entry.get()
+                        : idle != disabled_.end() ? idle->second.get()
+                                                  : nullptr;
+    move_hosts(id, named, entry.get());
+    if (idle != disabled_.end()) {
+        disabled_.erase(idle);
+    }
+    if (entry != nullptr && !entry->record.disabled) {
         agents_[id].entry = std::move(entry);
-    } else {
-        agents_.erase(id);
+        return;
+    }
+    agents_.erase(id);
+    if (entry != nullptr) {
+        disabled_.emplace(id, std::move(entry));
     }
 }
 

@@ -4,13 +4,12 @@
 
 #include "a2a/dialect/push_edit.hpp"
 #include "gateway/model/push_addresses.hpp"
-#include "gateway/model/side_thread.hpp"
-#include "gateway/traffic/answer_edit.hpp"
-#include "net/loop/types.hpp"
+#include "gateway/traffic/chained_edit.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 namespace gateway::traffic {
 
@@ -23,31 +22,26 @@ struct push_question {
     a2a::operation asked = a2a::operation::none;
 };
 
-class push_answer_edit final : public answer_edit {
+class push_answer_edit final : public chained_edit {
 public:
-    struct means {
-        std::shared_ptr<const model::push_addresses> addresses;
-        model::side_thread& side;  // outlives the edit
-        net::executor here;        // of the caller's loop
-    };
-
-    // `before`: another edit of the same answer, which comes first; null: there is none.
-    push_answer_edit(push_question about, means with, std::unique_ptr<answer_edit> before);
-
-    // Fails as the edit before does, whose status and refusal stay. What is no result, or has no address of ours, stays as it is.
-    net::routine<core::result<model::edited_answer>> edit(std::string text) override;
-
-    void begin(const net::http1::response_head& head, bool events, side_requests& beside) override;
-    void add_fields(std::string& fields) const override;
-    net::routine<core::result<std::string>> opening() override;
-    bool over() const noexcept override { return before_ != nullptr && before_->over(); }
+    // What is no result, or has no address of ours, stays as it is.
+    push_answer_edit(
+        push_question about,
+        std::shared_ptr<const model::push_addresses> addresses,
+        means with,
+        std::unique_ptr<answer_edit> before
+    )
+        : chained_edit{std::move(with), std::move(before)},
+          about_{std::move(about)},
+          addresses_{std::move(addresses)}
+    {
+    }
 
 private:
-    model::edited_answer edit_here(const std::string& text) const;
+    model::edited_answer edit_here(const std::string& text) const override;
 
     push_question about_;
-    means with_;
-    std::unique_ptr<answer_edit> before_;
+    std::shared_ptr<const model::push_addresses> addresses_;
 };
 
 }  // namespace gateway::traffic

@@ -94,17 +94,23 @@ void push_hook::restore(request_context& request, const push_call& call) const
 {
     using enum a2a::operation;
     const bool has_configs = call.what == create_push || call.what == get_push || call.what == list_push;
-    if (!request.call || !has_configs || !applies_to(request)) {
+    // An agent that is not mediated any more still has our addresses.
+    if (!request.call || !has_configs || !request.agent->takes_a2a() || known_.push_addresses() == nullptr) {
         return;
     }
     auto& relayed = *request.call;
     push_question about{request.agent->record.id, call.caller, call.what};
-    const push_answer_edit::means with{
-        known_.push_addresses(),
+    push_answer_edit::means with{
+        applies_to(request) ? longest_push_answer : settings_.limits.sse_event,
         control_.long_bodies(),
         request.caller.owner().get_executor()
     };
-    request.edit = std::make_unique<push_answer_edit>(std::move(about), with, std::move(request.edit));
+    request.edit = std::make_unique<push_answer_edit>(
+        std::move(about),
+        known_.push_addresses(),
+        std::move(with),
+        std::move(request.edit)
+    );
     relayed.edit = request.edit.get();
 }
 

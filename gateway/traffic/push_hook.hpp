@@ -38,11 +38,18 @@ public:
     // method_not_found. What `call` points into outlives the routine.
     net::routine<a2a::translation<push_call>> mediate(request_context& request, push_call call) const;
 
+    // After mediate(): whether there is room for what it has made.
+    static bool has_room(request_context& request) noexcept
+    {
+        return request.edited_share.set(request.edited_body.capacity());
+    }
+
     // Answers a call that mediate() has refused.
     static net::routine<> refuse(request_context& request, a2a::dialect caller, a2a::refusal why);
 
-    // After request.call has been set to what mediate() returned: callers read their own addresses in the answer. An edit that the
-    // call has already comes before.
+    // After request.call has been set to what mediate() returned, or to the call of an agent that is not mediated: callers read their
+    // own addresses in the answer, where they are sealed into ours. An edit that the call has already comes before. Only the caller
+    // and the operation of `call` count.
     void restore(request_context& request, const push_call& call) const;
 
 private:

@@ -76,19 +76,20 @@ struct request_context {
     std::optional<mcp_repair> repair{};             // of the same: what can be done about a server that has not acted
     std::vector<std::pair<std::string, core::secret>> forwarded{
     };  // fields of the caller that the server gets in any message
-    std::unique_ptr<answer_edit> edit{};  // what call->edit points to
-    dialect_bridge* bridge = nullptr;     // the same, of a call that is translated; null: it is not
-    std::string edited_body{};            // what call->body points into, unless it is as it came
-    std::string call_id{};                // the raw JSON-RPC id, which outlives the body; empty: none
-    std::string head{};                   // what call->head points into, unless it is agent->call_head
-    std::string detail{};                 // what record.detail points into
-    std::string session_field{};          // what call->session points into
-    std::string server_name{};            // of what is called, if callers use another one
-    std::string tool{};                   // what record.tool points into
-    std::string state_params{};           // raw, of what a session that begins again has to be told again
-    std::string input_digest{};           // of a long message, made where that was read; empty: of a short one, or none
-    std::string session_tag{};            // what record.session points into
-    std::string client{};                 // what record.client points into
+    std::unique_ptr<answer_edit> edit{};              // what call->edit points to
+    dialect_bridge* bridge = nullptr;                 // the same, of a call that is translated; null: it is not
+    std::string edited_body{};                        // what call->body points into, unless it is as it came
+    net::budget_share edited_share{caller.bodies()};  // for that of a call with a push configuration
+    std::string call_id{};                            // the raw JSON-RPC id, which outlives the body; empty: none
+    std::string head{};                               // what call->head points into, unless it is agent->call_head
+    std::string detail{};                             // what record.detail points into
+    std::string session_field{};                      // what call->session points into
+    std::string server_name{};                        // of what is called, if callers use another one
+    std::string tool{};                               // what record.tool points into
+    std::string state_params{};                       // raw, of what a session that begins again has to be told again
+    std::string input_digest{};  // of a long message, made where that was read; empty: of a short one, or none
+    std::string session_tag{};   // what record.session points into
+    std::string client{};        // what record.client points into
 
     // Null: an anonymous caller.
     const core::principal* principal() const noexcept { return owner ? owner->get() : nullptr; }

@@ -8,6 +8,7 @@
 #include "gateway/traffic/path_pattern.hpp"
 #include "gateway/traffic/push_hook.hpp"
 #include "gateway/traffic/task_guard.hpp"
+#include "gateway/traffic/task_list_edit.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
@@ -285,6 +286,10 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
             co_await push_hook::refuse(request, caller, std::move(mediated).error());
             co_return;
         }
+        if (!push_hook::has_room(request)) {
+            co_await respond_call_error(request, core::gateway_error(errc::overloaded, "bodies"));
+            co_return;
+        }
         call = *mediated;
     }
     if (same) {
@@ -299,6 +304,7 @@ net::routine<> rest_endpoint::pass_on(request_context& request, wanted asked)
         }
     }
     push.restore(request, call);
+    keep_list_apart(request, caller, asked.target.what, control_, settings_.limits.sse_event);
 }
 
 // To an agent that speaks the caller's dialect.

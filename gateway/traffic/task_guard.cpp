@@ -58,6 +58,12 @@ bool task_guard::note_task(std::string_view task, named_facts& in) const
     return !in.hidden_task;
 }
 
+bool task_guard::knows_own(std::string_view task) const
+{
+    const auto known = tasks_ != nullptr ? tasks_->find(agent_, task, now_) : std::nullopt;
+    return known && (known->whose == access::task_index::anybody || known->whose == tasks_->owner_of(caller_));
+}
+
 bool task_guard::note_context(std::string_view context, a2a::operation what, named_facts& in) const
 {
     // What a list shows is taken out of the answer.

@@ -31,6 +31,9 @@ public:
     // the agent may know it.
     bool note_task(std::string_view task, named_facts& in) const;
 
+    // Whether the task is known, and the caller may know of it.
+    bool knows_own(std::string_view task) const;
+
 private:
     bool note_context(std::string_view context, a2a::operation what, named_facts& in) const;
 

@@ -33,4 +33,12 @@ void task_watch::on_task(std::string_view id, std::optional<a2a::task_state> sta
     }
 }
 
+void task_watch::on_context(std::string_view id)
+{
+    const auto& terms = call_.tasks;
+    if (terms.must_read()) {
+        terms.index->note_context(call_.agent->record.id, id, terms.facts().whose, caller_.owner().now());
+    }
+}
+
 }  // namespace gateway::traffic

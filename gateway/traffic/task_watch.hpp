@@ -34,6 +34,7 @@ public:
 
 private:
     void on_task(std::string_view id, std::optional<a2a::task_state> state) override;
+    void on_context(std::string_view id) override;
 
     net::server_connection& caller_;
     const relay_settings& settings_;

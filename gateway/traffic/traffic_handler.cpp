@@ -320,10 +320,11 @@ void traffic_handler::set_snapshot(const model::snapshot& snapshot)
 void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent)
 {
     const auto* known = phases_->known.find(id);
-    if (agent == nullptr || (known != nullptr && known->entry->call_url != agent->call_url)) {
+    const bool served = agent != nullptr && !agent->record.disabled;
+    if (!served || (known != nullptr && known->entry->call_url != agent->call_url)) {
         phases_->calls.forget(id);
     }
-    if (agent != nullptr) {
+    if (served) {
         phases_->metrics.remember(id);
     } else {
         phases_->metrics.forget(id);

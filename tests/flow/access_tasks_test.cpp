@@ -1,4 +1,5 @@
-// Tasks of one principal and callers that are another: over both generations, in streams, and after a restart.
+// Tasks of one principal and callers that are another: over both generations, in streams, in lists, and after a restart. over 400 lines:
+// the cases share one agent.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/support/scratch.hpp"
 
@@ -395,6 +396,82 @@ TEST_CASE("After a restart tasks belong to whom they did, if the store is a file
         CHECK(get(second, mallory).contains("error") == file);
         CHECK(get(second, ci).contains("result") == file);
     }
+}
+
+TEST_CASE("A list shows a caller the tasks that are known as its own, whatever its dialect, and their number")
+{
+    const auto listing = [](const test_support::recorded_request& asked) {
+        const bool lists = asked.method == "GET" || asked.body.find("ListTasks") != std::string::npos ||
+                           asked.body.find("tasks/list") != std::string::npos;
+        if (!lists || asked.target.find("/.well-known/") != std::string::npos) {
+            return task_agent{}(asked);
+        }
+        const std::string all =
+            R"({"tasks":[{"id":"t1","x":1.0},{"id":"t2"},{"id":"unknown"}],"nextPageToken":"","pageSize":50,"totalSize":3})";
+        const auto call = core::parse_json(asked.body);
+        return test_support::answer_json(
+            call && call->contains("method") ? R"({"jsonrpc":"2.0","id":7,"result":)" + all + "}" : all
+        );
+    };
+    using enum core::a2a_dialect;
+    for (const auto speaks : {v1_jsonrpc, v1_rest}) {
+        CAPTURE(core::name(speaks));
+        test_support::scripted_agent agent{listing};
+        auto settings = guarded(agent.url("/rpc"));
+        settings.agents = {flow::agent("a", agent.url("/rpc"), anyone, anyone)};
+        settings.agents[0].dialects = {v1_jsonrpc, v03_jsonrpc};
+        settings.agents.push_back(flow::agent("b", agent.url("/rpc"), anyone, anyone));
+        settings.agents[1].dialects = {speaks};
+        running_gateway gateway{std::move(settings)};
+        const auto send =
+            [&](const std::string& id, field_list who, const std::string& method, const std::string& params) {
+                who.emplace_back("Content-Type", "application/json");
+                const auto body = R"({"jsonrpc":"2.0","id":7,"method":")" + method + R"(","params":)" + params + "}";
+                return request(gateway.port(), "POST", "/agents/" + id, who, body).body;
+            };
+        const std::string mine = R"({"tasks":[{"id":"t1","x":1.0}],"nextPageToken":"","pageSize":50,"totalSize":1})";
+        const std::string none = R"({"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0})";
+        const auto enveloped = [](const std::string& result) {
+            return R"({"jsonrpc":"2.0","id":7,"result":)" + result + "}";
+        };
+        CHECK(send("a", ci, "ListTasks", "{}") == enveloped(none));
+        REQUIRE(send("a", ci, "SendMessage", new_message).find("\"t1\"") != std::string::npos);
+        CHECK(send("a", ci, "ListTasks", "{}") == enveloped(mine));
+        CHECK(send("a", ci, "tasks/list", "{}") == enveloped(mine));
+        CHECK(send("a", mallory, "ListTasks", "{}") == enveloped(none));
+        CHECK(send("a", nobody, "ListTasks", R"({"contextId":"c"})") == enveloped(none));
+        // In translation, or between equal dialects of HTTP+JSON.
+        CHECK(parsed(request(gateway.port(), "GET", "/agents/b/rest/tasks", ci).body)["tasks"].empty());
+    }
+}
+
+TEST_CASE("A context belongs to the principal that had it first, and a message of another one to it is refused")
+{
+    tasks_gateway x;
+    const auto to_context = [](const std::string& id) {
+        return R"({"message":{"messageId":"m","parts":[],"contextId":")" + id + R"("}})";
+    };
+    const auto refused = [&x](const field_list& who, std::string_view method, const std::string& params) {
+        const auto before = x.agent.request_count();
+        const auto got = x.ask("a", who, method, params);
+        const auto body = parsed(got.body);
+        const bool said = body.contains("error") && body["error"]["code"] == -32602;
+        CHECK((x.agent.request_count() == before) == said);
+        return said;
+    };
+    // By a message that names it, and by an answer that shows it.
+    CHECK_FALSE(refused(ci, "message/send", to_context("named")));
+    CHECK_FALSE(refused(ci, "SendMessage", new_message));
+    for (const auto* context : {"named", "c"}) {
+        CAPTURE(context);
+        for (const auto* method : {"message/send", "message/stream", "SendMessage", "SendStreamingMessage"}) {
+            CHECK(refused(mallory, method, to_context(context)));
+            CHECK(refused(nobody, method, to_context(context)));
+        }
+        CHECK_FALSE(refused(ci, "SendMessage", to_context(context)));
+    }
+    CHECK_FALSE(refused(mallory, "SendMessage", to_context("other")));
+    CHECK(refused(ci, "message/send", to_context("other")));
 }
 
 TEST_SUITE_END();

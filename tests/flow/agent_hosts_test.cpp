@@ -434,6 +434,33 @@ TEST_CASE("A reload moves a name from one agent to another, and refuses one that
     CHECK(name_at("x.test") == "B");
 }
 
+TEST_CASE("At the names of an agent that is disabled there is no agent, and nothing of the gateway")
+{
+    const test_support::scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto agents = [](const std::string& more) {
+        return "reload: {watch: false}\nhosts: [\"*\"]\nagents:\n" +
+               flow::inline_agent("a", "A", ", hosts: [x.test]" + more) + flow::inline_agent("b", "B");
+    };
+    test_support::write_whole(file, agents(", disabled: true"));
+    const flow::reloading_gateway gateway{file};
+    const auto check_nothing = [&] {
+        for (const std::string_view target :
+             {card_place, {"/"}, {"/agents"}, {"/agents/b/.well-known/agent-card.json"}}) {
+            CAPTURE(target);
+            CHECK(request(gateway.port, "GET", target, at("x.test")).status == 404);
+        }
+    };
+    check_nothing();
+    test_support::write_whole(file, agents(""));
+    static_cast<void>(gateway.reloaded());
+    CHECK(flow::becomes_true([&] { return request(gateway.port, "GET", card_place, at("x.test")).status == 200; }));
+    test_support::write_whole(file, agents(", disabled: true"));
+    static_cast<void>(gateway.reloaded());
+    CHECK(flow::becomes_true([&] { return request(gateway.port, "GET", card_place, at("x.test")).status == 404; }));
+    check_nothing();
+}
+
 TEST_CASE("Agents of the management API have names, which end with them, and none that is taken")
 {
     auto settings = quick_settings();

@@ -90,7 +90,10 @@ TEST_CASE("a subscription of 1.0 begins with the task, which an agent of 0.3 is 
             CHECK(flow::told(caller, data[1]) == "working");
             CHECK(with.x.agent.request_count() == before + 2);
             const auto asked_for = with.last();
-            CHECK(asked_for.target == "/base" + flow::request_in(agent, asked::get).path);
+            const auto query = agent == v03_rest ? flow::whole_history : std::string_view{};
+            CHECK(asked_for.target == "/base" + flow::request_in(agent, asked::get).path + std::string{query});
+            const bool in_params = asked_for.body.find(R"("historyLength":2147483647)") != std::string::npos;
+            CHECK(in_params == (agent == v03_jsonrpc));
             CHECK(asked_for.method == flow::request_in(agent, asked::get).verb);
         }
     }

@@ -1,5 +1,5 @@
 // Push notifications of agents that are mediated: what the agent gets of a configuration, what callers read of it, and what
-// arrives at the caller's URL.
+// arrives at the caller's URL. over 400 lines: the cases share one rig.
 #include "core/url.hpp"
 #include "tests/flow/access_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"
@@ -336,6 +336,31 @@ TEST_CASE("an agent that is not mediated gets the caller's own URL, and answers 
     const json config{{"taskId", "1"}, {"url", "http://10.0.0.1/hook"}, {"token", "t"}};
     CHECK(it.call("CreateTaskPushNotificationConfig", config)["result"] == config);
     CHECK(parsed(last_call_of(it.x.agent))["params"] == config);
+}
+
+TEST_CASE(
+    "what was registered while an agent was mediated is the caller's own, and is delivered, when it is not any more"
+)
+{
+    const auto keyed = [](config::settings& settings) {
+        settings.mcp.session_keys = {core::secret{std::string(64, 'a')}};
+    };
+    const mediated before{keyed};
+    mediated now{[&](config::settings& settings) {
+        keyed(settings);
+        settings.agents[0].push = core::push_mode::passthrough;
+    }};
+    const json own{{"taskId", "1"}, {"id", "c"}, {"url", now.receiver.url("/hook")}, {"token", "t"}};
+    const auto kept = before.registered(own);
+    REQUIRE(kept["url"] != own["url"]);
+    CHECK(now.call("GetTaskPushNotificationConfig", kept)["result"] == own);
+    CHECK(now.call("ListTaskPushNotificationConfigs", kept)["result"]["configs"] == json::array({own}));
+    CHECK(now.notify(kept, task).status == 202);
+    REQUIRE(now.receiver.wait_for_requests(1));
+    CHECK(now.receiver.request(0).header("X-A2A-Notification-Token") == "t");
+    // What it cannot read passes as it is.
+    const json other{{"taskId", "1"}, {"id", "c"}, {"url", "http://10.0.0.1/agents/a/push/none"}};
+    CHECK(now.call("GetTaskPushNotificationConfig", other)["result"] == other);
 }
 
 TEST_CASE("a queue that is full has the agent wait, and takes notifications again when there is room")

@@ -32,8 +32,10 @@ public:
     {
         all.push_back({std::string{id}, state});
     }
+    void on_context(std::string_view id) override { contexts.emplace_back(id); }
 
     std::vector<shown> all;
+    std::vector<std::string> contexts;
 };
 
 // In pieces of `size` bytes.
@@ -226,6 +228,43 @@ TEST_CASE("A document reader finds the same in answers with members in any order
         ++orders;
     } while (std::next_permutation(order.begin(), order.end()));
     CHECK(orders == 24);
+}
+
+TEST_CASE("The context of a task, an update or a message is told, if it stands in front of the state")
+{
+    const auto contexts_in = [](std::string_view body, task_scan::framing how = task_scan::framing::document) {
+        kept_tasks whole;
+        task_scan{how}.feed(body, whole);
+        kept_tasks tasks;
+        task_scan scan{how};
+        for (const char& c : body) {
+            scan.feed({&c, 1}, tasks);
+        }
+        CHECK(tasks.contexts == whole.contexts);
+        return tasks.contexts;
+    };
+    using names = std::vector<std::string>;
+    CHECK(contexts_in(R"({"id":"t","contextId":"c","status":{"state":"TASK_STATE_WORKING"}})") == names{"c"});
+    CHECK(
+        contexts_in(R"({"jsonrpc":"2.0","id":1,"result":{"kind":"message","contextId":"c\u0031","parts":[]}})") ==
+        names{"c1"}
+    );
+    CHECK(
+        contexts_in(R"({"result":{"task":{"contextId":"c","metadata":{"contextId":"no"},"id":"t","status":{}}}})") ==
+        names{"c"}
+    );
+    CHECK(
+        contexts_in(
+            "data: {\"statusUpdate\":{\"contextId\":\"c\",\"taskId\":\"t\",\"status\":{\"state\":1}}}\n\n"
+            "data: {\"artifactUpdate\":{\"taskId\":\"t\",\"contextId\":\"d\",\"artifact\":{}}}\n\n",
+            task_scan::framing::events
+        ) == names{"c", "d"}
+    );
+    CHECK(contexts_in(R"({"contextId":"","x":{"contextId":"no"},"y":["contextId"],"contextId":7})").empty());
+    const std::string longest(a2a::task_text::longest_context, 'c');
+    CHECK(contexts_in(R"({"contextId":")" + longest.substr(1) + R"("})") == names{longest.substr(1)});
+    CHECK(contexts_in(R"({"contextId":")" + longest + R"("})") == names{longest});
+    CHECK(contexts_in(R"({"contextId":")" + longest + R"(c"})").empty());
 }
 
 TEST_SUITE_END();

@@ -42,6 +42,27 @@ std::string nested(unsigned depth)
 
 }  // namespace
 
+TEST_CASE("All of the history is asked for on request, unless the caller says a length")
+{
+    a2a::request_options options;
+    options.whole_history = true;
+    a2a::outgoing_request out;
+    const auto asked = [&](std::string_view params, a2a::dialect to) {
+        const a2a::incoming_request in{new_rpc, a2a::operation::get, params, "1", nullptr};
+        REQUIRE(a2a::translate_request(in, to, options, out).has_value());
+        return out.target + out.body;
+    };
+    CHECK(
+        asked(R"({"id":"t"})", old_rpc) ==
+        R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t","historyLength":2147483647}})"
+    );
+    CHECK(asked(R"({"id":"t"})", old_rest) == "/v1/tasks/t?historyLength=2147483647");
+    CHECK(
+        asked(R"({"id":"t","historyLength":3})", old_rpc) ==
+        R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t","historyLength":3}})"
+    );
+}
+
 TEST_CASE("a request up to the limit of bytes is translated, and a larger one is refused")
 {
     const auto params = send_params();

@@ -51,7 +51,7 @@ TEST_CASE("2xx has delivered, 3xx and 4xx end a delivery, and 5xx and those that
     CHECK(judge(status(404)).why == "status 404");
 }
 
-TEST_CASE("a failed connection is tried again, a forbidden address and a request that cannot be sent are not")
+TEST_CASE("a failed connection and a trouble of the gateway are tried again, a forbidden address is not")
 {
     for (const auto code :
          {errc::upstream_unresolved,
@@ -64,7 +64,8 @@ TEST_CASE("a failed connection is tried again, a forbidden address and a request
         CHECK(verdict.why == core::name(code));
     }
     CHECK(judge(core::upstream_error(errc::upstream_forbidden)).end == push_end::forbidden);
-    CHECK(judge(core::gateway_error(errc::internal)).end == push_end::unreadable);
+    // The gateway's own trouble, such as too little memory, may pass.
+    CHECK_FALSE(judge(core::gateway_error(errc::internal)).end.has_value());
 }
 
 TEST_CASE("a receiver may ask for patience in seconds")

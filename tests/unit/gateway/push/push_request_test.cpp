@@ -86,6 +86,21 @@ TEST_CASE("a body goes out in the generation of its receiver, or says which task
     CHECK(make_body(R"({"task":{"status":1}})", generation::v03).error().code == core::errc::internal);
 }
 
+TEST_CASE("a request can be sent if its URL is one and no field has a control character")
+{
+    net::fetch_request request;
+    request.url = "http://a.test/hook";
+    request.headers.emplace_back("Authorization", "Bearer t\xC3\xA4\t~");
+    CHECK(gateway::push::can_be_sent(request));
+    for (const std::string_view value : {std::string_view{"a\r\nX: y"}, {"a\n"}, {"\0", 1}, {"\x7F"}}) {
+        request.headers.back().second = value;
+        CHECK_FALSE(gateway::push::can_be_sent(request));
+    }
+    request.headers.clear();
+    request.url = "nowhere";
+    CHECK_FALSE(gateway::push::can_be_sent(request));
+}
+
 TEST_CASE("the agent is asked for the task with its own credentials, and the id keeps its characters")
 {
     gateway::model::agent_entry agent;

@@ -23,10 +23,11 @@ struct rig {
         origins.emplace(settings, known);
     }
 
-    void add(const std::string& id, std::vector<std::string> hosts)
+    void add(const std::string& id, std::vector<std::string> hosts, bool disabled = false)
     {
         gateway::model::agent_entry entry;
         entry.record.id = id;
+        entry.record.disabled = disabled;
         entry.record.hosts = std::move(hosts);
         entry.hosts = config::hosts_of(entry.record, settings.agent_hosts);
         known.set_agent(id, std::make_shared<const gateway::model::agent_entry>(std::move(entry)));
@@ -118,6 +119,36 @@ TEST_CASE("Without a pattern only the names of agents lead to them")
     x.add("words", {"words.example"});
     CHECK(x.find("words.example") == "words words.example");
     CHECK(x.find("words.agents.test") == "-");
+}
+
+TEST_CASE("A name of an agent that is disabled is an agent's, which is not known, until another one has it")
+{
+    rig x{""};
+    x.add("a", {"x.example", "y.example"});
+    x.add("a", {"x.example"}, /*disabled=*/true);
+    CHECK(x.known.find("a") == nullptr);
+    CHECK(x.find("X.example:80") == " X.example ?");
+    CHECK(x.find("y.example") == "-");
+    x.add("b", {"x.example"});
+    CHECK(x.find("x.example") == "b x.example");
+    x.add("a", {"y.example"}, /*disabled=*/true);
+    CHECK(x.find("x.example") == "b x.example");
+    CHECK(x.find("y.example") == " y.example ?");
+    x.add("a", {"y.example"});
+    CHECK(x.find("y.example") == "a y.example");
+    x.add("a", {"y.example"}, /*disabled=*/true);
+    x.known.set_agent("a", nullptr);
+    CHECK(x.find("y.example") == "-");
+
+    gateway::model::snapshot next;
+    gateway::model::agent_entry idle;
+    idle.record.id = "c";
+    idle.record.hosts = {"z.example"};
+    idle.record.disabled = true;
+    next.disabled.emplace("c", std::make_shared<const gateway::model::agent_entry>(std::move(idle)));
+    x.known.replace(next);
+    CHECK(x.find("z.example") == " z.example ?");
+    CHECK(x.find("x.example") == "-");
 }
 
 TEST_CASE("A name moves with its agent, in whatever order the changes come")

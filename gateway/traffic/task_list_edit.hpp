@@ -1,0 +1,41 @@
+// A list of tasks of which a caller sees its own alone, if callers need credentials. One thread, that of the caller's loop.
+#pragma once
+
+#include "gateway/model/control_services.hpp"
+#include "gateway/traffic/chained_edit.hpp"
+#include "gateway/traffic/request_context.hpp"
+#include "gateway/traffic/task_guard.hpp"
+
+#include <memory>
+#include <string>
+
+namespace gateway::traffic {
+
+class task_list_edit final : public chained_edit {
+public:
+    // Of a caller that `guard` knows, for as long as its request lasts.
+    task_list_edit(a2a::dialect caller, const task_guard& guard, means with, std::unique_ptr<answer_edit> before)
+        : chained_edit{std::move(with), std::move(before)},
+          caller_{caller},
+          guard_{guard}
+    {
+    }
+
+private:
+    model::edited_answer edit_here(const std::string& text) const override;
+
+    a2a::dialect caller_;
+    task_guard guard_;
+};
+
+// After request.call has been set to a call of this operation: puts such an edit behind that of the call, if there is one, if it is
+// a list and tasks are kept apart. An answer may have `limit` bytes.
+void keep_list_apart(
+    request_context& request,
+    a2a::dialect caller,
+    a2a::operation what,
+    model::control_services& control,
+    std::uint64_t limit
+);
+
+}  // namespace gateway::traffic
