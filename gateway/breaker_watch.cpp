@@ -28,14 +28,20 @@ void breaker_watch::changed(std::shared_ptr<const model::agent_entry> agent, rea
 void breaker_watch::note(const model::agent_entry& agent, reach::breaker_change how)
 {
     if (how == reach::breaker_change::closed) {
-        log_.write(core::log_level::info, "breaker_closed", {{"agent", agent.record.id}});
+        log_.write(
+            core::log_level::info,
+            "breaker_closed",
+            {{"agent", agent.record.id}, {"endpoint", agent.number + 1}}
+        );
         return;
     }
     const bool unreachable = agent.breaker->awaits_probe();
     log_.write(
         core::log_level::warn,
         "breaker_opened",
-        {{"agent", agent.record.id}, {"reason", unreachable ? "unreachable" : "failures"}}
+        {{"agent", agent.record.id},
+         {"endpoint", agent.number + 1},
+         {"reason", unreachable ? "unreachable" : "failures"}}
     );
     const auto known = [&](const probe& each) { return each.breaker.lock() == agent.breaker; };
     if (unreachable && !stopped_ && std::ranges::none_of(probes_, known)) {

@@ -69,6 +69,7 @@ enum class tls_handshake : std::uint8_t { complete, resumed, failed };
 std::string_view name(tls_handshake how) noexcept;
 
 using access_counters = enum_counters<model::access_outcome, model::access_outcome::unavailable>;
+using retry_counters = enum_counters<model::retry_reason, model::retry_reason::unanswered>;
 using limit_counters = enum_counters<model::rate_limit, model::rate_limit::address>;
 using denial_counters = enum_counters<model::denial, model::denial::task>;
 using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
@@ -198,6 +199,7 @@ struct loop_totals {
     key_uses keys;
     limit_counters limited;
     denial_counters denied;
+    retry_counters retries;
     session_end_counters sessions_ended;  // of callers with MCP servers
     route_counters request_bytes;
     route_counters response_bytes;

@@ -860,7 +860,7 @@ TEST_CASE("every family has one HELP and one TYPE, every line is well formed, an
                 CHECK(series.insert(line.substr(0, line.rfind(' '))).second);
             }
         }
-        CHECK(described.size() == 79);
+        CHECK(described.size() == 80);
         CHECK(page.ends_with('\n'));
     }
 }
