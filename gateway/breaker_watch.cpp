@@ -16,6 +16,7 @@ breaker_watch::breaker_watch(net::loop& control, const config::settings& setting
     : control_{control},
       settings_{settings},
       log_{log},
+      checks_{control, settings.defaults.endpoints.health, log},
       timer_{control.get_executor()}
 {
 }
@@ -115,6 +116,7 @@ void breaker_watch::wait_for_next()
 void breaker_watch::stop()
 {
     stopped_ = true;
+    checks_.stop();
     timer_.cancel();
     for (auto& each : probes_) {
         if (each.connection) {

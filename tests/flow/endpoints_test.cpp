@@ -337,6 +337,78 @@ TEST_CASE("With balance: caller an address stays with one endpoint, with spread 
     }
 }
 
+TEST_CASE("An endpoint that fails its checks gets no calls, and gets them again when it passes")
+{
+    struct row {
+        core::health_check check;
+        test_support::proxy_faults faults;
+    };
+    const test_support::proxy_faults silent{.accepts = test_support::on_accept::silence};
+    for (const auto& [check, faults] :
+         {row{core::health_check::tcp, {.down = true}},
+          row{core::health_check::http, {.down = true}},
+          row{core::health_check::http, silent},
+          row{core::health_check::card, {.down = true}}}) {
+        CAPTURE(core::name(check));
+        const auto serve = [](const test_support::recorded_request& asked) {
+            const std::string card =
+                R"({"protocolVersion":"0.3.0","name":"N","description":"d","url":"http://127.0.0.1:1/rpc","version":"1",)"
+                R"("capabilities":{},"defaultInputModes":[],"defaultOutputModes":[],"skills":[]})";
+            return test_support::answer_json(asked.method == "GET" ? card : asked.body);
+        };
+        scripted_agent first{test_support::handler{serve}};
+        scripted_agent second{test_support::handler{serve}};
+        test_support::fault_proxy way{first.port()};
+        const several x{{way.url("/rpc"), second.url("/rpc")}, [&](config::settings& s) {
+                            auto& rules = *s.agents[0].rules;
+                            rules.check = check;
+                            rules.health_interval = 100ms;
+                            rules.health_timeout = 200ms;
+                            rules.health_path = "/healthz";
+                            rules.failback = 0s;
+                        }};
+        CHECK(call(x.port(), call_body()).status == 200);
+        const auto logged = [&](std::string_view event) {
+            const auto wanted = R"("event":")" + std::string{event} + R"(","agent":"a","endpoint":1)";
+            return x.gateway.log().wait_for([&](std::string_view line) { return line.find(wanted) != line.npos; }
+            ).has_value();
+        };
+        way.set(faults);
+        REQUIRE(logged("endpoint_unhealthy"));
+        const auto listed = flow::manage(x.gateway, "agents/health", {{"id", "a"}})["endpoints"];
+        CHECK(listed[0]["healthy"] == false);
+        CHECK(listed[1]["healthy"] == true);
+        const auto before = x.gateway.metric(retries("unconnected")).value_or(0);
+        for (int i = 0; i < 5; ++i) {
+            CHECK(call(x.port(), call_body()).status == 200);
+        }
+        CHECK(x.gateway.metric(retries("unconnected")).value_or(0) == before);
+        way.heal();
+        REQUIRE(logged("endpoint_healthy"));
+    }
+}
+
+TEST_CASE("One endpoint that is checked and does not pass gets no calls, and 503 says so")
+{
+    scripted_agent agent{[](const test_support::recorded_request& asked) {
+        return asked.target == "/healthz" ? test_support::answer(500, "ill") : test_support::answer_json("{}");
+    }};
+    auto settings = flow::quick_settings();
+    settings.agents.push_back(flow::a2a_agent("a", agent.url("/rpc")));
+    auto& rules = settings.agents[0].rules.emplace();
+    rules.check = core::health_check::http;
+    rules.health_path = "/healthz";
+    rules.health_interval = 100ms;
+    rules.health_fail = 1;
+    const flow::running_gateway gateway{std::move(settings)};
+    REQUIRE(gateway.log().wait_for([](std::string_view line) { return line.find("endpoint_unhealthy") != line.npos; }
+    ).has_value());
+    const auto got = call(gateway.port(), call_body());
+    CHECK(got.status == 503);
+    CHECK(got.header("Cardea-Error") == "circuit_open");
+    CHECK(got.header("Retry-After") == "1");
+}
+
 TEST_CASE("Of numbered calls through a proxy that cuts after any byte none arrives twice")
 {
     scripted_agent first{echo()};
