@@ -3,8 +3,10 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 
+using namespace std::chrono_literals;
 using namespace config::testing;
 
 TEST_SUITE_BEGIN("config/agent_upstreams");
