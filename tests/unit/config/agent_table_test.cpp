@@ -79,7 +79,7 @@ auto members_of(const core::mcp_server& server)
 
 auto members_of(const core::agent& agent)
 {
-    const auto& [id, speaks, url, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules] =
+    const auto& [id, speaks, url, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe] =
         agent;
     return std::tie(
         speaks,
@@ -128,12 +128,6 @@ auto members_of(const core::agent& agent)
     );
 }
 
-auto members_of(const core::endpoint_rules& rules)
-{
-    const auto& [upstreams, balance, failback, check, path, interval, timeout, fail, pass, attempts, budget] = rules;
-    return std::tie(upstreams, balance, failback, check, path, interval, timeout, fail, pass, attempts, budget);
-}
-
 template <class Members>
 std::size_t same_members(const Members& a, const Members& b)
 {
@@ -157,7 +151,6 @@ TEST_CASE("every member of a record has a key")
     }
     CHECK(same_members(members_of(agent), members_of(usual)) == 0);
     CHECK(same_members(members_of(*agent.mcp), members_of(*usual.mcp)) == 0);
-    CHECK(same_members(members_of(core::rules_of(agent)), members_of(core::rules_of(usual))) == 0);
 }
 
 TEST_CASE("every key is read into the record; the full example gives each one a value that is not the usual one")

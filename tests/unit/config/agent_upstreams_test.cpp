@@ -1,10 +1,12 @@
 #include "core/agent.hpp"
+#include "tests/unit/config/agent_rows.hpp"
 #include "tests/unit/config/support.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <string>
+#include <variant>
 
 using namespace std::chrono_literals;
 using namespace config::testing;
@@ -85,10 +87,36 @@ TEST_CASE("SuperX's keys of its breaker are those of ours, with times in millise
     CHECK(says(url + "\"breaker.failures\": 5", "is not a known key"));
 }
 
+TEST_CASE("every member of the rules of endpoints has a key")
+{
+    core::agent changed;
+    for (const auto& row : config::all_agent_settings()) {
+        const bool of_mcp = config::only_of_mcp(row);
+        const bool written = std::holds_alternative<config::transport_key>(row.type);
+        if (!of_mcp && !written) {
+            change(row, changed);
+        }
+    }
+    const core::endpoint_rules usual;
+    const auto& [upstreams, balance, failback, check, path, interval, timeout, fail, pass, attempts, budget] =
+        core::rules_of(changed);
+    CHECK(upstreams != usual.upstreams);
+    CHECK(balance != usual.balance);
+    CHECK(failback != usual.failback);
+    CHECK(check != usual.check);
+    CHECK(path != usual.health_path);
+    CHECK(interval != usual.health_interval);
+    CHECK(timeout != usual.health_timeout);
+    CHECK(fail != usual.health_fail);
+    CHECK(pass != usual.health_pass);
+    CHECK(attempts != usual.retry_attempts);
+    CHECK(budget != usual.retry_budget);
+}
+
 TEST_CASE("A path of a check is absolute and visible")
 {
     const std::string url = "url: \"http://h\", ";
-    CHECK(problems_of(agent(url + "health: {check: http, path: /healthz?a=1}")) == "");
+    CHECK(problems_of(agent(url + "health: {check: http, path: \"/healthz?a=1\"}")) == "");
     CHECK(says(url + "health: {path: healthz}", "expected an absolute path such as /healthz"));
     CHECK(says(url + "health: {path: \"/a b\"}", "expected an absolute path such as /healthz"));
     CHECK(says(url + "health: {path: \"/a#b\"}", "expected an absolute path such as /healthz"));
