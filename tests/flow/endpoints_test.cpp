@@ -102,7 +102,7 @@ TEST_CASE("Every call goes to the first endpoint while that works")
     CHECK(second.request_count() == 0);
     const auto lines = flow::access_lines(x.gateway, 10);
     REQUIRE(lines.size() == 10);
-    CHECK(lines[9].find(R"("endpoint":1,"attempts":1})") != std::string::npos);
+    CHECK(lines[9].find(R"("endpoint":1,"attempts":1)") != std::string::npos);
 }
 
 TEST_CASE("A call that finds no connection goes to the next endpoint at once, whatever it asks for")
@@ -121,7 +121,7 @@ TEST_CASE("A call that finds no connection goes to the next endpoint at once, wh
     CHECK(x.gateway.metric(retries("unconnected")) == 4);
     const auto lines = flow::access_lines(x.gateway, 4);
     REQUIRE(lines.size() == 4);
-    CHECK(lines[0].find(R"("endpoint":2,"attempts":2})") != std::string::npos);
+    CHECK(lines[0].find(R"("endpoint":2,"attempts":2)") != std::string::npos);
 }
 
 TEST_CASE("A stream and a body that passes in pieces find the next endpoint too")
