@@ -89,7 +89,8 @@ private:
         for (std::size_t i = 0; i < map.keys.size() && !problems_.full(); ++i) {
             const auto& key = map.keys[i];
             auto value = member(map, i, path_);
-            const auto* row = find_agent_setting(key.text);
+            const bool whole = key.text.find('.') != std::string::npos;  // the name of a row is not how it is written
+            const auto* row = whole ? nullptr : find_agent_setting(key.text);
             if (row == nullptr) {
                 problems_.add(key.at, value.path, unknown_agent_key(key.text));
                 continue;
@@ -102,10 +103,9 @@ private:
                     value.path,
                     "is the same as " + before->path + ", which is given too; expected one of the two"
                 );
-            } else if (spelling != nullptr && spelling->milliseconds) {
-                given_.emplace(known_as, with_milliseconds(std::move(value), made_, problems_));
             } else {
-                given_.emplace(known_as, std::move(value));
+                const bool in_ms = spelling != nullptr && spelling->milliseconds;
+                given_.emplace(known_as, in_ms ? with_milliseconds(value, made_, problems_) : std::move(value));
             }
         }
     }

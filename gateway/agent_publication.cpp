@@ -51,6 +51,7 @@ void publish_agents(agent_audience audience, std::string public_base)
         audience.cards.set_agent(id, agent);
         audience.sessions.set_agent(id, agent);
         audience.callers.set_agent(id, agent);
+        audience.checks.set_agent(id, agent);
     });
     audience.cards.set_pathfinder([audience](const std::string& id, const model::call_route& route) {
         audience.registry.route(id, route);
@@ -61,6 +62,7 @@ void publish_agents(agent_audience audience, std::string public_base)
     audience.tokens.set_agents(*now);
     audience.cards.set_agents(now);
     audience.sessions.set_agents(*now);
+    audience.checks.set_agents(*now);
     audience.callers.programs().set_agents(*now);
 }
 

@@ -6,6 +6,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/health_watch.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/store_thread.hpp"
@@ -30,6 +31,7 @@ struct agent_audience {
     sessions::session_plane& sessions;
     management::directory& directory;
     caller_sessions& callers;
+    health_watch& checks;
 };
 
 // Tells everybody of the registry's agents, and of what changes from now on. What is referred to lives on until the control loop

@@ -22,6 +22,7 @@ breaker_watch::breaker_watch(
       workers_{workers},
       settings_{settings},
       log_{log},
+      checks_{control, settings.defaults.endpoints.health, log},
       timer_{control.get_executor()}
 {
 }
@@ -34,14 +35,20 @@ void breaker_watch::changed(std::shared_ptr<const model::agent_entry> agent, rea
 void breaker_watch::note(const model::agent_entry& agent, reach::breaker_change how)
 {
     if (how == reach::breaker_change::closed) {
-        log_.write(core::log_level::info, "breaker_closed", {{"agent", agent.record.id}});
+        log_.write(
+            core::log_level::info,
+            "breaker_closed",
+            {{"agent", agent.record.id}, {"endpoint", agent.number + 1}}
+        );
         return;
     }
     const bool unreachable = agent.breaker->awaits_probe();
     log_.write(
         core::log_level::warn,
         "breaker_opened",
-        {{"agent", agent.record.id}, {"reason", unreachable ? "unreachable" : "failures"}}
+        {{"agent", agent.record.id},
+         {"endpoint", agent.number + 1},
+         {"reason", unreachable ? "unreachable" : "failures"}}
     );
     for (const auto& each : workers_) {
         each->drop_idle(agent.upstream);
@@ -118,6 +125,7 @@ void breaker_watch::wait_for_next()
 void breaker_watch::stop()
 {
     stopped_ = true;
+    checks_.stop();
     timer_.cancel();
     for (auto& each : probes_) {
         if (each.connection) {

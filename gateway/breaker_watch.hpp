@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
+#include "gateway/health_watch.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/reach/breaker.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -33,7 +34,9 @@ public:
     // Any thread; the loop lives until no thread calls this any more.
     void changed(std::shared_ptr<const model::agent_entry> agent, reach::breaker_change how);
 
-    // Connects no more. The loop has run to its end before this is destroyed.
+    health_watch& checks() noexcept { return checks_; }
+
+    // Connects and checks no more. The loop has run to its end before this is destroyed.
     void stop();
 
 private:
@@ -58,6 +61,7 @@ private:
     const std::vector<std::unique_ptr<traffic::worker>>& workers_;
     const config::settings& settings_;
     const core::logger& log_;
+    health_watch checks_;
     timer timer_;
     net::signal unheard_;  // the timer looks instead
     std::vector<probe> probes_;

@@ -190,7 +190,11 @@ core::result<> server::start()
         return started;
     }
     settings_ended({"access", "rate_limits", "mcp.session_keys", "trace.endpoint"});
-    publish_agents({workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_, *callers_}, public_base_);
+    breakers_.checks().begin(*fetcher_, *source_);
+    publish_agents(
+        {workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_, *callers_, breakers_.checks()},
+        public_base_
+    );
     reloader_->start(
         {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
          [this](const auto& settings) { settings_ended(settings); },

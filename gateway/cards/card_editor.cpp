@@ -203,6 +203,10 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     auto served = describe(accepted->card, secrets);
     served.whole = std::move(whole);
     served.address = model::call_address_of(*agent, accepted->card.document, url);
+    if (const auto& all = core::rules_of(*agent).upstreams; !all.empty()) {
+        // What the card says is of the endpoint that it came from.
+        served.address.route = model::moved_route(std::move(served.address.route), agent->url, all.front());
+    }
     served.signature = std::move(accepted->signature);
     const auto shape = agent->shape.value_or(settings_.shape);
     auto at = address_of(*agent);

@@ -1,5 +1,7 @@
 #include "gateway/cards/card_preview.hpp"
 
+#include "gateway/cards/endpoint_cards.hpp"
+
 #include <utility>
 
 namespace gateway::cards {
@@ -29,9 +31,10 @@ net::task<core::result<served_card>> card_previewer::newest(slot_pointer slot)
     if (!slot->is_fetched()) {
         co_return core::upstream_error(core::errc::session_not_started);
     }
+    constexpr core::duration patience{10'000};
     card_validators place;
     place.url = slot->validators.url;
-    auto fetched = co_await source_.fetch(*record, place);
+    auto fetched = co_await fetch_card(source_, slot->agent, place, patience);
     if (!fetched) {
         co_return std::move(fetched).error();
     }

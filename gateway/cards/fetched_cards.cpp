@@ -1,6 +1,7 @@
 #include "gateway/cards/fetched_cards.hpp"
 
 #include "config/signatures.hpp"
+#include "gateway/cards/endpoint_cards.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -136,7 +137,7 @@ net::task<> fetched_cards::fetch(slot_pointer slot)
     std::exception_ptr bug;
     try {
         co_await recall(slot);
-        fetched = co_await source_.fetch(slot->agent->record, slot->validators);
+        fetched = co_await fetch_card(source_, slot->agent, slot->validators, out_.settings().timeout);
     } catch (...) {
         bug = std::current_exception();
     }
@@ -206,7 +207,7 @@ net::task<> fetched_cards::accept_kept(slot_pointer slot)
         co_return;
     }
     auto& kept = found->card;
-    auto record = slot->record();
+    auto record = std::make_shared<const core::agent>(record_at(slot->agent->record, kept.url));
     const auto fetched_at = out_.now() - found->age;
     card_document document{.text = std::move(kept.document), .url = kept.url, .token = slot->agent->token};
     auto card = co_await maker_.make(std::move(record), std::move(document));

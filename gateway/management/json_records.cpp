@@ -212,4 +212,29 @@ json session_record(const sessions::session_facts& session, core::steady_time no
     return record;
 }
 
+core::json endpoint_records(const model::agent_entry& agent, bool with_addresses)
+{
+    auto all = core::json::array();
+    const auto* group = agent.reach == nullptr ? nullptr : agent.reach->group.get();
+    for (std::size_t i = 0; group != nullptr && i < group->size(); ++i) {
+        using enum reach::breaker_state;
+        const auto state = group->breaker_of(i).state();
+        core::json one{
+            {"endpoint", i + 1},
+            {"breaker",
+             state == closed ? "closed"
+             : state == open ? "open"
+                             : "half_open"},
+            {"healthy", group->healthy(i)},
+            {"in_flight", group->in_flight(i)}
+        };
+        if (with_addresses) {
+            const auto& several = core::rules_of(agent.record).upstreams;
+            one["url"] = several.empty() ? agent.record.url : several[i];
+        }
+        all.push_back(std::move(one));
+    }
+    return all;
+}
+
 }  // namespace gateway::management

@@ -33,6 +33,10 @@ core::json card_summary(const cards::card_status& status, core::steady_time now)
 // `for_operator`: with what the server itself said of it, its latest failure, attempts, and when the next one is.
 core::json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator);
 
+// The endpoints of an agent that has several, or that are checked: their numbers, breakers, checks and calls in flight. Empty: it has
+// one, and nobody checks it.
+core::json endpoint_records(const model::agent_entry& agent, bool with_addresses);
+
 // Path, wording and weight of each.
 core::json card_problems_record(const std::vector<a2a::card_problem>& problems);
 

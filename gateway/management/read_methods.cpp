@@ -258,6 +258,9 @@ json read_methods::health_record(const known& known, core::steady_time now, cons
     if (known.session) {
         shown["session"] = session_record(*known.session, now, caller.sees_addresses);
     }
+    if (auto endpoints = endpoint_records(*known.agent.entry, caller.sees_addresses); !endpoints.empty()) {
+        shown["endpoints"] = std::move(endpoints);
+    }
     return shown;
 }
 

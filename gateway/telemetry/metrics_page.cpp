@@ -115,6 +115,15 @@ void add_access(page& into, const loop_totals& sum)
     into.add(std::move(limited));
 }
 
+void add_retries(page& into, const loop_totals& sum)
+{
+    auto retries = counter("cardea_retries_total", "Calls that were sent again, by why.");
+    each(sum.retries, [&](model::retry_reason reason, std::uint64_t n) {
+        retries.add_some({{"reason", model::name(reason)}}, n);
+    });
+    into.add(std::move(retries));
+}
+
 void add_client_sessions(page& into, const loop_totals& sum, const gateway_sample& gateway)
 {
     auto ended =
@@ -308,6 +317,7 @@ std::string process_metrics(const loop_totals& loops, const gateway_sample& gate
     page all;
     add_http(all, loops);
     add_handshakes(all, loops);
+    add_retries(all, loops);
     add_access(all, loops);
     add_client_sessions(all, loops, gateway);
     add_server_requests(all, gateway.server_requests);

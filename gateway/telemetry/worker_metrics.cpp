@@ -183,6 +183,7 @@ void loop_totals::merge(const loop_totals& other)
     }
     keys.merge(other.keys);
     denied.merge(other.denied);
+    retries.merge(other.retries);
     sessions_ended.merge(other.sessions_ended);
     limited.merge(other.limited);
     request_bytes.merge(other.request_bytes);
@@ -205,6 +206,9 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
         totals_.durations[static_cast<std::size_t>(record.where)].observe(record.total);
     }
     count_access(record);
+    for (std::size_t i = 0; record.sent.attempts > 1 && i < model::retry_reasons; ++i) {
+        totals_.retries.add(static_cast<model::retry_reason>(i), record.sent.retries[i]);
+    }
     if (record.denied) {
         totals_.denied.add(*record.denied);
     }

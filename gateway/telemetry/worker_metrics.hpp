@@ -75,6 +75,7 @@ std::string_view name(shed_reason why) noexcept;
 
 using shed_counters = enum_counters<shed_reason, shed_reason::streams>;
 using access_counters = enum_counters<model::access_outcome, model::access_outcome::unavailable>;
+using retry_counters = enum_counters<model::retry_reason, model::retry_reason::unanswered>;
 using limit_counters = enum_counters<model::rate_limit, model::rate_limit::address>;
 using denial_counters = enum_counters<model::denial, model::denial::task>;
 using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
@@ -204,6 +205,7 @@ struct loop_totals {
     key_uses keys;
     limit_counters limited;
     denial_counters denied;
+    retry_counters retries;
     session_end_counters sessions_ended;  // of callers with MCP servers
     route_counters request_bytes;
     route_counters response_bytes;

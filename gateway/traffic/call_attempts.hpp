@@ -45,7 +45,11 @@ public:
     bool admit(core::steady_time now);
 
     // It was sent again on a new connection, because the used one had ended before.
-    void sent_again() noexcept { note(model::retry_reason::unacknowledged); }
+    void sent_again() noexcept
+    {
+        ++record_.attempts;
+        note(model::retry_reason::unacknowledged);
+    }
 
     // How an attempt ended: the breaker hears it.
     void end(reach::call_end how, core::steady_time now) { permit_.end(how, now); }

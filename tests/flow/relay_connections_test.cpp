@@ -189,7 +189,7 @@ TEST_CASE("when an agent closes on a second call, a reading one is repeated once
     }
 }
 
-TEST_CASE("a call is repeated once at most, and never on a first connection")
+TEST_CASE("a call is repeated once at most, on a first connection too")
 {
     relayed x{test_support::close_unanswered()};
     x.agent.next(test_support::answer_json("{}"));
@@ -199,9 +199,12 @@ TEST_CASE("a call is repeated once at most, and never on a first connection")
     caller.send(call_text(call_body("2", "tasks/get")));  // on the used connection, then on a fresh one
     flow::check_jsonrpc_error(caller.read_response(), flow::cut_off, "2");
     CHECK(x.agent.request_count() == 3);
-    caller.send(call_text(call_body("3", "tasks/get")));  // on a fresh one only
+    caller.send(call_text(call_body("3", "tasks/get")));  // on two fresh ones
     flow::check_jsonrpc_error(caller.read_response(), flow::cut_off, "3");
-    CHECK(x.agent.request_count() == 4);
+    CHECK(x.agent.request_count() == 5);
+    caller.send(call_text(call_body("4")));  // a writing call is not repeated
+    flow::check_jsonrpc_error(caller.read_response(), flow::cut_off, "4");
+    CHECK(x.agent.request_count() == 6);
 }
 
 TEST_CASE("a call is not repeated once a byte of an answer has come")
