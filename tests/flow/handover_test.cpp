@@ -155,7 +155,9 @@ TEST_CASE("A new process that ends at any step fails the hand-over, and the stor
         succession gateways{""};
         gateways.replace_program(step + "exit 3\n");
         const auto reason = gateways.refusal();
-        CHECK(reason == (step.ends_with(says(66, "no room")) ? "no room" : "the new process ended"));
+        // What a script has not read when it ends may take its last word along: the pair is reset then.
+        const bool says_why = step.ends_with(says(66, "no room"));
+        CHECK((reason == "the new process ended" || (says_why && reason == "no room")));
         CHECK(gateways.rpc("agents/upsert", agent_at("a")).at("version") == 1);
         gateways.restore_program();
         gateways.hand_over();
