@@ -150,7 +150,8 @@ check_compose() {
         contained cardea-node "$mounts" /usr/bin/cardea run -c /etc/cardea/cardea.yml --admin "127.0.0.1:$admin"
     ) 2>"$scratch/compose.log" &
     children+=("$!")
-    wait_for '"name":"Words"' "http://127.0.0.1:$port/agents/words/.well-known/X:[{' "http://127.0.0.1:$port/agents/everything/.well-known/agent-card.json" || return 0
+    wait_for '"name":"Words"' "http://127.0.0.1:$port/agents/words/.well-known/agent-card.json" || return 0
+    wait_for '"skills":[{' "http://127.0.0.1:$port/agents/everything/.well-known/agent-card.json" || return 0
     sed "s/127.0.0.1:4001/127.0.0.1:$admin/" deploy/prometheus/prometheus.yml >"$scratch/prometheus.yml"
     cp deploy/prometheus/cardea.rules.yml "$scratch"
     prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/data" --web.listen-address="127.0.0.1:$watcher" \
