@@ -123,7 +123,7 @@ wait_for() {
         fi
         sleep 0.5
     done
-    complain "$2 does not come to have $1 after $i attempts: $(curl -s -m 5 "$2") $(tail -n 5 "$scratch/compose.log")"
+    complain "$2 does not come to have $1 after $i attempts: $(curl -s -m 5 "$2") $(grep -v '"event":"request"' "$scratch/compose.log" | tail -n 5)"
     return 1
 }
 
@@ -137,6 +137,9 @@ check_compose() {
     mounts="for name in null zero urandom; do touch \$root/dev/\$name; mount --bind /dev/\$name \$root/dev/\$name; done
         mount -t tmpfs -o uid=65532,gid=65532,mode=700 state \$root/var/lib/cardea
         mount -t tmpfs -o uid=65532,gid=65532,mode=700 cache \$root/var/cache/cardea
+        echo 'registry=$(npm config get registry 2>/dev/null)' >\$root/var/cache/cardea/.npmrc
+        echo 'cafile=/etc/ssl/certs/ca-certificates.crt' >>\$root/var/cache/cardea/.npmrc
+        mount --bind /etc/ssl/certs/ca-certificates.crt \$root/etc/ssl/certs/ca-certificates.crt
         mount -t proc proc \$root/proc
         mkdir -p \$root/etc/cardea
         mount -t tmpfs configuration \$root/etc/cardea
@@ -144,11 +147,8 @@ check_compose() {
         touch \$root/etc/resolv.conf \$root/etc/hosts
         mount --bind /etc/resolv.conf \$root/etc/resolv.conf
         mount --bind /etc/hosts \$root/etc/hosts"
-    (
-        npm_config_registry=$(npm config get registry)
-        export npm_config_registry HOME=/var/cache/cardea
-        contained cardea-node "$mounts" /usr/bin/cardea run -c /etc/cardea/cardea.yml --admin "127.0.0.1:$admin"
-    ) 2>"$scratch/compose.log" &
+    HOME=/var/cache/cardea contained cardea-node "$mounts" /usr/bin/cardea run -c /etc/cardea/cardea.yml --admin "127.0.0.1:$admin" \
+        2>"$scratch/compose.log" &
     children+=("$!")
     wait_for '"name":"Words"' "http://127.0.0.1:$port/agents/words/.well-known/agent-card.json" || return 0
     wait_for '"skills":[{' "http://127.0.0.1:$port/agents/everything/.well-known/agent-card.json" || return 0
