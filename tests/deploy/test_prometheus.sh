@@ -75,6 +75,11 @@ agents:
     credentials: {oauth2: {token_url: "http://127.0.0.1:$2/token", client_id: cardea, client_secret: secret}}
   failing:
     url: http://127.0.0.1:$2/failing
+  gone:
+    url: http://127.0.0.1:1/
+  slow:
+    url: http://127.0.0.1:$2/slow
+    limits: {in_flight: 1, queue: 2}
   closed:
     url: $1
     call: nobody

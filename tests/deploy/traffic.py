@@ -7,6 +7,7 @@ import http.client
 import json
 import ssl
 import sys
+import threading
 import time
 
 ADDRESS, CERTIFICATE, KEY, ADMIN = sys.argv[1:]
@@ -83,8 +84,17 @@ def reload():
         where.close()
 
 
+def calls_at_once(agent):
+    threads = [threading.Thread(target=call, args=(agent,)) for _ in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
 def round_of_traffic():
-    for agent in ("words", "paid", "failing"):
+    calls_at_once("slow")  # it takes one, and one waits
+    for agent in ("words", "paid", "failing", "gone"):
         call(agent)
         card(agent)
         call(agent, "message/stream")

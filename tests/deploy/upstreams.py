@@ -1,10 +1,11 @@
 #!/usr/bin/python3
-"""upstreams.py: what test_prometheus.sh has behind the gateway, on one port, which it prints: an A2A agent that fails (/failing), an
+"""upstreams.py: what test_prometheus.sh has behind the gateway, on one port, which it prints: an A2A agent that fails (/failing) and a slow one (/slow), an
 OAuth server (/token, /keys), and an MCP server that loses the sessions of callers (/mcp)."""
 
 import http.server
 import itertools
 import json
+import time
 import uuid
 
 CARD = {"name": "Failing", "description": "Fails", "version": "1.0", "protocolVersion": "0.3.0", "capabilities": {"streaming": True},
@@ -54,6 +55,9 @@ class Upstream(http.server.BaseHTTPRequestHandler):
             self.send(200, {"access_token": uuid.uuid4().hex, "token_type": "Bearer", "expires_in": 300})
         elif self.path == "/mcp":
             self.serve_mcp(json.loads(text))
+        elif self.path == "/slow":
+            time.sleep(0.2)
+            self.send(200, {"jsonrpc": "2.0", "id": json.loads(text)["id"], "result": {"kind": "message", "messageId": "m", "role": "agent", "parts": []}})
         elif b"message/stream" in text:
             self.break_stream()
         elif next(self.calls) % 2 == 0:
