@@ -69,6 +69,14 @@ OVERVIEW = ("overview", "Cardea: overview", "What callers get, and which agents 
         panel("Answers by HTTP status", "All requests of callers, those for cards and the directory too.", "reqps",
               [(rate("cardea_http_requests_total", GATEWAY, "code"), "{{code}}")], stack=True),
     ]),
+    ("Load", [
+        panel("Overload", "0: none. 1: cards are not fetched ahead. 2: no new streams, no large calls. 3: no new calls.", "none",
+              [(f"max by (instance) (cardea_overload_level{{{GATEWAY}}})", "{{instance}}")]),
+        panel("Refused for load", "Calls that got 503 `overloaded`, by reason.", "reqps",
+              [(rate("cardea_shed_total", GATEWAY, "reason"), "{{reason}}")], stack=True),
+        panel("Time in the queue", "99 % of the calls had a place at their agent after this time.", "s",
+              [(quantile(0.99, "cardea_queue_seconds", GATEWAY, "instance"), "{{instance}}")]),
+    ]),
     ("Agents", [
         panel("Status of agents", "One line an agent. Grey: unknown, for example never fetched.", "none",
               [(f'max by (agent) (cardea_agent_status{{{AGENT}, status="healthy"}} * 1'
@@ -116,6 +124,16 @@ ONE_AGENT = ("agent", "Cardea: one agent", "Everything about one agent. Choose i
               [(quantile(q, "cardea_agent_time_to_first_byte_seconds", AGENT), f"{round(q * 100)} %") for q in (0.5, 0.9, 0.99)]),
         panel("Ended streams", "`complete` is good. `upstream`: the agent broke off. `idle`: it was silent for too long.", "reqps",
               [(rate("cardea_streams_ended_total", AGENT, "reason"), "{{reason}}")]),
+        panel("Waiting calls", "Calls that wait until another one of the agent ends.", "none",
+              [(f"sum by (agent) (cardea_queue_length{{{AGENT}}})", "{{agent}}")]),
+        panel("Endpoints", "Red: calls keep away from it. Orange: one call tries whether it works again.", "none",
+              [(f'max by (agent, endpoint) (cardea_endpoint_state{{{AGENT}, state="closed"}} * 1'
+                f' or cardea_endpoint_state{{{AGENT}, state="half_open"}} * 2'
+                f' or cardea_endpoint_state{{{AGENT}, state="open"}} * 3)', "{{endpoint}}")],
+              kind="state-timeline",
+              names={"1": ("closed", "green"), "2": ("half open", "orange"), "3": ("open", "red")}),
+        panel("Opened breakers", "How often calls were kept away from an endpoint.", "reqps",
+              [(rate("cardea_breaker_openings_total", AGENT, "endpoint"), "{{endpoint}}")]),
     ]),
     ("Its card and its credentials", [
         panel("Requests for the card", "What the cache had. `stale`: callers got an older card.", "reqps",
@@ -253,6 +271,10 @@ ITSELF = ("gateway", "Cardea: the gateway itself", "Resources, configuration, co
               [(rate("cardea_http_requests_total", INSTANCE, "route"), "{{route}}")], stack=True),
         panel("Duration by route", "99 % of the requests are faster.", "s",
               [(quantile(0.99, "cardea_http_request_duration_seconds", INSTANCE, "route"), "{{route}}")]),
+        panel("Failed lookups", "Names of agents that could not be looked up, or not in time.", "reqps",
+              [(rate("cardea_dns_failures_total", INSTANCE, "instance"), "{{instance}}")]),
+        panel("Hand-overs", "To a new process, by outcome.", "none",
+              [(f"sum by (outcome) (increase(cardea_handovers_total{{{INSTANCE}}}[$__rate_interval]))", "{{outcome}}")]),
         panel("Bytes", "From and to callers.", "Bps",
               [(rate("cardea_request_bytes_total", INSTANCE, "instance"), "{{instance}}: received"),
                (rate("cardea_response_bytes_total", INSTANCE, "instance"), "{{instance}}: sent")]),

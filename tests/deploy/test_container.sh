@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
 # The container images: hadolint and docker-compose accept their files; both build on a Debian that mmdebstrap makes, so without a
 # registry; `cardea` is at most 40 MB, has no shell, no set-uid file, nothing writable but its state and no path of its build, and
-# its program runs as its user. Containers themselves are not started. `./dev deploy-test container` calls this, as root.
+# its program runs as its user. Then what compose.yml starts runs from the images, but for Grafana: the gateway with its A2A agent and
+# its MCP server, and Debian's Prometheus. No container runtime is used: each program has the root, the user and the mounts that
+# compose.yml gives it, but the network of the machine. `./dev deploy-test container` calls this, as root.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -9,12 +11,14 @@ most=$((40 * 1000 * 1000))
 version=0.0.1+g0123456789ab # a commit would be another layer, and compiled again
 tools=$PWD/build/tools
 scratch=$(mktemp -d)
-gateway=
+children=()
 bad=0
 podman=(podman --root "$tools/podman" --runroot "$tools/podman/run" --storage-driver vfs)
 
 stop() {
-    [ -z "$gateway" ] || kill "$gateway" 2>/dev/null || true
+    for child in "${children[@]}"; do
+        kill "$child" 2>/dev/null || true
+    done
     wait
     "${podman[@]}" umount --all >/dev/null 2>&1 || true
     rm -rf "$scratch"
@@ -83,7 +87,7 @@ check_run() {
     local root=$1 admin=
     chroot --userspec=65532:65532 "$root" /usr/bin/cardea run --store memory --listen 127.0.0.1:0 --admin 127.0.0.1:0 \
         --agent words=http://127.0.0.1:9/ 2>"$scratch/log" &
-    gateway=$!
+    children+=("$!")
     for _ in $(seq 100); do
         admin=$(sed -nE 's/.*"event":"listening".*"admin":"([^"]*)".*/\1/p' "$scratch/log")
         [ -z "$admin" ] || break
@@ -91,6 +95,70 @@ check_run() {
     done
     chroot --userspec=65532:65532 "$root" /usr/bin/cardea agents list --limit 1 --admin "$admin" >"$scratch/list" ||
         complain "the health check fails: $(cat "$scratch/list" "$scratch/log")"
+}
+
+# contained IMAGE MOUNTS COMMAND...: the command as compose.yml runs it in a container of the image. MOUNTS, a line of shell, runs before,
+# with the image's folder as $root.
+contained() {
+    local root mounts=$2
+    root=$("${podman[@]}" image mount "localhost/$1")
+    shift 2
+    # shellcheck disable=SC2016
+    exec unshare --mount bash -ec 'root=$1 mounts=$2; shift 2
+        mount --bind "$root" "$root"
+        eval "$mounts"
+        mount -o remount,bind,ro "$root"
+        exec setpriv --no-new-privs chroot --userspec=65532:65532 --groups= "$root" "$@"' contained "$root" "$mounts" "$@"
+}
+
+# free_port: one that was free a moment ago.
+free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+
+# wait_for WHAT URL: until it answers 200 and has WHAT in it, for about two minutes.
+wait_for() {
+    local i
+    for i in $(seq 200); do
+        if curl -sf -m 2 "$2" | grep -qF "$1"; then
+            return
+        fi
+        sleep 0.5
+    done
+    complain "$2 does not come to have $1 after $i attempts: $(curl -s -m 5 "$2") $(grep -v '"event":"request"' "$scratch/compose.log" | tail -n 5)"
+    return 1
+}
+
+# The ports are free ones of this machine; all else is as in compose.yml.
+check_compose() {
+    local port admin agent watcher mounts
+    port=$(free_port) admin=$(free_port) agent=$(free_port) watcher=$(free_port)
+    sed "s/:4000/:$port/; s/:9000/:$agent/" deploy/container/cardea.yml >"$scratch/compose.yml"
+    contained demo-agent true /usr/bin/demo_agent --port "$agent" --generation 0.3 >/dev/null &
+    children+=("$!")
+    mounts="for name in null zero urandom; do touch \$root/dev/\$name; mount --bind /dev/\$name \$root/dev/\$name; done
+        mount -t tmpfs -o uid=65532,gid=65532,mode=700 state \$root/var/lib/cardea
+        mount -t tmpfs -o uid=65532,gid=65532,mode=700 cache \$root/var/cache/cardea
+        echo 'registry=$(npm config get registry 2>/dev/null)' >\$root/var/cache/cardea/.npmrc
+        echo 'cafile=/etc/ssl/certs/ca-certificates.crt' >>\$root/var/cache/cardea/.npmrc
+        mount --bind /etc/ssl/certs/ca-certificates.crt \$root/etc/ssl/certs/ca-certificates.crt
+        mount -t proc proc \$root/proc
+        mkdir -p \$root/etc/cardea
+        mount -t tmpfs configuration \$root/etc/cardea
+        cp '$scratch/compose.yml' \$root/etc/cardea/cardea.yml
+        touch \$root/etc/resolv.conf \$root/etc/hosts
+        mount --bind /etc/resolv.conf \$root/etc/resolv.conf
+        mount --bind /etc/hosts \$root/etc/hosts"
+    HOME=/var/cache/cardea contained cardea-node "$mounts" /usr/bin/cardea run -c /etc/cardea/cardea.yml --admin "127.0.0.1:$admin" \
+        2>"$scratch/compose.log" &
+    children+=("$!")
+    wait_for '"name":"Words"' "http://127.0.0.1:$port/agents/words/.well-known/agent-card.json" || return 0
+    wait_for '"skills":[{' "http://127.0.0.1:$port/agents/everything/.well-known/agent-card.json" || return 0
+    sed "s/127.0.0.1:4001/127.0.0.1:$admin/" deploy/prometheus/prometheus.yml >"$scratch/prometheus.yml"
+    cp deploy/prometheus/cardea.rules.yml "$scratch"
+    prometheus --config.file="$scratch/prometheus.yml" --storage.tsdb.path="$scratch/data" --web.listen-address="127.0.0.1:$watcher" \
+        --log.level=error >"$scratch/prometheus.log" 2>&1 &
+    children+=("$!")
+    wait_for '"everything"' "http://127.0.0.1:$watcher/api/v1/query?query=cardea_mcp_session_up==1" || return 0
+    echo "test_container: the gateway, both agents and Prometheus of compose.yml work together"
 }
 
 check_sources
@@ -102,7 +170,8 @@ base cardea-node-base ca-certificates,nodejs,npm
 if build cardea; then
     check_image
 fi
-build cardea-node || true
-build demo-agent || true
+if build cardea-node && build demo-agent; then
+    check_compose
+fi
 [ "$bad" -eq 0 ] || exit 1
 echo "test_container: passed"

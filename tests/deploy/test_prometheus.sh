@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Debian's Prometheus scrapes a real gateway with the rules: every expression of a rule and a dashboard has an answer if its metrics
-# are served, and an alert fires at most 90 s after an agent, and then the gateway, was killed. `./dev deploy-test prometheus`
-# calls this. CARDEA_BINARIES: a folder with `cardea` and `demo_agent`; default build/release.
+# Debian's Prometheus scrapes a real gateway with the rules, under traffic of every kind (traffic.py): every expression of a panel and of
+# a recording rule has a series, every alert can be evaluated, and an alert fires at most 90 s after an agent, and then the gateway,
+# was killed. `./dev deploy-test prometheus` calls this. CARDEA_BINARIES: a folder with `cardea` and `demo_agent`; default build/release.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -46,27 +46,83 @@ wait_for() {
 
 member() { sed -nE "s/.*\"event\":\"listening\".*\"$1\":\"([^\"]*)\".*/\1/p" "$scratch/log"; }
 
-call() {
-    curl -s -m 5 -o /dev/null "http://$traffic/agents/words" -H 'Content-Type: application/json' \
-        -d '{"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"m1","role":"user","parts":[{"kind":"text","text":"to be"}]}}}'
+# write_configuration WORDS UPSTREAMS: of a gateway that has all that a metric can be about.
+write_configuration() {
+    openssl req -x509 -newkey rsa:2048 -nodes -days 90 -subj /CN=127.0.0.1 -addext subjectAltName=IP:127.0.0.1 \
+        -keyout "$scratch/tls.key" -out "$scratch/tls.pem" 2>/dev/null
+    key=$(head -c 32 /dev/urandom | sha256sum | cut -d' ' -f1)
+    cat >"$scratch/cardea.yml" <<END
+listen: 127.0.0.1:0
+admin: 127.0.0.1:0
+store: sqlite:$scratch/store.db
+tls: {cert: $scratch/tls.pem, key: $scratch/tls.key}
+access:
+  providers:
+    - type: api_key
+      name: keys
+      keys: [{name: traffic, sha256: $(printf %s "$key" | sha256sum | cut -d' ' -f1)}]
+    - {type: jwt, name: issuer, issuer: https://issuer.example.com, audience: cardea, jwks_url: "http://127.0.0.1:$2/keys"}
+  rules:
+    - {discover: anyone, call: authenticated}
+rate_limits:
+  agent: {rate: 30, burst: 50}
+cards: {min_ttl: 1s}
+agents:
+  words:
+    url: $1
+  paid:
+    url: $1
+    credentials: {oauth2: {token_url: "http://127.0.0.1:$2/token", client_id: cardea, client_secret: secret}}
+  failing:
+    url: http://127.0.0.1:$2/failing
+  gone:
+    url: http://127.0.0.1:1/
+  slow:
+    url: http://127.0.0.1:$2/slow
+    limits: {in_flight: 1, queue: 2}
+  closed:
+    url: $1
+    call: nobody
+  closed-to-many:
+    url: $1
+  program:
+    command: $PWD/tests/deploy/mcp_program.py
+    warm: 1
+    tools: {deny: [secret]}
+  flapping:
+    command: $PWD/tests/deploy/mcp_program.py
+    args: ["10"]
+  broken:
+    command: /bin/false
+  forgetful:
+    protocol: mcp
+    url: http://127.0.0.1:$2/mcp
+END
+}
+
+# started OUTPUT COMMAND...: starts it, and returns when it has written something there.
+started() {
+    local output=$1
+    shift
+    "$@" >"$output" &
+    children+=("$!")
+    until [ -s "$output" ]; do sleep 0.1; done
 }
 
 start() {
-    local line
-    mkfifo "$scratch/agent"
-    "$binaries/demo_agent" --port 0 --generation 0.3 --pace 1 >"$scratch/agent" &
-    agent=$!
-    children+=("$agent")
-    read -r -t 10 line <"$scratch/agent"
-    "$binaries/cardea" run --store memory --listen 127.0.0.1:0 --admin 127.0.0.1:0 --agent "words=${line##* at }" \
-        --mcp 'broken=/bin/false' 2>"$scratch/log" &
+    started "$scratch/agent" "$binaries/demo_agent" --port 0 --generation 0.3 --pace 1
+    agent=${children[-1]}
+    started "$scratch/upstreams" tests/deploy/upstreams.py
+    write_configuration "$(sed -E 's/.* at //; q' "$scratch/agent")" "$(head -n 1 "$scratch/upstreams")"
+    "$binaries/cardea" run -c "$scratch/cardea.yml" 2>"$scratch/log" &
     gateway=$!
     children+=("$gateway")
-    until [ -n "$(member admin)" ]; do sleep 0.1; done
-    traffic=$(member traffic)
+    until [ -n "$(member admin)" ]; do
+        kill -0 "$gateway" 2>/dev/null || { cat "$scratch/log" && exit 1; }
+        sleep 0.1
+    done
     admin=$(member admin)
-    (while sleep 0.5; do call; curl -s -o /dev/null "http://$traffic/agents/words/.well-known/agent-card.json"; done) &
-    children+=("$!")
+    started "$scratch/traffic" tests/deploy/traffic.py "$(member traffic)" "$scratch/tls.pem" "$key" "$admin"
 
     sed "s/127.0.0.1:4001/$admin/" deploy/prometheus/prometheus.yml >"$scratch/prometheus.yml"
     cp deploy/prometheus/cardea.rules.yml "$scratch"
@@ -76,27 +132,30 @@ start() {
     children+=("$!")
 }
 
-# Each expression, with its variables filled in, is one that Prometheus evaluates.
-check_expressions() {
+# check_series panels|records: each expression has at least one series.
+check_series() {
     local expression count=0
     while IFS= read -r expression; do
         count=$((count + 1))
-        query "$expression" | grep -q '"status":"success"' || complain "Prometheus cannot evaluate $expression: $(query "$expression")"
-    done < <(/usr/bin/python3 tests/deploy/expressions.py)
-    echo "test_prometheus: $count expressions evaluated"
-    while IFS= read -r expression; do
         query "$expression" | grep -q '"result":\[{' || complain "there is no series for $expression"
-    done <<'END'
-sum(rate(cardea_agent_requests_total{agent="words",outcome="ok"}[1m])) > 0
-cardea_mcp_session_losses_total{agent="broken"} > 0
-histogram_quantile(0.99, sum by (agent, le) (rate(cardea_agent_request_duration_seconds_bucket{agent="words"}[1m]))) > 0
-END
+    done < <(/usr/bin/python3 tests/deploy/expressions.py "$1")
+    echo "test_prometheus: $count expressions of $1 were looked at"
+}
+
+check_alerts() {
+    local expression
+    while IFS= read -r expression; do
+        query "$expression" | grep -q '"status":"success"' || complain "Prometheus cannot evaluate $expression: $(query "$expression")"
+    done < <(/usr/bin/python3 tests/deploy/expressions.py alerts)
 }
 
 start
 wait_for 'up{job="cardea"} == 1' >/dev/null || complain "Prometheus does not scrape the gateway: $(cat "$scratch/prometheus.log")"
-sleep 45
-check_expressions
+sleep 75 # a rate over a minute, of what the traffic begins with
+check_series panels
+check_series records
+check_alerts
+[ "$bad" -eq 0 ] || { cat "$scratch/traffic" && cp "$scratch/log" build/test_prometheus.log; }
 
 disown "$agent" "$gateway" # bash reports the death of others
 kill -9 "$agent"
