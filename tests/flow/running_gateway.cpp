@@ -79,7 +79,7 @@ config::settings quick_settings()
     return settings;
 }
 
-running_gateway::running_gateway(config::settings settings, std::function<gateway::overload_sample()> overload)
+running_gateway::running_gateway(config::settings settings, std::function<std::chrono::milliseconds()> lag)
     : logger_{lines_, settings.log_level}
 {
     std::signal(SIGPIPE, SIG_IGN);  // as main() does: a program of an MCP server may end while it is written to
@@ -91,7 +91,9 @@ running_gateway::running_gateway(config::settings settings, std::function<gatewa
         throw std::runtime_error("the store did not open: " + store.error().detail);
     }
     server_.emplace(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
-    server_->set_overload_source(overload ? std::move(overload) : [] { return gateway::overload_sample{}; });
+    server_->set_overload_source([late = std::move(lag)] {
+        return gateway::overload_sample{.lag = late ? late() : core::duration{}};
+    });
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
     }

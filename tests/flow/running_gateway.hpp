@@ -46,8 +46,8 @@ config::settings quick_settings();
 
 class running_gateway {
 public:
-    // `overload`: how overloaded it is, instead of what it finds itself; empty: as it is.
-    explicit running_gateway(config::settings settings, std::function<gateway::overload_sample()> overload = {});
+    // `lag`: how late its loops run, instead of what it finds itself; empty: not at all.
+    explicit running_gateway(config::settings settings, std::function<std::chrono::milliseconds()> lag = {});
     ~running_gateway();  // stops and waits
     running_gateway(const running_gateway&) = delete;
     running_gateway& operator=(const running_gateway&) = delete;
