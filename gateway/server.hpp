@@ -72,7 +72,6 @@ public:
 
     // Before start(): the process whose place this one takes, which outlives the server, and what it passed. Null: there is none.
     void set_predecessor(predecessor* from, carried_state passed);
-
     // Before run(): how overloaded the gateway is, instead of what it finds itself.
     void set_overload_source(std::function<overload_sample()> from) { overload_.set_source(std::move(from)); }
 

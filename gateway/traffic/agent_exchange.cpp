@@ -78,7 +78,7 @@ net::routine<core::result<>> agent_exchange::begin()
         }
         const bool answer_began = connected_ && (first_byte_ || interim_ > 0 || !side().received().empty());
         discard();
-        if (!attempts_.again({done.error().code, connected_, answer_began}, now)) {
+        if (call_.deadline.over(now) || !attempts_.again({done.error().code, connected_, answer_began}, now)) {
             break;
         }
         fresh = connected_;

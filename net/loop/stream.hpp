@@ -9,6 +9,8 @@
 #include "net/loop/signal.hpp"
 #include "net/loop/transport.hpp"
 
+#include <boost/asio/ssl/error.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <string_view>

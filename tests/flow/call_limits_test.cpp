@@ -196,7 +196,7 @@ namespace {
 struct overloaded_gateway {
     overloaded_gateway()
         : agent{[](const test_support::recorded_request&) { return test_support::answer_json(std::string{answered}); }},
-          gateway{settings(), [lag = lag] { return gateway::overload_sample{.lag = core::duration{*lag}}; }}
+          gateway{settings(), {}, [lag = lag] { return std::chrono::milliseconds{*lag}; }}
     {
     }
 

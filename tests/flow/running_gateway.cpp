@@ -86,7 +86,7 @@ config::settings quick_settings()
 running_gateway::running_gateway(
     config::settings settings,
     net::name_lookup lookup,
-    std::function<gateway::overload_sample()> overload
+    std::function<std::chrono::milliseconds()> lag
 )
     : logger_{lines_, settings.log_level}
 {
@@ -100,7 +100,9 @@ running_gateway::running_gateway(
     }
     server_ =
         std::make_unique<gateway::server>(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
-    server_->set_overload_source(overload ? std::move(overload) : [] { return gateway::overload_sample{}; });
+    server_->set_overload_source([late = std::move(lag)] {
+        return gateway::overload_sample{.lag = late ? late() : core::duration{}};
+    });
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);
     }

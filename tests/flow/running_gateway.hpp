@@ -51,12 +51,12 @@ config::settings quick_settings();
 
 class running_gateway {
 public:
-    // `lookup`: of agents' names; without it the system's. `overload`: how overloaded it is, instead of what it finds itself; empty: not
-    // at all.
+    // `lookup`: of agents' names; without it the system's. `lag`: how late its loops run, instead of what it finds itself; empty: not at
+    // all.
     explicit running_gateway(
         config::settings settings,
         net::name_lookup lookup = {},
-        std::function<gateway::overload_sample()> overload = {}
+        std::function<std::chrono::milliseconds()> lag = {}
     );
     ~running_gateway();  // stops and waits
     running_gateway(const running_gateway&) = delete;
