@@ -224,7 +224,7 @@ TEST_CASE("the index of the admin listener has the version and every route there
     const auto described = request(gateway.admin_port(), "GET", "/", {{"Accept", "application/json"}});
     CHECK(flow::parsed(described.body)["version"] == std::string{gateway::model::version()});
     const auto routes = flow::parsed(described.body)["routes"];
-    CHECK(routes.size() == 6);
+    CHECK(routes.size() == 7);
     for (const auto& each : routes) {
         const auto path = each["path"].get<std::string>();
         CAPTURE(path);
