@@ -59,7 +59,8 @@ struct poor_gateway {
               "/bin/sh",
               {"-c",
                "ulimit -n " + std::to_string(descriptors) + "; exec " CARDEA_BIN " run -c /dev/stdin <<'END'\n" +
-                   "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nmetrics: 127.0.0.1:0\nstore: memory\ncards: {background: "
+                   "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nmetrics: 127.0.0.1:0\nstore: memory\n"
+                   "timeouts: {drain_streams: 1s, drain: 1s}\ncards: {background: "
                    "0}\nagents: {a: {url: "
                    "'" +
                    agent + "'}" + more + "}\nEND\n"}
