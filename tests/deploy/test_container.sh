@@ -114,10 +114,10 @@ contained() {
 # free_port: one that was free a moment ago.
 free_port() { /usr/bin/python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 
-# wait_for WHAT URL: until it answers 200 and has WHAT in it, for about two minutes.
+# wait_for WHAT URL: until it answers 200 and has WHAT in it, for about five minutes: npx has to download the MCP server.
 wait_for() {
     local i
-    for i in $(seq 200); do
+    for i in $(seq 600); do
         if curl -sf -m 2 "$2" | grep -qF "$1"; then
             return
         fi
