@@ -8,6 +8,7 @@
 #include <fstream>
 #include <iterator>
 #include <system_error>
+#include <utility>
 
 namespace gateway::reach {
 namespace {
@@ -33,19 +34,22 @@ std::string_view take_line(std::string_view& text) noexcept
     return line;
 }
 
-// v1 counts with those of the groups below only under another name.
+// What the kernel can take back at once: copies of files. v1 counts with those of the groups below only under another name.
 std::uint64_t reclaimable(std::string_view stat) noexcept
 {
-    std::uint64_t found = 0;
+    std::uint64_t active = 0;
+    std::uint64_t inactive = 0;
     while (!stat.empty()) {
-        const auto line = take_line(stat);
-        for (const std::string_view name : {"inactive_file ", "total_inactive_file "}) {
+        auto line = take_line(stat);
+        constexpr std::string_view total = "total_";
+        line.remove_prefix(line.starts_with(total) ? total.size() : 0);
+        for (const auto& [name, most] : {std::pair{"active_file ", &active}, std::pair{"inactive_file ", &inactive}}) {
             if (line.starts_with(name)) {
-                found = std::max(found, number_in(line.substr(name.size())).value_or(0));
+                *most = std::max(*most, number_in(line.substr(std::string_view{name}.size())).value_or(0));
             }
         }
     }
-    return found;
+    return active + inactive;
 }
 
 std::string text_of(const std::filesystem::path& file)

@@ -15,12 +15,12 @@ net::routine<> opaque_endpoint::look(request_context& request)
 {
     const auto& to = request.to;
     request.record.where = model::route::relay;
-    request.words = call_words::a2a;
     const auto* known = known_agent(request);
     if (known == nullptr) {
         co_await refuse_agent(request);
         co_return;
     }
+    request.words = call_words::a2a;
     const auto below = to.below.empty() ? std::string_view{"/"} : to.below;
     if (!known->entry->takes_a2a() || !fits_any(known->entry->record.relay_paths, below)) {
         co_await respond_error(request, core::caller_error(core::errc::not_found));

@@ -2,9 +2,11 @@
 #include "tests/flow/child_process.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/plain_agent.hpp"
+#include "tests/support/scratch.hpp"
 
 #include <atomic>
 #include <csignal>
+#include <fstream>
 #include <thread>
 
 using namespace std::chrono_literals;
@@ -72,10 +74,12 @@ private:
 TEST_CASE("two hundred slow readers of endless streams cost little memory each, and their agent waits for them")
 {
     const endless_agent endless;
-    flow::child_process gateway{
-        CARDEA_BIN,
-        {"run", "--agent", "a=" + endless.agent.url("/rpc"), "--listen", "127.0.0.1:0", "--admin", "127.0.0.1:0"}
-    };
+    const test_support::scratch_directory scratch;
+    // A busy machine is not what this test is about.
+    std::ofstream{scratch.file("cardea.yml")}
+        << "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nstore: memory\noverload: {lag: [1h, 1h, 1h]}\nagents: {a: {url: '"
+        << endless.agent.url("/rpc") << "'}}\n";
+    flow::child_process gateway{CARDEA_BIN, {"run", "-c", scratch.file("cardea.yml")}};
     const auto line =
         gateway.wait_for_line([](auto each) { return each.find(R"("event":"listening")") != std::string_view::npos; });
     REQUIRE(line.has_value());

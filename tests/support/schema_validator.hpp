@@ -93,8 +93,9 @@ private:
             return !value.is_array() ||
                    std::all_of(value.begin(), value.end(), [&](const json& v) { return valid(said, v); });
         }
-        if (name == "minItems") {
-            return !value.is_array() || value.size() >= said.get<std::size_t>();
+        if (name == "minItems" || name == "maxItems") {
+            const auto count = said.get<std::size_t>();
+            return !value.is_array() || (name == "minItems" ? value.size() >= count : value.size() <= count);
         }
         if (name == "required") {
             return !value.is_object() || std::all_of(said.begin(), said.end(), [&](const json& k) {

@@ -69,7 +69,7 @@ TEST_CASE("The share of a control group's memory leaves out the file pages that 
     const row rows[] = {
         {{"85\n", "100\n", ""}, 85},
         {{"859\n", "1000\n", ""}, 85},
-        {{"90\n", "100\n", "anon 5\ninactive_file 40\nactive_file 3\n"}, 50},
+        {{"90\n", "100\n", "anon 5\ninactive_file 30\nactive_file 10\n"}, 50},
         {{"90\n", "100\n", "inactive_file 10\ntotal_inactive_file 40\n"}, 50},
         {{"90\n", "100\n", "inactive_file 500\n"}, 0},
         {{"90\n", "100\n", "inactive_file many\n"}, 90},

@@ -93,6 +93,7 @@ net::routine<> connect_where_it_may(net::upstream_pool& pool, test_support::scri
     const auto refused = co_await connected(pool, target_of(url, public_and({})));
     REQUIRE(refused->failure().has_value());
     CHECK(refused->failure()->code == core::errc::upstream_forbidden);
+    CHECK(agent.wait_for_open_connections(1));
     CHECK(agent.accepted_connections() == 1);
     // The same name and kind of target, and another rule.
     pool.give_back(std::move(allowed));
