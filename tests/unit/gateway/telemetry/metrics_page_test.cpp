@@ -577,6 +577,7 @@ TEST_CASE("the gateway and its process are described")
     sample.compiler = "clang \"19\"\n\\";
     sample.started = core::wall_time{1700000000123ms};
     sample.ready = true;
+    sample.overload = 2;
     sample.agents = 3;
     sample.connections = 4;
     sample.idle_upstream_connections = 5;
@@ -612,6 +613,7 @@ TEST_CASE("the gateway and its process are described")
         R"(cardea_build_info{version="0.1.0",revision="0123456789ab",compiler="clang \"19\"\n\\"} 1)",
         "cardea_start_time_seconds 1700000000.123",
         "cardea_ready 1",
+        "cardea_overload_level 2",
         "cardea_agents 3",
         "cardea_metrics_agents_omitted 19",
         "cardea_connections_open 4",
