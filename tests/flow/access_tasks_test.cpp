@@ -52,10 +52,11 @@ struct task_agent {
         const std::string state = is_of_1   ? cancels ? "TASK_STATE_CANCELED" : "TASK_STATE_WORKING"
                                   : cancels ? "canceled"
                                             : "working";
-        core::json task{{"id", id}, {"status", {{"state", state}}}};
+        core::json task{{"id", id}};
         if (in_context) {
             task["contextId"] = "c";
         }
+        task["status"] = {{"state", state}};
         if (!is_of_1) {
             task["kind"] = "task";
         }
