@@ -122,7 +122,6 @@ net::routine<> rest_endpoint::look(request_context& request)
         co_return;
     }
     const std::string path{request.to.rest};
-    request.rest_version = version_of(path);
     auto asked = read_target(request);
     if (!asked) {
         auto why = std::move(asked).error();
