@@ -73,7 +73,7 @@ std::string allowed_at(std::string_view path)
     return all;
 }
 
-// Whether the path is meant for HTTP+JSON: at a name of the agent's own one without `/rest` may be any.
+// Whether the path is meant for HTTP+JSON. At a host name of the agent's own a path without `/rest` may be meant for anything.
 bool is_meant(const destination& to)
 {
     return !to.rest.empty() &&

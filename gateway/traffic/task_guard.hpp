@@ -27,8 +27,8 @@ public:
     // now on, if the call sends a message.
     named_facts look(std::string_view params, a2a::operation what) const;
 
-    // Adds what a task comes to that the call names. False: it belongs to another principal. One that is not known does not:
-    // the agent may know it.
+    // Adds what is known of a task that the call names. False: the task belongs to another principal. A task that is not known belongs to
+    // nobody, since the agent may know it.
     bool note_task(std::string_view task, named_facts& in) const;
 
     // Whether the task is known, and the caller may know of it.
