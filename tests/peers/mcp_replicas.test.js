@@ -185,14 +185,20 @@ class Caller {
         const params = { name: 'mark', arguments: { mark, asks: this.done % 4 === 0 }, _meta: { progressToken: 't' } };
         const { status, headers, problem } = await this.#session.send({ id: 1, method: 'tools/call', params }, (message) => {
             if (message.method === 'elicitation/create') {
-                const answer = () => this.#session.send({ id: message.id, result: { action: 'accept', content: { mark: message.params.message } } });
-                // An answer that was under way at a gateway that died is sent once more, as the call may be at another one.
-                answers.push(answer().catch(answer));
+                answers.push(this.#accept(message));
             }
             text = message.result?.content?.[0].text ?? message.error?.message ?? text;
         });
-        await Promise.all(answers);
-        return status === 200 && !problem ? text : `${status} ${headers['cardea-error']} ${problem}`;
+        const unsent = (await Promise.all(answers)).find((error) => error);
+        return status === 200 && !problem && !unsent ? text : `${status} ${headers['cardea-error']} ${problem ?? unsent}`;
+    }
+
+    // Resolves with the error of the last try, if none went through. An answer that was under way at a gateway that died is sent again, as
+    // the call may be at another one; more than once, because a process that ends resets its connections before it stops listening.
+    async #accept({ id, params }, tries = 5) {
+        const sent = this.#session.send({ id, result: { action: 'accept', content: { mark: params.message } } });
+        const error = await sent.then(() => undefined, (reason) => reason);
+        return error && tries > 1 ? this.#accept({ id, params }, tries - 1) : error;
     }
 }
 
@@ -270,7 +276,7 @@ describe('under load', () => {
         });
         const cut = balancer.targets.map((each) => each.cut);
         assert.deepEqual(cut.slice(1), [0, 0]);
-        assert.ok(failures.length <= cut[0] && cut[0] <= had + 12, `${failures.length} failed, ${cut[0]} cut, ${had} under way`);
+        assert.ok(failures.length <= cut[0] && cut[0] <= had + 24, `${failures.length} failed, ${cut[0]} cut, ${had} under way`);
     });
 
     test('a gateway that comes back serves the sessions that others have begun', patience, async () => {
