@@ -99,7 +99,9 @@ void access_log::write(const model::request_record& record, core::wall_time now)
     if (before > 0) {
         lines_ += '\n';
     }
-    append_line(record, now);
+    line_writer line{lines_};
+    add_line(line, record, now);
+    line.end();
     if (before > 0 && lines_.size() > limits_.batch) {
         sink_.write(std::string_view{lines_}.substr(0, before));
         lines_.erase(0, before + 1);
@@ -142,9 +144,8 @@ void access_log::add_failure(line_writer& out, const model::request_record& reco
     }
 }
 
-void access_log::append_line(const model::request_record& record, core::wall_time now)
+void access_log::add_line(line_writer& out, const model::request_record& record, core::wall_time now)
 {
-    line_writer out{lines_};
     add_start(out, now);
     out.add_hex(next_id_++);
     add_name(out, R"(","route":")", model::name(record.where));
@@ -205,7 +206,6 @@ void access_log::append_line(const model::request_record& record, core::wall_tim
     }
     add_trace(out, record.trace);
     out.add("}");
-    out.end();
 }
 
 }  // namespace gateway::telemetry

@@ -53,7 +53,7 @@ public:
     void flush();
 
 private:
-    void append_line(const model::request_record& record, core::wall_time now);
+    void add_line(line_writer& out, const model::request_record& record, core::wall_time now);
     void add_start(line_writer& out, core::wall_time now);
     void add_failure(line_writer& out, const model::request_record& record) const;
 

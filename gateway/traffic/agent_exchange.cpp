@@ -67,7 +67,9 @@ net::routine<core::result<>> agent_exchange::begin()
     bool fresh = false;    // an idle connection may have ended too
     bool resends = false;  // the same attempt, on a connection of its own
     while (resends || attempts_.admit(caller_.owner().now())) {
-        begin_attempt();
+        first_byte_.reset();
+        connected_ = false;
+        span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
         done = core::result<>{};
         if (fresh || !take_connection()) {
             done = co_await make_connection();
@@ -95,13 +97,6 @@ net::routine<core::result<>> agent_exchange::begin()
         fresh = connected_;
     }
     co_return done;
-}
-
-void agent_exchange::begin_attempt()
-{
-    first_byte_.reset();
-    connected_ = false;
-    span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
 }
 
 // A used connection had ended before it took the call.
@@ -319,11 +314,6 @@ net::routine<core::result<>> agent_exchange::await_event(core::steady_time until
         co_return core::result<>{};
     }
     co_return co_await after_wait(how, silent_until < until);
-}
-
-core::steady_time agent_exchange::silent_until() const
-{
-    return watch_ != nullptr ? watch_->due() : core::steady_time::max();
 }
 
 // Of a wait for the agent that no event has ended. `for_watch`: it was to last until the watch is asked.

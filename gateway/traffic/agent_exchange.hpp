@@ -83,7 +83,6 @@ public:
 
 private:
     void close();
-    void begin_attempt();
     bool never_arrived(const core::error& why);
     bool goes_on_after(const core::result<>& done);
     bool take_connection();
@@ -92,7 +91,10 @@ private:
     net::routine<core::result<>> finish_request();
     net::routine<core::result<>> pass_request_body();
     net::routine<core::result<>> finish_write();
-    core::steady_time silent_until() const;
+    core::steady_time silent_until() const
+    {
+        return watch_ != nullptr ? watch_->due() : core::steady_time::max();
+    }
     [[gnu::noinline]] net::routine<core::result<>> after_wait(woken how, bool for_watch);
     net::routine<core::result<>> read_head();
     core::result<> parse_head();

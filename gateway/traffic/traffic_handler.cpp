@@ -119,7 +119,6 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
         co_await look(request);
         if (request.call) {
             co_await phases_->relay.pass(request);
-            request.place.give_back();
         } else if (request.program) {
             program_relay relay{request, *request.program, phases_->control, phases_->settings, phases_->relay};
             co_await relay.run();
@@ -275,9 +274,9 @@ bool traffic_handler::is_mcp_server(const request_context& request) const
 // Whether its agent is still there, and called where this request went: what ends later says nothing of how the agent is now.
 bool traffic_handler::is_current(request_context& request) const
 {
-    const auto* known =
-        request.agent == nullptr ? nullptr : phases_->known.find(request.agent->record.id, request.sighted);
-    return known != nullptr && known->entry->call_url == model::first_of(*request.agent).call_url;
+    const auto& agent = request.agent;
+    const auto* known = agent ? phases_->known.find(agent->record.id, request.sighted) : nullptr;
+    return known != nullptr && known->entry->call_url == model::first_of(*agent).call_url;
 }
 
 void traffic_handler::account(request_context& request)
