@@ -91,10 +91,7 @@ private:
     net::routine<core::result<>> finish_request();
     net::routine<core::result<>> pass_request_body();
     net::routine<core::result<>> finish_write();
-    core::steady_time silent_until() const
-    {
-        return watch_ != nullptr ? watch_->due() : core::steady_time::max();
-    }
+    core::steady_time silent_until() const { return watch_ != nullptr ? watch_->due() : core::steady_time::max(); }
     [[gnu::noinline]] net::routine<core::result<>> after_wait(woken how, bool for_watch);
     net::routine<core::result<>> read_head();
     core::result<> parse_head();
