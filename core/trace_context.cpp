@@ -1,8 +1,7 @@
 #include "core/trace_context.hpp"
 
 #include "core/ascii.hpp"
-
-#include <array>
+#include "core/hex_digits.hpp"
 
 namespace core {
 namespace {
@@ -55,11 +54,7 @@ std::optional<trace_context> read_traceparent(std::string_view value) noexcept
 
 void append_hex(std::string& out, std::uint64_t number)
 {
-    std::array<char, id_digits> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-    for (auto at = digits.rbegin(); at != digits.rend(); ++at) {
-        *at = hex_digits[number & 0x0FU];
-        number >>= 4U;
-    }
+    const auto digits = hex_digits_of(number);
     out.append(digits.data(), digits.size());
 }
 

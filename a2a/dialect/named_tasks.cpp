@@ -5,6 +5,7 @@
 #include "core/json/json_bytes.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
+#include "core/json/name_ends.hpp"
 
 #include <array>
 #include <cstddef>
@@ -152,29 +153,33 @@ bool visit_message(std::string_view raw, const name_visitor& each)
     return done && visit_all(references, each);
 }
 
-// How the names that name something by themselves end, in lower case: `id`, `taskId` and `contextId`, `referenceTaskIds`, `name`,
-// `parent`. Other spellings end in an underscore or beyond ASCII.
-bool ends_as_such(char last_but_one, char last) noexcept
+// Whether a name ends as one of those that name something by themselves: `id`, `taskId` and `contextId`, `referenceTaskIds`, `name`,
+// `parent`. Other spellings have an underscore or a letter beyond ASCII there. `third`: of its last letters, a quote in front of `id`.
+bool ends_as_such(char third, char second, char last) noexcept
 {
-    const char a = core::lower(last_but_one);
+    const auto other = [](char c) { return c == '_' || static_cast<unsigned char>(c) >= 0x80; };
+    const auto is = [&other](char c, char letter) { return core::lower(c) == letter || other(c); };
+    if (other(second)) {
+        return true;
+    }
     switch (core::lower(last)) {
         case 'd':
-            return a == 'i' || a == '_';
+            return is(second, 'i') && (is(third, 'k') || is(third, 't') || third == '"');
         case 's':
-            return a == 'd' || a == '_';
+            return is(second, 'd') && is(third, 'i');
         case 'e':
-            return a == 'm' || a == '_';
+            return is(second, 'm') && is(third, 'a');
         case 't':
-            return a == 'n' || a == '_';
+            return is(second, 'n') && is(third, 'e');
         default:
-            return last == '_' || static_cast<unsigned char>(last) >= 0x80;
+            return other(last);
     }
 }
 
 // Whether a name that ends in front of the quote at `end` can name a task or a context by itself. What has an escape can.
 bool may_name(std::string_view text, std::size_t end, bool escapes)
 {
-    if (!escapes && (end < 2 || !ends_as_such(text[end - 2], text[end - 1]))) {
+    if (!escapes && (end < 3 || !ends_as_such(text[end - 3], text[end - 2], text[end - 1]))) {
         return false;
     }
     std::size_t begin = end;
@@ -204,16 +209,7 @@ bool may_name(std::string_view text, std::size_t end, bool escapes)
 bool may_name_any(std::string_view params)
 {
     const bool escapes = params.find('\\') != std::string_view::npos;
-    for (auto at = params.find(':'); at != std::string_view::npos; at = params.find(':', at + 1)) {
-        auto end = at;
-        while (end > 0 && core::is(params[end - 1], core::byte_class::space)) {
-            --end;
-        }
-        if (end > 0 && params[end - 1] == '"' && may_name(params, end - 1, escapes)) {
-            return true;
-        }
-    }
-    return false;
+    return core::any_name_end(params, [&](std::size_t end) { return may_name(params, end, escapes); });
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #include "a2a/dialect/task_scan.hpp"
 
+#include "core/json/name_ends.hpp"
+
 #include <cstddef>
 #include <cstring>
 
@@ -21,7 +23,35 @@ const char* line_end(const char* at, const char* end) noexcept
     return find(at, find(at, end, '\n'), '\r');
 }
 
+// What task_text looks for: `status` and `artifact`, without which nothing is told of a task, and `contextId`.
+bool ends_as_such(char second, char last, bool contexts) noexcept
+{
+    return (second == 'u' && last == 's') || (second == 'c' && last == 't') ||
+           (contexts && second == 'I' && last == 'd');
+}
+
+// Of the quote behind a name. What has an escape may be any name.
+bool is_escaped(std::string_view text, std::size_t end) noexcept
+{
+    while (end > 0 && text[end - 1] != '"') {
+        if (text[end - 1] == '\\') {
+            return true;
+        }
+        --end;
+    }
+    return false;
+}
+
 }  // namespace
+
+bool may_show_task(std::string_view document, bool contexts)
+{
+    const bool escapes = document.find('\\') != std::string_view::npos;
+    return core::any_name_end(document, [&](std::size_t end) {
+        return (end >= 2 && ends_as_such(document[end - 2], document[end - 1], contexts)) ||
+               (escapes && is_escaped(document, end));
+    });
+}
 
 bool task_scan::feed(std::string_view piece, task_sink& to)
 {

@@ -9,6 +9,10 @@
 
 namespace a2a {
 
+// Whether a task_scan may find something in this whole document: a task, or, if they are asked for, the context of one or of a message.
+// Most answers have no member that could be either, which is told by the ends of their names, without reading the rest.
+bool may_show_task(std::string_view document, bool contexts);
+
 class task_scan {
 public:
     enum class framing : std::uint8_t { document, events };

@@ -3,7 +3,9 @@
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
-#include <string>
+#include <array>
+#include <bit>
+#include <cstdint>
 #include <utility>
 
 namespace gateway::access {
@@ -151,7 +153,10 @@ hash_value gate::hash_of(const credential& found)
     if (found.field == nullptr) {
         return hash_({}, found.text);
     }
-    return hash_(std::to_string(static_cast<unsigned>(found.field->place)) + found.field->name, found.text);
+    // Its number says where it was found: another plan, with other fields, forgets what is known of credentials.
+    const auto number = static_cast<std::uint64_t>(found.field - plan_->reader().fields().data());
+    const auto bytes = std::bit_cast<std::array<char, sizeof number>>(number);
+    return hash_({bytes.data(), bytes.size()}, found.text);
 }
 
 caller gate::keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now)

@@ -45,14 +45,8 @@ public:
             add_word(rest_ | next << rest_bits_);
             rest_ = next >> (64U - rest_bits_);
         }
-        for (const char c : text) {
-            rest_ |= std::uint64_t{static_cast<unsigned char>(c)} << rest_bits_;
-            rest_bits_ += 8;
-            if (rest_bits_ == 64) {
-                add_word(rest_);
-                rest_ = 0;
-                rest_bits_ = 0;
-            }
+        if (!text.empty()) {
+            add_end(text);
         }
     }
 
@@ -68,6 +62,20 @@ public:
     }
 
 private:
+    // Less than a word.
+    void add_end(std::string_view text) noexcept
+    {
+        std::uint64_t last = 0;
+        std::memcpy(&last, text.data(), text.size());
+        rest_ |= last << rest_bits_;
+        const auto bits = rest_bits_ + 8 * static_cast<unsigned>(text.size());
+        if (bits >= 64) {
+            add_word(rest_);
+            rest_ = last >> (64U - rest_bits_);  // rest_bits_ is not 0, since `bits` would be less
+        }
+        rest_bits_ = bits % 64;
+    }
+
     void add_word(std::uint64_t next) noexcept
     {
         v3_ ^= next;

@@ -52,6 +52,9 @@ bool takes_json(const net::http1::request_head& head) noexcept
     if (type == nullptr) {
         return net::http1::find(head.fields, field_name::origin) == nullptr;
     }
+    if (*type == "application/json") {  // as most say it
+        return true;
+    }
     const auto end = type->find_first_of("; \t");
     const auto parameters = end == std::string_view::npos ? std::string_view{} : type->substr(end);
     return is_json(type->substr(0, end)) && is_utf8(parameters);

@@ -1,13 +1,12 @@
 #include "gateway/telemetry/access_log.hpp"
 
-#include "core/json/json.hpp"
 #include "core/trace_context.hpp"
 #include "core/utf8.hpp"
+#include "gateway/telemetry/line_writer.hpp"
 #include "gateway/telemetry/mcp_counters.hpp"
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <random>
 
 namespace gateway::telemetry {
@@ -19,19 +18,19 @@ constexpr std::size_t longest_line = 4 * 1024;
 // Where the milliseconds stand in `{"ts":"2026-11-20T06:39:05.123Z`.
 constexpr std::size_t milliseconds_at = 27;
 
-void append_number(std::string& out, std::string_view key, std::uint64_t value)
+// Always inlined, so that the length of `key` is known.
+[[gnu::always_inline]] inline void add_number(line_writer& out, std::string_view key, std::uint64_t value)
 {
-    std::array<char, 20> digits;  // NOLINT(cppcoreguidelines-pro-type-member-init): written before it is read
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out += key;
-    out.append(digits.data(), end);
+    out.add(key);
+    out.add_number(value);
 }
 
 // Milliseconds with three decimals; what lies below is cut.
-void append_milliseconds(std::string& out, std::string_view key, std::chrono::nanoseconds time)
+[[gnu::always_inline]] inline void
+add_milliseconds(line_writer& out, std::string_view key, std::chrono::nanoseconds time)
 {
     const auto microseconds = static_cast<std::uint64_t>(std::max<std::int64_t>(time.count(), 0)) / 1000;
-    append_number(out, key, microseconds / 1000);
+    add_number(out, key, microseconds / 1000);
     const auto rest = microseconds % 1000;
     const std::array<char, 4> decimals{
         '.',
@@ -39,25 +38,32 @@ void append_milliseconds(std::string& out, std::string_view key, std::chrono::na
         static_cast<char>('0' + rest / 10 % 10),
         static_cast<char>('0' + rest % 10)
     };
-    out.append(decimals.data(), decimals.size());
+    out.add({decimals.data(), decimals.size()});
 }
 
-void append_trace(std::string& out, const core::trace_context& at)
+void add_trace(line_writer& out, const core::trace_context& at)
 {
     if (at) {
-        out += R"(,"trace_id":")";
-        core::append_hex(out, at.trace);
-        out += R"(","span_id":")";
-        core::append_hex(out, at.span);
-        out += '"';
+        out.add(R"(,"trace_id":")");
+        out.add_hex(at.trace.high);
+        out.add_hex(at.trace.low);
+        out.add(R"(","span_id":")");
+        out.add_hex(at.span);
+        out.add("\"");
     }
 }
 
-void append_name(std::string& out, std::string_view key, std::string_view name)
+[[gnu::always_inline]] inline void add_name(line_writer& out, std::string_view key, std::string_view name)
 {
-    out += key;
-    out += name;
-    out += '"';
+    out.add(key);
+    out.add(name);
+    out.add("\"");
+}
+
+void add_text(line_writer& out, std::string_view key, std::string_view text, std::size_t limit = std::string_view::npos)
+{
+    out.add(key);
+    out.add_json_string(core::cut_utf8(text, limit));
 }
 
 }  // namespace
@@ -93,7 +99,9 @@ void access_log::write(const model::request_record& record, core::wall_time now)
     if (before > 0) {
         lines_ += '\n';
     }
-    append_line(record, now);
+    line_writer line{lines_};
+    add_line(line, record, now);
+    line.end();
     if (before > 0 && lines_.size() > limits_.batch) {
         sink_.write(std::string_view{lines_}.substr(0, before));
         lines_.erase(0, before + 1);
@@ -111,7 +119,7 @@ void access_log::flush()
     }
 }
 
-void access_log::append_start(core::wall_time now)
+void access_log::add_start(line_writer& out, core::wall_time now)
 {
     const auto second = std::chrono::floor<std::chrono::seconds>(now);
     if (second != second_) {
@@ -124,86 +132,80 @@ void access_log::append_start(core::wall_time now)
     start_[milliseconds_at] = static_cast<char>('0' + milliseconds / 100);
     start_[milliseconds_at + 1] = static_cast<char>('0' + milliseconds / 10 % 10);
     start_[milliseconds_at + 2] = static_cast<char>('0' + milliseconds % 10);
-    lines_ += start_;
+    out.add(start_);
 }
 
-void access_log::append_text(std::string_view key, std::string_view text, std::size_t limit)
+void access_log::add_failure(line_writer& out, const model::request_record& record) const
 {
-    lines_ += key;
-    core::append_json_string(lines_, core::cut_utf8(text, limit));
-}
-
-void access_log::append_failure(const model::request_record& record)
-{
-    append_name(lines_, R"(,"code":")", core::name(*record.code));  // NOLINT(*-optional-access): its caller has looked
-    append_name(lines_, R"(,"from":")", core::name(record.from));
+    add_name(out, R"(,"code":")", core::name(*record.code));  // NOLINT(*-optional-access): its caller has looked
+    add_name(out, R"(,"from":")", core::name(record.from));
     if (!record.detail.empty()) {
-        append_text(R"(,"detail":)", record.detail, limits_.detail);
+        add_text(out, R"(,"detail":)", record.detail, limits_.detail);
     }
 }
 
-void access_log::append_line(const model::request_record& record, core::wall_time now)
+void access_log::add_line(line_writer& out, const model::request_record& record, core::wall_time now)
 {
-    append_start(now);
-    core::append_hex(lines_, next_id_++);
-    append_name(lines_, R"(","route":")", model::name(record.where));
+    add_start(out, now);
+    out.add_hex(next_id_++);
+    add_name(out, R"(","route":")", model::name(record.where));
     if (!record.http_method.empty()) {
-        append_text(R"(,"method":)", record.http_method);
+        add_name(out, R"(,"method":")", record.http_method);
     }
     if (!record.principal.empty()) {
-        append_text(R"(,"principal":)", record.principal, limits_.principal);
-        append_text(R"(,"provider":)", record.provider);
+        add_text(out, R"(,"principal":)", record.principal, limits_.principal);
+        add_text(out, R"(,"provider":)", record.provider);
     }
     if (!record.agent.empty()) {
-        append_text(R"(,"agent":)", record.agent);
+        add_text(out, R"(,"agent":)", record.agent);
     }
     if (!record.management_method.empty()) {
-        append_text(R"(,"rpc":)", record.management_method);
+        add_text(out, R"(,"rpc":)", record.management_method);
     } else if (record.rpc_method) {
-        append_name(lines_, R"(,"rpc":")", a2a::name(*record.rpc_method));
+        add_name(out, R"(,"rpc":")", a2a::name(*record.rpc_method));
     } else if (record.mcp_method) {
-        append_name(lines_, R"(,"rpc":")", method_label(*record.mcp_method));
+        add_name(out, R"(,"rpc":")", method_label(*record.mcp_method));
     }
     if (!record.tool.empty()) {
-        append_text(R"(,"tool":)", record.tool, limits_.principal);
+        add_text(out, R"(,"tool":)", record.tool, limits_.principal);
     }
     if (record.era) {
-        append_name(lines_, R"(,"era":")", mcp::name(*record.era));
+        add_name(out, R"(,"era":")", mcp::name(*record.era));
     }
     if (record.translated) {
-        lines_ += R"(,"translated":true)";
+        out.add(R"(,"translated":true)");
     }
     if (!record.session.empty()) {
-        append_name(lines_, R"(,"session":")", record.session);
+        add_name(out, R"(,"session":")", record.session);
     }
-    append_number(lines_, R"(,"status":)", record.status);
+    add_number(out, R"(,"status":)", record.status);
     if (record.code) {
-        append_failure(record);
+        add_failure(out, record);
     }
-    append_number(lines_, R"(,"bytes_in":)", record.bytes_in);
-    append_number(lines_, R"(,"bytes_out":)", record.bytes_out);
+    add_number(out, R"(,"bytes_in":)", record.bytes_in);
+    add_number(out, R"(,"bytes_out":)", record.bytes_out);
     if (record.first_byte > std::chrono::nanoseconds::zero()) {
-        append_milliseconds(lines_, R"(,"ttfb_ms":)", record.first_byte);
+        add_milliseconds(out, R"(,"ttfb_ms":)", record.first_byte);
     }
-    append_milliseconds(lines_, R"(,"ms":)", record.total);
+    add_milliseconds(out, R"(,"ms":)", record.total);
     if (!record.peer.empty()) {
-        append_text(R"(,"peer":)", record.peer, limits_.peer);
+        add_text(out, R"(,"peer":)", record.peer, limits_.peer);
     }
     if (!record.client.empty()) {
-        append_text(R"(,"client":)", record.client, limits_.peer);
+        add_text(out, R"(,"client":)", record.client, limits_.peer);
     }
     if (record.stream) {
-        append_name(lines_, R"(,"stream":")", model::name(*record.stream));
+        add_name(out, R"(,"stream":")", model::name(*record.stream));
     }
     if (record.card) {
-        append_name(lines_, R"(,"card":")", model::name(*record.card));
+        add_name(out, R"(,"card":")", model::name(*record.card));
     }
     if (record.sent.attempts > 0) {
-        append_number(lines_, R"(,"endpoint":)", record.endpoint);
-        append_number(lines_, R"(,"attempts":)", record.sent.attempts);
+        add_number(out, R"(,"endpoint":)", record.endpoint);
+        add_number(out, R"(,"attempts":)", record.sent.attempts);
     }
-    append_trace(lines_, record.trace);
-    lines_ += '}';
+    add_trace(out, record.trace);
+    out.add("}");
 }
 
 }  // namespace gateway::telemetry

@@ -14,6 +14,8 @@
 
 namespace gateway::telemetry {
 
+class line_writer;
+
 struct access_log_limits {
     std::size_t batch = 16 * 1024;  // bytes handed over at once; a line that is longer goes alone
     std::size_t detail = 200;       // bytes of a failure's detail that are written, less what would split a character
@@ -51,10 +53,9 @@ public:
     void flush();
 
 private:
-    void append_line(const model::request_record& record, core::wall_time now);
-    void append_start(core::wall_time now);
-    void append_text(std::string_view key, std::string_view text, std::size_t limit = std::string_view::npos);
-    void append_failure(const model::request_record& record);
+    void add_line(line_writer& out, const model::request_record& record, core::wall_time now);
+    void add_start(line_writer& out, core::wall_time now);
+    void add_failure(line_writer& out, const model::request_record& record) const;
 
     core::log_sink& sink_;
     bool enabled_;

@@ -177,7 +177,8 @@ std::optional<net::routine<>> access_guard::admit_one_more(request_context& requ
     const auto where = request.to.where;
     const bool reaches_agent = !asks_first(request) && (where == model::route::card || where == model::route::call ||
                                                         where == model::route::mcp || where == model::route::relay);
-    const auto* known = limits_ && reaches_agent && request.sees_agent ? known_.find(request.to.agent) : nullptr;
+    const auto* known =
+        limits_ && reaches_agent && request.sees_agent ? known_.find(request.to.agent, request.sighted) : nullptr;
     if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {
         return std::nullopt;
     }
@@ -188,7 +189,7 @@ std::optional<net::routine<>> access_guard::admit_one_more(request_context& requ
 
 std::optional<net::routine<>> access_guard::admit_to_agent(request_context& request) const
 {
-    const auto* known = known_.find(request.to.agent);
+    const auto* known = known_.find(request.to.agent, request.sighted);
     const auto* caller = request.principal();
     request.sees_agent = known != nullptr && request.access->may_discover(known->entry->record, caller);
     if (!request.sees_agent) {

@@ -58,27 +58,40 @@ agent_exchange::~agent_exchange()
     discard();
 }
 
-// The breaker hears of it before the caller does, whose next call it may be for.
+// The breaker hears of it before the caller does, whose next call it may be for. One routine for all attempts: a call that waits for
+// its agent keeps no frame more than it needs.
 net::routine<core::result<>> agent_exchange::begin()
 {
     attempts_.begin(caller_.owner().now());
     core::result<> done = core::gateway_error(errc::circuit_open);
-    bool fresh = false;  // an idle connection may have ended too
-    while (attempts_.admit(caller_.owner().now())) {
-        done = co_await attempt(fresh);
-        auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
-        const auto now = caller_.owner().now();
-        if (!done && call_.deadline.asked_and_over(now)) {
-            how = reach::call_end::unknown;  // the agent had less than its time
+    bool fresh = false;    // an idle connection may have ended too
+    bool resends = false;  // the same attempt, on a connection of its own
+    while (resends || attempts_.admit(caller_.owner().now())) {
+        first_byte_.reset();
+        connected_ = false;
+        span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
+        done = core::result<>{};
+        if (fresh || !take_connection()) {
+            done = co_await make_connection();
         }
-        attempts_.end(how, now);
-        span_.note(done, done ? head().status : 0, now);
         if (done) {
-            break;
+            connected_ = true;
+            if (!begin_request()) {
+                done = co_await finish_request();
+            }
         }
-        const bool answer_began = connected_ && (first_byte_ || interim_ > 0 || !side().received().empty());
-        discard();
-        if (call_.deadline.over(now) || !attempts_.again({done.error().code, connected_, answer_began}, now)) {
+        if (done) {
+            done = co_await read_head();
+        }
+        resends = !done && never_arrived(done.error());
+        if (resends) {
+            span_.note(done, 0, caller_.owner().now());
+            close();
+            attempts_.sent_again();
+            fresh = true;
+            continue;
+        }
+        if (!goes_on_after(done)) {
             break;
         }
         fresh = connected_;
@@ -86,41 +99,29 @@ net::routine<core::result<>> agent_exchange::begin()
     co_return done;
 }
 
-// Once more if the connection was a used one and the call did not arrive.
-net::routine<core::result<>> agent_exchange::attempt(bool fresh)
+// A used connection had ended before it took the call.
+bool agent_exchange::never_arrived(const core::error& why)
 {
-    first_byte_.reset();
-    for (;;) {
-        core::result<> done;
-        connected_ = false;
-        span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
-        if (fresh || !take_connection()) {
-            done = co_await make_connection();
-            if (!done) {
-                co_return done;
-            }
-        }
-        connected_ = true;
-        if (!begin_request()) {
-            done = co_await finish_request();
-        }
-        if (done) {
-            done = co_await read_head();
-        }
-        if (done) {
-            co_return done;
-        }
-        const bool nothing_came = side().received().empty();
-        const bool again = done.error().code == errc::upstream_reset && lease_->reused() && nothing_came &&
-                           !call_.passed && lease_->ended_before(sent_before_);
-        if (!again) {
-            co_return done;
-        }
-        span_.note(done, 0, caller_.owner().now());
-        close();
-        attempts_.sent_again();
-        fresh = true;
+    return connected_ && why.code == errc::upstream_reset && lease_->reused() && side().received().empty() &&
+           !call_.passed && lease_->ended_before(sent_before_);
+}
+
+// Whether there is another attempt, now that this one is over.
+bool agent_exchange::goes_on_after(const core::result<>& done)
+{
+    auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+    const auto now = caller_.owner().now();
+    if (!done && call_.deadline.asked_and_over(now)) {
+        how = reach::call_end::unknown;  // the agent had less than its time
     }
+    attempts_.end(how, now);
+    span_.note(done, done ? head().status : 0, now);
+    if (done) {
+        return false;
+    }
+    const bool answer_began = connected_ && (first_byte_ || interim_ > 0 || !side().received().empty());
+    discard();
+    return !call_.deadline.over(now) && attempts_.again({done.error().code, connected_, answer_began}, now);
 }
 
 // An idle connection to this agent, if there is one.
@@ -307,15 +308,21 @@ core::steady_time agent_exchange::head_due() const noexcept
 
 net::routine<core::result<>> agent_exchange::await_event(core::steady_time until)
 {
-    const auto silent_until = watch_ != nullptr ? watch_->due() : core::steady_time::max();
+    const auto silent_until = this->silent_until();
     const auto how = co_await wait_.until(std::min(until, silent_until));
-    if (how == woken::late && silent_until < until) {
+    if (how == woken::by_event) {
+        co_return core::result<>{};
+    }
+    co_return co_await after_wait(how, silent_until < until);
+}
+
+// Of a wait for the agent that no event has ended. `for_watch`: it was to last until the watch is asked.
+net::routine<core::result<>> agent_exchange::after_wait(woken how, bool for_watch)
+{
+    if (how == woken::late && for_watch) {
         co_return co_await watch_->break_silence();
     }
-    if (how != woken::by_event) {
-        co_return call_.deadline.interrupted(how, "answer", caller_.owner().now());
-    }
-    co_return core::result<>{};
+    co_return call_.deadline.interrupted(how, "answer", caller_.owner().now());
 }
 
 net::routine<core::result<>> agent_exchange::read_head()
@@ -330,9 +337,13 @@ net::routine<core::result<>> agent_exchange::read_head()
             co_return core::upstream_error(errc::upstream_reset, side().read_error().message());
         }
         side().arm();
-        auto waited = co_await await_event(until);
-        if (!waited) {
-            co_return waited;
+        const auto silent_until = this->silent_until();
+        const auto how = co_await wait_.until(std::min(until, silent_until));
+        if (how != woken::by_event) {
+            auto waited = co_await after_wait(how, silent_until < until);
+            if (!waited) {
+                co_return waited;
+            }
         }
     }
 }

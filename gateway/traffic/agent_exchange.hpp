@@ -83,13 +83,16 @@ public:
 
 private:
     void close();
-    net::routine<core::result<>> attempt(bool fresh);
+    bool never_arrived(const core::error& why);
+    bool goes_on_after(const core::result<>& done);
     bool take_connection();
     net::routine<core::result<>> make_connection();
     bool begin_request();
     net::routine<core::result<>> finish_request();
     net::routine<core::result<>> pass_request_body();
     net::routine<core::result<>> finish_write();
+    core::steady_time silent_until() const { return watch_ != nullptr ? watch_->due() : core::steady_time::max(); }
+    [[gnu::noinline]] net::routine<core::result<>> after_wait(woken how, bool for_watch);
     net::routine<core::result<>> read_head();
     core::result<> parse_head();
 

@@ -203,13 +203,22 @@ void agent_relay::note_outcome(request_context& request, const relay_outcome& ou
     }
 }
 
+// No routine of its own: mostly there is nothing to wait for in front of the call, which may wait for long.
 net::routine<> agent_relay::pass(request_context& request)
 {
     if (auto refusal = refuse(request)) {
-        co_await std::move(*refusal);
-        co_return;
+        return std::move(*refusal);
     }
-    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    const auto& agent = *request.call->agent;  // NOLINT(*-optional-access): only what is relayed comes here
+    if (model::exchanges_tokens(agent.record) || agent.awaits_token) {
+        return pass_with_token(request);
+    }
+    return admit(request);
+}
+
+net::routine<> agent_relay::pass_with_token(request_context& request)
+{
+    const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     if (model::exchanges_tokens(call.agent->record)) {
         const bool found = co_await find_caller_token(request);
         if (!found) {
@@ -223,25 +232,35 @@ net::routine<> agent_relay::pass(request_context& request)
             co_return;
         }
     }
+    co_await admit(request);
+}
+
+net::routine<> agent_relay::admit(request_context& request)
+{
     complete(request);
-    call.deadline = deadline_of(request);
-    call_place place;
-    auto admitted = admission_.enter(request, place);
+    request.call->deadline = deadline_of(request);  // NOLINT(*-optional-access): only what is relayed comes here
+    auto admitted = admission_.enter(request);
     if (!admitted) {
-        admitted = co_await admission_.wait(request, place);
+        return wait_for_place(request);
     }
-    if (*admitted) {
-        co_await send(request, place);
+    return *admitted ? send(request) : respond_call_error(request, std::move(*admitted).error());
+}
+
+net::routine<> agent_relay::wait_for_place(request_context& request)
+{
+    auto admitted = co_await admission_.wait(request);
+    if (admitted) {
+        co_await send(request);
     } else {
-        co_await respond_call_error(request, std::move(*admitted).error());
+        co_await respond_call_error(request, std::move(admitted).error());
     }
 }
 
 // With its place, which the stream of an answer changes.
-net::routine<> agent_relay::send(request_context& request, call_place& place)
+net::routine<> agent_relay::send(request_context& request)
 {
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    call.place = &place;
+    call.place = &request.place;
     const relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,

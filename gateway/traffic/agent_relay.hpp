@@ -52,8 +52,11 @@ private:
 
     void complete(request_context& request) const;
     call_deadline deadline_of(const request_context& request) const;
-    net::routine<> send(request_context& request, call_place& place);
+    net::routine<> admit(request_context& request);
+    net::routine<> send(request_context& request);
     // Not inlined, as in relay.hpp.
+    [[gnu::noinline]] net::routine<> pass_with_token(request_context& request);
+    [[gnu::noinline]] net::routine<> wait_for_place(request_context& request);
     [[gnu::noinline]] net::routine<bool> find_token(request_context& request);
     [[gnu::noinline]] net::routine<bool> find_caller_token(request_context& request);
     static void note_outcome(request_context& request, const relay_outcome& outcome);

@@ -39,7 +39,7 @@ void answer_writer::write_fields(
     if (net::http1::find(head.fields, net::http1::field_name::date) == nullptr) {
         net::http1::head_writer{text}.field("Date", caller_.owner().http_date());
     }
-    tasks_.begin(head);
+    tasks_.begin(head, care);
 }
 
 void answer_writer::add_head(std::optional<std::uint64_t> length)

@@ -120,7 +120,7 @@ std::optional<core::error> call_admission::objection(request_context& request) c
     return level >= no_calls || large || listens ? std::optional{shed(request, shed_reason::overload)} : std::nullopt;
 }
 
-std::optional<core::result<>> call_admission::enter(request_context& request, call_place& place) const
+std::optional<core::result<>> call_admission::enter(request_context& request) const
 {
     const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     const auto level = control_.overload();
@@ -131,17 +131,17 @@ std::optional<core::result<>> call_admission::enter(request_context& request, ca
         return core::result<>{};  // it is not called over HTTP
     }
     auto& gate = *request.agent->calls;
-    if (wants_stream(call) && !place.reserve_stream(gate)) {
+    if (wants_stream(call) && !request.place.reserve_stream(gate)) {
         return shed(request, shed_reason::streams);
     }
     if (!gate.try_enter()) {
         return std::nullopt;
     }
-    place.hold(gate);
+    request.place.hold(gate);
     return core::result<>{};
 }
 
-net::routine<core::result<>> call_admission::wait(request_context& request, call_place& place) const
+net::routine<core::result<>> call_admission::wait(request_context& request) const
 {
     auto& caller = request.caller;
     const auto agent = request.agent;
@@ -164,7 +164,7 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
     metrics_.observe_queue(std::chrono::steady_clock::now() - begun);
     switch (waiter->now()) {
         case state::admitted:
-            place.hold(gate);
+            request.place.hold(gate);
             if (how == woken::ended || how == woken::caller_gone) {
                 break;
             }
@@ -181,7 +181,7 @@ net::routine<core::result<>> call_admission::wait(request_context& request, call
         case state::left:
             break;
     }
-    place.give_back();
+    request.place.give_back();
     if (how == woken::late && until < deadline.due && !deadline.over(caller.owner().now())) {
         co_return shed(request, shed_reason::queue_timeout);
     }

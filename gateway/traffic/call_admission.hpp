@@ -4,7 +4,6 @@
 #include "core/error.hpp"
 #include "gateway/reach/overload.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
-#include "gateway/traffic/call_place.hpp"
 #include "net/loop/routine.hpp"
 
 #include <optional>
@@ -33,11 +32,11 @@ public:
     // connections then.
     std::optional<core::error> objection(request_context& request) const;
 
-    // For request.call: whether it has a place now, or why it gets none; nothing: it has to wait. The request outlives the place.
-    std::optional<core::result<>> enter(request_context& request, call_place& place) const;
+    // For request.call: whether request.place is one now, or why it gets none; nothing: it has to wait.
+    std::optional<core::result<>> enter(request_context& request) const;
 
     // Waits for one in the queue. Fails with overloaded and as waits do: interrupted().
-    net::routine<core::result<>> wait(request_context& request, call_place& place) const;
+    net::routine<core::result<>> wait(request_context& request) const;
 
 private:
     core::error shed(request_context& request, telemetry::shed_reason why) const;

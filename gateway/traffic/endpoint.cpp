@@ -22,9 +22,9 @@ bool lost_its_agent(const destination& to)
 
 }  // namespace
 
-const local_snapshot::known_agent* endpoint::known_agent(const request_context& request) const
+const local_snapshot::known_agent* endpoint::known_agent(request_context& request) const
 {
-    return request.sees_agent ? known_.find(request.to.agent) : nullptr;
+    return request.sees_agent ? known_.find(request.to.agent, request.sighted) : nullptr;
 }
 
 const local_snapshot::known_agent* endpoint::find_agent(request_context& request) const
@@ -169,11 +169,11 @@ void endpoint::add_card(request_context& request, a2a::dialect caller) const
     request.call->caller = request.owner ? *request.owner : nullptr;
 }
 
-extension_terms
-endpoint::extension_terms_of(const request_context& request, a2a::generation caller, a2a::generation agent) const
+extension_terms endpoint::extension_terms_of(request_context& request, a2a::generation caller, a2a::generation agent)
+    const
 {
     const auto& record = request.agent->record;
-    const auto* known = known_.find(record.id);
+    const auto* known = known_.find(record.id, request.sighted);
     const bool enforced = caller == a2a::generation::v1 || record.extensions_of_03;
     extension_terms terms{.caller = caller, .agent = agent};
     if (known != nullptr && known->card != nullptr) {

@@ -31,7 +31,7 @@ public:
 
 protected:
     // The agent of the request, if there is one that the caller may know of. Null: not. Holds until the next change.
-    const local_snapshot::known_agent* known_agent(const request_context& request) const;
+    const local_snapshot::known_agent* known_agent(request_context& request) const;
 
     // The same, and sets request.agent.
     const local_snapshot::known_agent* find_agent(request_context& request) const;
@@ -78,8 +78,7 @@ protected:
     static std::string_view asked_agent(const request_context& request) noexcept;
 
     // What a call of the agent, which is set, has to do with extensions, by the card that is known of it.
-    extension_terms extension_terms_of(const request_context& request, a2a::generation caller, a2a::generation agent)
-        const;
+    extension_terms extension_terms_of(request_context& request, a2a::generation caller, a2a::generation agent) const;
 
     // The answer to a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;

@@ -34,32 +34,34 @@ exchange_wait::exchange_wait(net::server_connection& caller, bool streaming) noe
 {
 }
 
-net::routine<woken> exchange_wait::until(core::steady_time time)
+// Why the wait is over already; nothing: it has begun, and ends at `wake_at` at the latest.
+std::optional<woken> exchange_wait::begin(core::steady_time time, core::steady_time& wake_at)
 {
     if (ended_ || caller_.aborted()) {
-        co_return woken::ended;
+        return woken::ended;
     }
     caller_.watch_caller();
-    auto wake_at = time;
     if (caller_.caller_left()) {
         const auto now = caller_.owner().now();
         if (!caller_left_at_) {
             caller_left_at_ = now;
         }
         if (streaming_ || caller_.was_reset() || now >= *caller_left_at_ + half_close_grace) {
-            co_return woken::caller_gone;
+            return woken::caller_gone;
         }
         wake_at = std::min(time, *caller_left_at_ + half_close_grace);
     }
     caller_.clock().start_until(wake_at);
-    co_await caller_.clock().wait();
+    return std::nullopt;
+}
+
+// `due`: it was to last until then.
+woken exchange_wait::ended_by(bool due) const
+{
     if (ended_ || caller_.aborted()) {
-        co_return woken::ended;
+        return woken::ended;
     }
-    if (caller_.clock().expired() && wake_at == time) {
-        co_return woken::late;
-    }
-    co_return woken::by_event;
+    return due && caller_.clock().expired() ? woken::late : woken::by_event;
 }
 
 void exchange_wait::end()

@@ -4,9 +4,9 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <coroutine>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -24,8 +24,26 @@ public:
     // `caller` outlives the wait. `streaming`: as expect_stream().
     exchange_wait(net::server_connection& caller, bool streaming) noexcept;
 
-    // After `by_event`, look at what has changed. Events of the agent's side must set caller.clock().wake().
-    net::routine<woken> until(core::steady_time time);
+    // To be awaited at once; gives `woken`. After `by_event`, look at what has changed. Events of the agent's side must set
+    // caller.clock().wake(). No routine, whose frame every wait would make.
+    auto until(core::steady_time time) noexcept
+    {
+        struct step {
+            exchange_wait& of;
+            core::steady_time time;
+            core::steady_time wake_at;
+            std::optional<woken> over;  // before it has begun
+
+            bool await_ready()
+            {
+                over = of.begin(time, wake_at);
+                return over.has_value();
+            }
+            void await_suspend(std::coroutine_handle<> who) noexcept { of.suspend(who); }
+            woken await_resume() const { return over ? *over : of.ended_by(wake_at == time); }
+        };
+        return step{*this, time, time, std::nullopt};
+    }
 
     // Every wait ends with woken::ended, the current one at once; the caller has a moment to take what was written.
     void end();
@@ -38,6 +56,10 @@ public:
     void caller_took_piece() noexcept { caller_left_at_.reset(); }
 
 private:
+    std::optional<woken> begin(core::steady_time time, core::steady_time& wake_at);
+    void suspend(std::coroutine_handle<> who) noexcept { caller_.clock().wait().await_suspend(who); }
+    woken ended_by(bool due) const;
+
     net::server_connection& caller_;
     std::optional<core::steady_time> caller_left_at_;
     bool streaming_;

@@ -304,12 +304,13 @@ void write_forwarding_fields(std::string& text, const field_list& fields, const 
         write_trusted(text, fields, hop);
         return;
     }
-    net::http1::head_writer out{text};
-    out.field(for_name, without_mapping(hop.peer));
-    out.field(scheme_name, hop.scheme);
+    // As few pieces as there are: each call is one.
+    text.append("X-Forwarded-For: ").append(without_mapping(hop.peer));
+    text.append("\r\nX-Forwarded-Proto: ").append(hop.scheme);
     if (!hop.host.empty()) {
-        out.field(host_name, hop.host);
+        text.append("\r\nX-Forwarded-Host: ").append(hop.host);
     }
+    text.append("\r\n");
 }
 
 }  // namespace gateway::traffic

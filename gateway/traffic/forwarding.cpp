@@ -62,6 +62,25 @@ bool stays_as_trace(field_name id, const forwarding_hop& hop) noexcept
     return hop.trace && (id == field_name::traceparent || (id == field_name::tracestate && !hop.trace->keeps_state));
 }
 
+// Whether named_by_connection() may be true of a field that hop_by_hop() is not: mostly `Connection` is there for `keep-alive` alone.
+bool nominates_fields(const net::http1::field_list& fields) noexcept
+{
+    return std::ranges::any_of(fields, [](const net::http1::field& line) {
+        return line.id == field_name::connection && !core::equal_ignoring_case(line.value, "keep-alive");
+    });
+}
+
+// A field as it was received, which is mostly in one piece.
+void add_line(std::string& text, const net::http1::field& line)
+{
+    const auto* const behind = line.name.data() + line.name.size();
+    if (behind + 2 == line.value.data() && behind[0] == ':' && behind[1] == ' ') {
+        text.append(line.name.data(), line.name.size() + 2 + line.value.size()).append("\r\n");
+    } else {
+        net::http1::head_writer{text}.field(line.name, line.value);
+    }
+}
+
 // A cookie of one agent would be sent to all agents of the gateway, if it sent any.
 bool stays_with_answer(field_name id)
 {
@@ -190,7 +209,7 @@ void write_request_fields(
     const auto* server = hop.agent != nullptr && hop.agent->record.mcp ? &*hop.agent->record.mcp : nullptr;
     const bool edited = body.answer != body_care::passes;
     const bool translated = body.answer == body_care::translated;
-    const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
+    const bool nominates = nominates_fields(head.fields);
     for (const auto& field : head.fields) {
         if (names(hop.deadlines, field.name)) {
             if (parse_deadline(field.value)) {
@@ -212,7 +231,7 @@ void write_request_fields(
         if (left) {
             out.field(field.name, *left - std::min<std::uint64_t>(*left, 1));
         } else {
-            out.field(field.name, field.value);
+            add_line(text, field);
         }
     }
     if (hop.trace) {
@@ -247,7 +266,7 @@ void write_answer_fields(
     out.status_line(head.status);
     const bool edited = body != body_care::passes;
     const bool translated = body == body_care::translated;
-    const bool nominates = net::http1::find(head.fields, field_name::connection) != nullptr;
+    const bool nominates = nominates_fields(head.fields);
     for (const auto& field : head.fields) {
         const bool renamed = !extensions_as.empty() && a2a::extension_field(field.name);
         if (stays_with_answer(field.id) || (edited && is_one_of(fields_of_bytes, field.name)) ||
@@ -256,7 +275,11 @@ void write_answer_fields(
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }
-        out.field(renamed ? extensions_as : field.name, field.value);
+        if (renamed) {
+            out.field(extensions_as, field.value);
+        } else {
+            add_line(text, field);
+        }
     }
     if (edited) {
         out.field("Cache-Control", "private, no-store");

@@ -23,6 +23,19 @@ public:
     // Null: no such agent. The pointer holds until the next change, so not across a co_await.
     const known_agent* find(std::string_view id) const;
 
+    // The same for a request, which has one agent but asks for it in several phases: while nothing changes, it is looked for once.
+    struct sighting {
+        const known_agent* agent = nullptr;
+        std::uint64_t version = 0;  // 0: nobody has looked
+    };
+    const known_agent* find(std::string_view id, sighting& last) const
+    {
+        if (last.version != version_) {
+            last = {find(id), version_};
+        }
+        return last.agent;
+    }
+
     // The agent that has this name, in lower case, among its own `hosts`; null: none has.
     const known_agent* find_by_host(std::string_view name) const;
     bool has_hosts() const noexcept { return !hosts_.empty(); }
@@ -33,7 +46,7 @@ public:
     const std::string& public_base() const noexcept { return public_base_; }
     const std::shared_ptr<const model::card_bytes>& key_set() const noexcept { return key_set_; }  // null: none
 
-    // Changes with everything that a list of the agents shows.
+    // Changes with everything that a list of the agents shows; never 0.
     std::uint64_t version() const noexcept { return version_; }
 
     // Null: none have been set.
@@ -58,7 +71,7 @@ private:
     std::shared_ptr<const model::card_bytes> key_set_;
     std::shared_ptr<const model::push_addresses> push_addresses_;
     std::string public_base_;
-    std::uint64_t version_ = 0;
+    std::uint64_t version_ = 1;
 };
 
 }  // namespace gateway::traffic

@@ -123,6 +123,10 @@ bool fits_any(const std::vector<std::string>& patterns, std::string_view path) n
 
 bool unambiguous(std::string_view path) noexcept
 {
+    const auto misleads = [](char c) { return c == '%' || c == '.' || c == '\\' || c == '\0'; };
+    if (std::ranges::none_of(path, misleads)) {
+        return true;
+    }
     while (!path.empty()) {
         if (!segment_unambiguous(take_segment(path).substr(1))) {
             return false;

@@ -8,7 +8,9 @@
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/traffic/answer_edit.hpp"
+#include "gateway/traffic/call_place.hpp"
 #include "gateway/traffic/dialect_bridge.hpp"
+#include "gateway/traffic/local_snapshot.hpp"
 #include "gateway/traffic/mcp_answer.hpp"
 #include "gateway/traffic/mcp_repair.hpp"
 #include "gateway/traffic/program_call.hpp"
@@ -54,6 +56,7 @@ struct request_context {
     destination to{};                      // void once the body has been read: its views lie in the request head
     std::shared_ptr<const access::access_plan> access{};   // null: callers need no credential
     core::result<access::caller> owner{access::caller{}};  // whose request it is; with `access`
+    local_snapshot::sighting sighted{};                    // of the agent that `to` or `agent` names
     bool sees_agent = true;                                // the caller may know of the agent
     named_facts named{};                                   // of a call that has been looked at
     bool may_call = true;                                  // the caller may call the agent, perhaps not every method
@@ -67,6 +70,7 @@ struct request_context {
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
     std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered
+    call_place place{};                                  // of the call, among those of `agent`
     bool translated =
         false;  // a client of the legacy era, whose server over streamable HTTP speaks only the modern one
     std::optional<model::push_receiver> push{};     // for whom a notification of an agent is

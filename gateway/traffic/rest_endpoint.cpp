@@ -104,7 +104,7 @@ void rest_endpoint::note_words(request_context& request) const
     request.error_profile = profile_of(settings_.errors.profile);
 }
 
-bool rest_endpoint::takes(const request_context& request) const
+bool rest_endpoint::takes(request_context& request) const
 {
     const auto& to = request.to;
     if (to.extended != extended_path::none || !is_meant(to)) {

@@ -20,7 +20,7 @@ public:
 
     // Whether the request, which is for a path below an agent, is one: the agent is known and speaks A2A, its `relay_paths` do
     // not let the path through as it is, and no other endpoint has it.
-    bool takes(const request_context& request) const;
+    bool takes(request_context& request) const;
 
     // After takes().
     net::routine<> look(request_context& request);

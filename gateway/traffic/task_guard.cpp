@@ -4,6 +4,8 @@
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 
+#include <functional>
+
 namespace gateway::traffic {
 namespace {
 
@@ -84,9 +86,10 @@ named_facts task_guard::look(std::string_view params, a2a::operation what) const
 {
     named_facts found;
     if (tasks_ != nullptr) {
-        static_cast<void>(a2a::each_named(params, [&](a2a::named kind, std::string_view id) {
+        auto visit = [&](a2a::named kind, std::string_view id) {
             return kind == a2a::named::context ? note_context(id, what, found) : note_task(id, found);
-        }));
+        };
+        static_cast<void>(a2a::each_named(params, std::ref(visit)));  // no copy, which would be allocated
     }
     return found;
 }

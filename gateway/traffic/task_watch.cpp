@@ -4,20 +4,28 @@
 
 namespace gateway::traffic {
 
-void task_watch::begin(const net::http1::response_head& head)
+void task_watch::begin(const net::http1::response_head& head, body_care care)
 {
     scan_.reset();
-    if (call_.tasks.index != nullptr && head.status >= 200 && head.status < 300 && has_identity_coding(head)) {
-        using enum a2a::task_scan::framing;
-        scan_.emplace(is_event_stream(head) ? events : document);
+    reads_ = call_.tasks.index != nullptr && head.status >= 200 && head.status < 300 && has_identity_coding(head);
+    if (reads_) {
+        events_ = is_event_stream(head);
+        const bool known = care == body_care::passes && head.body == net::http1::framing::length && !events_;
+        whole_ = known ? head.content_length : 0;
     }
 }
 
 void task_watch::see(std::string_view piece)
 {
-    if (scan_ && !scan_->feed(piece, *this)) {
-        scan_.reset();
+    if (!scan_) {
+        if (piece.size() == whole_ && !a2a::may_show_task(piece, call_.tasks.must_read())) {
+            reads_ = false;
+            return;
+        }
+        using enum a2a::task_scan::framing;
+        scan_.emplace(events_ ? events : document);
     }
+    reads_ = scan_->feed(piece, *this);
 }
 
 void task_watch::on_task(std::string_view id, std::optional<a2a::task_state> state)

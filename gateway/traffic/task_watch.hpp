@@ -8,6 +8,7 @@
 #include "net/http1/head.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string_view>
 
@@ -23,11 +24,11 @@ public:
     {
     }
 
-    // The head of the agent's answer. One that failed, or that comes in a content coding, shows nothing.
-    void begin(const net::http1::response_head& head);
+    // The head of the agent's answer, and what becomes of its body. One that failed, or that comes in a content coding, shows nothing.
+    void begin(const net::http1::response_head& head, body_care care);
 
     // Whether the body is to be seen.
-    bool reads() const noexcept { return scan_.has_value(); }
+    bool reads() const noexcept { return reads_; }
 
     // The next piece of the body. While it reads().
     void see(std::string_view piece);
@@ -39,7 +40,10 @@ private:
     net::server_connection& caller_;
     const relay_settings& settings_;
     const relay_call& call_;
-    std::optional<a2a::task_scan> scan_;
+    bool reads_ = false;
+    bool events_ = false;
+    std::uint64_t whole_ = 0;             // the size of a body that comes as it is; 0: another one
+    std::optional<a2a::task_scan> scan_;  // once a piece has come that may show something
 };
 
 }  // namespace gateway::traffic

@@ -272,10 +272,11 @@ bool traffic_handler::is_mcp_server(const request_context& request) const
 }
 
 // Whether its agent is still there, and called where this request went: what ends later says nothing of how the agent is now.
-bool traffic_handler::is_current(const request_context& request) const
+bool traffic_handler::is_current(request_context& request) const
 {
-    const auto* known = request.agent == nullptr ? nullptr : phases_->known.find(request.agent->record.id);
-    return known != nullptr && known->entry->call_url == model::first_of(*request.agent).call_url;
+    const auto& agent = request.agent;
+    const auto* known = agent ? phases_->known.find(agent->record.id, request.sighted) : nullptr;
+    return known != nullptr && known->entry->call_url == model::first_of(*agent).call_url;
 }
 
 void traffic_handler::account(request_context& request)

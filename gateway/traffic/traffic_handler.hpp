@@ -109,7 +109,7 @@ private:
     net::routine<> look(request_context& request);
     bool is_mcp_server(const request_context& request) const;
     bool relays(const request_context& request, std::string_view path) const;
-    bool is_current(const request_context& request) const;
+    bool is_current(request_context& request) const;
     void account(request_context& request);
 
     telemetry::access_log& lines_;

@@ -1,14 +1,18 @@
 #include "net/http1/grammar.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <limits>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 namespace net::http1 {
 namespace {
 
 using stage = head_scan::stage;
 
-constexpr std::size_t value_block = 16;
 constexpr unsigned most_options = 32;  // of all Connection fields of a head
 
 // OWS (RFC 9110 section 5.6.3).
@@ -165,25 +169,26 @@ bool valid_port(std::string_view text) noexcept
     return port <= 65535;
 }
 
-// Without a branch inside, so that the compiler compares the bytes side by side.
-bool all_values(const char* block) noexcept
-{
-    unsigned char others = 0;
-    for (std::size_t i = 0; i < value_block; ++i) {
-        const auto byte = static_cast<unsigned char>(block[i]);
-        const auto control = static_cast<unsigned char>(static_cast<int>(byte < 0x20) & static_cast<int>(byte != '\t'));
-        others = static_cast<unsigned char>(others | control | static_cast<unsigned char>(byte == 0x7F));
-    }
-    return others == 0;
-}
-
 }  // namespace
 
 std::size_t skip_values(std::string_view in, std::size_t at) noexcept
 {
-    while (in.size() - at >= value_block && all_values(in.data() + at)) {
-        at += value_block;
+#if defined(__SSE2__)
+    constexpr std::size_t value_block = 16;
+    const auto last_control = _mm_set1_epi8(0x1F);
+    const auto tab = _mm_set1_epi8('\t');
+    const auto del = _mm_set1_epi8(0x7F);
+    for (; in.size() - at >= value_block; at += value_block) {
+        const auto block = _mm_loadu_si128(reinterpret_cast<const __m128i*>(in.data() + at));
+        const auto controls = _mm_cmpeq_epi8(_mm_min_epu8(block, last_control), block);
+        const auto others =
+            _mm_or_si128(_mm_andnot_si128(_mm_cmpeq_epi8(block, tab), controls), _mm_cmpeq_epi8(block, del));
+        const auto places = static_cast<unsigned>(_mm_movemask_epi8(others));
+        if (places != 0) {
+            return at + static_cast<std::size_t>(std::countr_zero(places));
+        }
     }
+#endif
     return skip(in, at, value_byte);
 }
 

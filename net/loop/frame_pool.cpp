@@ -46,7 +46,7 @@ public:
     void give(void* frame, std::size_t size_class) noexcept
     {
         auto& list = lists_[size_class];
-        if (list.count == kept_bytes / ((size_class + 1) * step) || gone_) {
+        if ((list.count + 1) * (size_class + 1) * step > kept_bytes || gone_) {
             ::operator delete(frame);
             return;
         }

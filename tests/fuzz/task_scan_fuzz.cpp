@@ -33,9 +33,20 @@ void require(bool holds, const char* promise)
 class kept_tasks final : public a2a::task_sink {
 public:
     void on_task(std::string_view id, std::optional<a2a::task_state> state) override { all.emplace_back(id, state); }
+    void on_context(std::string_view /*id*/) override { context = true; }
 
     std::vector<shown> all;
+    bool context = false;
 };
+
+// What is passed by shows nothing.
+void check_passed_by(std::string_view text)
+{
+    kept_tasks tasks;
+    task_scan{task_scan::framing::document}.feed(text, tasks);
+    require(tasks.all.empty() || a2a::may_show_task(text, false), "a document that is passed by shows no task\n");
+    require(!tasks.context || a2a::may_show_task(text, true), "a document that is passed by shows no context\n");
+}
 
 std::vector<shown> found(std::string_view body, task_scan::framing how, std::size_t size)
 {
@@ -140,6 +151,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         }
         if (how == task_scan::framing::document) {
             check_document(text, whole);
+            check_passed_by(text);
         }
     }
     if (text.find_first_of("\r\n") == std::string_view::npos) {

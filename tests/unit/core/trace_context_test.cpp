@@ -122,4 +122,21 @@ TEST_CASE("ids are written with all their digits")
     CHECK(out == "00000000000000010000000000000002");
 }
 
+TEST_CASE("every hexadecimal digit is written at every place")
+{
+    for (unsigned place = 0; place < 16; ++place) {
+        for (std::uint64_t digit = 0; digit < 16; ++digit) {
+            std::string out;
+            core::append_hex(out, digit << (4 * place));
+            std::string expected(16, '0');
+            expected[15 - place] = "0123456789abcdef"[digit];
+            CHECK(out == expected);
+        }
+    }
+    std::string out;
+    core::append_hex(out, std::uint64_t{0xfedcba9876543210});
+    core::append_hex(out, std::uint64_t{0xffffffffffffffff});
+    CHECK(out == "fedcba9876543210ffffffffffffffff");
+}
+
 TEST_SUITE_END();

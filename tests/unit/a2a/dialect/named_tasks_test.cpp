@@ -101,6 +101,10 @@ TEST_CASE("What names no task is passed by, whatever its texts hold, and what ma
              "\"message\":{\"referenceTaskId\xC5\xBF\":[\"t\"],\"reference_ta\xC5\xBF\xE2\x84\xAA_ids\":[\"u\"]}",
              R"("x\"id":"no","idx":"no","messageid":"no","d":"no")",
              R"("configuration":{"id":"no"},"metadata":{"taskId":"no"})",
+             R"("ID":"t","Id":"u","i_d":"v","_id":"w","id_":"x")",
+             R"("TASK_ID":"t","taskI_D":"u","task__id":"v","Parent":"tasks/w","pare_nt":"tasks/x","nam_e":"tasks/y")",
+             "\"message\":{\"tas\xE2\x84\xAAId\":\"t\",\"referenceTaskI_ds\":[\"u\"],\"REFERENCETASKIDS\":[\"v\"]}",
+             R"("kid":"no","uid":"no","grid":"no","ids":["no"],"game":"no","agent":"no","time":"no","":"no","e":"no")",
          }) {
         CAPTURE(members);
         CHECK(named("{" + members + "}") == named_behind_first(members));

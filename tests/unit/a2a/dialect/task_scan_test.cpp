@@ -267,4 +267,53 @@ TEST_CASE("The context of a task, an update or a message is told, if it stands i
     CHECK(contexts_in(R"({"contextId":")" + longest + R"(c"})").empty());
 }
 
+TEST_CASE("A document that is passed by shows no task, and one that may show one is not passed by")
+{
+    using a2a::may_show_task;
+    for (const std::string_view nothing : {
+             "",
+             "{}",
+             R"({"jsonrpc":"2.0","id":1,"result":{"kind":"message","messageId":"m","taskId":"t","parts":[{"text":"status: artifact"}]}})",
+             R"({"id":"t","text":"a \\ and \"status\" in a text, and no name"})",
+             R"({"a":["status","artifact"],"b":"artifact","state":"working"})",
+             "status:artifact:",
+         }) {
+        CAPTURE(nothing);
+        CHECK_FALSE(may_show_task(nothing, false));
+        CHECK_FALSE(may_show_task(nothing, true));
+        kept_tasks tasks;
+        task_scan{task_scan::framing::document}.feed(nothing, tasks);
+        CHECK(tasks.all.empty());
+        CHECK(tasks.contexts.empty());
+    }
+    for (const std::string_view task : {
+             R"({"id":"t","status":{"state":"working"}})",
+             "{\"id\":\"t\",\"status\" \t\r\n :{\"state\":\"working\"}}",
+             R"({"result":{"taskId":"t","artifact":{}}})",
+             R"({"id":"t","st\u0061tus":{"state":"working"}})",
+             R"({"id":"t","statu\u0073":{"state":"working"}})",
+             R"({"taskId":"t","\u0061rtifact":{}})",
+         }) {
+        CAPTURE(task);
+        CHECK(may_show_task(task, false));
+        CHECK(found(task).size() == 1);
+    }
+    constexpr std::string_view context = R"({"result":{"kind":"message","contextId":"c","parts":[]}})";
+    CHECK_FALSE(may_show_task(context, false));
+    CHECK(may_show_task(context, true));
+    CHECK(may_show_task(R"({"context\u0049d":"c"})", true));
+}
+
+TEST_CASE("Where the name of a task's member stands in a document makes no difference")
+{
+    for (std::size_t before = 0; before < 40; ++before) {
+        CAPTURE(before);
+        const auto document = "{\"" + std::string(before, 'x') + R"(":1,"id":"t","status":{"state":"working"}})";
+        CHECK(a2a::may_show_task(document, false));
+        auto cut = document;
+        cut.resize(document.find("\":{"));
+        CHECK_FALSE(a2a::may_show_task(cut, false));
+    }
+}
+
 TEST_SUITE_END();

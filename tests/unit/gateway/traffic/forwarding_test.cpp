@@ -356,4 +356,36 @@ TEST_CASE("What the agent says of extensions has the caller's name for it")
     CHECK(text == "HTTP/1.1 200 OK\r\na2a-extensions: u:a\r\nX-One: 1\r\n");
 }
 
+TEST_CASE("A field passes as it came, with one space behind its colon if it came with none or several")
+{
+    constexpr std::string_view received =
+        "POST / HTTP/1.1\r\nHost: gw.test\r\n"
+        "X-One: 1\r\nX-Two:2\r\nX-Three:  3 \r\nX-Four:\t4\r\nX-Five: \r\nX-Six: a: b\r\n\r\n";
+    net::http1::request_parser parser{{}};
+    REQUIRE(parser.parse(received).value() == received.size());
+    std::string text;
+    gateway::traffic::write_request_fields(text, parser.head(), {}, stranger);
+    CHECK(
+        text.find("X-One: 1\r\nX-Two: 2\r\nX-Three: 3\r\nX-Four: 4\r\nX-Five: \r\nX-Six: a: b\r\n") != std::string::npos
+    );
+}
+
+TEST_CASE("What Connection names beside keep-alive ends here, in any number of its fields")
+{
+    net::http1::request_head head;
+    head.verb = net::http1::method::post;
+    const auto written_with = [&](const lines& fields) {
+        head.fields = fields_of(fields);
+        std::string text;
+        gateway::traffic::write_request_fields(text, head, {}, stranger);
+        return text;
+    };
+    CHECK(written_with({{"Connection", "Keep-Alive"}, {"X-Hop", "1"}}).find("X-Hop: 1") != std::string::npos);
+    CHECK(written_with({{"Connection", "keep-alive, x-hop"}, {"X-Hop", "1"}}).find("X-Hop") == std::string::npos);
+    CHECK(
+        written_with({{"Connection", "keep-alive"}, {"X-Hop", "1"}, {"Connection", "x-hop"}}).find("X-Hop") ==
+        std::string::npos
+    );
+}
+
 TEST_SUITE_END();

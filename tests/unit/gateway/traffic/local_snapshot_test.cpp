@@ -105,4 +105,28 @@ TEST_CASE("the version changes with everything that a list of agents shows, and 
     CHECK(changed());
 }
 
+TEST_CASE("An agent that a request has seen is looked for again when something has changed")
+{
+    gateway::traffic::local_snapshot known;
+    gateway::traffic::local_snapshot::sighting last;
+    CHECK(known.find("a", last) == nullptr);
+    CHECK(known.find("a", last) == nullptr);
+    known.set_agent("a", agent("a"));
+    const auto* seen = known.find("a", last);
+    REQUIRE(seen != nullptr);
+    CHECK(seen == known.find("a"));
+    CHECK(known.find("whatever it is called", last) == seen);  // nothing has changed
+    known.set_card("a", card(std::make_shared<const card_bytes>()));
+    REQUIRE(known.find("a", last) != nullptr);
+    CHECK(known.find("a", last)->card != nullptr);
+    const auto other = agent("a");
+    known.set_agent("a", other);
+    REQUIRE(known.find("a", last) != nullptr);
+    CHECK(known.find("a", last)->entry == other);
+    known.set_agent("a", nullptr);
+    CHECK(known.find("a", last) == nullptr);
+    known.replace(snapshot_of({"a"}));
+    CHECK(known.find("a", last) == known.find("a"));
+}
+
 TEST_SUITE_END();
