@@ -76,6 +76,8 @@ OVERVIEW = ("overview", "Cardea: overview", "What callers get, and which agents 
               [(rate("cardea_shed_total", GATEWAY, "reason"), "{{reason}}")], stack=True),
         panel("Time in the queue", "99 % of the calls had a place at their agent after this time.", "s",
               [(quantile(0.99, "cardea_queue_seconds", GATEWAY, "instance"), "{{instance}}")]),
+        panel("Calls that were sent again", "By reason. `unconnected`: another endpoint got the call at once.", "reqps",
+              [(rate("cardea_retries_total", GATEWAY, "reason"), "{{reason}}")], stack=True),
     ]),
     ("Agents", [
         panel("Status of agents", "One line an agent. Grey: unknown, for example never fetched.", "none",
@@ -134,6 +136,8 @@ ONE_AGENT = ("agent", "Cardea: one agent", "Everything about one agent. Choose i
               names={"1": ("closed", "green"), "2": ("half open", "orange"), "3": ("open", "red")}),
         panel("Opened breakers", "How often calls were kept away from an endpoint.", "reqps",
               [(rate("cardea_breaker_openings_total", AGENT, "endpoint"), "{{endpoint}}")]),
+        panel("Tasks by state", "Tasks that came to a state, as answers of the agent show. Only with `access.providers` or `push: mediate`.",
+              "reqps", [(rate("cardea_task_states_total", AGENT, "state"), "{{state}}")]),
     ]),
     ("Its card and its credentials", [
         panel("Requests for the card", "What the cache had. `stale`: callers got an older card.", "reqps",
@@ -278,6 +282,18 @@ ITSELF = ("gateway", "Cardea: the gateway itself", "Resources, configuration, co
         panel("Bytes", "From and to callers.", "Bps",
               [(rate("cardea_request_bytes_total", INSTANCE, "instance"), "{{instance}}: received"),
                (rate("cardea_response_bytes_total", INSTANCE, "instance"), "{{instance}}: sent")]),
+    ]),
+    ("Push notifications and traces", [
+        panel("Waiting notifications", "Push notifications that are not delivered yet. Only with `push: mediate`.", "none",
+              [(f"cardea_push_queue{{{INSTANCE}}}", "{{instance}}")]),
+        panel("Their bytes", "What waiting notifications take in the store.", "bytes",
+              [(f"cardea_push_queue_bytes{{{INSTANCE}}}", "{{instance}}")]),
+        panel("The oldest of them", "How long it has waited: its receiver does not answer, or is slow.", "s",
+              [(f"cardea_push_oldest_seconds{{{INSTANCE}}}", "{{instance}}")]),
+        panel("Deliveries", "Attempts by outcome. `retried`: another one follows.", "reqps",
+              [(rate("cardea_push_attempts_total", INSTANCE, "outcome"), "{{outcome}}")]),
+        panel("Spans", "Of recorded traces. Everything but `exported` is lost. Only with `trace.endpoint`.", "reqps",
+              [(rate("cardea_trace_spans_total", INSTANCE, "outcome"), "{{outcome}}")]),
     ]),
     ("Keys", [
         panel("Age of key sets", "Since the keys were read that tokens of a provider are checked with.", "s",

@@ -59,7 +59,7 @@ void add_http(page& into, const loop_totals& sum)
     }
     into.add(std::move(durations));
     auto shed = counter("cardea_shed_total", "Calls that were refused for load alone, by reason.");
-    each(sum.shed, [&](shed_reason why, std::uint64_t n) { shed.add_some({{"reason", name(why)}}, n); });
+    each(sum.shed, [&](shed_reason why, std::uint64_t n) { shed.add({{"reason", name(why)}}, n); });
     into.add(std::move(shed));
     family queue{
         "cardea_queue_seconds",
@@ -119,7 +119,7 @@ void add_retries(page& into, const loop_totals& sum)
 {
     auto retries = counter("cardea_retries_total", "Calls that were sent again, by why.");
     each(sum.retries, [&](model::retry_reason reason, std::uint64_t n) {
-        retries.add_some({{"reason", model::name(reason)}}, n);
+        retries.add({{"reason", model::name(reason)}}, n);
     });
     into.add(std::move(retries));
 }
@@ -132,10 +132,10 @@ void add_client_sessions(page& into, const loop_totals& sum, const gateway_sampl
         ended.add_some({{"reason", model::name(reason)}}, n + gateway.sessions_ended[static_cast<std::size_t>(reason)]);
     });
     into.add(std::move(ended));
-    auto recovered =
-        counter("cardea_mcp_recoveries_total", "Sessions that an MCP server had lost and that have begun again.");
-    recovered.add_some({}, gateway.recovered_sessions);
-    into.add(std::move(recovered));
+    into.add(
+        counter("cardea_mcp_recoveries_total", "Sessions that an MCP server had lost and that have begun again."),
+        gateway.recovered_sessions
+    );
     into.add(
         gauge(
             "cardea_mcp_parked_calls",

@@ -57,6 +57,13 @@ def check_alert(alert, group):
         complain(f"{name}: its runbook_url leads nowhere: {page}#{anchor}")
 
 
+def check_births(alert):
+    """A counter that first appears with what it counts has not risen: an alert about a single rise would stay silent."""
+    for name in re.findall(r"increase\((\w+)[^)]*\)\)* > 0$", alert["expr"]):
+        if name not in metrics.born_at_zero():
+            complain(f"{alert['alert']}: docs/operations.md does not say that {name} is there from 0")
+
+
 def expectation(alert, case, at):
     expected = [{
         "exp_labels": {**case["labels"], **alert["labels"]},
@@ -132,6 +139,7 @@ def main():
         for alert in group["rules"]:
             if "alert" in alert:
                 check_alert(alert, group["name"])
+                check_births(alert)
     records = [rule for rule in rules if "record" in rule]
     check_behaviour(alerts, records)
     known = metrics.known() | {rule["record"] for rule in records}

@@ -45,6 +45,15 @@ upgrade_under_calls() {
     install || return 1
     wait "$caller"
 }
+# A hand-over that is asked for while it is called, and that the watchdog outlives.
+hand_over_under_calls() {
+    local caller
+    node /calls.js http://127.0.0.1:4000/agents/words 200 15 >/calls &
+    caller=$!
+    sleep 2
+    curl -s -m 60 -X POST http://127.0.0.1:4001/handover | tee /handover | grep -q '"process"' || return 1
+    wait "$caller"
+}
 add_words() { cardea agents add words http://127.0.0.1:24010/ >/dev/null; }
 has_words() { cardea agents list | grep -q '"words"'; }
 everything_ready() { cardea agents get everything | grep -q '"state": *"ready"'; }
@@ -98,6 +107,20 @@ started=$(systemctl show -P MainPID cardea)
 check "an upgrade under 1,000 calls a second loses none" upgrade_under_calls
 cat /calls
 check "and another process serves" [ "$(systemctl show -P MainPID cardea)" != "$started" ]
+# Each process has to say every 3 s that it runs, the new one too.
+mkdir -p /run/systemd/system/cardea.service.d
+printf '[Service]\nWatchdogSec=6s\n' >/run/systemd/system/cardea.service.d/watchdog.conf
+systemctl daemon-reload
+systemctl restart cardea
+check "the service is ready with a short watchdog" within 20 ready
+started=$(systemctl show -P MainPID cardea)
+check "a hand-over under calls loses none" hand_over_under_calls
+cat /calls /handover && echo
+check "systemd knows the new process" grep -q "\"process\":$(systemctl show -P MainPID cardea)[,}]" /handover
+check "which is another one" [ "$(systemctl show -P MainPID cardea)" != "$started" ]
+check "the service was never ended for it" [ "$(systemctl is-active cardea) $(systemctl show -P NRestarts cardea)" = "active 0" ]
+rm -r /run/systemd/system/cardea.service.d
+systemctl daemon-reload
 check "the sockets can be disabled" systemctl disable --quiet --now cardea-traffic.socket cardea-admin.socket
 systemctl restart cardea
 check "the service binds its addresses again" within 20 ready

@@ -12,6 +12,12 @@ def served():
     return {name for span in re.findall(r"`([^`\n]+)`", page) for name in re.findall(r"\b(?:cardea|process)_[a-z_]+", span)}
 
 
+def born_at_zero():
+    """The counters that are on every page: those without labels, and those whose row says "from 0"."""
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (.*) \|$", (FOLDER.parents[1] / "docs/operations.md").read_text(), re.MULTILINE)
+    return {name for names, meaning in rows if not meaning.startswith("`") or "from 0" in meaning for name in re.findall(r"\w+", names)}
+
+
 def planned():
     lines = (FOLDER / "planned_metrics.txt").read_text().splitlines()
     return {line.split()[0] for line in lines if line and not line.startswith("#")}

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # The Debian package: lintian and mandoc accept it, its files have the right modes, its completions complete, the gateway in it
-# runs with the configuration in it, and a second build gives the same bytes. `./dev deploy-test package` calls this.
-# CARDEA_BINARIES: a folder with binaries to package instead of building them.
+# runs with the configuration in it, the links of its pages lead to installed files, and a build in another folder gives the same bytes.
+# `./dev deploy-test package` calls this. CARDEA_BINARIES: a folder with binaries to package instead of building them, twice.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
@@ -104,13 +104,31 @@ check_release() {
     tar -tf build/package/cardea-chart-*.tgz cardea/files/cardea.rules.yml >/dev/null || complain "the chart misses the rules"
 }
 
-# A second build, which is signed too.
+# A page in the package is read without the sources.
+check_links() {
+    local page target doc=$root/usr/share/doc/cardea
+    while IFS= read -r page; do
+        while IFS= read -r target; do
+            case $target in *://* | '#'*) continue ;; esac
+            [ -e "$(dirname "$page")/${target%%#*}" ] || complain "${page#"$root"}: the link $target leads nowhere"
+        done < <(grep -oE '\]\([^) ]+\)' "$page" | sed -E 's/^\]\((.*)\)$/\1/')
+    done < <(find "$doc/docs" "$doc/deploy" -name '*.md')
+}
+
+# A second build in another folder, with other settings of its surroundings. It is signed too.
 check_repeatable() {
-    mv build/package "$scratch/first"
+    local elsewhere=$PWD/build/elsewhere/sources changes=$scratch/changes
+    rm -rf "$elsewhere"
+    git clone -q --no-hardlinks . "$elsewhere"
+    git diff --binary HEAD >"$changes"
+    if [ -s "$changes" ]; then
+        git -C "$elsewhere" apply --index "$changes"
+    fi
     minisign -G -W -p "$scratch/key.pub" -s "$scratch/key" >/dev/null
-    deploy/package.sh --sign "$scratch/key" "${CARDEA_BINARIES:-}" >"$scratch/second"
-    minisign -Vq -p "$scratch/key.pub" -m build/package/SHA256SUMS || complain "the signature is not valid"
-    cmp -s "$scratch/first/SHA256SUMS" build/package/SHA256SUMS || complain "a second build gives other packages"
+    (umask 077 && TZ=Asia/Tokyo "$elsewhere/deploy/package.sh" --sign "$scratch/key" "${CARDEA_BINARIES:+$(realpath "$CARDEA_BINARIES")}") >"$scratch/second"
+    minisign -Vq -p "$scratch/key.pub" -m "$elsewhere/build/package/SHA256SUMS" || complain "the signature is not valid"
+    diff build/package/SHA256SUMS "$elsewhere/build/package/SHA256SUMS" || complain "a build in another folder gives other packages"
+    rm -rf "$elsewhere"
 }
 
 deploy/package.sh "${CARDEA_BINARIES:-}"
@@ -119,6 +137,7 @@ root=$scratch/root
 dpkg-deb -x "$package" "$root"
 check_lintian
 check_files
+check_links
 check_manuals
 check_completions
 check_run

@@ -1,6 +1,6 @@
 #!/usr/bin/python3
 """upstreams.py: what test_prometheus.sh has behind the gateway, on one port, which it prints: an A2A agent that fails (/failing) and a slow one (/slow), an
-OAuth server (/token, /keys), and an MCP server that loses the sessions of callers (/mcp)."""
+OAuth server (/token, /keys), a collector of traces (/v1/traces), and an MCP server that loses the sessions of callers (/mcp)."""
 
 import http.server
 import itertools
@@ -53,6 +53,8 @@ class Upstream(http.server.BaseHTTPRequestHandler):
         text = self.rfile.read(int(self.headers["Content-Length"]))
         if self.path == "/token":
             self.send(200, {"access_token": uuid.uuid4().hex, "token_type": "Bearer", "expires_in": 300})
+        elif self.path == "/v1/traces":
+            self.send(200, {})
         elif self.path == "/mcp":
             self.serve_mcp(json.loads(text))
         elif self.path == "/slow":

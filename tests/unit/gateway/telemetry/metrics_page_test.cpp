@@ -608,7 +608,16 @@ TEST_CASE("the gateway and its process are described")
     };
     const auto page = gateway::telemetry::process_metrics({}, sample);
     const std::vector<std::string> expected{
+        R"(cardea_shed_total{reason="overload"} 0)",
+        R"(cardea_shed_total{reason="queue_full"} 0)",
+        R"(cardea_shed_total{reason="queue_share"} 0)",
+        R"(cardea_shed_total{reason="queue_timeout"} 0)",
+        R"(cardea_shed_total{reason="streams"} 0)",
         "cardea_requests_in_flight 0",
+        R"(cardea_retries_total{reason="unconnected"} 0)",
+        R"(cardea_retries_total{reason="unacknowledged"} 0)",
+        R"(cardea_retries_total{reason="unanswered"} 0)",
+        "cardea_mcp_recoveries_total 0",
         "cardea_mcp_parked_calls 18",
         R"(cardea_build_info{version="0.1.0",revision="0123456789ab",compiler="clang \"19\"\n\\"} 1)",
         "cardea_start_time_seconds 1700000000.123",
