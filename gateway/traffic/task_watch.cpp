@@ -9,7 +9,8 @@ void task_watch::begin(const net::http1::response_head& head)
     scan_.reset();
     if (call_.tasks.index != nullptr && head.status >= 200 && head.status < 300 && has_identity_coding(head)) {
         using enum a2a::task_scan::framing;
-        scan_.emplace(is_event_stream(head) ? events : document);
+        using enum a2a::task_text::until;
+        scan_.emplace(is_event_stream(head) ? events : document, call_.tasks.must_read() ? context : task);
     }
 }
 
