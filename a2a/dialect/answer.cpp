@@ -218,12 +218,12 @@ translate_answer(const exchange& how, const agent_answer& in, const answer_optio
     if (how.agent.over == binding::jsonrpc) {
         const bool is_response = is_object(text);
         if (!is_success(in.status) && (!is_response || !is_rpc_response(text))) {
-            return work.error(read_rest_error(in.status, in.body, how.asked));
+            return work.error(read_rest_error(in.status, in.body, how));
         }
         return is_response ? work.response_of(text) : work.failure("is not a JSON-RPC response");
     }
     if (!is_success(in.status)) {
-        return work.error(read_rest_error(in.status, in.body, how.asked));
+        return work.error(read_rest_error(in.status, in.body, how));
     }
     if (how.asked == operation::delete_push) {
         return work.result({});
@@ -246,7 +246,7 @@ translate_event(const exchange& how, std::string_view data, const answer_options
         return is_object(text) ? work.response_of(text) : work.failure("is not a JSON-RPC response");
     }
     if (is_rest_error(text)) {
-        auto failed = work.error(read_rest_error(200, text, how.asked));
+        auto failed = work.error(read_rest_error(200, text, how));
         if (failed) {
             failed->status = 200;
         }

@@ -101,14 +101,16 @@ std::optional<int> code_of_details(std::string_view details)
     return code;
 }
 
-// Codes that 0.3 leaves to servers and 1.0 gives a meaning: a server of 0.3 cannot mean that.
-int code_for(int code, dialect to, std::string_view message)
+// Codes that 0.3 leaves to servers and 1.0 gives a meaning: a server of 0.3 cannot mean that, unless it says so in details.
+int code_for(const agent_error& from, dialect to)
 {
+    const int code = from.code;
     const bool taken = code == rpc_code::extension_support_required || code == rpc_code::version_not_supported;
-    if (!taken || to.version == generation::v03) {
+    const bool meant = from.of == generation::v1 || !from.details.empty();
+    if (!taken || meant || to.version == generation::v03) {
         return code;
     }
-    const bool access = core::find_ignoring_case(message, "auth") != std::string_view::npos;
+    const bool access = core::find_ignoring_case(from.message, "auth") != std::string_view::npos;
     return access ? -31401 : rpc_code::internal_error;
 }
 
@@ -209,6 +211,7 @@ agent_error read_rpc_error(std::string_view raw, generation of)
 {
     const auto values = read_loosely<at::count>(raw, rows);
     agent_error error;
+    error.of = of;
     error.message = text_or_nothing(values[at::message]);
     const auto data = values[at::data];
     (of == generation::v1 && is_array(data) ? error.details : error.data) = data;
@@ -216,9 +219,11 @@ agent_error read_rpc_error(std::string_view raw, generation of)
     return error;
 }
 
-agent_error read_rest_error(unsigned status, std::string_view body, operation what)
+agent_error read_rest_error(unsigned status, std::string_view body, const exchange& how)
 {
+    const auto what = how.asked;
     agent_error error;
+    error.of = how.agent.version;
     cursor_type cursor{body, cursor_type::deepest};
     cursor.skip_space();
     const auto* const begin = cursor.position();
@@ -266,7 +271,7 @@ unsigned append_error(
     std::size_t& lost
 )
 {
-    const int code = from.details.empty() ? code_for(from.code, to, from.message) : from.code;
+    const int code = code_for(from, to);
     const auto status = status_of(code, profile);
     if (to.over == binding::jsonrpc) {
         out.append("{\"jsonrpc\":\"2.0\",\"id\":").append(id.empty() ? "null" : id).append(",\"error\":");

@@ -7,6 +7,7 @@
 #pragma once
 
 #include "a2a/dialect/dialect.hpp"
+#include "a2a/dialect/request.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,16 +18,17 @@ namespace a2a {
 // Views into what an agent sent.
 struct agent_error {
     int code = rpc_code::internal_error;
-    std::string_view message;  // a raw string; empty: it had none
-    std::string_view details;  // a raw array, of 1.0
-    std::string_view data;     // any raw value, of 0.3
+    std::string_view message;        // a raw string; empty: it had none
+    std::string_view details;        // a raw array, of 1.0
+    std::string_view data;           // any raw value, of 0.3
+    generation of = generation::v1;  // whose code it is
 };
 
 // From the `error` of a JSON-RPC answer.
 agent_error read_rpc_error(std::string_view raw, generation of);
 
 // From an answer of HTTP+JSON with this status. The body may be anything.
-agent_error read_rest_error(unsigned status, std::string_view body, operation what);
+agent_error read_rest_error(unsigned status, std::string_view body, const exchange& how);
 
 // Whether what a stream of HTTP+JSON carries is an error and no event.
 bool is_rest_error(std::string_view raw);

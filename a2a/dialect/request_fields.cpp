@@ -259,7 +259,7 @@ bool request_fields::read_query_member(walk& w, operation what, std::string_view
     if (!peek(f).empty()) {
         return w.fail(row->name, "is given twice");
     }
-    if (is_text(f)) {
+    if (is_text(f) || is_number(f)) {
         set_text(f, value);
         return true;
     }

@@ -50,6 +50,21 @@ constexpr bool names_task(operation what) noexcept
     return false;
 }
 
+// Whether the request has it in any generation, beside what it is about: servers of 1.0 refuse members that they do not know.
+constexpr bool asks_with(operation what, field f) noexcept
+{
+    switch (what) {
+        case operation::list:
+            return true;
+        case operation::get:
+            return f == field::history_length;
+        case operation::list_push:
+            return f == field::page_size || f == field::page_token;
+        default:
+            return false;
+    }
+}
+
 bool require(walk& w, const request_fields& fields, field f, operation what)
 {
     const auto value = fields.peek(f);
@@ -80,6 +95,18 @@ std::string_view take_history_length(walk& w, request_fields& fields, exchange& 
     how.without_history = asks_no_history(length, w.from) && w.to != body_shape::v1;
     const bool means_all = w.from == body_shape::proto || w.to == body_shape::proto;
     return means_all ? std::string_view{} : length;
+}
+
+// Calls `each(name, raw value)` for what the request asks with; empty: absent.
+template <class Each>
+void for_each_asked(walk& w, request_fields& fields, exchange& how, Each&& each)
+{
+    for (const auto& row : query_rows) {
+        if (asks_with(how.sent, row.value)) {
+            const bool length = row.value == field::history_length;
+            each(row.name, length ? take_history_length(w, fields, how) : fields.take(row.value));
+        }
+    }
 }
 
 bool read_created(walk& w, request_fields& fields, push_config& found)
@@ -144,7 +171,9 @@ bool write_created(walk& w, object_writer& to, request_fields& fields)
 
 void write_v03_members(walk& w, object_writer& to, request_fields& fields, exchange& how)
 {
-    to.optional("id", fields.take(field::task_id));
+    if (names_task(how.sent)) {
+        to.optional("id", fields.take(field::task_id));
+    }
     if (names_config(how.sent)) {
         to.optional("pushNotificationConfigId", fields.take(field::config_id));
     }
@@ -158,20 +187,16 @@ void write_v1_members(walk& w, object_writer& to, request_fields& fields, exchan
 {
     const bool push =
         how.sent == operation::get_push || how.sent == operation::list_push || how.sent == operation::delete_push;
-    to.optional(push ? "taskId" : "id", fields.take(field::task_id));
+    if (names_task(how.sent)) {
+        to.optional(push ? "taskId" : "id", fields.take(field::task_id));
+    }
     if (names_config(how.sent)) {
         to.optional("id", fields.take(field::config_id));
     }
     if (how.sent == operation::cancel) {
         to.optional("metadata", fields.take(field::metadata));
     }
-    if (how.sent == operation::get) {
-        to.optional("historyLength", take_history_length(w, fields, how));
-        return;
-    }
-    for (const auto& row : query_rows) {
-        to.optional(row.name, fields.take(row.value));
-    }
+    for_each_asked(w, fields, how, [&to](std::string_view name, std::string_view value) { to.optional(name, value); });
 }
 
 // The text of a raw string; numbers and booleans as they stand.
@@ -182,13 +207,11 @@ std::string text_of(std::string_view raw)
 
 void write_query(walk& w, request_fields& fields, exchange& how, std::string& target)
 {
-    const auto length = take_history_length(w, fields, how);
-    for (const auto& row : query_rows) {
-        const auto value = row.value == field::history_length ? length : fields.take(row.value);
+    for_each_asked(w, fields, how, [&target](std::string_view name, std::string_view value) {
         if (!value.empty()) {
-            append_query(target, 0, row.name, text_of(value));
+            append_query(target, 0, name, text_of(value));
         }
-    }
+    });
 }
 
 bool write_body(walk& w, request_fields& fields, exchange& how)

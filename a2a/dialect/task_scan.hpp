@@ -17,8 +17,9 @@ class task_scan {
 public:
     enum class framing : std::uint8_t { document, events };
 
-    explicit task_scan(framing how) noexcept
-        : framing_{how}
+    explicit task_scan(framing how, task_text::until end = task_text::until::task) noexcept
+        : framing_{how},
+          text_{end}
     {
     }
 

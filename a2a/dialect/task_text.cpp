@@ -56,6 +56,7 @@ void task_text::restart() noexcept
     mode_ = mode::value;
     wants_ = want::document;
     in_ = object::none;
+    told_ = false;
 }
 
 void task_text::read_one(char c, task_sink& to)
@@ -121,6 +122,7 @@ void task_text::enter(object what) noexcept
     has_task_id_ = false;
     has_status_ = false;
     has_artifact_ = false;
+    has_context_ = false;
     mode_ = mode::name;
 }
 
@@ -143,10 +145,13 @@ void task_text::end_state(task_sink& to)
 
 void task_text::tell(task_sink& to)
 {
-    if (id_size_ == 0 || (!has_status_ && !has_artifact_)) {
+    if (told_ || id_size_ == 0 || (!has_status_ && !has_artifact_)) {
         return;
     }
-    mode_ = mode::done;
+    told_ = true;
+    if (until_ == until::task || has_context_) {
+        mode_ = mode::done;
+    }
     const std::string_view raw{id_.data(), id_size_};
     const auto state = has_status_ ? std::optional{state_} : std::nullopt;
     if (raw.find('\\') == std::string_view::npos) {
@@ -214,7 +219,8 @@ void task_text::end_text(task_sink& to)
         mode_ = mode::name;
         tell(to);
     } else if (mode_ == mode::context_text) {
-        mode_ = mode::name;
+        mode_ = told_ ? mode::done : mode::name;
+        has_context_ = true;
         if (!too_long_ && !text.empty()) {
             if (has_escape_) {
                 to.on_context(core::unescape_json(text));
@@ -232,6 +238,9 @@ void task_text::end_text(task_sink& to)
 
 task_text::want task_text::wanted_at(std::string_view name, task_sink& to)
 {
+    if (told_) {
+        return in_ != object::status && name == "contextId" ? want::context : want::nothing;
+    }
     if (in_ == object::status) {
         return name == "state" ? want::state : want::nothing;
     }

@@ -18,7 +18,7 @@ public:
     // `id` is unescaped and holds until this returns. No state: the task got an artifact.
     virtual void on_task(std::string_view id, std::optional<task_state> state) = 0;
 
-    // Of a task, an update or a message, if it stands in front of the state. The same.
+    // Of a task, an update or a message; behind the state only if the reader goes on for it. The same.
     virtual void on_context(std::string_view id) { static_cast<void>(id); }
 
 protected:
@@ -29,6 +29,14 @@ protected:
 // shows no task, even if it names one; nor does a list of tasks.
 class task_text {
 public:
+    // Where to end: when the task is known, or when its context is known too.
+    enum class until : std::uint8_t { task, context };
+
+    explicit task_text(until end) noexcept
+        : until_{end}
+    {
+    }
+
     static constexpr std::size_t longest_id = 256;      // bytes as they stand in the text; a longer one is not told
     static constexpr std::size_t longest_context = 96;  // the same of a context's id
 
@@ -87,6 +95,9 @@ private:
     bool has_task_id_ = false;  // id_ is a `taskId`
     bool has_status_ = false;
     bool has_artifact_ = false;
+    bool has_context_ = false;
+    bool told_ = false;  // the task
+    until until_;
     std::uint16_t id_size_ = 0;  // 0: none is known
     std::uint16_t word_size_ = 0;
     std::uint64_t depth_ = 0;  // of containers in the one that says nothing

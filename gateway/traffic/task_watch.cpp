@@ -23,7 +23,8 @@ void task_watch::see(std::string_view piece)
             return;
         }
         using enum a2a::task_scan::framing;
-        scan_.emplace(events_ ? events : document);
+        using enum a2a::task_text::until;
+        scan_.emplace(events_ ? events : document, call_.tasks.must_read() ? context : task);
     }
     reads_ = scan_->feed(piece, *this);
 }

@@ -35,6 +35,7 @@ std::string named_in(const core::json& params)
 struct task_agent {
     std::shared_ptr<int> tasks = std::make_shared<int>(0);
     bool in_context = true;
+    bool context_last = false;  // behind the status
 
     test_support::script operator()(const test_support::recorded_request& asked) const
     {
@@ -53,10 +54,13 @@ struct task_agent {
                                   : cancels ? "canceled"
                                             : "working";
         core::json task{{"id", id}};
-        if (in_context) {
+        if (in_context && !context_last) {
             task["contextId"] = "c";
         }
         task["status"] = {{"state", state}};
+        if (in_context && context_last) {
+            task["contextId"] = "c";
+        }
         if (!is_of_1) {
             task["kind"] = "task";
         }
@@ -449,6 +453,20 @@ TEST_CASE("A list shows a caller the tasks that are known as its own, whatever i
         CHECK(send("a", nobody, "ListTasks", R"({"contextId":"c"})") == enveloped(none));
         // In translation, or between equal dialects of HTTP+JSON.
         CHECK(parsed(request(gateway.port(), "GET", "/agents/b/rest/tasks", ci).body)["tasks"].empty());
+    }
+}
+
+TEST_CASE("A context that an answer shows behind the status of its task belongs to the principal that was shown it")
+{
+    for (const auto* method : {"message/send", "SendMessage", "message/stream", "SendStreamingMessage"}) {
+        CAPTURE(method);
+        tasks_gateway x{100'000, task_agent{.context_last = true}};
+        REQUIRE(x.ask("a", ci, method, new_message).body.find("contextId") != std::string::npos);
+        const std::string to_context = R"({"message":{"messageId":"m","parts":[],"contextId":"c"}})";
+        const auto refused = parsed(x.ask("a", mallory, "SendMessage", to_context).body);
+        CHECK(refused.at("error").at("code") == -32602);
+        CHECK(x.agent.request_count() == 1);
+        CHECK(parsed(x.ask("a", ci, "SendMessage", to_context).body).contains("result"));
     }
 }
 

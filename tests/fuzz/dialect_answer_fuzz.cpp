@@ -5,6 +5,7 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "tests/fuzz/http1_properties.hpp"
+#include "tests/support/call_differential.hpp"
 #include "tests/support/slow_dialect.hpp"
 
 #include <array>
@@ -50,6 +51,20 @@ void check(const a2a::exchange& how, std::string_view text)
 }
 
 // As documents say it: without members that are given twice.
+void compare_answer(const a2a::exchange& how, std::string_view text)
+{
+    const auto read = core::parse_json(text, {.bytes = text.size(), .depth = depth, .members = 1000});
+    if (!read) {
+        return;
+    }
+    const auto whole = core::to_text(*read);
+    for (const unsigned status : {200U, 404U, 501U}) {
+        const auto difference = tests::disagreement_on_answer(how, status, whole);
+        require(difference.empty(), "both translators say the same of an answer", whole, difference);
+    }
+}
+
+// The same of an event.
 void compare(const a2a::exchange& how, std::string_view text)
 {
     const auto from = a2a::shape_of(how.agent);
@@ -87,6 +102,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         how.sent = how.asked;
         how.first_config = (data[0] & 0x20U) != 0 && how.asked == a2a::operation::get_push;
         check(how, text);
+        compare_answer(how, text);
     }
     compare(how, text);
     return 0;

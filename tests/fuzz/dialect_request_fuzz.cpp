@@ -7,6 +7,7 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "tests/fuzz/http1_properties.hpp"
+#include "tests/support/call_differential.hpp"
 #include "tests/support/slow_dialect.hpp"
 
 #include <algorithm>
@@ -67,6 +68,20 @@ void check(const a2a::incoming_request& in, a2a::dialect to)
 }
 
 // As documents say it: without members that are given twice.
+void compare_call(a2a::incoming_request in, a2a::dialect to)
+{
+    const auto read = core::parse_json(in.payload, {.bytes = in.payload.size(), .depth = depth, .members = 1000});
+    const bool blank = in.payload.find_first_not_of(" \t\r\n") == std::string_view::npos;
+    if (!read && !blank) {
+        return;
+    }
+    const auto whole = blank ? std::string{} : core::to_text(*read);
+    in.payload = whole;
+    const auto difference = tests::disagreement_on_request(in, to);
+    require(difference.empty(), "both translators say the same of a call", whole, difference);
+}
+
+// The same of what sends a message.
 void compare(std::string_view text, a2a::body_shape from, a2a::body_shape to)
 {
     const auto read = core::parse_json(text, {.bytes = text.size(), .depth = depth, .members = 1000});
@@ -110,6 +125,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         // The scan of the whole call has checked them.
         if (in.payload.empty() || is_json(in.payload)) {
             check(in, to);
+            compare_call(in, to);
         }
     } else {
         const auto verb = take_line(text);
@@ -119,6 +135,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
             in.target = &*target;
             in.payload = text;
             check(in, to);
+            compare_call(in, to);
         }
     }
     compare(text, a2a::shape_of(in.from), a2a::shape_of(to));

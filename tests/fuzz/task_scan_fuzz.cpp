@@ -1,4 +1,4 @@
-// The scan of answers for tasks: it finds the same however the text is cut; what it tells of a document is in that document, read
+// The scan of answers for tasks: it finds the same however the text is cut, and whether it goes on for the context or not; what it tells of a document is in that document, read
 // by the document parser; an event of a stream shows what its data shows as a document. And the tasks that a call names: each is a
 // text or a number of the call's parameters. Run with -max_len=4096 at most.
 #include "a2a/dialect/named_tasks.hpp"
@@ -33,29 +33,34 @@ void require(bool holds, const char* promise)
 class kept_tasks final : public a2a::task_sink {
 public:
     void on_task(std::string_view id, std::optional<a2a::task_state> state) override { all.emplace_back(id, state); }
-    void on_context(std::string_view /*id*/) override { context = true; }
+    void on_context(std::string_view id) override { contexts.emplace_back(id); }
 
     std::vector<shown> all;
-    bool context = false;
+    std::vector<std::string> contexts;
 };
 
 // What is passed by shows nothing.
 void check_passed_by(std::string_view text)
 {
     kept_tasks tasks;
-    task_scan{task_scan::framing::document}.feed(text, tasks);
+    task_scan{task_scan::framing::document, a2a::task_text::until::context}.feed(text, tasks);
     require(tasks.all.empty() || a2a::may_show_task(text, false), "a document that is passed by shows no task\n");
-    require(!tasks.context || a2a::may_show_task(text, true), "a document that is passed by shows no context\n");
+    require(tasks.contexts.empty() || a2a::may_show_task(text, true), "a document that is passed by shows no context\n");
 }
 
-std::vector<shown> found(std::string_view body, task_scan::framing how, std::size_t size)
+kept_tasks kept(std::string_view body, task_scan::framing how, std::size_t size, a2a::task_text::until end)
 {
-    task_scan scan{how};
+    task_scan scan{how, end};
     kept_tasks tasks;
     for (std::size_t at = 0; at < body.size(); at += size) {
         scan.feed(body.substr(at, size), tasks);
     }
-    return std::move(tasks.all);
+    return tasks;
+}
+
+std::vector<shown> found(std::string_view body, task_scan::framing how, std::size_t size)
+{
+    return kept(body, how, size, a2a::task_text::until::task).all;
 }
 
 // Whether the object has the id and what makes it a task or an update of one.
@@ -149,6 +154,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         for (const std::size_t piece : {std::size_t{1}, std::size_t{2}, std::size_t{3}, std::size_t{7}, size / 2 + 1}) {
             require(found(text, how, piece) == whole, "the cuts change nothing\n");
         }
+        const auto further = kept(text, how, size + 1, a2a::task_text::until::context);
+        require(further.all == whole, "who reads on for the context is told the same tasks\n");
+        require(
+            kept(text, how, 3, a2a::task_text::until::context).contexts == further.contexts,
+            "the cuts change no context\n"
+        );
         if (how == task_scan::framing::document) {
             check_document(text, whole);
             check_passed_by(text);

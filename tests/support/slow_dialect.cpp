@@ -410,7 +410,7 @@ json slow_dialect::task(const json& value)
     out["status"] = status(get(value, {"status"}), state);
     for (const std::string name : {"artifacts", "history"}) {
         const auto list = get(value, {name});
-        if (list.is_null()) {
+        if (list.is_null() || (name == "history" && without_history)) {
             continue;
         }
         if (!list.is_array()) {

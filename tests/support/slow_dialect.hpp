@@ -28,7 +28,10 @@ public:
     // Message and configuration of a request to send one.
     std::optional<nlohmann::json> send_params(const nlohmann::json& value);
 
-private:
+    // Tasks are written without theirs.
+    bool without_history = false;
+
+protected:
     using json = nlohmann::json;
 
     json refuse()

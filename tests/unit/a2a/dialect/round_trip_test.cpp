@@ -3,6 +3,7 @@
 #include "a2a/dialect/answer.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "tests/support/generated_dialect.hpp"
+#include "tests/support/mutated_json.hpp"
 #include "tests/support/slow_dialect.hpp"
 #include "tests/unit/a2a/dialect/wire_text.hpp"
 
@@ -11,7 +12,6 @@
 #include <array>
 #include <optional>
 #include <string>
-#include <vector>
 
 using nlohmann::json;
 
@@ -54,71 +54,6 @@ std::string request_in(a2a::dialect from, a2a::dialect to, const std::string& pa
         return {};
     }
     return std::string{tests::member_of(made.text, to.over == a2a::binding::jsonrpc ? "params" : "body")};
-}
-
-// All objects and arrays in a document.
-void collect(json& value, std::vector<json*>& all)
-{
-    if (!value.is_structured()) {
-        return;
-    }
-    all.push_back(&value);
-    for (auto& each : value) {
-        collect(each, all);
-    }
-}
-
-// Breaks the document in one place.
-void mutate(json& document, tests::generated_dialect& random)
-{
-    static const std::array<json, 12> odd{
-        nullptr,
-        "",
-        "x",
-        0,
-        7,
-        -1,
-        2.5,
-        true,
-        json::array(),
-        json::object(),
-        json::array({json{{"text", "x"}}}),
-        json{{"kind", "text"}, {"text", "y"}}
-    };
-    static const std::array<std::string, 14> names{
-        "kind",
-        "text",
-        "data",
-        "url",
-        "raw",
-        "file",
-        "metadata",
-        "status",
-        "parts",
-        "content",
-        "taskId",
-        "message_id",
-        "message",
-        "new"
-    };
-    std::vector<json*> places;
-    collect(document, places);
-    auto& place = *places.at(random.below(places.size()));
-    const auto& value = odd.at(random.below(odd.size()));
-    if (random.below(3) == 0 && place.is_object()) {
-        place[names.at(random.below(names.size()))] = value;
-        return;
-    }
-    if (place.empty()) {
-        return;
-    }
-    auto at = place.begin();
-    std::advance(at, static_cast<std::ptrdiff_t>(random.below(place.size())));
-    if (random.sometimes()) {
-        *at = value;
-    } else {
-        place.erase(at);
-    }
 }
 
 void check_same(const std::string& fast, const std::optional<json>& slow)
@@ -186,7 +121,7 @@ TEST_CASE("a slow translator agrees on what is whole and on what is broken")
             const auto expected = event ? slow.event(document) : slow.send_params(document);
             refused += expected ? 0 : 1;
             check_same(event ? event_in(from, to, document.dump()) : request_in(from, to, document.dump()), expected);
-            mutate(document, random);
+            tests::mutate(document, [&random](std::size_t bound) { return random.below(bound); });
             if (!document.is_object()) {
                 break;
             }

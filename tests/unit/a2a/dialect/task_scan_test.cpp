@@ -316,4 +316,49 @@ TEST_CASE("Where the name of a task's member stands in a document makes no diffe
     }
 }
 
+TEST_CASE("The context behind the state is told to a reader who goes on for it, and the task once")
+{
+    using enum task_scan::framing;
+    const auto seen_in = [](std::string_view body, task_scan::framing how) {
+        std::vector<std::string> contexts;
+        for (std::size_t size = 1; size <= body.size(); ++size) {
+            task_scan scan{how, a2a::task_text::until::context};
+            kept_tasks kept;
+            for (std::size_t at = 0; at < body.size(); at += size) {
+                scan.feed(body.substr(at, size), kept);
+            }
+            CAPTURE(size);
+            CHECK(kept.all == found(body, how));
+            CHECK((size == 1 || kept.contexts == contexts));
+            contexts = kept.contexts;
+        }
+        return contexts;
+    };
+    using names = std::vector<std::string>;
+    CHECK(seen_in(R"({"id":"t","status":{"state":"working"},"contextId":"c"})", document) == names{"c"});
+    CHECK(
+        seen_in(
+            R"({"result":{"task":{"id":"t","status":{"state":"working","contextId":"no","state":"failed",)"
+            R"("message":{"contextId":"no","taskId":"u"}},"history":[{"contextId":"no"}],"id":"u",)"
+            R"("status":{"state":"failed"},"artifact":{"contextId":"no"},"context\u0049d":"c\u0031","contextId":"no"}}})",
+            document
+        ) == names{"c1"}
+    );
+    CHECK(
+        seen_in(R"({"contextId":"a","result":{"taskId":"t","artifact":{},"contextId":"b"}})", document) ==
+        names{"a", "b"}
+    );
+    CHECK(
+        seen_in(R"({"id":"t","contextId":"c","status":{"state":"working"},"contextId":"no"})", document) == names{"c"}
+    );
+    CHECK(seen_in(R"({"id":"t","status":{"state":4},"contextId":7,"task":{"contextId":"no"}})", document).empty());
+    CHECK(
+        seen_in(
+            "data: {\"statusUpdate\":{\"taskId\":\"t\",\"status\":{\"state\":1},\"contextId\":\"c\"}}\n\n"
+            "data: {\"artifactUpdate\":{\"artifact\":{},\"taskId\":\"t\",\"contextId\":\"d\"}}\n\n",
+            events
+        ) == names{"c", "d"}
+    );
+}
+
 TEST_SUITE_END();
