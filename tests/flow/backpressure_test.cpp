@@ -119,4 +119,67 @@ TEST_CASE("two hundred slow readers of endless streams cost little memory each, 
     CHECK(gateway.wait() == 0);
 }
 
+TEST_CASE("a translated stream costs a few times its longest event in memory, however much of it passes")
+{
+    constexpr std::size_t event_size = 256 * kib;
+    constexpr std::size_t streams = 20;
+    const std::string front =
+        R"(data: {"jsonrpc":"2.0","id":"1","result":{"kind":"artifact-update","taskId":"t","contextId":"c","artifact":)"
+        R"({"artifactId":"a","parts":[{"kind":"text","text":")";
+    const auto event = front + std::string(event_size, 'e') + "\"}]}}}\n\n";
+    const plain_agent agent{[&event](const plain_exchange& request) {
+        bool taken = request.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n");
+        while (taken) {
+            taken = request.write(event);
+        }
+        return false;
+    }};
+    const test_support::scratch_directory scratch;
+    std::ofstream{scratch.file("cardea.yml")} << "listen: 127.0.0.1:0\nadmin: 127.0.0.1:0\nworkers: 1\nstore: "
+                                                 "memory\ncards: {background: 0}\noverload: {lag: [1h, 1h, 1h]}\n"
+                                                 "agents: {a: {speaks: [0.3/jsonrpc], url: '"
+                                              << agent.url("/rpc") << "'}}\n";
+    flow::child_process gateway{CARDEA_BIN, {"run", "-c", scratch.file("cardea.yml")}};
+    const auto line =
+        gateway.wait_for_line([](auto each) { return each.find(R"("event":"listening")") != std::string_view::npos; });
+    REQUIRE(line.has_value());
+    const auto port = flow::listening_port(*line, "traffic");
+    const std::string call =
+        R"({"jsonrpc":"2.0","id":"1","method":"SendStreamingMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}}})";
+    const auto read = [](http_client& caller, std::size_t bytes) {
+        std::string last;
+        for (std::size_t got = 0; got < bytes; got += last.size()) {
+            last = caller.read_some();
+            REQUIRE_FALSE(last.empty());
+        }
+    };
+    std::vector<http_client> callers;
+    const auto open = [&] {
+        auto& caller = callers.emplace_back(port);
+        caller.send(call_text(call));
+        REQUIRE(caller.read_until("artifactUpdate").starts_with("HTTP/1.1 200 "));
+    };
+    open();
+    read(callers.front(), 4 * event_size);
+    const auto before = gateway.private_memory();
+    for (std::size_t i = 0; i < streams; ++i) {
+        open();
+    }
+    // A hundred events of each pass: what was read is not kept.
+    for (std::size_t round = 0; round < 5; ++round) {
+        for (auto& caller : callers) {
+            read(caller, 20 * event_size);
+        }
+        if (before) {
+            const auto per_stream = (*gateway.private_memory() - *before) / streams;
+            MESSAGE("bytes of memory for each stream: " << per_stream);
+            // The event as it came and in translation, and the room that their buffers have grown to: never two events.
+            CHECK(per_stream < 8 * event_size);
+        }
+    }
+    callers.clear();
+    gateway.signal(SIGTERM);
+    CHECK(gateway.wait() == 0);
+}
+
 TEST_SUITE_END();

@@ -6,6 +6,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 TEST_SUITE_BEGIN("flow/bridge/rules");
 
@@ -429,6 +430,44 @@ TEST_CASE("what a translation holds counts for limits.body_memory")
         CHECK(with.x.agent.request_count() == (fits ? 1 : 0));
         // Nothing is kept of it.
         CHECK(with.ask(v1_jsonrpc, asked::send).status == 200);
+    }
+}
+
+TEST_CASE("a translated call passes at the limit of body_memory that it takes, and not at one byte less")
+{
+    const auto text = std::string(100'000, 'x');
+    const std::pair<core::a2a_dialect, wire_request> calls[] = {
+        {v1_jsonrpc,
+         call_of(
+             "SendMessage",
+             R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":")" + text + R"("}]}})"
+         )},
+        {v1_rest,
+         {"POST",
+          "/message:send",
+          R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":")" + text + R"("}]}})"}},
+    };
+    for (const auto& [caller, call] : calls) {
+        CAPTURE(core::name(caller));
+        const auto status_with = [&](std::uint64_t memory) {
+            const bridged with{v03_jsonrpc, [memory](config::settings& s) { s.limits.body_memory = memory; }};
+            const auto got = with.ask(caller, call);
+            CHECK(got.header("Cardea-Error") == (got.status == 200 ? "" : "overloaded"));
+            return got.status;
+        };
+        std::uint64_t refused = call.body.size();
+        std::uint64_t taken = 8 * call.body.size();
+        REQUIRE(status_with(taken) == 200);
+        while (taken - refused > 1) {
+            const auto middle = refused + (taken - refused) / 2;
+            (status_with(middle) == 200 ? taken : refused) = middle;
+        }
+        MESSAGE(call.body.size() << " bytes take " << taken);
+        // What came, and what goes out.
+        CHECK(taken >= 2 * text.size());
+        for (const auto memory : {taken - 1, taken, taken + 1}) {
+            CHECK(status_with(memory) == (memory < taken ? 503 : 200));
+        }
     }
 }
 
