@@ -49,6 +49,9 @@ public:
             case agents_verb::refresh:
                 refresh();
                 break;
+            case agents_verb::reset:
+                reset();
+                break;
             case agents_verb::add:
                 command_.file.empty() ? add() : add_file();
                 break;
@@ -174,6 +177,22 @@ private:
         if (const auto result = call("agents/refreshCard", params, command_.id)) {
             out_ = table_ ? refreshed_text(command_.id, *result, command_.dry_run) : model::shown_json(*result);
         }
+    }
+
+    void reset()
+    {
+        const auto result = call("agents/reset", {{"id", command_.id}}, command_.id);
+        if (!result) {
+            return;
+        }
+        if (!table_) {
+            out_ = model::shown_json(*result);
+            return;
+        }
+        const auto* was_open = core::member(*result, "reset");
+        const bool changed = was_open != nullptr && *was_open == true;
+        out_ =
+            model::printable(command_.id) + (changed ? ": gets calls again\n" : ": its breaker was closed already\n");
     }
 
     void add()

@@ -10,7 +10,7 @@
 
 namespace gateway::cli {
 
-enum class agents_verb : std::uint8_t { list, get, health, card, refresh, add, remove };
+enum class agents_verb : std::uint8_t { list, get, health, card, refresh, reset, add, remove };
 
 enum class output_form : std::uint8_t { automatic, json, table };
 

@@ -150,6 +150,14 @@ void add_writes(CLI::App& agents, agents_command& command)
     add_id(refresh_verb, command)->required();
     refresh_verb.add_flag("--dry-run", command.dry_run, "change nothing; show what would change");
 
+    auto& reset_verb = add_agents_verb(
+        agents,
+        command,
+        reset,
+        {"reset", "Close the breaker of an agent that has failed, so that it gets calls"}
+    );
+    add_id(reset_verb, command)->required();
+
     auto& add_verb =
         add_agents_verb(agents, command, agents_verb::add, {"add", "Add an agent, or replace it completely"});
     add_id(add_verb, command);
@@ -200,7 +208,8 @@ void add_key(CLI::App& root, command_line& line)
 
 void add_agents(CLI::App& root, command_line& line)
 {
-    auto& agents = *root.add_subcommand("agents", "List, show, refresh, add and remove agents of a running gateway");
+    auto& agents =
+        *root.add_subcommand("agents", "List, show, refresh, reset, add and remove agents of a running gateway");
     agents.require_subcommand(1);
     agents.footer(
         "Exit codes: 0 done; 1 the gateway refused, or its agent failed or is unhealthy; 2 the arguments\n"

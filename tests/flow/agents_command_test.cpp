@@ -209,6 +209,26 @@ TEST_CASE("agents of a file are added one by one, and those that are refused are
     CHECK(x.ask({"add", "a", "http://h/", "--bearer-file", "/no/such/file"}).code == 2);
 }
 
+TEST_CASE("An agent that has failed gets calls again when its breaker is reset")
+{
+    auto settings = with_agents({"a"}, "http://127.0.0.1:1/");
+    settings.defaults.breaker = {};
+    const asked_gateway x{std::move(settings)};
+    CHECK(x.said({"reset", "a", "-o", "table"}) == "a: its breaker was closed already\n");
+    const auto status = [&x] {
+        constexpr auto body = R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})";
+        return flow::post_json(x.gateway.port(), "/agents/a", body).status;
+    };
+    for (int i = 0; i < 5; ++i) {
+        CHECK(status() == 502);
+    }
+    CHECK(status() == 503);
+    CHECK(x.said({"reset", "a", "-o", "table"}) == "a: gets calls again\n");
+    CHECK(status() == 502);
+    CHECK(parsed(x.said({"reset", "a"})) == json{{"id", "a"}, {"reset", false}});
+    CHECK(x.ask({"reset", "b"}).err == "cardea: b: No such agent. (agent_not_found)\n");
+}
+
 TEST_CASE("the exit code says whether the gateway refused, was not reached, or was not even asked")
 {
     const asked_gateway x{with_agents({"a"}, "http://127.0.0.1:1/")};

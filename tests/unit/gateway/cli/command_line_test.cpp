@@ -70,6 +70,7 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
              {{"help", "agents", "health"}, "cardea agents health "},
              {{"agents", "card", "--help"}, "cardea agents card "},
              {{"agents", "refresh", "--help"}, "cardea agents refresh "},
+             {{"agents", "reset", "--help"}, "cardea agents reset "},
              {{"agents", "add", "--help"}, "cardea agents add "},
              {{"agents", "rm", "--help"}, "cardea agents remove "},
          }) {

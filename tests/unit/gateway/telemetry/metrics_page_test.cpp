@@ -440,7 +440,8 @@ TEST_CASE("sessions show their state, why they were lost, and what passed, in th
     }
     CHECK(
         values ==
-        R"(cardea_mcp_parked_calls 0
+        R"(cardea_mcp_recoveries_total 0
+cardea_mcp_parked_calls 0
 cardea_mcp_session_up{agent="a"} 0
 cardea_mcp_session_up{agent="b"} 1
 cardea_mcp_session_state{agent="a",state="configured"} 1
