@@ -58,6 +58,7 @@ core::json shown_arguments(const node& value, std::string_view program)
         return shown;
     }
     std::vector<std::string> texts;
+    texts.reserve(value.items.size());
     for (const auto& each : value.items) {
         texts.push_back(each.text);
     }

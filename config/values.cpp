@@ -178,8 +178,9 @@ core::result<double> parse_share(std::string_view text)
         return not_a_number(text, expected);
     }
     double value = 0;
-    const auto* const end = text.data() + text.size();
-    const auto read = std::from_chars(text.data(), end, value, std::chars_format::fixed);
+    const auto* const begin = text.data();
+    const auto* const end = begin + text.size();
+    const auto read = std::from_chars(begin, end, value, std::chars_format::fixed);
     if (read.ec != std::errc{} || read.ptr != end) {
         return invalid(std::string{expected});
     }

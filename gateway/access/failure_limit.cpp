@@ -44,27 +44,70 @@ std::uint64_t number_of(std::string_view address) noexcept
 
 bool failure_limit::allows(std::string_view address, core::steady_time now) const noexcept
 {
-    const auto& of = places_[index_of(address)];
-    const auto failed = of.failed.load(std::memory_order_relaxed);
-    return of.questions.load(std::memory_order_relaxed) < questions &&
-           ((failed & lower_half) < failures_ || failed >> half < second_of(now));
+    const auto name = name_of(address);
+    const auto& in = rows_[row_of(name)];
+    if (in.questions.load(std::memory_order_relaxed) >= questions) {
+        return false;
+    }
+    for (const auto& each : in.places) {
+        if (each.name.load(std::memory_order_relaxed) == name) {
+            const auto failed = each.failed.load(std::memory_order_relaxed);
+            return (failed & lower_half) < failures_ || failed >> half < second_of(now);
+        }
+    }
+    return true;
 }
 
 void failure_limit::note_failure(std::string_view address, core::steady_time now) noexcept
 {
-    auto& failed = place_of(address).failed;
+    const auto name = name_of(address);
     const auto second = second_of(now);
-    auto before = failed.load(std::memory_order_relaxed);
+    auto* const of = claim(rows_[row_of(name)], name, second);
+    if (of == nullptr) {
+        return;
+    }
+    auto before = of->failed.load(std::memory_order_relaxed);
     std::uint64_t after = 0;
     do {
         // A loop whose clock is behind must not forget what the others have counted.
         after = before >> half < second ? (second << half) + 1 : before + 1;
-    } while (!failed.compare_exchange_weak(before, after, std::memory_order_relaxed));
+    } while (!of->failed.compare_exchange_weak(before, after, std::memory_order_relaxed));
 }
 
-std::size_t failure_limit::index_of(std::string_view address) const noexcept
+// The place of this name, be it that of another one before. Null: other threads took one place after the other.
+failure_limit::place* failure_limit::claim(place_row& in, std::uint64_t name, std::uint64_t second) noexcept
 {
-    return mixed(number_of(address) ^ seed_) % places;
+    for (std::size_t tries = 0; tries <= row; ++tries) {
+        place* best = nullptr;
+        std::uint64_t taken_by = 0;
+        std::uint64_t least = 0;
+        for (auto& each : in.places) {
+            const auto whose = each.name.load(std::memory_order_relaxed);
+            if (whose == name) {
+                return &each;
+            }
+            // Of a second that is over a place is as good as free.
+            const auto failed = each.failed.load(std::memory_order_relaxed);
+            const auto weight = failed >> half < second ? 0 : failed;
+            if (best == nullptr || weight < least) {
+                best = &each;
+                taken_by = whose;
+                least = weight;
+            }
+        }
+        if (best->name.compare_exchange_strong(taken_by, name, std::memory_order_relaxed)) {
+            // The failures were another's. If a thread has counted one of this name meanwhile, they stay for this second.
+            auto others = least;
+            best->failed.compare_exchange_strong(others, second << half, std::memory_order_relaxed);
+            return best;
+        }
+    }
+    return nullptr;
+}
+
+std::uint64_t failure_limit::name_of(std::string_view address) const noexcept
+{
+    return std::max<std::uint64_t>(mixed(number_of(address) ^ seed_), 1);
 }
 
 }  // namespace gateway::access

@@ -47,7 +47,8 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
     if (const auto* known = accepted_.find(hash, now)) {
         return *known;
     }
-    if (!failures_->allows(address, now)) {
+    // What was good lately is no guess: others who share its address do not keep it out.
+    if (!accepted_.remembers(hash) && !failures_->allows(address, now)) {
         return core::caller_error(core::errc::rate_limited, "credentials of the address failed too often");
     }
     auto judged = plan_->judge(*found, std::chrono::system_clock::now());
@@ -55,6 +56,7 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
         return std::nullopt;
     }
     if (!*judged) {
+        accepted_.forget(hash);
         failures_->note_failure(address, now);
         return std::move(*judged).error();
     }
@@ -87,6 +89,7 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
         asked.answer(owner);
     }
     if (!owner && owner.error().code == core::errc::unauthenticated) {
+        accepted_.forget(hash);
         failures->note_failure(address, connection.owner().now());
     }
     co_return owner;

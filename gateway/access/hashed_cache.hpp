@@ -20,31 +20,42 @@ public:
     // Null: it is not known, or not any more. Holds until the next change.
     const Value* find(const hash_value& hash, core::steady_time now) const noexcept
     {
-        if (slots_.empty()) {
-            return nullptr;
+        const auto at = place_of(hash);
+        return at < slots_.size() && now < slots_[at].until ? &slots_[at].value : nullptr;
+    }
+
+    // Whether it was known lately, also if it is not any more. What was never inserted is not.
+    bool remembers(const hash_value& hash) const noexcept
+    {
+        const auto at = place_of(hash);
+        return at < slots_.size() && slots_[at].until != core::steady_time{};
+    }
+
+    void forget(const hash_value& hash) noexcept
+    {
+        if (const auto at = place_of(hash); at < slots_.size()) {
+            slots_[at] = {};
         }
-        const auto first = slots_.begin() + static_cast<std::ptrdiff_t>(row_of(hash));
-        const auto found = std::find_if(first, first + row, [&](const slot& each) { return each.hash == hash; });
-        return found != first + row && now < found->until ? &found->value : nullptr;
     }
 
     // Instead of the one of its row that ends first, if the row is full.
     void insert(const hash_value& hash, Value value, core::steady_time until)
     {
         slots_.resize(capacity);
-        const auto first = slots_.begin() + static_cast<std::ptrdiff_t>(row_of(hash));
-        auto place = std::find_if(first, first + row, [&](const slot& each) { return each.hash == hash; });
-        if (place == first + row) {
-            place =
+        auto at = place_of(hash);
+        if (at == capacity) {
+            const auto first = slots_.begin() + static_cast<std::ptrdiff_t>(row_of(hash));
+            const auto least =
                 std::min_element(first, first + row, [](const slot& a, const slot& b) { return a.until < b.until; });
+            at = static_cast<std::size_t>(least - slots_.begin());
         }
-        *place = {hash, until, std::move(value)};
+        slots_[at] = {hash, until, std::move(value)};
     }
 
     void clear() noexcept { slots_.clear(); }
 
 private:
-    static constexpr std::ptrdiff_t row = 8;
+    static constexpr std::size_t row = 8;
 
     struct slot {
         hash_value hash{};
@@ -53,6 +64,18 @@ private:
     };
 
     static std::size_t row_of(const hash_value& hash) noexcept { return hash[0] % (capacity / row) * row; }
+
+    // capacity: it has none.
+    std::size_t place_of(const hash_value& hash) const noexcept
+    {
+        const auto first = row_of(hash);
+        for (auto at = first; at < std::min(first + row, slots_.size()); ++at) {
+            if (slots_[at].hash == hash) {
+                return at;
+            }
+        }
+        return capacity;
+    }
 
     std::vector<slot> slots_;  // empty until the first is inserted, then `capacity`
 };

@@ -3,6 +3,8 @@
 #include "config/file.hpp"
 #include "config/url.hpp"
 #include "core/ascii.hpp"
+#include "core/ip.hpp"
+#include "core/url.hpp"
 #include "gateway/access/discovery.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -12,6 +14,8 @@
 #include <algorithm>
 #include <charconv>
 #include <exception>
+#include <memory>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -79,6 +83,8 @@ core::result<key_list> read_file(const std::string& path)
     }
     return parsed(*text);
 }
+
+constexpr const char* key_set_types = "application/jwk-set+json, application/json";
 
 net::fetch_request request_of(std::string url, const char* accepted)
 {
@@ -162,14 +168,20 @@ net::task<> key_set_source::read(std::shared_ptr<key_set_source> source)
 net::task<core::result<key_set_source::reading_result>> key_set_source::load()
 {
     if (!place_.url.empty()) {
-        co_return co_await load_url(place_.url);
+        auto request = request_of(place_.url, key_set_types);
+        co_return co_await load_set(std::move(request));
     }
     if (!place_.issuer.empty()) {
         auto url = co_await discover();
         if (!url) {
             co_return unavailable(url.error().detail);
         }
-        co_return co_await load_url(std::move(*url));
+        auto request = request_of(*url, key_set_types);
+        if (core::origin_of(*url) != core::origin_of(place_.issuer)) {
+            // The issuer's word, and no operator's: not for what only this machine or its network reaches.
+            request.addresses = std::make_shared<const core::address_rule>(std::span<const std::string>{});
+        }
+        co_return co_await load_set(std::move(request));
     }
     std::function<core::result<key_list>()> question = [path = place_.file] { return read_file(path); };
     auto keys = co_await services_.blocking.ask<core::result<key_list>>(std::move(question));
@@ -189,9 +201,8 @@ net::task<core::result<std::string>> key_set_source::discover()
     co_return discovered_key_set(document, place_.issuer);
 }
 
-net::task<core::result<key_set_source::reading_result>> key_set_source::load_url(std::string url)
+net::task<core::result<key_set_source::reading_result>> key_set_source::load_set(net::fetch_request request)
 {
-    auto request = request_of(std::move(url), "application/jwk-set+json, application/json");
     auto answer = co_await services_.fetcher.fetch(std::move(request));
     if (!answer) {
         const auto& why = answer.error();

@@ -28,7 +28,7 @@ using key_list = std::shared_ptr<const std::vector<jose::json_web_key>>;
 struct key_set_place {
     std::string url;
     std::string file;
-    std::string issuer = {};  // whose discovery document names the URL
+    std::string issuer = {};  // whose document names the URL: at a public address, or on the issuer's own origin
 
     friend bool operator==(const key_set_place&, const key_set_place&) = default;
 };
@@ -87,7 +87,7 @@ private:
     static net::task<> read(std::shared_ptr<key_set_source> source);
     net::task<core::result<reading_result>> load();
     net::task<core::result<std::string>> discover();
-    net::task<core::result<reading_result>> load_url(std::string url);
+    net::task<core::result<reading_result>> load_set(net::fetch_request request);
     void end(core::result<reading_result> outcome);
     net::task<> reading_end();
     void log_outcome(const core::result<reading_result>& outcome) const;

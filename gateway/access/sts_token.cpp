@@ -9,7 +9,9 @@
 #include "jose/base64url.hpp"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string_view>
@@ -127,6 +129,33 @@ std::optional<std::chrono::seconds> lifetime_in(std::string_view text)
     return whole && seconds > 0 && seconds <= week ? std::optional{std::chrono::seconds{seconds}} : std::nullopt;
 }
 
+// `KEY%2F20270115%2Fus-east-1%2Fsts%2Faws4_request`, of this day.
+bool is_scope_of(std::string_view credential, std::string_view day)
+{
+    std::array<std::string_view, 5> parts;
+    for (std::size_t i = 0; i < parts.size(); ++i) {
+        constexpr std::string_view slash = "%2F";
+        const auto end = std::min(credential.find('%'), credential.size());
+        parts[i] = credential.substr(0, end);
+        credential.remove_prefix(end);
+        const bool is_last = i + 1 == parts.size();
+        if (is_last ? !credential.empty() : !core::equal_ignoring_case(credential.substr(0, slash.size()), slash)) {
+            return false;
+        }
+        credential.remove_prefix(is_last ? 0 : slash.size());
+    }
+    return !parts[0].empty() && parts[1] == day && !parts[2].empty() && parts[3] == "sts" && parts[4] == "aws4_request";
+}
+
+// HMAC-SHA256 in hexadecimal digits.
+bool is_signature(std::string_view text)
+{
+    return text.size() == 64 &&
+           std::ranges::all_of(text, [](char c) { return core::is_digit(c) || (c >= 'a' && c <= 'f'); });
+}
+
+// AWS answers 400 to what is not built like a signed request, and Cardea takes that for trouble at AWS: whoever has no credential must not
+// be able to bring it about.
 const char* objection(const std::vector<parameter>& all)
 {
     for (const auto& each : all) {
@@ -137,8 +166,9 @@ const char* objection(const std::vector<parameter>& all)
     if (value_of(all, "Action") != "GetCallerIdentity" || value_of(all, "Version") != "2011-06-15") {
         return "its request is not GetCallerIdentity";
     }
-    if (value_of(all, "X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || value_of(all, "X-Amz-Signature").empty() ||
-        value_of(all, "X-Amz-Credential").empty()) {
+    const auto day = value_of(all, "X-Amz-Date").substr(0, 8);
+    if (value_of(all, "X-Amz-Algorithm") != "AWS4-HMAC-SHA256" || !is_signature(value_of(all, "X-Amz-Signature")) ||
+        !is_scope_of(value_of(all, "X-Amz-Credential"), day)) {
         return "its request is not signed with AWS4-HMAC-SHA256";
     }
     return value_of(all, "X-Amz-SignedHeaders") == "host" ? nullptr : "its request signs other headers than Host";

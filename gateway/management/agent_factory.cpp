@@ -88,7 +88,8 @@ std::optional<core::error> agent_factory::claim(
                 why = config::claimed_by_agent(name, other);
             }
             if (!why.empty()) {
-                return core::gateway_error(core::errc::config_invalid, "agent " + id + ": " + why);
+                std::string whose{"agent "};
+                return core::gateway_error(core::errc::config_invalid, whose.append(id).append(": ").append(why));
             }
         }
     }

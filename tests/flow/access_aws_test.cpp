@@ -27,8 +27,9 @@ std::string presigned(const std::string& host)
     std::array<char, 32> date{};
     std::strftime(date.data(), date.size(), "%Y%m%dT%H%M%SZ", &parts);
     return "http://" + host + "/?Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Algorithm=AWS4-HMAC-SHA256" +
-           "&X-Amz-Credential=AKIDEXAMPLE&X-Amz-Date=" + date.data() +
-           "&X-Amz-Expires=900&X-Amz-SignedHeaders=host&X-Amz-Signature=5ec4e7";
+           "&X-Amz-Credential=AKIDEXAMPLE%2F" + std::string{date.data(), 8} +
+           "%2Fus-east-1%2Fsts%2Faws4_request&X-Amz-Date=" + date.data() +
+           "&X-Amz-Expires=900&X-Amz-SignedHeaders=host&X-Amz-Signature=5ec4e7" + std::string(58, '0');
 }
 
 std::string token_for(const std::string& host)

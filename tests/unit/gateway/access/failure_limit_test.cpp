@@ -70,15 +70,49 @@ TEST_SUITE("failure limit")
         CHECK_FALSE(limit.allows("192.0.2.1", start));
     }
 
-    TEST_CASE("Most other addresses do not notice")
+    TEST_CASE("However many addresses fail, no other one notices")
     {
         failure_limit limit{10, 7};
-        CHECK(allowed(limit, "192.0.2.1", start) == 10);
-        unsigned free = 0;
-        for (int i = 2; i < 102; ++i) {
-            free += limit.allows("192.0.2." + std::to_string(i), start) ? 1 : 0;
+        const auto address = [](unsigned network, unsigned i) {
+            return "10." + std::to_string(network) + '.' + std::to_string(i / 250) + '.' + std::to_string(i % 250);
+        };
+        unsigned failed = 0;
+        for (unsigned i = 0; i < 20'000; ++i) {
+            failed += allowed(limit, address(1, i), start);
         }
-        CHECK(free >= 99);
+        CHECK(failed == 200'000);
+        unsigned free = 0;
+        for (unsigned i = 0; i < 1000; ++i) {
+            free += limit.allows(address(2, i), start) ? 1 : 0;
+        }
+        CHECK(free == 1000);
+    }
+
+    TEST_CASE(
+        "Addresses that share a row are told apart while they have places, and then the one with fewest failures is "
+        "forgotten"
+    )
+    {
+        failure_limit limit{10, 7};
+        std::vector<std::string> all;
+        for (int i = 0; i < 250; ++i) {
+            all.push_back("192.0.2." + std::to_string(i));
+            CHECK(allowed(limit, all.back(), start) == 10);
+        }
+        // 250 in 1024 rows of four places: none is full.
+        for (const auto& each : all) {
+            CHECK_FALSE(limit.allows(each, start));
+            CHECK(limit.allows(each, start + 1s));
+        }
+        unsigned kept = 0;
+        for (unsigned i = 0; i < 60'000; ++i) {
+            const auto once = "10.7." + std::to_string(i / 250) + '.' + std::to_string(i % 250);
+            limit.note_failure(once, start);
+        }
+        for (const auto& each : all) {
+            kept += limit.allows(each, start) ? 0 : 1;
+        }
+        CHECK(kept == 250);
     }
 
     TEST_CASE("The addresses of an IPv6 network are one, and an IPv4 address is the same in IPv6")

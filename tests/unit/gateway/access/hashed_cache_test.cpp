@@ -59,6 +59,24 @@ TEST_SUITE("accepted credentials")
         CHECK(cache.find(hash("", "a"), start) == nullptr);
     }
 
+    TEST_CASE("What was accepted lately is remembered beyond its end, until it is forgotten")
+    {
+        keyed_hash hash;
+        accepted_cache cache;
+        CHECK_FALSE(cache.remembers(hash("", "a")));
+        cache.forget(hash("", "a"));
+        cache.insert(hash("", "a"), someone("alice"), start + 1s);
+        CHECK(cache.find(hash("", "a"), start + 1h) == nullptr);
+        CHECK(cache.remembers(hash("", "a")));
+        CHECK_FALSE(cache.remembers(hash("", "b")));
+        CHECK_FALSE(cache.remembers({0, 0}));
+        cache.forget(hash("", "b"));
+        CHECK(cache.remembers(hash("", "a")));
+        cache.forget(hash("", "a"));
+        CHECK_FALSE(cache.remembers(hash("", "a")));
+        CHECK(cache.find(hash("", "a"), start) == nullptr);
+    }
+
     TEST_CASE("However many are accepted, each that is known is its own owner's, and no more than fit are")
     {
         keyed_hash hash;

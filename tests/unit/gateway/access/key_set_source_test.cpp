@@ -77,6 +77,40 @@ TEST_SUITE("access key_set_source")
         CHECK(x.kid() == "second");
     }
 
+    TEST_CASE("Keys that an issuer names on another origin are fetched from public addresses only")
+    {
+        const auto asked = [](const std::string& keys) {
+            rig x{{.url = {}, .file = {}, .issuer = "https://idp.example/realm"}};
+            x.fetcher.answers = {
+                {"https://idp.example/realm/.well-known/openid-configuration",
+                 net::fetch_response{
+                     200,
+                     {{"content-type", "application/json"}},
+                     R"({"issuer":"https://idp.example/realm","jwks_uri":")" + keys + R"("})"
+                 }}
+            };
+            CHECK(x.kid() == "first");
+            CHECK(x.fetcher.asked.url.ends_with("/keys"));
+            return x.fetcher.asked.addresses;
+        };
+        CHECK(asked("https://idp.example/keys") == nullptr);
+        CHECK(asked("https://IDP.example:443/keys") == nullptr);
+        for (const auto* other :
+             {"https://idp.example:8443/keys", "https://keys.example/keys", "https://10.0.0.1/keys"}) {
+            CAPTURE(other);
+            const auto rule = asked(other);
+            REQUIRE(rule != nullptr);
+            CHECK(rule->allows(core::parse_ip("8.8.8.8").value()));
+            for (const auto* address : {"10.0.0.1", "127.0.0.1", "169.254.169.254", "::1", "fd00:ec2::254"}) {
+                CHECK_FALSE(rule->allows(core::parse_ip(address).value()));
+            }
+        }
+        // An operator has named it.
+        rig x;
+        CHECK(x.keys().has_value());
+        CHECK(x.fetcher.asked.addresses == nullptr);
+    }
+
     TEST_CASE("A set is kept for an hour and then fetched again")
     {
         rig x;

@@ -19,10 +19,12 @@ using namespace gateway::access;
 
 constexpr core::wall_time now{1'800'000'000s};  // 2027-01-15T08:00:00Z
 
+const std::string signature(64, '5');
 const std::string query =
     "Action=GetCallerIdentity&Version=2011-06-15&X-Amz-Algorithm=AWS4-HMAC-SHA256"
     "&X-Amz-Credential=AKIDEXAMPLE%2F20270115%2Fus-east-1%2Fsts%2Faws4_request&X-Amz-Date=20270115T075930Z"
-    "&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Security-Token=IQoJb3%3D&X-Amz-Signature=0123abcd";
+    "&X-Amz-Expires=60&X-Amz-SignedHeaders=host&X-Amz-Security-Token=IQoJb3%3D&X-Amz-Signature=" +
+    signature;
 
 std::string token_of(const std::string& url)
 {
@@ -140,7 +142,11 @@ TEST_SUITE("access sts_token")
                  {"Action=", "%41ction="},
                  {"Version=2011-06-15", "Version=2012-06-15"},
                  {"AWS4-HMAC-SHA256", "AWS4-ECDSA-P256-SHA256"},
-                 {"&X-Amz-Signature=0123abcd", ""},
+                 {"&X-Amz-Signature=" + signature, ""},
+                 {signature, signature.substr(1)},
+                 {signature, signature + '5'},
+                 {signature, std::string(64, 'A')},
+                 {signature, std::string(64, 'g')},
                  {"SignedHeaders=host", "SignedHeaders=host%3Bx-k8s-aws-id"},
                  {"SignedHeaders=host", "SignedHeaders="},
                  {"X-Amz-Expires=60", "X-Amz-Expires=0"},
@@ -151,16 +157,28 @@ TEST_SUITE("access sts_token")
                  {"20270115T075930Z", "20270115T080501Z"},
                  {"20270115T075930Z", "2027-01-15T07:59:30Z"},
                  {"20270115T075930Z", "20271315T075930Z"},
-                 {"X-Amz-Signature=0123abcd", "X-Amz-Signature=0123abcd&RoleArn=a"},
-                 {"X-Amz-Signature=0123abcd", "X-Amz-Signature=0123abcd#a"},
-                 {"X-Amz-Signature=0123abcd", "X-Amz-Signature=0123abcd&a"},
-                 {"X-Amz-Signature=0123abcd", "X-Amz-Signature=0123 abcd"},
+                 {signature, signature + "&RoleArn=a"},
+                 {signature, signature + "#a"},
+                 {signature, signature + "&a"},
+                 {signature, signature.substr(1) + ' '},
+                 {"AKIDEXAMPLE%2F20270115%2Fus-east-1%2Fsts%2Faws4_request", "AKIDEXAMPLE"},
+                 {"AKIDEXAMPLE", ""},
+                 {"AKIDEXAMPLE", "AKID%2FEXAMPLE"},
+                 {"AKIDEXAMPLE", "AKID%41"},
+                 {"%2F20270115", "%2F20270114"},
+                 {"us-east-1%2F", "%2F"},
+                 {"us-east-1%2F", ""},
+                 {"%2Fsts%2F", "%2Fs3%2F"},
+                 {"aws4_request", "aws4_request%2F"},
+                 {"aws4_request", "aws4"},
+                 {"20270115T075930Z", "20270114T075930Z"},
              }) {
             CAPTURE(after);
             CHECK_FALSE(is_read(begin + replaced(query, before, after)));
         }
         CHECK(is_read(begin + replaced(query, "X-Amz-Expires=60", "X-Amz-Expires=31")));
         CHECK(is_read(begin + replaced(query, "20270115T075930Z", "20270115T080500Z")));
+        CHECK(is_read(begin + replaced(query, "%2Fsts%2F", "%2fsts%2f")));
         CHECK(is_read(begin + replaced(query, "&X-Amz-Security-Token=IQoJb3%3D", "")));
     }
 
