@@ -1,9 +1,12 @@
 // How long connections to an agent live between calls.
+#include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -68,6 +71,32 @@ TEST_CASE("A connection that the agent keeps for a second at most is not used ag
     }
 }
 
+TEST_CASE("After an agent has ended an idle connection no call goes over one that has been idle for nearly as long")
+{
+    test_support::gate end;
+    relayed x{[&](const recorded_request& request) {
+        auto answer = test_support::answer_json(request.body);
+        return request.connection == 1
+                   ? test_support::then(answer, {test_support::pass_gate{end.shared()}, test_support::close_now{}})
+                   : answer;
+    }};
+    const auto idle = [](std::chrono::steady_clock::duration time) {
+        const auto until = std::chrono::steady_clock::now() + time;
+        std::this_thread::sleep_until(until);
+    };
+    call_often(x, 1);
+    REQUIRE(end.wait_until_reached());
+    idle(1600ms);
+    end.release();
+    CHECK(x.gateway.wait_for_metric(idle_connections, 0));
+    call_often(x, 2);
+    CHECK(x.agent.accepted_connections() == 2);
+    idle(900ms);
+    call_often(x, 1);
+    CHECK(x.agent.accepted_connections() == 3);
+    CHECK(x.agent.open_connections() == 2);  // the one that was not used shows for how long the agent keeps it
+}
+
 TEST_CASE("A connection closes when it is old, but not during a call")
 {
     test_support::gate answer;
@@ -127,6 +156,57 @@ TEST_CASE("An agent whose breaker opens loses its idle connections")
     }
     CHECK(x.gateway.wait_for_metric(idle_connections, 0));
     CHECK(x.agent.wait_for_open_connections(0));
+}
+
+TEST_CASE("An endpoint that leaves its agent loses its idle connections at once, and those that stay keep theirs")
+{
+    const auto echo = [](const recorded_request& request) { return test_support::answer_json(request.body); };
+    test_support::scripted_agent one{echo};
+    test_support::scripted_agent two{echo};
+    test_support::scripted_agent three{echo};
+    auto settings = flow::quick_settings();
+    settings.workers = 2;
+    const flow::running_gateway gateway{std::move(settings)};
+    const auto reached_at = [&](const std::vector<std::string>& urls) {
+        const core::json agent{{"upstreams", urls}, {"balance", "spread"}, {"health", {{"check", "none"}}}};
+        flow::manage(gateway, "agents/upsert", {{"id", "a"}, {"agent", agent}});
+    };
+    const auto call_all = [&](const std::vector<test_support::scripted_agent*>& agents) {
+        std::vector<std::size_t> before;
+        for (const auto* agent : agents) {
+            before.push_back(agent->request_count());
+        }
+        http_client caller{gateway.port()};
+        const auto some_waits = [&] {
+            for (std::size_t i = 0; i < agents.size(); ++i) {
+                if (agents[i]->request_count() == before[i]) {
+                    return true;
+                }
+            }
+            return false;
+        };
+        while (some_waits()) {
+            caller.send(call_text(call_body()));
+            CHECK(caller.read_response().status == 200);
+        }
+    };
+    reached_at({one.url("/rpc"), two.url("/rpc")});
+    call_all({&one, &two});
+    REQUIRE(one.open_connections() > 0);
+    REQUIRE(two.open_connections() > 0);
+    const auto kept = two.accepted_connections();
+    const auto open = two.open_connections();
+
+    reached_at({three.url("/rpc"), two.url("/other")});
+    CHECK(one.wait_for_open_connections(0));
+    CHECK(two.open_connections() == open);
+    call_all({&three, &two});
+    CHECK(two.accepted_connections() <= kept + 1);  // the caller may be on the other worker now
+
+    flow::manage(gateway, "agents/delete", {{"id", "a"}});
+    CHECK(two.wait_for_open_connections(0));
+    CHECK(three.wait_for_open_connections(0));
+    CHECK(gateway.wait_for_metric(idle_connections, 0));
 }
 
 TEST_SUITE_END();
