@@ -64,13 +64,11 @@ config::settings with_names()
     return settings;
 }
 
-// Two instances of an agent, which is at agent.test, with cards that are fetched often and checks.
+// Two instances of an agent, which is at agent.test, with checks.
 struct hosted {
     static config::settings settings(const scripted_agent& at)
     {
         auto out = with_names();
-        out.cards.min_ttl = 1ms;
-        out.cards.ttl = 50ms;
         out.agents.push_back(flow::a2a_agent("a", url_of("agent.test", at)));
         auto& rules = out.agents[0].rules.emplace();
         rules.check = core::health_check::http;
@@ -341,6 +339,7 @@ TEST_CASE(
     CHECK(hosted::asked_for(agents.before, "/healthz"));
     x.names->set("agent.test", {"127.0.0.2"});
     CHECK(hosted::asked_for(agents.after, "/healthz"));
+    flow::manage(x.gateway, "agents/refreshCard", {{"id", "a"}});
     CHECK(hosted::asked_for(agents.after, "agent-card.json"));
     const auto asked = agents.before.request_count();
     REQUIRE(agents.after.wait_for_requests(agents.after.request_count() + 10));
