@@ -12,6 +12,7 @@
 #include <chrono>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
@@ -134,10 +135,17 @@ struct callers {
     {
         for (int i = 0; i < count; ++i) {
             threads_.emplace_back([this, port] {
-                http_client caller{port};
+                std::optional<http_client> caller;
                 while (!stop_) {
-                    caller.send(call_text(call_body()));
-                    ++(caller.read_response().status == 200 ? good : bad);
+                    if (!caller) {
+                        caller.emplace(port);
+                    }
+                    caller->send(call_text(call_body()));
+                    const auto got = caller->read_response();
+                    ++(got.status == 200 ? good : bad);
+                    if (got.header("Connection") == "close") {
+                        caller.reset();
+                    }
                 }
             });
         }
