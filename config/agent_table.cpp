@@ -148,6 +148,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "How many calls the agent gets at a time, from all callers and workers. More "
      "[wait](operations.md#too-many-calls). "
      "A stream of events counts until it begins. Not for programs and HTTP+SSE."},
+    {"maxInFlight", other_spelling{"limits.in_flight"}, {}, "The same as `limits.in_flight`."},
     {"limits.queue",
      optional_count{&agent::most_queued, 0, 1'000'000},
      {.setting = "defaults.limits.queue"},

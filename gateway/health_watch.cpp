@@ -133,8 +133,9 @@ net::task<> health_watch::ask_for_card(check_pointer of)
     auto record = of->at->record;
     record.url = url_of(*of->at);
     cards::card_validators none;
-    const auto fetched = co_await cards_->fetch(std::move(record), std::move(none));
-    const bool late = std::chrono::steady_clock::now() - of->begun > of->settings.timeout;
+    const auto longest = of->settings.timeout;
+    const auto fetched = co_await cards_->fetch(std::move(record), std::move(none), longest);
+    const bool late = std::chrono::steady_clock::now() - of->begun > longest;
     finish(of, fetched && !late);
 }
 

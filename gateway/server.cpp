@@ -151,8 +151,8 @@ core::result<> server::start()
     if (auto opened = audit_.open(settings_.audit); !opened) {
         return opened;
     }
-    fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string(model::version()));
-    card_thread_ = std::make_unique<cards::card_thread>(settings_.cards);
+    fetcher_ = std::make_unique<net::curl_fetcher>(control_, "cardea/" + std::string(model::version()));
+    card_thread_ = std::make_unique<cards::card_thread>(settings_.cards, shared_.names);
     source_ = std::make_unique<cards::card_source>(*fetcher_, card_thread_->editor(), settings_);
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);

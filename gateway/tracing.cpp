@@ -27,7 +27,7 @@ void tracing::apply(const config::trace_settings& settings, worker_list workers)
 {
     const bool joins = !settings.endpoint.empty();
     if (joins && !exporter_) {
-        fetcher_ = std::make_unique<net::curl_fetcher>(control_.io(), "cardea/" + std::string{model::version()});
+        fetcher_ = std::make_unique<net::curl_fetcher>(control_, "cardea/" + std::string{model::version()});
         exporter_ = std::make_unique<trace_exporter>(
             control_.timers(),
             export_services{*fetcher_, control_.get_executor(), log_, std::chrono::steady_clock::now, random_share}

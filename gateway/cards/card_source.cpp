@@ -130,13 +130,14 @@ card_source::card_source(net::fetcher& fetcher, card_maker& maker, const config:
 {
 }
 
-net::task<core::result<fetched_card>> card_source::fetch(core::agent agent, card_validators last)
+net::task<core::result<fetched_card>>
+card_source::fetch(core::agent agent, card_validators last, core::duration longest)
 {
     auto locations = card_locations(agent);
     if (const auto known = std::find(locations.begin(), locations.end(), last.url); known != locations.end()) {
         std::rotate(locations.begin(), known, known + 1);
     }
-    const auto by = std::chrono::steady_clock::now() + settings_.cards.timeout;
+    const auto by = std::chrono::steady_clock::now() + std::min(settings_.cards.timeout, longest);
     std::optional<core::error> first;
     for (const auto& url : locations) {
         if (stopped_) {

@@ -41,10 +41,11 @@ public:
     card_source(net::fetcher& fetcher, card_maker& maker, const config::settings& settings);
 
     // Fails with what the fetch failed with; upstream_status if the agent has no card or refuses; and as card_maker::make().
-    // All locations together take at most cards.timeout. The agent's credentials go to its own origin only. A card
+    // All locations together take at most cards.timeout, or `longest` if that is shorter. The agent's credentials go to its own origin only. A card
     // that has to be verified is fetched whole each time, so that a key that has been withdrawn is noticed although the card is
     // the same. Fails with upstream_credentials without a token that is needed.
-    net::task<core::result<fetched_card>> fetch(core::agent agent, card_validators last);
+    net::task<core::result<fetched_card>>
+    fetch(core::agent agent, card_validators last, core::duration longest = core::duration::max());
 
     // Where the tokens of agents come from whose credentials are of an OAuth server. Without it their cards cannot be fetched from
     // their own origin.

@@ -8,18 +8,18 @@
 
 namespace gateway::cards {
 
-card_thread::card_thread(const config::card_settings& settings)
-    : work_{io_.get_executor()},
-      fetcher_{std::make_unique<net::curl_fetcher>(io_, "cardea/" + std::string{model::version()})},
-      editor_{io_, *fetcher_, settings},
+card_thread::card_thread(const config::card_settings& settings, std::shared_ptr<net::name_book> names)
+    : loop_{std::move(names)},
+      fetcher_{std::make_unique<net::curl_fetcher>(loop_, "cardea/" + std::string{model::version()})},
+      editor_{loop_.io(), *fetcher_, settings},
       origins_{editor_}
 {
 }
 
 card_thread::~card_thread()
 {
-    work_.reset();
     if (thread_.joinable()) {
+        net::asio::post(loop_.io(), [this] { loop_.stop(); });
         thread_.join();
     }
 }
@@ -28,12 +28,12 @@ void card_thread::start(std::shared_ptr<const card_signer> signer, std::string p
 {
     origins_.start(signer, public_base);
     editor_.start(std::move(signer), std::move(public_base));
-    thread_ = std::thread{[this] { io_.run(); }};
+    thread_ = std::thread{[this] { loop_.run(); }};
 }
 
 void card_thread::stop()
 {
-    net::asio::post(io_, [this] {
+    net::asio::post(loop_.io(), [this] {
         editor_.stop();
         fetcher_.reset();
     });

@@ -4,9 +4,7 @@
 #include "gateway/cards/card_editor.hpp"
 #include "gateway/cards/card_origins.hpp"
 #include "net/client/fetch.hpp"
-#include "net/loop/types.hpp"
-
-#include <boost/asio/executor_work_guard.hpp>
+#include "net/loop/loop.hpp"
 
 #include <memory>
 #include <string>
@@ -16,7 +14,7 @@ namespace gateway::cards {
 
 class card_thread {
 public:
-    explicit card_thread(const config::card_settings& settings);
+    card_thread(const config::card_settings& settings, std::shared_ptr<net::name_book> names);
 
     // Waits for what was asked, which after stop() is not long.
     ~card_thread();
@@ -33,8 +31,7 @@ public:
     void stop();
 
 private:
-    net::asio::io_context io_{1};
-    net::asio::executor_work_guard<net::executor> work_;
+    net::loop loop_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
     card_editor editor_;
     card_origins origins_;

@@ -2,6 +2,8 @@
 
 #include "gateway/model/call_address.hpp"
 
+#include <algorithm>
+
 namespace gateway::model {
 
 std::shared_ptr<const agent_entry> endpoint_of(const std::shared_ptr<const agent_entry>& agent, std::size_t i)
@@ -15,6 +17,26 @@ std::shared_ptr<const agent_entry> endpoint_of(const std::shared_ptr<const agent
 const agent_entry& first_of(const agent_entry& agent) noexcept
 {
     return agent.siblings == nullptr ? agent : agent.siblings->all.front();
+}
+
+std::vector<std::string_view> keys_that_leave(const agent_entry* before, const agent_entry* now)
+{
+    const auto keys_of = [](const agent_entry* agent) {
+        std::vector<std::string_view> keys;
+        const auto count = agent == nullptr ? 0 : endpoint_count(*agent);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto& each = agent->siblings == nullptr ? *agent : agent->siblings->all[i];
+            if (each.upstream != nullptr) {
+                keys.emplace_back(each.upstream->key);
+            }
+        }
+        return keys;
+    };
+    auto left = keys_of(before);
+    std::erase_if(left, [stay = keys_of(now)](std::string_view key) {
+        return std::ranges::find(stay, key) != stay.end();
+    });
+    return left;
 }
 
 std::size_t endpoint_count(const agent_entry& agent) noexcept

@@ -24,6 +24,10 @@ std::shared_ptr<const agent_entry> endpoint_of(const std::shared_ptr<const agent
 // The entry that a snapshot has of the same agent.
 const agent_entry& first_of(const agent_entry& agent) noexcept;
 
+// Those keys of `before`'s targets that `now` does not have: connections there are not wanted any more. Null: no agent. They are valid as
+// long as `before`.
+std::vector<std::string_view> keys_that_leave(const agent_entry* before, const agent_entry* now);
+
 // How many endpoints the agent has; at least 1.
 std::size_t endpoint_count(const agent_entry& agent) noexcept;
 

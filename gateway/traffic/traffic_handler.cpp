@@ -325,11 +325,11 @@ void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const mod
     if (!served || (known != nullptr && known->entry->call_url != agent->call_url)) {
         phases_->calls.forget(id);
     }
-    if (served) {
-        phases_->metrics.remember(id);
-    } else {
-        phases_->metrics.forget(id);
+    const auto* before = known != nullptr ? known->entry.get() : nullptr;
+    for (const auto key : model::keys_that_leave(before, served ? agent.get() : nullptr)) {
+        phases_->pool.drop_idle(key);
     }
+    served ? phases_->metrics.remember(id) : phases_->metrics.forget(id);
     phases_->known.set_agent(id, std::move(agent));
 }
 

@@ -4,6 +4,7 @@
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
+#include <chrono>
 #include <stdexcept>
 #include <utility>
 
@@ -42,8 +43,9 @@ struct curl_driver::watch {
     int waiting = 0;  // of these, armed; an armed wait that is no longer wanted is left to run out
 };
 
-curl_driver::curl_driver(asio::io_context& io, long most_kept)
+curl_driver::curl_driver(asio::io_context& io, resolver* names, long most_kept)
     : io_{io},
+      names_{names},
       timer_{std::make_shared<timer>(io)}
 {
     static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
@@ -67,7 +69,27 @@ curl_driver::~curl_driver()
 CURLMcode curl_driver::add(std::shared_ptr<curl_transfer> transfer)
 {
     auto* const easy = transfer->easy();
-    transfers_.emplace(easy, std::move(transfer));
+    auto& added = *transfers_.emplace(easy, std::move(transfer)).first->second;
+    const auto host = names_ != nullptr ? added.host_name() : std::string{};
+    if (host.empty()) {
+        return begin(easy);
+    }
+    const auto now = std::chrono::steady_clock::now();
+    auto name = names_->find(host, now);
+    if (name->addresses == nullptr) {
+        auto answered = [this, easy, name](error_code failed) { on_resolved(easy, name, failed); };
+        lookups_[easy] = {names_->ask(name, std::move(answered), now, added.patience()), now};
+        return CURLM_OK;
+    }
+    if (!added.use(*name, now, core::duration::zero())) {
+        transfers_.erase(easy);
+        return CURLM_OUT_OF_MEMORY;
+    }
+    return begin(easy);
+}
+
+CURLMcode curl_driver::begin(CURL* easy)
+{
     const auto code = curl_multi_add_handle(multi_.get(), easy);
     if (code != CURLM_OK) {
         transfers_.erase(easy);
@@ -75,16 +97,37 @@ CURLMcode curl_driver::add(std::shared_ptr<curl_transfer> transfer)
     return code;
 }
 
+void curl_driver::on_resolved(CURL* easy, const resolver::name_ptr& name, const error_code& failed)
+{
+    const auto begun = lookups_.at(easy).begun;
+    lookups_.erase(easy);
+    const auto transfer = transfers_.at(easy);
+    const auto now = std::chrono::steady_clock::now();
+    const auto waited = std::chrono::duration_cast<core::duration>(now - begun);
+    if (!failed && transfer->use(*name, now, waited) && begin(easy) == CURLM_OK) {
+        return;
+    }
+    transfers_.erase(easy);
+    if (failed) {
+        transfer->not_found(failed);
+        transfer->over(waited >= transfer->patience() ? CURLE_OPERATION_TIMEDOUT : CURLE_COULDNT_RESOLVE_HOST);
+    } else {
+        transfer->over(CURLE_FAILED_INIT);
+    }
+    tell_news();
+}
+
 void curl_driver::remove(const curl_transfer& transfer)
 {
     if (const auto held = transfers_.extract(transfer.easy())) {
-        curl_multi_remove_handle(multi_.get(), held.key());
+        lookups_.erase(held.key());
+        curl_multi_remove_handle(multi_.get(), held.key());  // one that it does not have is removed already
     }
 }
 
 void curl_driver::go_on(const curl_transfer& transfer)
 {
-    if (transfers_.contains(transfer.easy())) {
+    if (transfers_.contains(transfer.easy()) && !lookups_.contains(transfer.easy())) {
         curl_easy_pause(transfer.easy(), CURLPAUSE_CONT);
         act(CURL_SOCKET_TIMEOUT, 0);
     }
@@ -93,6 +136,7 @@ void curl_driver::go_on(const curl_transfer& transfer)
 std::vector<std::shared_ptr<curl_transfer>> curl_driver::remove_all()
 {
     std::vector<std::shared_ptr<curl_transfer>> all;
+    lookups_.clear();
     for (auto& [easy, transfer] : transfers_) {
         curl_multi_remove_handle(multi_.get(), easy);
         all.push_back(std::move(transfer));
@@ -193,6 +237,11 @@ void curl_driver::act(curl_socket_t socket, int happened)
             }
         }
     }
+    tell_news();
+}
+
+void curl_driver::tell_news()
+{
     const std::weak_ptr<timer> self = timer_;
     const auto news = std::exchange(news_, {});
     for (const auto& transfer : news) {

@@ -1,9 +1,11 @@
-// libcurl's multi interface driven by an io_context: many transfers at once, connections kept and reused. Seen by what asks
+// libcurl's multi interface driven by an io_context: many transfers at once, connections kept and reused, names looked up as those of
+// agents are, before libcurl starts. Seen by what asks
 // on the gateway's own behalf (fetch.cpp, exchange.cpp). Everything on the one thread that runs the io_context, which
 // must outlive the driver.
 #pragma once
 
 #include "net/client/curl_transfer.hpp"
+#include "net/loop/resolver.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/io_context.hpp>
@@ -20,9 +22,9 @@ namespace net {
 
 class curl_driver {
 public:
-    // `most_kept`: connections that wait for the next transfer; 0: four for each transfer that is under way. Throws
-    // std::runtime_error if libcurl does not initialise.
-    explicit curl_driver(boost::asio::io_context& io, long most_kept = 0);
+    // `names`: looks hosts up, and outlives the driver; null: libcurl does. `most_kept`: connections that wait for the next transfer; 0:
+    // four for each transfer that is under way. Throws std::runtime_error if libcurl does not initialise.
+    curl_driver(boost::asio::io_context& io, resolver* names, long most_kept = 0);
     ~curl_driver();  // no transfer is told anything
     curl_driver(const curl_driver&) = delete;
     curl_driver& operator=(const curl_driver&) = delete;
@@ -58,13 +60,24 @@ private:
     void arm(const std::shared_ptr<watch>& watched, int direction);
     void arm_timer(long milliseconds);
     void act(curl_socket_t socket, int happened);
+    CURLMcode begin(CURL* easy);
+    void on_resolved(CURL* easy, const resolver::name_ptr& name, const error_code& failed);
+    void tell_news();
+
+    // A transfer whose host is being looked up: libcurl does not have it yet.
+    struct lookup {
+        resolver::ticket ticket;
+        core::steady_time begun;
+    };
 
     boost::asio::io_context& io_;
+    resolver* names_;  // null: libcurl looks names up
     std::unique_ptr<CURLM, multi_deleter> multi_;
     // Shared only so that handlers can hold them weakly: what is gone is not acted upon.
     std::shared_ptr<timer> timer_;
     std::unordered_map<curl_socket_t, std::shared_ptr<watch>> watches_;
     std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> transfers_;
+    std::unordered_map<CURL*, lookup> lookups_;  // of some of these
     std::vector<std::shared_ptr<curl_transfer>> news_;
 };
 

@@ -2,7 +2,9 @@
 
 #include "core/ascii.hpp"
 #include "core/url.hpp"
+#include "net/client/curl_codes.hpp"
 #include "net/tls/tls_files.hpp"
+#include "net/upstream/happy_eyeballs.hpp"
 #include "net/upstream/via.hpp"
 
 #include <netinet/in.h>
@@ -51,50 +53,6 @@ core::ip_address ip_of(const sockaddr& address) noexcept
 std::string_view status_of(std::string_view status_line) noexcept
 {
     return status_line.substr(std::min(status_line.find(' '), status_line.size() - 1) + 1).substr(0, 3);
-}
-
-core::errc errc_of(CURLcode code) noexcept
-{
-    switch (code) {
-        case CURLE_COULDNT_RESOLVE_HOST:
-        case CURLE_URL_MALFORMAT:
-            return core::errc::upstream_unresolved;
-        case CURLE_COULDNT_CONNECT:
-            return core::errc::upstream_refused;
-        case CURLE_OPERATION_TIMEDOUT:
-            return core::errc::upstream_timeout;
-        case CURLE_SSL_CONNECT_ERROR:
-        case CURLE_SSL_ENGINE_NOTFOUND:
-        case CURLE_SSL_ENGINE_SETFAILED:
-        case CURLE_SSL_ENGINE_INITFAILED:
-        case CURLE_SSL_CERTPROBLEM:
-        case CURLE_SSL_CIPHER:
-        case CURLE_PEER_FAILED_VERIFICATION:
-        case CURLE_USE_SSL_FAILED:
-        case CURLE_SSL_CACERT_BADFILE:
-        case CURLE_SSL_SHUTDOWN_FAILED:
-        case CURLE_SSL_CRL_BADFILE:
-        case CURLE_SSL_ISSUER_ERROR:
-        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
-        case CURLE_SSL_INVALIDCERTSTATUS:
-        case CURLE_SSL_CLIENTCERT:
-            return core::errc::upstream_tls;
-        case CURLE_GOT_NOTHING:
-        case CURLE_SEND_ERROR:
-        case CURLE_RECV_ERROR:
-        case CURLE_PARTIAL_FILE:
-        case CURLE_SEND_FAIL_REWIND:
-            return core::errc::upstream_reset;
-        case CURLE_WEIRD_SERVER_REPLY:
-        case CURLE_UNSUPPORTED_PROTOCOL:
-        case CURLE_BAD_CONTENT_ENCODING:
-        case CURLE_HTTP2:
-        case CURLE_HTTP2_STREAM:
-        case CURLE_OUT_OF_MEMORY:  // what libcurl calls a header line that is longer than it wants to hold
-            return core::errc::upstream_protocol;
-        default:
-            return core::errc::internal;
-    }
 }
 
 }  // namespace
@@ -153,11 +111,21 @@ bool curl_transfer::add_header_line(const std::string& line)
     return true;
 }
 
+void curl_transfer::set_times(core::duration waited)
+{
+    const auto left = [waited](core::duration of) {
+        return static_cast<long>(
+            std::clamp<core::duration::rep>((of - waited).count(), 1, std::numeric_limits<int>::max())
+        );
+    };
+    set(CURLOPT_CONNECTTIMEOUT_MS, left(request_.connect_timeout));
+    if (request_.timeout > core::duration::zero()) {
+        set(CURLOPT_TIMEOUT_MS, left(request_.timeout));
+    }
+}
+
 void curl_transfer::set_common_options()
 {
-    const auto milliseconds = [](core::duration d) {
-        return static_cast<long>(std::clamp<core::duration::rep>(d.count(), 1, std::numeric_limits<int>::max()));
-    };
     const auto url = core::with_parameter(request_.url, request_.query);
     set(CURLOPT_URL, url.c_str());  // libcurl copies it
     set(CURLOPT_PROTOCOLS_STR, "http,https");
@@ -168,7 +136,7 @@ void curl_transfer::set_common_options()
     set(CURLOPT_USERAGENT, user_agent_.c_str());
     set(CURLOPT_PROXY, "");
     set(CURLOPT_NOSIGNAL, 1L);
-    set(CURLOPT_CONNECTTIMEOUT_MS, milliseconds(request_.connect_timeout));
+    set_times(core::duration::zero());
     // An abandoned name lookup goes on in its thread; without this its end would be waited for, here, on the loop.
     set(CURLOPT_QUICK_EXIT, 1L);
     set(CURLOPT_SSL_VERIFYPEER, 1L);
@@ -196,6 +164,42 @@ void curl_transfer::set_common_options()
     set(CURLOPT_HEADERDATA, static_cast<void*>(this));
     set(CURLOPT_WRITEFUNCTION, &curl_transfer::on_body);
     set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+}
+
+std::string curl_transfer::host_name() const
+{
+    const auto url = core::http_url::parse(request_.url);
+    error_code no_address;
+    if (url) {
+        asio::ip::make_address(url->host, no_address);
+    }
+    return url && no_address ? core::in_lower_case(url->host) : std::string{};
+}
+
+core::duration curl_transfer::patience() const noexcept
+{
+    const bool bounded = request_.timeout > core::duration::zero();
+    return bounded ? std::min(request_.timeout, request_.connect_timeout) : request_.connect_timeout;
+}
+
+bool curl_transfer::use(const resolver::name& found, core::steady_time now, core::duration waited)
+{
+    const auto url = core::http_url::parse(request_.url);
+    const auto used = addresses_.give_to(easy(), url->port, in_turns(*found.addresses, found.families.get(), now));
+    failed_option_ = failed_option_ == CURLE_OK ? used : failed_option_;
+    set_times(waited);
+    return failed_option_ == CURLE_OK;
+}
+
+void curl_transfer::not_found(const error_code& why)
+{
+    if (why == asio::error::no_descriptors) {
+        refuse(core::errc::overloaded, "fetch: no thread for a lookup");
+        return;
+    }
+    const auto text = "Could not resolve host: " + host_name() + " (" + why.message() + ')';
+    why_.back() = '\0';
+    text.copy(why_.data(), why_.size() - 1);
 }
 
 // The address that libcurl connects to: what is checked here is not resolved again.
@@ -347,7 +351,8 @@ std::optional<core::error> curl_transfer::failure(CURLcode code)
             "fetch: the agent registered itself at an address that is not public"
         );
     }
-    auto detail = std::string{"fetch: "} + (why_.front() != '\0' ? why_.data() : curl_easy_strerror(code));
+    auto detail =
+        "fetch: " + addresses_.with_name(why_.front() != '\0' ? why_.data() : curl_easy_strerror(code), host_name());
     if (const std::string why = X509_verify_cert_error_string(*verdict_);
         *verdict_ != X509_V_OK && detail.find(why) == std::string::npos) {
         detail += ": " + why;

@@ -5,6 +5,8 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
+#include "net/client/curl_addresses.hpp"
+#include "net/loop/resolver.hpp"
 #include "net/tls/tls_context.hpp"
 
 #include <curl/curl.h>
@@ -32,15 +34,12 @@ struct curl_request {
     bool asks_first = true;  // whether a large body is wanted (RFC 9110 section 10.1.1)
     std::string query = {};  // a further parameter of the URL; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
+    core::duration timeout{0};                                 // of the whole exchange, the lookup included; 0: none
 };
 
 struct curl_easy_deleter {
     void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
 };
-struct curl_list_deleter {
-    void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
-};
-
 // Its address is given to libcurl.
 class curl_transfer {
 public:
@@ -50,6 +49,19 @@ public:
     curl_transfer& operator=(const curl_transfer&) = delete;
 
     CURL* easy() const noexcept { return easy_.get(); }
+
+    // The name whose addresses the request needs. Empty: its host is an address, or libcurl has to say what is wrong with the URL.
+    std::string host_name() const;
+
+    // How long these may take to be found.
+    core::duration patience() const noexcept;
+
+    // After prepare(), before libcurl has it: connects to these, of which there is at least one, and looks nothing up. `waited`: how
+    // long it took to find them. A kept connection is used again only by requests with the same addresses. False: out of memory.
+    bool use(const resolver::name& found, core::steady_time now, core::duration waited);
+
+    // There are none: over() follows.
+    void not_found(const error_code& why);
 
     // libcurl has ended it. May call nobody who could start, end or destroy anything: that is for tell().
     virtual void over(CURLcode code) = 0;
@@ -109,10 +121,12 @@ private:
     bool add_headers();
     bool add_header_line(const std::string& line);
     void set_common_options();
+    void set_times(core::duration waited);
 
     curl_request request_;
     const std::string& user_agent_;
-    std::unique_ptr<curl_slist, curl_list_deleter> headers_;
+    curl_list headers_;
+    curl_addresses addresses_;
     CURLcode failed_option_ = CURLE_OK;
     std::array<char, CURL_ERROR_SIZE> why_{};
     std::shared_ptr<long> verdict_ = std::make_shared<long>(0);  // on the agent's certificate; 0: nothing is wrong

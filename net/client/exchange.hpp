@@ -19,6 +19,8 @@
 
 namespace net {
 
+class loop;
+
 struct exchange_request {
     std::string url;  // http or https
     std::string method = "GET";
@@ -73,6 +75,8 @@ public:
 // destruction included, on the one thread that runs `io`, which must outlive the client.
 class exchange_client {
 public:
+    // As those of curl_fetcher.
+    exchange_client(loop& on, std::string user_agent);
     exchange_client(boost::asio::io_context& io, std::string user_agent);
     ~exchange_client();  // exchanges under way are told nothing more
     exchange_client(const exchange_client&) = delete;

@@ -2,6 +2,7 @@
 
 #include "net/client/curl_driver.hpp"
 #include "net/client/fetch_transfer.hpp"
+#include "net/loop/loop.hpp"
 
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/async_result.hpp>
@@ -39,9 +40,9 @@ core::duration fetch_response::retry_after() const noexcept
 
 class curl_fetcher::engine {
 public:
-    engine(asio::io_context& io, std::string user_agent)
+    engine(asio::io_context& io, std::string user_agent, resolver* names)
         : user_agent_{std::move(user_agent)},
-          driver_{io}
+          driver_{io, names}
     {
     }
     ~engine()
@@ -88,8 +89,13 @@ void curl_fetcher::engine::start(fetch_request request, fetch_completion waiting
     }
 }
 
+curl_fetcher::curl_fetcher(loop& on, std::string user_agent)
+    : engine_{std::make_shared<engine>(on.io(), std::move(user_agent), &on.names())}
+{
+}
+
 curl_fetcher::curl_fetcher(asio::io_context& io, std::string user_agent)
-    : engine_{std::make_shared<engine>(io, std::move(user_agent))}
+    : engine_{std::make_shared<engine>(io, std::move(user_agent), nullptr)}
 {
 }
 

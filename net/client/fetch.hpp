@@ -19,6 +19,8 @@
 
 namespace net {
 
+class loop;
+
 struct fetch_request {
     std::string url;                                           // http or https
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
@@ -67,6 +69,10 @@ public:
 // each waiting coroutine goes on, with an error, when `io` runs next.
 class curl_fetcher final : public fetcher {
 public:
+    // On a loop: hosts are found in its names, so that a name that is known is not waited for.
+    curl_fetcher(loop& on, std::string user_agent);
+
+    // libcurl looks hosts up, each time.
     curl_fetcher(boost::asio::io_context& io, std::string user_agent);
     ~curl_fetcher() override;
     curl_fetcher(const curl_fetcher&) = delete;

@@ -3,7 +3,6 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
-#include <limits>
 
 namespace net {
 
@@ -16,7 +15,7 @@ void complete(fetch_completion waiting, fetch_result result)
 }
 
 fetch_transfer::fetch_transfer(fetch_request request, const std::string& user_agent)
-    : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, true, request.query, request.addresses}, user_agent},
+    : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, true, request.query, request.addresses, request.timeout}, user_agent},
       request_{std::move(request)}
 {
 }
@@ -30,8 +29,6 @@ void fetch_transfer::set_options()
         set(CURLOPT_POSTFIELDS, request_.body->data());
     }
     set(CURLOPT_ACCEPT_ENCODING, "gzip");
-    const auto most = static_cast<core::duration::rep>(std::numeric_limits<int>::max());
-    set(CURLOPT_TIMEOUT_MS, static_cast<long>(std::clamp<core::duration::rep>(request_.timeout.count(), 1, most)));
 }
 
 bool fetch_transfer::take_head()

@@ -72,11 +72,11 @@ resolver::name_ptr resolver::find(const std::string& host, core::steady_time now
     return known;
 }
 
-resolver::ticket resolver::ask(const name_ptr& of, receiver answered, core::steady_time now)
+resolver::ticket resolver::ask(const name_ptr& of, receiver answered, core::steady_time now, core::duration patience)
 {
     auto mine = std::make_shared<question>();
     mine->answered = std::move(answered);
-    mine->due = now + book_->settings().timeout;
+    mine->due = now + std::min(book_->settings().timeout, patience);
     of->asked.push_back(mine);
     set_due(std::min(due(), mine->due));
     return mine;

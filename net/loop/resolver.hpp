@@ -46,8 +46,9 @@ public:
     name_ptr find(const std::string& host, core::steady_time now);
 
     // For a name without addresses: `answered` is called on the loop, never inside this call, at the latest after
-    // name_settings::timeout, then with asio::error::timed_out.
-    [[nodiscard]] ticket ask(const name_ptr& of, receiver answered, core::steady_time now);
+    // name_settings::timeout or `patience`, whichever is shorter, then with asio::error::timed_out.
+    [[nodiscard]] ticket
+    ask(const name_ptr& of, receiver answered, core::steady_time now, core::duration patience = core::duration::max());
 
     void on_due() override;
     void on_sweep(core::steady_time now) override;

@@ -16,8 +16,10 @@ connection_life::connection_life(const life_settings& settings, core::steady_tim
 bool connection_life::rest(core::steady_time now, std::optional<std::chrono::seconds> announced) noexcept
 {
     if (announced) {
+        announced_ = true;
         settings_.keep = std::min(settings_.keep, core::duration{*announced - std::chrono::seconds{1}});
     }
+    rested_ = now;
     idle_until_ = now + settings_.keep;
     return ++requests_ < settings_.requests && usable(now);
 }

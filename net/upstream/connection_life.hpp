@@ -30,11 +30,22 @@ public:
     // Whether a request may follow now.
     bool usable(core::steady_time now) const noexcept { return now < idle_until_ && now < ends_; }
 
+    // The agent has said for how long it keeps the connection.
+    bool announced() const noexcept { return announced_; }
+
+    // Since rest().
+    core::duration idle_for(core::steady_time now) const noexcept
+    {
+        return std::chrono::duration_cast<core::duration>(now - rested_);
+    }
+
 private:
     life_settings settings_;
     core::steady_time ends_{core::steady_time::max()};
     core::steady_time idle_until_{core::steady_time::max()};
+    core::steady_time rested_{};
     std::uint64_t requests_ = 0;
+    bool announced_ = false;
 };
 
 }  // namespace net

@@ -279,9 +279,13 @@ upstream_lease upstream_pool::take_idle(const upstream_target& target)
     if (found == idle_.end()) {
         return nullptr;
     }
-    auto& list = found->second;
+    auto& [list, trust] = found->second;
     const auto now = loop_.now();
     while (!list.empty()) {
+        const auto& life = list.back()->life();
+        if (!life.announced() && !trust.holds(life.idle_for(now))) {
+            return nullptr;
+        }
         auto last = std::move(list.back());
         list.pop_back();
         --idle_count_;
@@ -311,7 +315,7 @@ void upstream_pool::give_back(upstream_lease connection)
     const auto now = loop_.now();
     const bool lives =
         connection->life().rest(now, connection->parser().head().keep_alive_for) && connection->usable(now);
-    auto& list = idle_[connection->target().key];
+    auto& list = idle_[connection->target().key].list;
     if (closed_ || !lives || side.ended() || side.writing() || !side.received().empty() ||
         list.size() >= settings_.idle_connections) {
         discard(std::move(connection));
@@ -336,8 +340,8 @@ void upstream_pool::drop_idle(std::string_view key)
     if (found == idle_.end()) {
         return;
     }
-    idle_count_ -= found->second.size();
-    for (auto& each : found->second) {
+    idle_count_ -= found->second.list.size();
+    for (auto& each : found->second.list) {
         discard(std::move(each));
     }
     idle_.erase(found);
@@ -346,7 +350,8 @@ void upstream_pool::drop_idle(std::string_view key)
 void upstream_pool::close()
 {
     closed_ = true;
-    for (auto& [key, list] : idle_) {
+    for (auto& [key, resting] : idle_) {
+        auto& list = resting.list;
         while (!list.empty()) {
             discard(std::move(list.back()));
             list.pop_back();
@@ -357,9 +362,15 @@ void upstream_pool::close()
 
 void upstream_pool::on_sweep(core::steady_time now)
 {
-    for (auto& [key, list] : idle_) {
+    for (auto& [key, resting] : idle_) {
+        auto& [list, trust] = resting;
         for (std::size_t i = list.size(); i-- > 0;) {
             auto& each = *list[i];
+            if (each.side().ended()) {
+                trust.note_ended(each.life().idle_for(now));
+            } else {
+                trust.note_kept(each.life().idle_for(now));
+            }
             if (each.side().ended() || !each.side().received().empty() || !each.usable(now)) {
                 discard(std::move(list[i]));
                 list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));

@@ -12,6 +12,7 @@
 #include "net/tls/tls_context.hpp"
 #include "net/upstream/connect_race.hpp"
 #include "net/upstream/connection_life.hpp"
+#include "net/upstream/idle_trust.hpp"
 
 #include <array>
 #include <cstdint>
@@ -145,7 +146,8 @@ public:
     upstream_pool(loop& owner, pool_settings settings);
     ~upstream_pool() override;  // close() comes first
 
-    // A connection that was used before and is open as far as can be known, or null.
+    // A connection that was used before and is open as far as can be known, or null. One that its agent may be about to close stays where it
+    // is, and shows for how long the agent keeps it.
     upstream_lease take_idle(const upstream_target& target);
 
     // A new one, not yet connected.
@@ -167,9 +169,14 @@ public:
     void on_sweep(core::steady_time now) override;
 
 private:
+    struct resting {
+        std::vector<upstream_lease> list;
+        idle_trust trust{};
+    };
+
     loop& loop_;
     pool_settings settings_;
-    std::unordered_map<std::string, std::vector<upstream_lease>> idle_;
+    std::unordered_map<std::string, resting> idle_;  // by target
     std::size_t idle_count_ = 0;
     bool closed_ = false;
 };

@@ -1,9 +1,13 @@
 // How long connections to an agent live between calls.
+#include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -27,6 +31,11 @@ void call_often(const relayed& x, std::uint64_t times)
         caller.send(call_text(call_body()));
         CHECK(caller.read_response().status == 200);
     }
+}
+
+std::size_t calls_of(const test_support::scripted_agent& agent)
+{
+    return static_cast<std::size_t>(std::ranges::count(agent.requests(), "POST", &recorded_request::method));
 }
 
 }  // namespace
@@ -66,6 +75,32 @@ TEST_CASE("A connection that the agent keeps for a second at most is not used ag
         CHECK(x.agent.accepted_connections() == 3);
         CHECK(x.gateway.metric(idle_connections) == 0);
     }
+}
+
+TEST_CASE("After an agent has ended an idle connection no call goes over one that has been idle for nearly as long")
+{
+    test_support::gate end;
+    relayed x{[&](const recorded_request& request) {
+        auto answer = test_support::answer_json(request.body);
+        return request.connection == 1
+                   ? test_support::then(answer, {test_support::pass_gate{end.shared()}, test_support::close_now{}})
+                   : answer;
+    }};
+    const auto idle = [](std::chrono::steady_clock::duration time) {
+        const auto until = std::chrono::steady_clock::now() + time;
+        std::this_thread::sleep_until(until);
+    };
+    call_often(x, 1);
+    REQUIRE(end.wait_until_reached());
+    idle(1600ms);
+    end.release();
+    CHECK(x.gateway.wait_for_metric(idle_connections, 0));
+    call_often(x, 2);
+    CHECK(x.agent.accepted_connections() == 2);
+    idle(900ms);
+    call_often(x, 1);
+    CHECK(x.agent.accepted_connections() == 3);
+    CHECK(x.agent.open_connections() == 2);  // the one that was not used shows for how long the agent keeps it
 }
 
 TEST_CASE("A connection closes when it is old, but not during a call")
@@ -127,6 +162,52 @@ TEST_CASE("An agent whose breaker opens loses its idle connections")
     }
     CHECK(x.gateway.wait_for_metric(idle_connections, 0));
     CHECK(x.agent.wait_for_open_connections(0));
+}
+
+TEST_CASE("An endpoint that leaves its agent loses its idle connections at once, and those that stay keep theirs")
+{
+    // Connections of those who ask for cards are not those of calls.
+    const auto echo = [](const recorded_request& request) {
+        return request.method == "GET" ? test_support::answer(404, "", {{"Connection", "close"}})
+                                       : test_support::answer_json(request.body);
+    };
+    test_support::scripted_agent one{echo};
+    test_support::scripted_agent two{echo};
+    test_support::scripted_agent three{echo};
+    auto settings = flow::quick_settings();
+    settings.workers = 2;
+    const flow::running_gateway gateway{std::move(settings)};
+    const auto reached_at = [&](const std::vector<std::string>& urls) {
+        const core::json agent{{"upstreams", urls}, {"balance", "spread"}, {"health", {{"check", "none"}}}};
+        flow::manage(gateway, "agents/upsert", {{"id", "a"}, {"agent", agent}});
+    };
+    const auto call_all = [&](const std::vector<test_support::scripted_agent*>& agents) {
+        http_client caller{gateway.port()};
+        for (auto* agent : agents) {
+            const auto before = calls_of(*agent);
+            while (calls_of(*agent) == before) {
+                caller.send(call_text(call_body()));
+                CHECK(caller.read_response().status == 200);
+            }
+        }
+    };
+    reached_at({one.url("/rpc"), two.url("/rpc")});
+    call_all({&one, &two});
+    REQUIRE(one.open_connections() > 0);
+    REQUIRE(two.open_connections() > 0);
+    const auto kept = two.accepted_connections();
+    const auto open = two.open_connections();
+
+    reached_at({three.url("/rpc"), two.url("/other")});
+    CHECK(one.wait_for_open_connections(0));
+    CHECK(two.open_connections() == open);
+    call_all({&three, &two});
+    CHECK(two.accepted_connections() <= kept + 1);  // the caller may be on the other worker now
+
+    flow::manage(gateway, "agents/delete", {{"id", "a"}});
+    CHECK(two.wait_for_open_connections(0));
+    CHECK(three.wait_for_open_connections(0));
+    CHECK(gateway.wait_for_metric(idle_connections, 0));
 }
 
 TEST_SUITE_END();

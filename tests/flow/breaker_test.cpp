@@ -200,6 +200,28 @@ TEST_CASE("An agent that cannot be reached is called again within a second after
     CHECK(logged(gateway, "breaker_closed"));
 }
 
+TEST_CASE(
+    "An agent that takes connections and fails TLS sees one probe in each interval, however many calls are refused"
+)
+{
+    test_support::scripted_agent plain{test_support::agent_options{.accepts = test_support::on_accept::close}};
+    auto settings = flow::quick_settings();
+    with_breaker()(settings);
+    settings.defaults.breaker.probe = 300ms;
+    settings.agents.push_back(flow::a2a_agent("a", "https://127.0.0.1:" + std::to_string(plain.port()) + "/rpc"));
+    const flow::running_gateway gateway{std::move(settings)};
+    for (int i = 0; i < 5; ++i) {
+        flow::check_jsonrpc_error(call(gateway.port(), call_body()), flow::tls_failed, "1");
+    }
+    CHECK(plain.accepted_connections() == 5);
+    const auto begun = std::chrono::steady_clock::now();
+    while (plain.accepted_connections() < 9) {
+        flow::check_jsonrpc_error(call(gateway.port(), call_body()), paused, "1");
+    }
+    CHECK(std::chrono::steady_clock::now() - begun >= 4 * 300ms - 20ms);
+    CHECK(std::chrono::steady_clock::now() - begun < 10s);
+}
+
 TEST_CASE("Streams that are open go on while their agent's breaker is open, and other agents get their calls")
 {
     test_support::scripted_agent good{[](const auto&) { return test_support::answer_json("{}"); }};

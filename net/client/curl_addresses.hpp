@@ -1,0 +1,34 @@
+// Addresses that libcurl connects to instead of looking its host up. Seen by curl_transfer only.
+#pragma once
+
+#include "net/loop/name_record.hpp"
+
+#include <curl/curl.h>
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace net {
+
+struct curl_list_deleter {
+    void operator()(curl_slist* list) const noexcept { curl_slist_free_all(list); }
+};
+using curl_list = std::unique_ptr<curl_slist, curl_list_deleter>;
+
+class curl_addresses {
+public:
+    // At least one address, in the order in which they are tried. Lives as long as the handle has these options. A kept connection is
+    // used again only for the same addresses in any order.
+    CURLcode give_to(CURL* easy, const std::string& port, const address_list& found);
+
+    // What libcurl says of the connection, with the host as it was asked for.
+    std::string with_name(std::string text, std::string_view host) const;
+
+private:
+    std::string stand_in_;  // for the host; empty: none
+    curl_list addresses_;   // of the stand-in
+    curl_list connect_to_;  // the stand-in
+};
+
+}  // namespace net
