@@ -37,7 +37,7 @@ core::error ended_by_client()
 http_sessions::http_sessions(http_session_services services)
     : services_{std::move(services)},
       calls_{services_.clock},
-      exchanges_{services_.loop.io(), services_.client.name + '/' + services_.client.version},
+      exchanges_{services_.loop, services_.client.name + '/' + services_.client.version},
       notes_{services_.loop, exchanges_, services_.client},
       sweeper_{*this}
 {
@@ -332,6 +332,7 @@ void http_sessions::stop()
 {
     stopped_ = true;
     notes_.stop();
+    exchanges_.close();
     for (const auto& each : turns_.take_all()) {
         finish(*each, core::gateway_error(errc::draining));
     }

@@ -10,7 +10,7 @@ namespace gateway::mcp_path {
 
 legacy_probe::legacy_probe(const program_services& services)
     : services_{services},
-      exchanges_{services.loop.io(), "cardea/" + std::string{model::version()}},
+      exchanges_{services.loop, "cardea/" + std::string{model::version()}},
       name_{"cardea", std::string{model::version()}},
       notes_{services.loop, exchanges_, name_}
 {
@@ -106,6 +106,7 @@ void legacy_probe::stop()
 {
     stopped_ = true;
     notes_.stop();
+    exchanges_.close();
     while (!attempts_.empty()) {
         tell(attempts_.front(), true);
     }

@@ -19,7 +19,7 @@ server_reach::server_reach(
 )
     : loop_{control},
       log_{log},
-      exchanges_{control.io(), "cardea/" + std::string{model::version()}},
+      exchanges_{control, "cardea/" + std::string{model::version()}},
       inherited_{std::move(inherited)}
 {
 }

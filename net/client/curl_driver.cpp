@@ -42,7 +42,7 @@ struct curl_driver::watch {
     int waiting = 0;  // of these, armed; an armed wait that is no longer wanted is left to run out
 };
 
-curl_driver::curl_driver(asio::io_context& io, long most_kept)
+curl_driver::curl_driver(asio::io_context& io)
     : io_{io},
       timer_{std::make_shared<timer>(io)}
 {
@@ -55,7 +55,6 @@ curl_driver::curl_driver(asio::io_context& io, long most_kept)
     curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &curl_driver::on_timer);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
-    curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, most_kept);
 }
 
 curl_driver::~curl_driver()
@@ -79,14 +78,6 @@ void curl_driver::remove(const curl_transfer& transfer)
 {
     if (const auto held = transfers_.extract(transfer.easy())) {
         curl_multi_remove_handle(multi_.get(), held.key());
-    }
-}
-
-void curl_driver::go_on(const curl_transfer& transfer)
-{
-    if (transfers_.contains(transfer.easy())) {
-        curl_easy_pause(transfer.easy(), CURLPAUSE_CONT);
-        act(CURL_SOCKET_TIMEOUT, 0);
     }
 }
 
@@ -192,14 +183,6 @@ void curl_driver::act(curl_socket_t socket, int happened)
                 ended.mapped()->over(code);
             }
         }
-    }
-    const std::weak_ptr<timer> self = timer_;
-    const auto news = std::exchange(news_, {});
-    for (const auto& transfer : news) {
-        if (self.expired()) {
-            return;
-        }
-        transfer->tell();
     }
 }
 

@@ -1,5 +1,5 @@
 // libcurl's multi interface driven by an io_context: many transfers at once, connections kept and reused. Seen by what asks
-// on the gateway's own behalf (fetch.cpp, exchange.cpp). Everything on the one thread that runs the io_context, which
+// on the gateway's own behalf (fetch.cpp). Everything on the one thread that runs the io_context, which
 // must outlive the driver.
 #pragma once
 
@@ -20,9 +20,8 @@ namespace net {
 
 class curl_driver {
 public:
-    // `most_kept`: connections that wait for the next transfer; 0: four for each transfer that is under way. Throws
-    // std::runtime_error if libcurl does not initialise.
-    explicit curl_driver(boost::asio::io_context& io, long most_kept = 0);
+    // Throws std::runtime_error if libcurl does not initialise.
+    explicit curl_driver(boost::asio::io_context& io);
     ~curl_driver();  // no transfer is told anything
     curl_driver(const curl_driver&) = delete;
     curl_driver& operator=(const curl_driver&) = delete;
@@ -33,14 +32,8 @@ public:
     // Ends it; it is told nothing more. One that was not added, or is over, stays as it is.
     void remove(const curl_transfer& transfer);
 
-    // Has libcurl read again for one that did not want its body. Tells what comes of it, as anything that happens does.
-    void go_on(const curl_transfer& transfer);
-
     // Ends all.
     std::vector<std::shared_ptr<curl_transfer>> remove_all();
-
-    // Has it tell() what it has gathered once libcurl has returned; to be called from what libcurl calls, or from over().
-    void note_news(std::shared_ptr<curl_transfer> of) { news_.push_back(std::move(of)); }
 
 private:
     using timer = boost::asio::basic_waitable_timer<
@@ -65,7 +58,6 @@ private:
     std::shared_ptr<timer> timer_;
     std::unordered_map<curl_socket_t, std::shared_ptr<watch>> watches_;
     std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> transfers_;
-    std::vector<std::shared_ptr<curl_transfer>> news_;
 };
 
 }  // namespace net

@@ -161,7 +161,12 @@ public:
 
 class rig {
 public:
-    rig() { std::signal(SIGPIPE, SIG_IGN); }
+    rig()
+    {
+        std::signal(SIGPIPE, SIG_IGN);
+        loop.timers().start();
+        loop.ready().start();
+    }
     ~rig()
     {
         sessions.reset();
