@@ -65,6 +65,9 @@ public:
     // What is spoken, where it has to be known for a message to be sent; before the first one.
     void settle(const mcp::dialect& speaks) { wire_->settle(speaks); }
 
+    // Somebody waits for it: it gets its part of the processors.
+    void serves() { wire_->serves(); }
+
     // It serves, in this version: what starts behind it need not wait for it any more.
     void ready(std::string_view version);
 

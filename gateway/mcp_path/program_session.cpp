@@ -262,6 +262,7 @@ void program_session::opened(const mcp::delivery& told)
     version_ = std::move(*version);
     calls_->ready(version_);
     stage_ = stage::open;
+    owner_.opened(*this);
     if (!first) {
         restore(mcp::members_of(told.text).object("result"));
     }

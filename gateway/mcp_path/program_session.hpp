@@ -38,6 +38,9 @@ public:
     virtual void retire(std::unique_ptr<program> used, std::string_view agent_id) = 0;
     virtual void recovered(const program_session& session) = 0;
 
+    // A program of it has answered `initialize`.
+    virtual void opened(const program_session& session) = 0;
+
     const std::shared_ptr<mcp::question_tally>& tally() const noexcept { return services().asked; }
 
 protected:

@@ -96,6 +96,7 @@ public:
             return {};
         }
         void settle(const mcp::dialect& /*speaks*/) override {}
+        void serves() override { ++of_.serving; }
         void open_stream(mcp::outgoing /*listen*/) override {}
         void close(bool /*end_session*/) override
         {
@@ -157,6 +158,7 @@ public:
     bool exits = true;    // each does when it is to end; else by exit()
     std::optional<core::error> refuses;
     int closed = 0;
+    int serving = 0;  // how often one was told that it serves
 };
 
 class rig {
