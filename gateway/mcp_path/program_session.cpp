@@ -193,11 +193,12 @@ core::result<> program_session::tell(const mcp::client_message& message)
     return sent || sent.error().code == errc::upstream_reset ? core::result<>{} : sent;
 }
 
-void program_session::said(std::string_view text)
+template <class Messages>
+void program_session::came_each(const Messages& messages)
 {
     // What a message leads to may be the end of the session.
     const std::weak_ptr<bool> alive{alive_};
-    for (const auto each : mcp::messages_in(text, version_)) {
+    for (const auto& each : messages) {
         if (alive.expired() || calls_ == nullptr) {
             return;
         }
