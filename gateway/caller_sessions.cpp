@@ -5,9 +5,14 @@
 #include "gateway/sessions/session_settings.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/session_id.hpp"
+#include "mcp/transport/apart_transport.hpp"
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <array>
 #include <chrono>
+#include <exception>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -34,32 +39,53 @@ std::shared_ptr<const mcp::session_ids> own_seals()
     return std::make_shared<const mcp::session_ids>(jose::text_sealer{{&key, 1}});
 }
 
+using texts_read = std::shared_ptr<const mcp::read_text>;
+
+// On that thread, and told on the loop.
+mcp::apart_reading reading_on(model::side_thread& thread, net::loop& loop, std::size_t most)
+{
+    return [&thread, &loop, most](std::string text, std::function<void(texts_read)> done) {
+        auto held = std::make_shared<std::string>(std::move(text));
+        std::function<texts_read()> read = [held, most] { return mcp::read_apart(std::move(*held), {.bytes = most}); };
+        net::asio::co_spawn(
+            loop.get_executor(),
+            thread.ask<texts_read>(std::move(read)),
+            [done = std::move(done)](const std::exception_ptr& bug, texts_read got) {
+                if (bug) {
+                    std::rethrow_exception(bug);
+                }
+                done(std::move(got));
+            }
+        );
+    };
+}
+
 }  // namespace
 
-caller_sessions::caller_sessions(
-    net::loop& control,
-    const std::vector<std::unique_ptr<traffic::worker>>& workers,
-    sessions::session_plane& own,
-    const core::logger& log,
-    const config::mcp_settings& settings
-)
-    : own_{own},
+caller_sessions::caller_sessions(const caller_services& given, const config::mcp_settings& settings)
+    : own_{given.own},
       programs_{mcp_path::program_services{
-          control,
-          own.turns(),
-          [&own](const model::agent_entry& agent) { return own.reach(agent); },
-          [&own](const core::agent& record) {
+          given.control,
+          given.own.turns(),
+          [given](const model::agent_entry& agent) {
+              auto reached = given.own.reach(agent);
+              const auto most = static_cast<std::size_t>(agent.record.mcp->max_message);
+              return reached == nullptr
+                         ? reached
+                         : mcp::reading_apart(std::move(reached), reading_on(given.long_bodies, given.control, most));
+          },
+          [&own = given.own](const core::agent& record) {
               return record.mcp->era == core::mcp_era::modern || own.speaks_modern(record.id);
           },
           std::chrono::steady_clock::now,
-          log,
-          [&own](const std::string& id) { return own.control(id); },
-          [&own](const std::string& id) { return own.lane(id); },
-          [&own](const std::string& id) { return own.known_lists(id); },
+          given.log,
+          [&own = given.own](const std::string& id) { return own.control(id); },
+          [&own = given.own](const std::string& id) { return own.lane(id); },
+          [&own = given.own](const std::string& id) { return own.known_lists(id); },
           settings_of,
-          [&own](const std::string& id) { return own.lists(id); },
-          [&own](const std::string& id) { return own.find_era(id); },
-          [&own](const std::string& id) { return own.refresh(id); },
+          [&own = given.own](const std::string& id) { return own.lists(id); },
+          [&own = given.own](const std::string& id) { return own.find_era(id); },
+          [&own = given.own](const std::string& id) { return own.refresh(id); },
           own_seals(),
           mcp::replay_limits{
               .events = settings.replay_events,
@@ -69,23 +95,29 @@ caller_sessions::caller_sessions(
           }
       }},
       over_http_{mcp_path::http_session_services{
-          .loop = control,
+          .loop = given.control,
           .settings = settings_of,
           .client = {"cardea", std::string{model::version()}},
           .clock = std::chrono::steady_clock::now,
           .mark =
-              [&workers](const mcp::session_digest& id, bool ask) {
+              [&workers = given.workers](const mcp::session_digest& id, bool ask) {
                   for (const auto& each : workers) {
                       each->ask_about(id, ask);
                   }
               },
-          .log = log,
+          .log = given.log,
           .has_agent = [this](const std::string& id) { return programs_.has_agent(id); }
       }}
 {
     own_.set_listed([this](const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists) {
         programs_.lists_changed(id, lists);
     });
+}
+
+std::unique_ptr<caller_sessions>
+make_caller_sessions(const caller_services& given, const config::mcp_settings& settings)
+{
+    return std::make_unique<caller_sessions>(given, settings);
 }
 
 caller_sessions::~caller_sessions()

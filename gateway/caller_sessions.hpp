@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "gateway/mcp_path/http_sessions.hpp"
 #include "gateway/mcp_path/program_plane.hpp"
+#include "gateway/model/side_thread.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -18,17 +19,19 @@
 
 namespace gateway {
 
+// What callers' sessions need of the gateway; outlives them.
+struct caller_services {
+    net::loop& control;
+    const std::vector<std::unique_ptr<traffic::worker>>&
+        workers;                   // what is known of sessions over HTTP goes to all of them
+    sessions::session_plane& own;  // in whose turns programs start
+    const core::logger& log;
+    model::side_thread& long_bodies;  // that long messages of servers are read on
+};
+
 class caller_sessions {
 public:
-    // What is known of sessions over HTTP goes to all workers; programs start in the turns of `own`. References outlive it, but for the
-    // settings.
-    caller_sessions(
-        net::loop& control,
-        const std::vector<std::unique_ptr<traffic::worker>>& workers,
-        sessions::session_plane& own,
-        const core::logger& log,
-        const config::mcp_settings& settings
-    );
+    caller_sessions(const caller_services& given, const config::mcp_settings& settings);
 
     ~caller_sessions();
     caller_sessions(const caller_sessions&) = delete;
@@ -54,5 +57,8 @@ private:
     mcp_path::program_plane programs_;
     mcp_path::http_sessions over_http_;
 };
+
+std::unique_ptr<caller_sessions>
+make_caller_sessions(const caller_services& given, const config::mcp_settings& settings);
 
 }  // namespace gateway

@@ -113,6 +113,7 @@ net::task<> orderly_end::run()
     all_.signals.cancel();
     all_.reports.end();
     all_.addresses.certificates().stop();
+    all_.sessions.close_connections();
     all_.control.stop();
 }
 

@@ -162,7 +162,7 @@ core::result<> server::start()
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     succession_.hold(sessions_->turns());
-    callers_ = std::make_unique<gateway::caller_sessions>(control_, workers_, *sessions_, log_, settings_.mcp);
+    callers_ = make_caller_sessions({control_, workers_, *sessions_, log_, long_bodies_}, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);

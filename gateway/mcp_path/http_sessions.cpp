@@ -332,6 +332,7 @@ void http_sessions::stop()
 {
     stopped_ = true;
     notes_.stop();
+    exchanges_.close();
     for (const auto& each : turns_.take_all()) {
         finish(*each, core::gateway_error(errc::draining));
     }

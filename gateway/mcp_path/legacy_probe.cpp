@@ -106,6 +106,7 @@ void legacy_probe::stop()
 {
     stopped_ = true;
     notes_.stop();
+    exchanges_.close();
     while (!attempts_.empty()) {
         tell(attempts_.front(), true);
     }

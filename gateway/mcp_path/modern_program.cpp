@@ -94,6 +94,14 @@ void modern_program::said(std::string_view text)
     }
 }
 
+void modern_program::said_long(const mcp::read_text& what)
+{
+    if (!std::exchange(answers_, true)) {
+        calls_->ready(mcp::latest(mcp::era::modern));
+    }
+    calls_->take(what.whole, now_, /*listening=*/false);
+}
+
 void modern_program::said_too_much(std::string_view beginning, std::size_t limit)
 {
     calls_->take_too_long(beginning, limit, now_);

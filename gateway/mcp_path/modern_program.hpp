@@ -68,6 +68,7 @@ public:
 
 private:
     void said(std::string_view text) override;
+    void said_long(const mcp::read_text& what) override;
     void said_too_much(std::string_view beginning, std::size_t limit) override;
     void failed(mcp::call_number call, core::error why) override;
     void ended(core::error why) override;

@@ -110,6 +110,13 @@ void program::received(std::string_view text)
     }
 }
 
+void program::received_long(const mcp::read_text& what)
+{
+    if (observer_ != nullptr) {
+        observer_->said_long(what);
+    }
+}
+
 void program::refused(std::string_view beginning, std::size_t limit)
 {
     if (observer_ != nullptr) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "mcp/transport/transport.hpp"
 
@@ -26,6 +27,9 @@ public:
 
     // One line; valid during the call.
     virtual void said(std::string_view text) = 0;
+
+    // A long one that was read elsewhere; valid during the call.
+    virtual void said_long(const mcp::read_text& what) { said(what.text); }
 
     // A line that was longer than a message may be: its beginning.
     virtual void said_too_much(std::string_view beginning, std::size_t limit) = 0;
@@ -65,6 +69,9 @@ public:
     // What is spoken, where it has to be known for a message to be sent; before the first one.
     void settle(const mcp::dialect& speaks) { wire_->settle(speaks); }
 
+    // Somebody waits for it: it gets its part of the processors.
+    void serves() { wire_->serves(); }
+
     // It serves, in this version: what starts behind it need not wait for it any more.
     void ready(std::string_view version);
 
@@ -81,6 +88,7 @@ private:
 
     void connected() override;
     void received(std::string_view text) override;
+    void received_long(const mcp::read_text& what) override;
     void refused(std::string_view beginning, std::size_t limit) override;
     void failed(std::uint64_t request, core::error why, std::optional<mcp::era> says) override;
     void session_lost() override;

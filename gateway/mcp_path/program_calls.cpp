@@ -138,6 +138,12 @@ std::optional<mcp::delivery> program_calls::take(std::string_view text, core::st
     return deliver(book_.take(text), now);
 }
 
+std::optional<mcp::delivery> program_calls::take(const mcp::read_part& message, core::steady_time now, bool listening)
+{
+    book_.set_listening(listening);
+    return deliver(book_.take(message), now);
+}
+
 std::optional<mcp::delivery>
 program_calls::take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now)
 {

@@ -62,6 +62,7 @@ public:
     // What came, unless it was for the reader of a call that goes on: what is unasked, or the answer to a call, whose reader has
     // the text. The answer to `initialize` is for the caller of this to judge and to pass on, unless it is a failure.
     std::optional<mcp::delivery> take(std::string_view text, core::steady_time now, bool listening);
+    std::optional<mcp::delivery> take(const mcp::read_part& message, core::steady_time now, bool listening);
     std::optional<mcp::delivery> take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now);
 
     // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.

@@ -193,11 +193,12 @@ core::result<> program_session::tell(const mcp::client_message& message)
     return sent || sent.error().code == errc::upstream_reset ? core::result<>{} : sent;
 }
 
-void program_session::said(std::string_view text)
+template <class Messages>
+void program_session::came_each(const Messages& messages)
 {
     // What a message leads to may be the end of the session.
     const std::weak_ptr<bool> alive{alive_};
-    for (const auto each : mcp::messages_in(text, version_)) {
+    for (const auto& each : messages) {
         if (alive.expired() || calls_ == nullptr) {
             return;
         }
@@ -262,6 +263,7 @@ void program_session::opened(const mcp::delivery& told)
     version_ = std::move(*version);
     calls_->ready(version_);
     stage_ = stage::open;
+    owner_.opened(*this);
     if (!first) {
         restore(mcp::members_of(told.text).object("result"));
     }

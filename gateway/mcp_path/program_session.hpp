@@ -38,6 +38,9 @@ public:
     virtual void retire(std::unique_ptr<program> used, std::string_view agent_id) = 0;
     virtual void recovered(const program_session& session) = 0;
 
+    // A program of it has answered `initialize`.
+    virtual void opened(const program_session& session) = 0;
+
     const std::shared_ptr<mcp::question_tally>& tally() const noexcept { return services().asked; }
 
 protected:
@@ -94,7 +97,8 @@ private:
     // program.
     enum class stage : unsigned char { opens, opens_again, open, lost, over };
 
-    void said(std::string_view text) override;
+    void said(std::string_view text) override { came_each(mcp::messages_in(text, version_)); }
+    void said_long(const mcp::read_text& what) override { came_each(what.parts(version_)); }
     void said_too_much(std::string_view beginning, std::size_t limit) override;
     void failed(mcp::call_number call, core::error why) override;
     void ended(core::error why) override;
@@ -104,6 +108,8 @@ private:
     void end_if_left(text_queue& reader);
     bool begin_another();
     core::result<> put(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader);
+    template <class Messages>
+    void came_each(const Messages& messages);
     void came(std::optional<mcp::delivery> told);
     void come_unasked(std::string text, bool question);
     void opened(const mcp::delivery& told);

@@ -52,7 +52,7 @@ core::result<begun_session> program_sessions::begin(
         return begun.error();
     }
     begun_session told{(*begun)->name().handle, (*begun)->open()};
-    keep_warm(id);
+    keep_warm_after_taking(id);
     return told;
 }
 
@@ -72,11 +72,9 @@ core::result<begun_session> program_sessions::call(
     auto& session = **begun;
     session.set_modern_only(single.modern_only);
     auto answer = session.request(single.request);
+    keep_warm_after_taking(id);
     if (!answer) {
         session.end(session_end::done, answer.error());
-    }
-    keep_warm(id);
-    if (!answer) {
         return answer.error();
     }
     return begun_session{session.name().handle, std::move(*answer)};
@@ -111,6 +109,15 @@ void program_sessions::use_programs_of(const std::shared_ptr<const model::agent_
         );
     }
     programs->last_use = now();
+}
+
+// To start the next one takes a millisecond of this thread, and then processors: not while a client waits for the one that it got
+// because it had started. If that one never answers, the next session, which gets none that waits, begins another.
+void program_sessions::keep_warm_after_taking(const std::string& agent_id)
+{
+    if (!took_waiting_) {
+        keep_warm(agent_id);
+    }
 }
 
 // Programs that wait take a place, but not from a client.
@@ -189,6 +196,7 @@ std::unique_ptr<program> program_sessions::take_program(const program_session& o
 {
     const auto& record = of.agent().record;
     auto taken = agents_.find(record.id)->second->warm.take(!may_start(record));
+    took_waiting_ = taken->runs();
     if (taken->is_held()) {
         leaving_.hold(*taken, record.id);
     }

@@ -71,6 +71,8 @@ public:
 private:
     std::unique_ptr<program> take_program(const program_session& of) override;
     void recovered(const program_session& session) override;
+    void opened(const program_session& session) override { keep_warm(session.agent().record.id); }
+    void keep_warm_after_taking(const std::string& agent_id);
 
     void use_programs_of(const std::shared_ptr<const model::agent_entry>& agent);
     core::result<program_session*>
@@ -81,6 +83,7 @@ private:
 
     model::string_map<std::unique_ptr<agent_programs>> agents_;
     leaving_programs leaving_;
+    bool took_waiting_ = false;  // the program that a session got last
 };
 
 }  // namespace gateway::mcp_path

@@ -23,6 +23,7 @@ std::unique_ptr<program> warm_programs::take(bool held)
     }
     auto taken = waiting_.front().release();
     waiting_.pop_front();
+    taken->serves();
     return taken;
 }
 

@@ -54,6 +54,9 @@ public:
     // The agent has changed, such as its token. Null: it is gone.
     void renew(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
+    // Keeps no connection from now on: the last thing, when no session is left.
+    void close_connections() { exchanges_.close(); }
+
 private:
     mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
 

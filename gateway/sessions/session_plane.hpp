@@ -85,6 +85,9 @@ public:
     // As server_reach::of_callers().
     mcp::transport_factory reach(const model::agent_entry& agent) { return reach_.of_callers(agent); }
 
+    // As server_reach::close_connections().
+    void close_connections() { reach_.close_connections(); }
+
     // Whether the server speaks the modern era. False also where nothing is known of it.
     bool speaks_modern(const std::string& id) const;
 

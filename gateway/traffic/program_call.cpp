@@ -1,10 +1,13 @@
 #include "gateway/traffic/program_call.hpp"
 
+#include "core/trace_context.hpp"
 #include "gateway/traffic/era_choice.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/calls/client_capabilities.hpp"
+#include "mcp/calls/trace_meta.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/protocol/version.hpp"
 #include "mcp/translation/legacy_request.hpp"
 
@@ -37,6 +40,22 @@ std::string handle_of(const mcp::sealed_session& session)
     return {place.random.begin(), place.random.end()};
 }
 
+// Of a request to a server that gets no fields, in a trace that the gateway joins. Long ones are not searched here.
+std::optional<mcp::text_edit> trace_of(const request_context& request, const mcp::incoming& read, std::string_view text)
+{
+    const auto& trace = request.trace;
+    const bool asks = read.kind == mcp::incoming_kind::request && read.method != mcp::client_method::initialize &&
+                      !request.translated;
+    if (!trace.joined() || !asks || text.size() > mcp::read_at_once) {
+        return std::nullopt;
+    }
+    std::string parent;
+    core::append_traceparent(parent, trace.at());
+    const auto* const state = net::http1::find(request.caller.head().fields, net::http1::field_name::tracestate);
+    const bool keeps = state != nullptr && !trace.replaces("tracestate");
+    return mcp::trace_edit(read, text, {parent, keeps ? *state : std::string_view{}});
+}
+
 // The message as it is passed on, and where its parts stand there.
 mcp::kept_message kept(const request_context& request, const program_message& what, mcp::incoming& read)
 {
@@ -44,7 +63,13 @@ mcp::kept_message kept(const request_context& request, const program_message& wh
     const auto body = what.edit ? std::string_view{request.edited_body} : what.body;
     read = mcp::moved(what.read.message, edits);
     std::string room;
-    const auto text = body.substr(what.read.message.whole.at, read.whole.size);
+    auto text = body.substr(what.read.message.whole.at, read.whole.size);
+    std::string traced;
+    if (const auto trace = trace_of(request, read, text)) {
+        traced = mcp::edited(text, {&*trace, 1});
+        read = mcp::moved(read, {&*trace, 1});
+        text = traced;
+    }
     return mcp::kept_message{mcp::client_message_of(read, text, room)};
 }
 

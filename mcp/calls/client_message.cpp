@@ -36,11 +36,9 @@ kept_message::span kept_message::span_of(std::string_view part, std::string_view
 
 std::string one_line(std::string text)
 {
-    // Long messages have none as a rule, and are looked at as fast as memory is read.
-    for (const char line_end : {'\n', '\r'}) {
-        for (auto at = text.find(line_end); at != std::string::npos; at = text.find(line_end, at + 1)) {
-            text[at] = ' ';
-        }
+    // Without a branch, so that it is done as fast as memory is written, however many there are.
+    for (char& each : text) {
+        each = each == '\n' || each == '\r' ? ' ' : each;
     }
     return text;
 }

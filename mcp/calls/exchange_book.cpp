@@ -13,7 +13,6 @@ namespace {
 using core::errc;
 
 constexpr std::int64_t invalid_request = -32600;
-constexpr std::string_view subscription_id = "io.modelcontextprotocol/subscriptionId";
 
 struct replacement {
     std::string_view part;  // into the text; empty: nothing is replaced
@@ -65,6 +64,22 @@ std::string cancellation(std::string_view id, std::string_view reason)
     append_text_member(params, "reason", reason);
     close(params, '}');
     return R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{)" + params + "}";
+}
+
+// That a client has to have declared to be asked this; empty: none.
+std::string_view capability_for(std::string_view method) noexcept
+{
+    for (const std::string_view each : {"sampling", "elicitation", "roots", "tasks"}) {
+        if (method.starts_with(each) && method.substr(each.size()).starts_with('/')) {
+            return each;
+        }
+    }
+    return {};
+}
+
+addressee addressee_in(std::string_view text, const read_part* known)
+{
+    return known != nullptr ? known->whom : addressee_of(text, true);
 }
 
 }  // namespace
@@ -181,20 +196,19 @@ std::vector<std::string> exchange_book::expire_questions(core::steady_time now, 
     return answers;
 }
 
-delivery exchange_book::take(std::string_view text)
+delivery exchange_book::take(std::string_view text, const core::result<message>& read, const read_part* known)
 {
-    const auto read = read_message(text, settings_.messages);
     if (!read) {
-        return fail(addressee_of(text, true), refused_answer(read.error()));
+        return fail(addressee_in(text, known), refused_answer(read.error()));
     }
     switch (read->kind) {
         case message_kind::result:
         case message_kind::failure:
-            return take_response(text, *read);
+            return take_response(text, *read, known);
         case message_kind::request:
             return take_question(text, *read);
         case message_kind::notification:
-            return take_notification(text, *read);
+            return take_notification(text, *read, known != nullptr ? known->note : parts_of(*read));
     }
     return drop();
 }
@@ -250,11 +264,12 @@ delivery exchange_book::fail(const addressee& whom, const core::error& why)
     return {.to = destination::call, .call = call, .last = true, .failure = why};
 }
 
-delivery exchange_book::take_response(std::string_view text, const message& read)
+delivery exchange_book::take_response(std::string_view text, const message& read, const read_part* known)
 {
     const auto found = find(by_id_, read.id);
     if (found == calls_.end()) {
-        return read.id_is == id_type::number ? fail(addressee_of(text, true), refused_answer(another_id())) : drop();
+        const bool number = read.id_is == id_type::number;
+        return number ? fail(addressee_in(text, known), refused_answer(another_id())) : drop();
     }
     delivery answer;
     answer.to = destination::call;
@@ -298,17 +313,15 @@ delivery exchange_book::put_question(std::string_view text, const message& read)
     return asked;
 }
 
-delivery exchange_book::take_notification(std::string_view text, const message& read)
+delivery exchange_book::take_notification(std::string_view text, const message& read, const note_parts& parts)
 {
-    const auto params = members_of(read.params);
     if (read.method == "notifications/progress") {
-        return take_progress(text, params.find("progressToken"));
+        return take_progress(text, parts.progress_token);
     }
     if (read.method == "notifications/cancelled") {
-        return take_withdrawn(text, params.find("requestId"));
+        return take_withdrawn(text, parts.request_id);
     }
-    const auto meta = members_of(params.object("_meta"));
-    if (const auto subscription = meta.find(subscription_id); !subscription.empty()) {
+    if (const auto subscription = parts.subscription_id; !subscription.empty()) {
         const auto found = find(by_id_, subscription);
         if (found == calls_.end()) {
             return drop();
@@ -370,17 +383,9 @@ delivery exchange_book::to_reader(std::string text)
 
 bool exchange_book::may_ask(std::string_view method) const
 {
-    for (const auto& [prefix, capability] : std::initializer_list<std::pair<std::string_view, std::string_view>>{
-             {"sampling/", "sampling"},
-             {"elicitation/", "elicitation"},
-             {"roots/", "roots"},
-             {"tasks/", "tasks"},
-         }) {
-        if (method.starts_with(prefix)) {
-            return std::ranges::find(settings_.declared, capability) != settings_.declared.end();
-        }
-    }
-    return !settings_.only_declared;
+    const auto capability = capability_for(method);
+    return capability.empty() ? !settings_.only_declared
+                              : std::ranges::find(settings_.declared, capability) != settings_.declared.end();
 }
 
 bool exchange_book::has_reader() const

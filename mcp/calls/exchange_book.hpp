@@ -11,6 +11,7 @@
 #include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/message.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/protocol/refused_message.hpp"
 
 #include <cstddef>
@@ -113,7 +114,8 @@ public:
     std::vector<std::string> expire_questions(core::steady_time now, core::duration patience);
 
     // One message of the server, which is no batch.
-    delivery take(std::string_view text);
+    delivery take(std::string_view text) { return take(text, read_message(text, settings_.messages), nullptr); }
+    delivery take(const read_part& message) { return take(message.text, message.read, &message); }
 
     // The beginning of one that was over this limit in bytes.
     delivery take_too_long(std::string_view beginning, std::size_t limit);
@@ -144,10 +146,12 @@ private:
     open_call end(open_calls::iterator call);
     delivery drop();
     delivery fail(const addressee& whom, const core::error& why);
-    delivery take_response(std::string_view text, const message& read);
+    // `known`: what was read elsewhere; null: nothing was.
+    delivery take(std::string_view text, const core::result<message>& read, const read_part* known);
+    delivery take_response(std::string_view text, const message& read, const read_part* known);
     delivery take_question(std::string_view text, const message& read);
     delivery put_question(std::string_view text, const message& read);
-    delivery take_notification(std::string_view text, const message& read);
+    delivery take_notification(std::string_view text, const message& read, const note_parts& parts);
     delivery take_progress(std::string_view text, std::string_view token);
     delivery take_withdrawn(std::string_view text, std::string_view params);
     delivery to_reader(std::string text);

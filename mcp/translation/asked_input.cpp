@@ -2,6 +2,7 @@
 
 #include "mcp/protocol/raw_json.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace mcp {
@@ -54,7 +55,7 @@ core::result<std::vector<input_request>> read_requests(std::string_view raw)
 core::result<std::optional<asked_input>> read_asked_input(std::string_view answer)
 {
     // Nearly every answer is a final one, and is not taken apart. One that spells the word with escapes passes as it is.
-    if (answer.find(kind) == std::string_view::npos) {
+    if (::memmem(answer.data(), answer.size(), kind.data(), kind.size()) == nullptr) {
         return std::nullopt;
     }
     const auto result = members_of(members_of(answer).object("result"));

@@ -1,6 +1,7 @@
 #include "mcp/transport/http_post.hpp"
 
 #include "mcp/protocol/http_evidence.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/protocol/refused_message.hpp"
 
 #include <utility>
@@ -128,7 +129,10 @@ void http_post::took(std::string_view piece)
         }
         bool ours = false;
         std::optional<core::error> refused;
-        if (answers(event->data, ours, refused)) {
+        if (passes_unread(event->data)) {
+            unread_ = true;
+            owner_.take(event->data);
+        } else if (answers(event->data, ours, refused)) {
             if (ours && !settled_) {
                 tell_answer(event->data);
             }
@@ -147,15 +151,27 @@ void http_post::took(std::string_view piece)
     }
 }
 
+// Long ones of a caller's are read by whoever gets them, away from the loop (apart_transport.hpp). That one finds out whether it is the
+// answer, and takes no exception to a failure that is told behind that.
+bool http_post::passes_unread(std::string_view text) const noexcept
+{
+    return message_.of_caller && message_.id != 0 && text.size() > read_at_once;
+}
+
 // Whether it is an answer; `ours`: to this request; `refused`: it was to be that, and why it is not.
-bool http_post::answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const
+bool http_post::answers(
+    std::string_view text,
+    bool& ours,
+    std::optional<core::error>& refused,
+    const core::result<message>* known
+) const
 {
     const message_limits limits{.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)};
     const auto texts = messages_in(text, wire_.speaks ? std::string_view{wire_.speaks->version} : std::string_view{});
     const bool batch = texts.size() > 1;
     bool answer = false;
     for (const auto each : texts) {
-        const auto read = read_message(each, limits);
+        const auto read = known != nullptr && !batch ? *known : read_message(each, limits);
         answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
         ours = message_.id != 0 && answer && read->answered() == message_.answered_as();
         if (ours) {
@@ -208,7 +224,7 @@ void http_post::stream_ended(core::result<> how)
     if (refused) {
         return judge();
     }
-    if (events_.last_id().empty() || wire_.modern()) {
+    if (events_.last_id().empty() || wire_.modern() || unread_) {
         return fail(
             how ? core::upstream_error(errc::upstream_reset, "the stream ended before the answer") : how.error()
         );
@@ -231,12 +247,19 @@ void http_post::resume()
 
 void http_post::judge()
 {
-    const auto read = read_message(body_, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
+    const bool good = status_ >= 200 && status_ < 300 && !resuming_;
+    if (good && json_ && passes_unread(body_)) {
+        return pass_unread();
+    }
+    // A refusal that is so long says nothing that we know.
+    const core::result<message> read =
+        !good && body_.size() > read_at_once
+            ? core::upstream_error(errc::upstream_protocol, "a refusal that is too long to be read")
+            : read_message(body_, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
     const message* const answer = read ? &*read : nullptr;
     if (named_session_ && says_session_lost(status_, answer)) {
         return owner_.forgotten();
     }
-    const bool good = status_ >= 200 && status_ < 300 && !resuming_;
     if (good && message_.id == 0) {
         settled_ = true;
         return owner_.over(*this, std::nullopt, std::nullopt);
@@ -245,7 +268,7 @@ void http_post::judge()
     const bool telling = good ? json_ : wire_.speaks || era_of_http_answer(status_, answer);
     bool ours = false;
     std::optional<core::error> refused;
-    if (telling && !resuming_ && answers(body_, ours, refused) && ours) {
+    if (telling && !resuming_ && answers(body_, ours, refused, &read) && ours) {
         const std::weak_ptr<bool> alive{alive_};
         const auto text = std::move(body_);
         tell_answer(text);
@@ -258,6 +281,16 @@ void http_post::judge()
         return fail(std::move(*refused), era_said_by(answer));
     }
     judge_refusal(answer);
+}
+
+void http_post::pass_unread()
+{
+    const std::weak_ptr<bool> alive{alive_};
+    const auto text = std::move(body_);
+    owner_.take(text);
+    if (!alive.expired()) {
+        refuse("what came is no answer to " + message_.method);
+    }
 }
 
 // A server may come back in the other era behind a connection that goes on.

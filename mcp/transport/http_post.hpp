@@ -63,9 +63,17 @@ private:
     void start();
     bool follow(const net::exchange_head& head);
     bool take_session_id(const net::exchange_head& head);
-    bool answers(std::string_view text, bool& ours, std::optional<core::error>& refused) const;
+    // `known`: read_message() of the text, if it was read; else null.
+    bool answers(
+        std::string_view text,
+        bool& ours,
+        std::optional<core::error>& refused,
+        const core::result<message>* known = nullptr
+    ) const;
+    bool passes_unread(std::string_view text) const noexcept;
     void tell_answer(std::string_view text);
     void judge();
+    void pass_unread();
     void judge_refusal(const message* answer);
     std::optional<era> era_said_by(const message* answer) const;
     void stream_ended(core::result<> how);
@@ -83,6 +91,7 @@ private:
     bool streams_ = false;   // the exchange under way is a stream of events
     bool resuming_ = false;  // it asks for the rest of one
     bool settled_ = false;
+    bool unread_ = false;  // a text was passed on that may be the answer
     unsigned status_ = 0;
     http_course course_;
     std::string refusal_;  // what the head says, should it be a refusal

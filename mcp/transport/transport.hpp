@@ -18,6 +18,8 @@
 
 namespace mcp {
 
+struct read_text;
+
 // What becomes of the stream of what the server says unasked. `stands` twice in a row: it was made again, and what was said
 // meanwhile was not heard. `none`: it offers none, which is no failure.
 enum class stream_news : std::uint8_t { stands, gone, none };
@@ -32,6 +34,9 @@ public:
 
     // One message, whoever it is for and whether it is one or not; valid during the call.
     virtual void received(std::string_view text) = 0;
+
+    // The same of a long one that was read elsewhere (mcp/transport/apart_transport.hpp). Unless it is overridden it is received().
+    virtual void received_long(const read_text& what);
 
     // What came was longer than a message may be, and is dropped to its end: its beginning, valid during the call, and the
     // limit in bytes. Of transports whose messages do not come each to its own request.

@@ -43,7 +43,7 @@ struct curl_driver::watch {
     int waiting = 0;  // of these, armed; an armed wait that is no longer wanted is left to run out
 };
 
-curl_driver::curl_driver(asio::io_context& io, resolver* names, long most_kept)
+curl_driver::curl_driver(asio::io_context& io, resolver* names)
     : io_{io},
       names_{names},
       timer_{std::make_shared<timer>(io)}
@@ -57,7 +57,6 @@ curl_driver::curl_driver(asio::io_context& io, resolver* names, long most_kept)
     curl_multi_setopt(multi_.get(), CURLMOPT_SOCKETDATA, this);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERFUNCTION, &curl_driver::on_timer);
     curl_multi_setopt(multi_.get(), CURLMOPT_TIMERDATA, this);
-    curl_multi_setopt(multi_.get(), CURLMOPT_MAXCONNECTS, most_kept);
 }
 
 curl_driver::~curl_driver()
@@ -114,7 +113,6 @@ void curl_driver::on_resolved(CURL* easy, const resolver::name_ptr& name, const 
     } else {
         transfer->over(CURLE_FAILED_INIT);
     }
-    tell_news();
 }
 
 void curl_driver::remove(const curl_transfer& transfer)
@@ -122,14 +120,6 @@ void curl_driver::remove(const curl_transfer& transfer)
     if (const auto held = transfers_.extract(transfer.easy())) {
         lookups_.erase(held.key());
         curl_multi_remove_handle(multi_.get(), held.key());  // one that it does not have is removed already
-    }
-}
-
-void curl_driver::go_on(const curl_transfer& transfer)
-{
-    if (transfers_.contains(transfer.easy()) && !lookups_.contains(transfer.easy())) {
-        curl_easy_pause(transfer.easy(), CURLPAUSE_CONT);
-        act(CURL_SOCKET_TIMEOUT, 0);
     }
 }
 
@@ -236,19 +226,6 @@ void curl_driver::act(curl_socket_t socket, int happened)
                 ended.mapped()->over(code);
             }
         }
-    }
-    tell_news();
-}
-
-void curl_driver::tell_news()
-{
-    const std::weak_ptr<timer> self = timer_;
-    const auto news = std::exchange(news_, {});
-    for (const auto& transfer : news) {
-        if (self.expired()) {
-            return;
-        }
-        transfer->tell();
     }
 }
 

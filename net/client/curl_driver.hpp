@@ -1,6 +1,6 @@
 // libcurl's multi interface driven by an io_context: many transfers at once, connections kept and reused, names looked up as those of
 // agents are, before libcurl starts. Seen by what asks
-// on the gateway's own behalf (fetch.cpp, exchange.cpp). Everything on the one thread that runs the io_context, which
+// on the gateway's own behalf (fetch.cpp). Everything on the one thread that runs the io_context, which
 // must outlive the driver.
 #pragma once
 
@@ -22,9 +22,8 @@ namespace net {
 
 class curl_driver {
 public:
-    // `names`: looks hosts up, and outlives the driver; null: libcurl does. `most_kept`: connections that wait for the next transfer; 0:
-    // four for each transfer that is under way. Throws std::runtime_error if libcurl does not initialise.
-    curl_driver(boost::asio::io_context& io, resolver* names, long most_kept = 0);
+    // `names`: looks hosts up, and outlives the driver; null: libcurl does. Throws std::runtime_error if libcurl does not initialise.
+    curl_driver(boost::asio::io_context& io, resolver* names);
     ~curl_driver();  // no transfer is told anything
     curl_driver(const curl_driver&) = delete;
     curl_driver& operator=(const curl_driver&) = delete;
@@ -35,14 +34,8 @@ public:
     // Ends it; it is told nothing more. One that was not added, or is over, stays as it is.
     void remove(const curl_transfer& transfer);
 
-    // Has libcurl read again for one that did not want its body. Tells what comes of it, as anything that happens does.
-    void go_on(const curl_transfer& transfer);
-
     // Ends all.
     std::vector<std::shared_ptr<curl_transfer>> remove_all();
-
-    // Has it tell() what it has gathered once libcurl has returned; to be called from what libcurl calls, or from over().
-    void note_news(std::shared_ptr<curl_transfer> of) { news_.push_back(std::move(of)); }
 
 private:
     using timer = boost::asio::basic_waitable_timer<
@@ -62,7 +55,6 @@ private:
     void act(curl_socket_t socket, int happened);
     CURLMcode begin(CURL* easy);
     void on_resolved(CURL* easy, const resolver::name_ptr& name, const error_code& failed);
-    void tell_news();
 
     // A transfer whose host is being looked up: libcurl does not have it yet.
     struct lookup {
@@ -78,7 +70,6 @@ private:
     std::unordered_map<curl_socket_t, std::shared_ptr<watch>> watches_;
     std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> transfers_;
     std::unordered_map<CURL*, lookup> lookups_;  // of some of these
-    std::vector<std::shared_ptr<curl_transfer>> news_;
 };
 
 }  // namespace net

@@ -95,8 +95,7 @@ bool curl_transfer::add_headers()
         }
     }
     // So that a request of ours that comes back to us is known.
-    return add_header_line("Via: 1.1 " + std::string{own_pseudonym()}) &&
-           (request_.asks_first || add_header_line("Expect:"));
+    return add_header_line("Via: 1.1 " + std::string{own_pseudonym()});
 }
 
 bool curl_transfer::add_header_line(const std::string& line)
@@ -212,12 +211,7 @@ curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_soc
         return CURL_SOCKET_BAD;
     }
     transfer.opened_ = true;
-    return transfer.open_socket(*to);
-}
-
-curl_socket_t curl_transfer::open_socket(const curl_sockaddr& to) noexcept
-{
-    return ::socket(to.family, to.socktype | SOCK_CLOEXEC, to.protocol);
+    return ::socket(to->family, to->socktype | SOCK_CLOEXEC, to->protocol);
 }
 
 // libcurl takes a common name for a host's name, and keys of any size.
@@ -240,11 +234,7 @@ std::size_t curl_transfer::on_header(char* data, std::size_t, std::size_t size, 
 
 std::size_t curl_transfer::on_body(char* data, std::size_t, std::size_t size, void* self) noexcept
 {
-    auto& transfer = *static_cast<curl_transfer*>(self);
-    if (!transfer.wants_body()) {
-        return CURL_WRITEFUNC_PAUSE;
-    }
-    return transfer.take_body({data, size}) ? size : 0;
+    return static_cast<curl_transfer*>(self)->take_body({data, size}) ? size : 0;
 }
 
 bool curl_transfer::refuse(core::errc code, const char* why)

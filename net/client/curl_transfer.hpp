@@ -1,5 +1,5 @@
 // One transfer of libcurl's: the options that all of the gateway's own requests share, the head of the answer, and what
-// libcurl's codes mean. Seen by fetch and exchange only.
+// libcurl's codes mean. Seen by fetch only.
 #pragma once
 
 #include "core/clock.hpp"
@@ -31,8 +31,7 @@ struct curl_request {
     field_lines headers;
     tls_client_files tls;
     core::duration connect_timeout{5'000};
-    bool asks_first = true;  // whether a large body is wanted (RFC 9110 section 10.1.1)
-    std::string query = {};  // a further parameter of the URL; empty: none
+    std::string query = {};                                    // a further parameter of the URL; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
     core::duration timeout{0};                                 // of the whole exchange, the lookup included; 0: none
 };
@@ -63,11 +62,8 @@ public:
     // There are none: over() follows.
     void not_found(const error_code& why);
 
-    // libcurl has ended it. May call nobody who could start, end or destroy anything: that is for tell().
+    // libcurl has ended it. May call nobody who could start, end or destroy anything.
     virtual void over(CURLcode code) = 0;
-
-    // After curl_driver::note_news(): libcurl is not on the stack, and anything may be done.
-    virtual void tell() {}
 
 protected:
     // Nothing, or why the request cannot be sent.
@@ -80,13 +76,6 @@ protected:
     virtual bool take_head() = 0;
     virtual bool take_body(std::string_view data) = 0;
 
-    // False: take_body() is not called, until curl_driver::go_on().
-    virtual bool wants_body() { return true; }
-
-    // What libcurl gets for a connection; a negative number: none, and refuse() may have said why. Called once for each address
-    // that the request allows.
-    virtual curl_socket_t open_socket(const curl_sockaddr& to) noexcept;
-
     // Has libcurl give up, for this reason.
     bool refuse(core::errc code, const char* why);
 
@@ -95,7 +84,6 @@ protected:
 
     unsigned status() const noexcept;
     field_lines& fields() noexcept { return fields_; }
-    bool encoded() const noexcept { return encoded_; }
 
     // Of a body that is neither decoded nor chunked.
     std::optional<std::uint64_t> length() const noexcept { return length_; }

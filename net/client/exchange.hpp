@@ -5,9 +5,8 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
+#include "net/loop/loop.hpp"
 #include "net/tls/tls_context.hpp"
-
-#include <boost/asio/io_context.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -34,7 +33,8 @@ struct exchange_request {
     core::duration idle_timeout{30'000};       // between two pieces of a body that is no event stream
     core::duration stream_timeout{0};          // between two pieces of one that is; 0: none
     std::uint64_t max_size = 8 * 1024 * 1024;  // of a body that is no event stream
-    bool repeatable = true;  // may be sent again if a kept connection turns out to be gone before a byte of the answer
+    // May be sent again if a kept connection turns out to be gone before a byte of the answer; else only if the peer cannot have got it.
+    bool repeatable = true;
 };
 
 struct exchange_head {
@@ -56,7 +56,7 @@ public:
 
     virtual void headed(const exchange_head& head) = 0;
 
-    // A part of the body, as it came; at most about 256 KiB; valid during the call. A peer that says so much that this takes
+    // A part of the body, as it came; at most 64 KiB; valid during the call. A peer that says so much that this takes
     // more than about a quarter of the time, after a second, is not read for a while.
     virtual void took(std::string_view piece) = 0;
 
@@ -70,30 +70,32 @@ public:
     virtual ~exchange() = default;
 };
 
-// Certificates and host names are always verified, HTTP/1.1, redirects not followed, no proxy from the environment,
-// connections kept and reused. No content coding is asked for, since coders hold events back. Everything, construction and
-// destruction included, on the one thread that runs `io`, which must outlive the client.
+// Over connections as those of calls (net/upstream/upstream.hpp), which are kept and reused: certificates and host names are always
+// verified, HTTP/1.1, redirects not followed, no proxy from the environment, names looked up once for the process. Certificates and
+// authorities are read again when their files have changed. No content coding is asked for, since coders hold events back.
+// Times are exact to net::sweep_interval. Everything, construction and destruction included, on the thread of `on`, which must
+// outlive the client and its exchanges.
 class exchange_client {
 public:
-    // As those of curl_fetcher.
     exchange_client(loop& on, std::string user_agent);
-    exchange_client(boost::asio::io_context& io, std::string user_agent);
     ~exchange_client();  // exchanges under way are told nothing more
     exchange_client(const exchange_client&) = delete;
     exchange_client& operator=(const exchange_client&) = delete;
 
     // Any status is an answer. `observer` outlives the exchange. It ends with upstream_unresolved, upstream_refused, upstream_forbidden,
-    // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, a head over 64 KiB, a coding),
-    // message_too_large (a body over max_size), overloaded (leaves_room_for_callers()); with internal if the request itself
+    // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, a head over 64 KiB, a coding, no http or https
+    // URL), message_too_large (a body over max_size), overloaded (leaves_room_for_callers()); with internal if the request itself
     // cannot be sent. The detail never holds a header value.
     std::unique_ptr<exchange> start(exchange_request request, exchange_observer& observer);
 
+    // Closes the connections that no exchange has, and keeps none from now on. The loop would wait for them.
+    void close();
+
 private:
     class engine;
-    class transfer;
     class running;
 
-    std::shared_ptr<engine> engine_;  // shared only for exchanges that are destroyed later
+    std::unique_ptr<engine> engine_;
 };
 
 }  // namespace net

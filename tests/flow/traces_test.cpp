@@ -2,6 +2,7 @@
 // Traces of callers: what agents are told of them, and what a collector gets.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/mcp_fixture.hpp"
+#include "tests/flow/mcp_program_fixture.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/scripted_agent.hpp"
 
@@ -362,6 +363,33 @@ TEST_CASE("a message to an MCP server is traced as a call is")
     CHECK(request["name"] == "POST /agents/{id}/mcp");
     CHECK(attribute(request, "rpc.method") == "initialize");
     CHECK(only(spans, 3)["spanId"] == agents.span);
+}
+
+TEST_CASE("a program gets the trace of each request in _meta, where nothing is written without an endpoint")
+{
+    const scripted_agent collector{[](const recorded_request&) { return test_support::answer_json("{}"); }};
+    const field_list caller{{"traceparent", recorded}, {"tracestate", "k=v"}};
+    const std::string meta = R"("_meta":{)";
+    for (const bool joins : {true, false}) {
+        CAPTURE(joins);
+        const flow::mcp_programs::program_gateway x{[&](config::settings& settings) {
+            settings.trace = {joins ? collector.url() : std::string{}, 1};
+        }};
+        const auto session = x.begin(caller);
+        REQUIRE(x.post(flow::mcp_programs::call_of("t"), session).status == 200);
+        const auto got = x.got("tools/call");
+        CHECK(got.find(flow::mcp_programs::initialize_body) != std::string::npos);  // as the client sent it
+        const auto at = got.find(meta + R"("traceparent":")");
+        CHECK((at != std::string::npos) == joins);
+        if (joins) {
+            const auto agents = read(got.substr(at + meta.size() + 15, 55));
+            CHECK(agents.trace == trace);
+            CHECK(agents.span != span);
+            CHECK(got.find(R"(","tracestate":"k=v","progressToken":7}})") != std::string::npos);
+        } else {
+            CHECK(got.find(flow::mcp_programs::call_of("t")) != std::string::npos);
+        }
+    }
 }
 
 TEST_CASE("a collector that fails costs no call, is in the log once, and the metrics say what was lost")

@@ -208,7 +208,9 @@ TEST_CASE("A session begins again in time, also if the server does not take what
 {
     test_support::scripted_agent server{begins_only};
     net::loop loop;
-    net::exchange_client client{loop.io(), "test"};
+    loop.timers().start();
+    loop.ready().start();
+    net::exchange_client client{loop, "test"};
     auto settings = std::make_shared<mcp::http_settings>();
     settings->url = server.url("/mcp");
     session_recovery::terms terms{

@@ -57,6 +57,14 @@ inline std::string subscription(std::size_t size, unsigned number = 0)
 
 class http_rig {
 public:
+    http_rig()
+    {
+        loop.timers().start();
+        loop.ready().start();
+    }
+    http_rig(const http_rig&) = delete;
+    http_rig& operator=(const http_rig&) = delete;
+
     template <class T>
     T run(net::task<T> question)
     {

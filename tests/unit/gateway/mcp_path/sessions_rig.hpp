@@ -96,6 +96,7 @@ public:
             return {};
         }
         void settle(const mcp::dialect& /*speaks*/) override {}
+        void serves() override { ++of_.serving; }
         void open_stream(mcp::outgoing /*listen*/) override {}
         void close(bool /*end_session*/) override
         {
@@ -157,11 +158,17 @@ public:
     bool exits = true;    // each does when it is to end; else by exit()
     std::optional<core::error> refuses;
     int closed = 0;
+    int serving = 0;  // how often one was told that it serves
 };
 
 class rig {
 public:
-    rig() { std::signal(SIGPIPE, SIG_IGN); }
+    rig()
+    {
+        std::signal(SIGPIPE, SIG_IGN);
+        loop.timers().start();
+        loop.ready().start();
+    }
     ~rig()
     {
         sessions.reset();

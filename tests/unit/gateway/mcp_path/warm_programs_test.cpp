@@ -71,6 +71,38 @@ TEST_CASE(
     CHECK(next(asked) == answer_text("1"));
 }
 
+TEST_CASE(
+    "While a client waits for a program that had waited the next one is not started, and it is once that has answered"
+)
+{
+    rig x;
+    x.server.warm = 1;
+    x.begin();
+    REQUIRE(x.programs.started.size() == 2);
+    const auto told = x.programs.serving;
+    x.programs.opens = false;
+    const auto begun = x.sessions->begin(x.new_entry(), "p", client_text{opening});
+    REQUIRE(begun.has_value());
+    x.poll();
+    REQUIRE(x.programs.lines[1] == std::vector{opening});
+    CHECK(x.programs.serving == told + 1);  // before it has answered
+    CHECK(x.sessions->warm("a") == 0);
+    CHECK(x.programs.started.size() == 2);
+    x.programs.say(opened, 1);
+    x.poll();
+    CHECK(x.sessions->warm("a") == 1);
+    CHECK(x.programs.started.size() == 3);
+    // Without one that waits, the next one begins beside the client's own.
+    const auto last = x.sessions->begin(x.new_entry(), "p", client_text{opening});
+    REQUIRE(last.has_value());
+    x.poll();
+    const auto cold = x.sessions->begin(x.new_entry(), "p", client_text{opening});
+    REQUIRE(cold.has_value());
+    x.poll();
+    CHECK(x.programs.started.size() == 5);
+    CHECK(x.sessions->warm("a") == 1);
+}
+
 TEST_CASE("Programs that wait count among max_sessions, and go 10 min after the last session")
 {
     rig x;

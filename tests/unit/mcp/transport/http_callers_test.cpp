@@ -1,4 +1,5 @@
 // Callers' requests of the modern era over streamable HTTP, which have another id in their text than they are told by.
+#include "mcp/protocol/read_text.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -55,6 +56,25 @@ TEST_CASE("A caller's request is answered by the id in its text, and fails by it
     CHECK(agent.request(0).header("Mcp-Name") == "t");
     CHECK(agent.request(0).header("Mcp-Param-Region") == "eu");
     CHECK(agent.request(0).header("X-Tenant") == "a");
+}
+
+TEST_CASE(
+    "A caller's long answer is passed on unread, as JSON and as an event, and that nothing else comes is told behind it"
+)
+{
+    const auto text = R"({"jsonrpc":"2.0","id":1001,"result":{"a":")" + std::string(mcp::read_at_once, 'x') + R"("}})";
+    for (const bool as_event : {false, true}) {
+        CAPTURE(as_event);
+        scripted_agent agent;
+        agent.next(as_event ? events(event(text, "e-1")) : answer_json(text));
+        callers_rig x{agent.url("/mcp")};
+        x.begin_modern();
+        REQUIRE(x.wire->send(of_caller(1, 1001)).has_value());
+        REQUIRE(x.wait_until([&] { return x.told.size() == 3; }));
+        CHECK(x.told[1] == "received " + text);
+        CHECK(x.told[2] == (as_event ? "failed 1 upstream_reset" : "failed 1 upstream_protocol"));
+        CHECK(agent.request_count() == 1);
+    }
 }
 
 TEST_CASE("Callers' requests do not wait for one another")

@@ -81,6 +81,8 @@ struct forgetful_server {
 struct http_rig : rig {
     http_rig()
     {
+        loop.timers().start();
+        loop.ready().start();
         settings.states.silence_is_legacy = false;
         settings.states.ping_interval = core::duration{20};
     }
@@ -96,7 +98,7 @@ struct http_rig : rig {
         CHECK(wait_for(session_state::stopped));
     }
 
-    net::exchange_client client{loop.io(), "cardea/1"};
+    net::exchange_client client{loop, "cardea/1"};
 };
 
 std::size_t count(const scripted_agent& agent, const std::string& method)

@@ -60,6 +60,8 @@ public:
     explicit transport_rig(std::string url)
     {
         std::signal(SIGPIPE, SIG_IGN);
+        loop.timers().start();
+        loop.ready().start();
         settings.url = std::move(url);
         settings.first_retry = core::duration{10};
         settings.shortest_retry = core::duration{1};
@@ -137,7 +139,7 @@ public:
     }
 
     net::loop loop;
-    net::exchange_client client{loop.io(), "cardea/1"};
+    net::exchange_client client{loop, "cardea/1"};
     mcp::http_settings settings;
     words told;
     std::string why_failed;

@@ -2,9 +2,8 @@
 #pragma once
 
 #include "net/client/exchange.hpp"
+#include "net/loop/loop.hpp"
 #include "tests/support/script.hpp"
-
-#include <boost/asio/io_context.hpp>
 
 #include <doctest/doctest.h>
 
@@ -51,8 +50,17 @@ struct exchange_recorder final : net::exchange_observer {
 };
 
 struct exchange_driver {
-    boost::asio::io_context io{1};
-    std::optional<net::exchange_client> client{std::in_place, io, "cardea/1.2.3"};
+    exchange_driver()
+    {
+        loop.timers().start();
+        loop.ready().start();
+    }
+    exchange_driver(const exchange_driver&) = delete;
+    exchange_driver& operator=(const exchange_driver&) = delete;
+
+    net::loop loop;
+    net::asio::io_context& io = loop.io();
+    std::optional<net::exchange_client> client{std::in_place, loop, "cardea/1.2.3"};
 
     void run_until(const std::function<bool()>& condition)
     {

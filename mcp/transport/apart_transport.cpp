@@ -1,0 +1,171 @@
+#include "mcp/transport/apart_transport.hpp"
+
+#include <deque>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+class apart_transport final : public transport, private transport_observer {
+public:
+    apart_transport(const transport_factory& made, apart_reading read, transport_observer& observer)
+        : read_{std::move(read)},
+          observer_{observer}
+    {
+        transport_observer& self = *this;
+        wire_ = made(self);
+    }
+
+    void open() override { wire_->open(); }
+    core::result<> send(outgoing message) override { return wire_->send(std::move(message)); }
+    void set_trial(bool on) override { wire_->set_trial(on); }
+    void serves() override { wire_->serves(); }
+    std::string last_words() const override { return wire_->last_words(); }
+    void settle(const dialect& speaks) override { wire_->settle(speaks); }
+    bool fell_back() const noexcept override { return wire_->fell_back(); }
+    std::size_t queued() const noexcept override { return wire_->queued(); }
+    void open_stream(outgoing listen) override { wire_->open_stream(std::move(listen)); }
+
+    void close(bool end_session) override
+    {
+        over_ = true;
+        behind_.clear();
+        wire_->close(end_session);
+    }
+
+private:
+    // What came behind a text that is being read.
+    struct later {
+        std::string text;
+        std::function<void()> tell;  // empty: `text` is received
+    };
+
+    void connected() override
+    {
+        tell([this] { observer_.connected(); });
+    }
+    void received(std::string_view text) override;
+    void refused(std::string_view beginning, std::size_t limit) override
+    {
+        if (!reading_) {
+            return observer_.refused(beginning, limit);
+        }
+        tell([this, text = std::string{beginning}, limit] { observer_.refused(text, limit); });
+    }
+    void failed(std::uint64_t request, core::error why, std::optional<era> says) override
+    {
+        tell([this, request, why = std::move(why), says] { observer_.failed(request, why, says); });
+    }
+    void session_lost() override
+    {
+        tell([this] { observer_.session_lost(); });
+    }
+    void stream_changed(stream_news news) override
+    {
+        tell([this, news] { observer_.stream_changed(news); });
+    }
+    void lost(core::error why) override
+    {
+        tell([this, why = std::move(why)] {
+            over_ = true;
+            observer_.lost(why);
+        });
+    }
+    void closed() override { observer_.closed(); }
+
+    template <class Function>
+    void tell(Function what)
+    {
+        if (over_) {
+            return;
+        }
+        if (reading_) {
+            behind_.push_back({{}, std::move(what)});
+        } else {
+            what();
+        }
+    }
+
+    void read(std::string text);
+    void go_on();
+
+    apart_reading read_;
+    transport_observer& observer_;
+    bool reading_ = false;
+    bool over_ = false;      // nothing is told any more but closed()
+    std::size_t bytes_ = 0;  // of the text that is being read, and of those behind it
+    std::deque<later> behind_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    std::unique_ptr<transport> wire_;
+};
+
+void apart_transport::received(std::string_view text)
+{
+    if (over_) {
+        return;
+    }
+    if (!reading_) {
+        return text.size() <= read_at_once ? observer_.received(text) : read(std::string{text});
+    }
+    if (bytes_ + text.size() > most_behind) {
+        over_ = true;
+        behind_.clear();
+        return observer_.lost(core::upstream_error(core::errc::upstream_protocol, "it says more than can be read"));
+    }
+    bytes_ += text.size();
+    behind_.push_back({std::string{text}, {}});
+}
+
+void apart_transport::read(std::string text)
+{
+    reading_ = true;
+    bytes_ += text.size();
+    read_(std::move(text), [this, alive = std::weak_ptr{alive_}](const std::shared_ptr<const read_text>& done) {
+        if (alive.expired()) {
+            return;
+        }
+        reading_ = false;
+        bytes_ -= done->text.size();
+        if (!over_) {
+            observer_.received_long(*done);
+        }
+        if (!alive.expired()) {
+            go_on();
+        }
+    });
+}
+
+// Each that is told may destroy this, or close it.
+void apart_transport::go_on()
+{
+    const std::weak_ptr<bool> alive{alive_};
+    while (!alive.expired() && !reading_ && !over_ && !behind_.empty()) {
+        auto next = std::move(behind_.front());
+        behind_.pop_front();
+        if (next.tell) {
+            next.tell();
+            continue;
+        }
+        bytes_ -= next.text.size();
+        if (next.text.size() > read_at_once) {
+            read(std::move(next.text));
+        } else {
+            observer_.received(next.text);
+        }
+    }
+}
+
+}  // namespace
+
+void transport_observer::received_long(const read_text& what)
+{
+    received(what.text);
+}
+
+transport_factory reading_apart(transport_factory made, apart_reading read)
+{
+    return [made = std::move(made), read = std::move(read)](transport_observer& observer
+           ) -> std::unique_ptr<transport> { return std::make_unique<apart_transport>(made, read, observer); };
+}
+
+}  // namespace mcp

@@ -1,0 +1,24 @@
+// A transport whose long texts are read away from its loop (mcp/protocol/read_text.hpp). On the loop's thread.
+#pragma once
+
+#include "mcp/protocol/read_text.hpp"
+#include "mcp/transport/transport.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace mcp {
+
+// Reads it elsewhere, and then calls `done` on the loop, never from within this call.
+using apart_reading = std::function<void(std::string text, std::function<void(std::shared_ptr<const read_text>)> done)>;
+
+inline constexpr std::size_t most_behind =
+    64 * 1024 * 1024;  // bytes that wait behind a text that is being read, with that text
+
+// As `made`, but texts over read_at_once are told with received_long(). Everything is told in its order: what comes while one is
+// being read waits. Over most_behind the connection is lost() with upstream_protocol.
+transport_factory reading_apart(transport_factory made, apart_reading read);
+
+}  // namespace mcp

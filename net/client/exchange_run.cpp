@@ -1,0 +1,361 @@
+#include "net/client/exchange_run.hpp"
+
+#include "core/ascii.hpp"
+#include "net/client/exchange_head.hpp"
+#include "net/loop/descriptor_budget.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace net {
+namespace {
+
+using core::errc;
+using http1::framing;
+
+constexpr unsigned most_interim_answers = 8;
+
+}  // namespace
+
+exchange_run::exchange_run(exchange_means& means, exchange_request request, exchange_observer& observer)
+    : loop_{means.on},
+      means_{&means},
+      observer_{&observer},
+      request_{std::move(request)}
+{
+    loop_.timers().add(*this);
+}
+
+void exchange_run::begin()
+{
+    head_due_ = loop_.now() + request_.head_timeout;
+    auto target = means_->targets.find(request_);
+    if (!target) {
+        refusal_ = std::move(target).error();
+    } else {
+        target_ = std::move(*target);
+        auto head = write_exchange_head(request_, *target_, means_->user_agent);
+        if (head) {
+            verb_ = head->verb;
+            head_ = std::move(head->text);
+        } else {
+            refusal_ = core::gateway_error(errc::internal, "exchange: a header field or the method cannot be sent");
+        }
+    }
+    if (!refusal_) {
+        connect(/*fresh=*/false);
+    }
+    net::start(drive(shared_from_this()), [](const std::exception_ptr& bug) {
+        if (bug) {
+            std::rethrow_exception(bug);  // an observer's
+        }
+    });
+    if (refusal_ || (connecting_ && !lease_->connecting())) {
+        asio::post(loop_.get_executor(), [held = weak_from_this()] {
+            if (const auto self = held.lock()) {
+                self->woken_.set();
+            }
+        });
+    }
+}
+
+routine<> exchange_run::drive(std::shared_ptr<exchange_run> self)
+{
+    while (self->means_ != nullptr) {
+        co_await self->woken_.wait();
+        self->going_on_ = true;
+        self->go_on();
+        self->going_on_ = false;
+    }
+    self->drop();
+}
+
+void exchange_run::connect(bool fresh)
+{
+    auto& pool = means_->pool;
+    lease_ = fresh ? nullptr : pool.take_idle(*target_);
+    if (lease_ != nullptr) {
+        lease_->set_listener(&woken_);
+        send();
+        return;
+    }
+    const auto now = loop_.now();
+    auto target = means_->targets.find_for_new(request_, now);
+    if (!target) {
+        refusal_ = std::move(target).error();
+        return;
+    }
+    target_ = std::move(*target);
+    connecting_ = true;
+    set_due(std::min(head_due_, now + request_.connect_timeout));
+    lease_ = pool.make(target_);
+    lease_->connect(woken_);
+}
+
+void exchange_run::send()
+{
+    connecting_ = false;
+    set_due(head_due_);
+    pieces request;
+    request.add(head_);
+    if (request_.body) {
+        request.add(*request_.body);
+    }
+    sent_before_ = lease_->side().bytes_out();
+    lease_->side().write(request);
+    lease_->side().arm();
+}
+
+void exchange_run::go_on()
+{
+    while (means_ != nullptr) {
+        if (refusal_) {
+            return end_with(std::move(*refusal_));
+        }
+        if (connecting_ && !look_at_connection()) {
+            return;
+        }
+        const bool again = again_;
+        read();
+        if (again == again_) {
+            return;
+        }
+    }
+}
+
+// False: it does not stand.
+bool exchange_run::look_at_connection()
+{
+    if (lease_->connecting()) {
+        return false;
+    }
+    if (const auto& failed = lease_->failure()) {
+        end_with(*failed);
+        return false;
+    }
+    // Streams stay open for days.
+    if (!leaves_room_for_callers(lease_->side().wire().number())) {
+        fail(errc::overloaded, "exchange: the descriptors that are left are kept for callers");
+        return false;
+    }
+    send();
+    return true;
+}
+
+void exchange_run::read()
+{
+    while (means_ != nullptr && !rests_) {
+        const bool more = headed_ ? read_body() : read_head();
+        if (more || means_ == nullptr) {
+            continue;
+        }
+        auto& side = lease_->side();
+        if (side.ended()) {
+            return lost();
+        }
+        if (side.full()) {
+            side.grow();
+        }
+        side.arm();
+        return;
+    }
+}
+
+// False: more bytes are needed.
+bool exchange_run::read_head()
+{
+    auto& side = lease_->side();
+    if (side.received().empty()) {
+        return false;
+    }
+    auto& parser = lease_->parser();
+    const auto parsed = parser.parse(side.received(), verb_);
+    if (!parsed) {
+        fail(errc::upstream_protocol, parsed.error().detail.c_str());
+        return false;
+    }
+    if (*parsed == 0) {
+        return false;
+    }
+    if (parser.head().status >= 200) {
+        take_head(*parsed);
+        return true;
+    }
+    if (++interim_ > most_interim_answers) {
+        fail(errc::upstream_protocol, "exchange: too many interim answers");
+        return false;
+    }
+    side.consume(*parsed);
+    parser.reset();
+    return true;
+}
+
+void exchange_run::take_head(std::size_t length)
+{
+    const auto& head = lease_->parser().head();
+    exchange_head told{.status = head.status, .headers = {}};
+    told.headers.reserve(head.fields.size());
+    for (const auto& each : head.fields) {
+        if (each.id == http1::field_name::content_encoding && !core::equal_ignoring_case(each.value, "identity")) {
+            return fail(errc::upstream_protocol, "exchange: a content coding that was not asked for");
+        }
+        told.headers.emplace_back(core::in_lower_case(each.name), each.value);
+    }
+    body_ = head.body;
+    left_ = head.content_length;
+    streams_ = told.has_type("text/event-stream");
+    if (!streams_ && body_ == framing::length && left_ > request_.max_size) {
+        return fail(errc::message_too_large, "exchange: Content-Length is over the limit");
+    }
+    lease_->side().consume(length);
+    headed_ = true;
+    await(streams_ ? request_.stream_timeout : request_.idle_timeout);
+    observer_->headed(told);
+}
+
+// False: more bytes are needed, or it is over.
+bool exchange_run::read_body()
+{
+    auto& side = lease_->side();
+    const auto received = side.received();
+    std::string_view piece = received;
+    std::size_t consumed = received.size();
+    bool over = body_ == framing::none || (body_ == framing::length && left_ <= received.size());
+    if (body_ == framing::none) {
+        consumed = 0;
+        piece = {};
+    } else if (body_ == framing::length) {
+        consumed = static_cast<std::size_t>(std::min<std::uint64_t>(left_, received.size()));
+        piece = received.substr(0, consumed);
+        left_ -= consumed;
+    } else if (body_ == framing::chunked) {
+        const auto step = chunks_.decode(received);
+        if (!step) {
+            fail(errc::upstream_protocol, "exchange: the chunked coding is broken");
+            return false;
+        }
+        consumed = step->consumed;
+        piece = step->data;
+        over = step->finished;
+    }
+    if (!piece.empty()) {
+        tell(piece);
+    }
+    if (means_ == nullptr) {
+        return false;
+    }
+    side.consume(consumed);
+    if (over) {
+        finish();
+        return false;
+    }
+    if (consumed == received.size() && consumed == side.capacity() && consumed < large_block) {
+        side.reserve(large_block);  // it says much
+    }
+    return rests_ || !side.received().empty();
+}
+
+// Whoever never stops talking is left alone for a while: what it says waits in the system's buffers.
+void exchange_run::tell(std::string_view piece)
+{
+    taken_ += piece.size();
+    if (!streams_ && taken_ > request_.max_size) {
+        return fail(errc::message_too_large, "exchange: the body is over the limit");
+    }
+    await(streams_ ? request_.stream_timeout : request_.idle_timeout);
+    const auto begun = std::chrono::steady_clock::now();
+    observer_->took(piece);
+    const auto now = std::chrono::steady_clock::now();
+    if (const auto again = share_.spend(begun, now); means_ != nullptr && again > now) {
+        rests_ = true;
+        set_due(again);
+    }
+}
+
+// The peer has said its last.
+void exchange_run::lost()
+{
+    const auto& side = lease_->side();
+    if (headed_) {
+        if (body_ == framing::until_close && !side.broken()) {
+            return finish();
+        }
+        return fail(errc::upstream_reset, "exchange: closed inside the body");
+    }
+    const bool untouched = lease_->reused() && side.received().empty() && interim_ == 0;
+    const bool may_repeat = untouched && (request_.repeatable || lease_->ended_before(sent_before_));
+    if (may_repeat && !std::exchange(again_, true)) {
+        drop();
+        connect(/*fresh=*/true);
+        return;
+    }
+    fail(errc::upstream_reset, "exchange: closed before the answer");
+}
+
+void exchange_run::await(core::duration patience)
+{
+    set_due(patience > core::duration::zero() ? loop_.now() + patience : never);
+}
+
+void exchange_run::on_due()
+{
+    const auto self = shared_from_this();
+    if (std::exchange(rests_, false)) {
+        await(streams_ ? request_.stream_timeout : request_.idle_timeout);
+    } else {
+        fail(errc::upstream_timeout, "exchange: nothing came in time");
+    }
+    woken_.set();
+}
+
+void exchange_run::fail(errc code, const char* why)
+{
+    end_with(code == errc::overloaded ? core::gateway_error(code, why) : core::upstream_error(code, why));
+}
+
+void exchange_run::finish()
+{
+    if (lease_->parser().head().keep_alive && body_ != framing::until_close) {
+        means_->pool.give_back(std::move(lease_));
+    }
+    end_with({});
+}
+
+// The observer may destroy whatever it likes.
+void exchange_run::end_with(core::result<> how)
+{
+    auto* const observer = std::exchange(observer_, nullptr);
+    abandon();
+    if (observer != nullptr) {
+        observer->ended(std::move(how));
+    }
+}
+
+void exchange_run::abandon()
+{
+    observer_ = nullptr;
+    means_ = nullptr;
+    set_due(never);
+    if (exchange_hook::is_linked()) {
+        exchange_hook::unlink();
+    }
+    if (!going_on_) {
+        drop();
+        woken_.set();
+    }
+}
+
+void exchange_run::drop()
+{
+    if (lease_ != nullptr) {
+        lease_->set_listener(nullptr);
+        lease_->close();
+        lease_.reset();
+    }
+}
+
+}  // namespace net

@@ -1,0 +1,102 @@
+// One exchange from its request to the end of its answer. Seen by exchange.cpp only. One thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/client/exchange.hpp"
+#include "net/client/exchange_targets.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/http1/head.hpp"
+#include "net/loop/deadlines.hpp"
+#include "net/loop/fair_share.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/routine.hpp"
+#include "net/loop/signal.hpp"
+#include "net/upstream/upstream.hpp"
+
+#include <boost/intrusive/list.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace net {
+
+// What exchanges of one client share.
+struct exchange_means {
+    loop& on;
+    std::string user_agent;
+    exchange_targets targets{};
+    upstream_pool pool;
+};
+
+struct exchange_list_tag;
+using exchange_hook = boost::intrusive::list_base_hook<
+    boost::intrusive::tag<exchange_list_tag>,
+    boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
+
+// It is held by whoever started it, and by the routine that drives it.
+class exchange_run final : public exchange_hook, private timed, public std::enable_shared_from_this<exchange_run> {
+public:
+    // References are not used after abandon() and the end.
+    exchange_run(exchange_means& means, exchange_request request, exchange_observer& observer);
+    exchange_run(const exchange_run&) = delete;
+    exchange_run& operator=(const exchange_run&) = delete;
+
+    // Once. Tells nothing inside this call.
+    void begin();
+
+    // Nothing is told any more, and the connection is closed.
+    void abandon();
+
+private:
+    static routine<> drive(std::shared_ptr<exchange_run> self);
+
+    void on_due() override;
+
+    void connect(bool fresh);
+    void send();
+    void go_on();
+    bool look_at_connection();
+    void read();
+    bool read_head();
+    void take_head(std::size_t length);
+    bool read_body();
+    void tell(std::string_view piece);
+    void lost();
+    void await(core::duration patience);
+    void fail(core::errc code, const char* why);
+    void finish();
+    void end_with(core::result<> how);
+    void drop();
+
+    loop& loop_;
+    exchange_means* means_;        // null: it is over
+    exchange_observer* observer_;  // null: nothing is told any more
+    exchange_request request_;
+    http1::method verb_ = http1::method::get;
+    std::string head_;                    // of the request
+    std::optional<core::error> refusal_;  // it is not sent at all
+    exchange_target target_;
+    upstream_lease lease_;
+    core::steady_time head_due_{};
+    std::uint64_t sent_before_ = 0;  // bytes of the connection before the request
+    bool going_on_ = false;
+    bool connecting_ = false;
+    bool again_ = false;   // it was sent a second time
+    bool headed_ = false;  // the final head is there
+    bool streams_ = false;
+    bool rests_ = false;
+    unsigned interim_ = 0;
+    http1::framing body_ = http1::framing::none;
+    http1::chunked_decoder chunks_;
+    std::uint64_t left_ = 0;  // of a body whose length is known
+    std::uint64_t taken_ = 0;
+    fair_share share_;
+    signal woken_;
+};
+
+}  // namespace net
