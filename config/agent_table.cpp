@@ -156,6 +156,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      optional_count{&agent::most_streams, 1, 1'000'000},
      {.setting = "defaults.limits.streams"},
      "How many streams of events of the agent are open at a time. More get 503."},
+    {"maxInFlight", other_spelling{"limits.in_flight"}, {}, "The same as `limits.in_flight`."},
     {"relay_paths",
      pattern_list_key{&agent::relay_paths},
      {"none"},
@@ -382,6 +383,11 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {"16 programs, or 10000 connections over HTTP+SSE"},
      "How many sessions callers may have at once with an MCP server that is a program or speaks HTTP+SSE. A server "
      "over streamable HTTP limits its sessions itself."},
+    {"overlap",
+     switch_key{&mcp_server::overlap},
+     {},
+     "Whether the programs of an MCP server start during a [hand-over](operations.md#hand-over) while those of the old "
+     "process still run. If false, they start when those have ended. Only with `command`."},
     {"tools",
      mcp_filter_key{&mcp_server::tools},
      {"all, as the server has them"},

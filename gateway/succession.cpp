@@ -26,9 +26,10 @@ void succession::hold(mcp::start_turns& programs)
 void succession::start(handover::parts all, orderly_end& end)
 {
     end_ = &end;
+    tasks_ = &all.tasks;
     handover_ = std::make_unique<handover>(all, std::move(from_), before_);
     const auto busy = [this] { return handover_->busy() || (predecessor_ != nullptr && predecessor_->expected()); };
-    end.set_also(busy, [this] { let_go(); });
+    end.set_others({busy, [this] { let_go(); }, [this] { return handover_->tells(); }});
 }
 
 // The programs of this process are gone, and so are those of its predecessor.
@@ -46,12 +47,14 @@ void succession::serve(std::function<void()> report)
         report();
         return;
     }
+    const auto learn = [this](const known_tasks& tasks) { tasks_->learn(tasks); };
+    const auto let_programs_go = [this] {
+        if (programs_ != nullptr) {
+            programs_->let_go();
+        }
+    };
     predecessor_->say_ready();
-    predecessor_->watch(loop_, {std::move(report), [this] {
-                                    if (programs_ != nullptr) {
-                                        programs_->let_go();
-                                    }
-                                }});
+    predecessor_->watch(loop_, {learn, std::move(report), let_programs_go});
 }
 
 net::task<handover_report> succession::hand_over()

@@ -30,7 +30,7 @@ public:
     // Before start(): the process whose place this one takes, which outlives this; null: there is none. So many hand-overs were before.
     void set_predecessor(predecessor* from, const handover_counts& counts);
 
-    // Programs of MCP servers begin when those of the predecessor are gone. `programs` outlives this.
+    // Programs of MCP servers begin when those of the predecessor are gone, but for those that overlap. `programs` outlives this.
     void hold(mcp::start_turns& programs);
 
     // What is handed over, and the end that follows; it waits for this.
@@ -57,6 +57,7 @@ private:
     handover_counts before_;
     predecessor* predecessor_ = nullptr;    // null: this process has taken nobody's place
     mcp::start_turns* programs_ = nullptr;  // that are held back
+    task_keeper* tasks_ = nullptr;
     orderly_end* end_ = nullptr;
     std::unique_ptr<handover> handover_;
 };

@@ -14,6 +14,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace gateway::mcp_path {
 
@@ -29,6 +30,9 @@ public:
 
     // For the caller, on its loop. Once.
     std::unique_ptr<model::program_reader> reader();
+
+    // `calls` is held until this is gone: before what follows.
+    void count(std::shared_ptr<const int> calls) noexcept { counted_ = std::move(calls); }
 
     // Before what follows: client and server speak different eras (model::program_batch::translated).
     void translate() noexcept { translated_ = true; }
@@ -62,6 +66,7 @@ private:
 
     net::executor there_;
     net::executor here_;
+    std::shared_ptr<const int> counted_;
 
     // On the loop of the sessions.
     std::shared_ptr<text_queue> queue_;  // null: nothing comes any more

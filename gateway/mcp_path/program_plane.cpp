@@ -35,6 +35,25 @@ mcp::client_message message_of(const model::program_request& asked)
     return message;
 }
 
+// What ends by itself.
+bool is_call(const model::program_request& asked)
+{
+    switch (asked.act) {
+        case program_act::begin:
+        case program_act::call:
+        case program_act::request:
+            return true;
+        case program_act::modern:
+            return asked.message.view().method != "subscriptions/listen";
+        case program_act::tell:
+        case program_act::listen:
+        case program_act::resume:
+        case program_act::end:
+            break;
+    }
+    return false;
+}
+
 const mcp::incoming* read_of(const model::program_request& asked)
 {
     return asked.read.whole.empty() ? nullptr : &asked.read;
@@ -74,6 +93,9 @@ std::unique_ptr<model::program_reader>
 program_plane::open(model::program_request asked, net::executor here, net::signal& wake)
 {
     auto exchange = std::make_shared<program_exchange>(there_, here, wake);
+    if (is_call(asked)) {
+        exchange->count(calls_);
+    }
     auto reader = exchange->reader();
     net::asio::post(there_, [this, exchange = std::move(exchange), asked = std::move(asked)] {
         carry_out(asked, *exchange);

@@ -89,6 +89,19 @@ void agent_session::set_walk(core::duration usual_walk)
     runner_.set_walk(record().mcp->walk.value_or(usual_walk));
 }
 
+void agent_session::vouch(std::shared_ptr<const mcp::server_lists> lists)
+{
+    vouched_ = true;
+    services_.cards.set_session_card(record().id, std::move(lists), [](bool) {});
+}
+
+void agent_session::end_vouching()
+{
+    if (std::exchange(vouched_, false)) {
+        services_.cards.set_session_trouble(record().id, trouble());
+    }
+}
+
 void agent_session::render_again()
 {
     if (leaving_ || runner_.latest() == nullptr) {
@@ -143,7 +156,10 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     }
     served_ = state == session_state::ready || state == session_state::degraded;
     const auto now = trouble();
-    services_.cards.set_session_trouble(record().id, now);
+    vouched_ = vouched_ && now.has_value();
+    if (!vouched_) {
+        services_.cards.set_session_trouble(record().id, now);
+    }
     if (runner_.spoken()) {
         tell_all(waiting_for_era_, {});
     }

@@ -72,6 +72,10 @@ public:
     void set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk);
     void set_walk(core::duration usual_walk);
 
+    // These lists are its card until it serves, or until end_vouching(). Before it begins.
+    void vouch(std::shared_ptr<const mcp::server_lists> lists);
+    void end_vouching();
+
     // What it lists is made a card of again, once it is there to vouch for it.
     void render_again();
 
@@ -103,6 +107,7 @@ private:
     server_words words_;
     bool leaving_ = false;
     bool served_ = false;
+    bool vouched_ = false;    // by lists of another process, so that no trouble of this one concerns the card
     bool owes_card_ = false;  // what is listed makes none, or may make another one
     bool rendered_ = false;   // in the walk that is just ending
     std::array<std::uint64_t, mcp::session_reasons> losses_{};

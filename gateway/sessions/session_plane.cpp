@@ -46,7 +46,8 @@ session_plane::session_plane(
       log_{log},
       defaults_{defaults},
       reach_{control, log, std::move(programs.inherited)},
-      turns_{control, programs.starts, longest_turn}
+      turns_{control, programs.starts, longest_turn},
+      vouching_{control.get_executor()}
 {
     cards_.set_demand([this](const std::string& id) {
         if (auto* const found = find(id)) {
@@ -60,6 +61,39 @@ session_plane::session_plane(
 }
 
 session_plane::~session_plane() = default;
+
+void session_plane::set_passed(std::vector<passed_lists> lists)
+{
+    for (auto& each : lists) {
+        auto id = each.agent;
+        passed_.insert_or_assign(std::move(id), std::move(each));
+    }
+    vouching_.expires_after(vouched_for);
+    vouching_.async_wait([this, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            end_vouching();
+        }
+    });
+}
+
+void session_plane::end_vouching()
+{
+    passed_.clear();
+    for (const auto& [id, each] : sessions_) {
+        each->end_vouching();
+    }
+}
+
+std::vector<passed_lists> session_plane::all_lists() const
+{
+    std::vector<passed_lists> all;
+    for (const auto& [id, each] : sessions_) {
+        if (!each->trouble() && each->lists() != nullptr) {
+            all.push_back({id, model::session_fingerprint(each->record()), each->lists()});
+        }
+    }
+    return all;
+}
 
 void session_plane::set_agents(const model::snapshot& now)
 {
@@ -142,6 +176,10 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
         server_words{secrets, complaints},
         [this](const agent_session& ended) { forget(ended); }
     );
+    if (auto passed = passed_.extract(id);
+        passed && passed.mapped().made_of == model::session_fingerprint(agent->record)) {
+        session->vouch(std::move(passed.mapped().lists));
+    }
     session->runner().begin();
 }
 
@@ -329,6 +367,7 @@ void session_plane::stop()
 {
     stopped_ = true;
     next_.clear();
+    vouching_.cancel();
     for (auto& [id, each] : std::exchange(sessions_, {})) {
         retire(std::move(each));
     }
