@@ -40,7 +40,7 @@ struct amount {
 
 std::string with_agent(const test_support::plain_agent& agent)
 {
-    return "store: memory\nreload: {watch: false}\nlog: {level: warn}\nagents: {a: {url: \"" + agent.url("/") +
+    return "store: memory\nlog: {level: warn}\nagents: {a: {url: \"" + agent.url("/") +
            "\", limits: {in_flight: 2000, streams: 2000, queue: 4000}}}\n";
 }
 
