@@ -51,7 +51,7 @@ public:
         const cards::card_keeper& cards;
         const sessions::session_plane& sessions;
         task_keeper& tasks;
-        const orderly_end& end;
+        orderly_end& end;
     };
 
     handover(parts all, handover_source from, handover_counts before);

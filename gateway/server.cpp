@@ -142,9 +142,8 @@ void server::set_service(inherited_listeners sockets, const net::service_manager
 
 void server::set_predecessor(predecessor* from, carried_state passed)
 {
-    succession_.set_predecessor(from, passed.counts);
-    listeners_.certificates().set_tickets(std::move(passed.tickets));
-    passed_ = std::move(passed);
+    listeners_.certificates().set_tickets(std::exchange(passed.tickets, {}));
+    succession_.set_predecessor(from, std::move(passed));
 }
 
 core::result<> server::start()
@@ -157,14 +156,11 @@ core::result<> server::start()
     source_ = std::make_unique<cards::card_source>(*fetcher_, card_thread_->editor(), settings_);
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);
-    keeper_->set_passed(std::exchange(passed_.cards, {}));
     cards_->set_keeper(*keeper_);
     cards_->set_pause([this] { return overload_.level() > 0; });
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    sessions_->set_passed(std::exchange(passed_.lists, {}));
-    succession_.hold(sessions_->turns());
     callers_ = std::make_unique<gateway::caller_sessions>(control_, workers_, *sessions_, log_, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
@@ -188,7 +184,7 @@ core::result<> server::start()
     }
     session_key_ = own_session_key(store_.engine(), log_);
     tasks_ = std::make_unique<task_keeper>(control_, store_, log_, settings_, session_key_);
-    tasks_->learn(std::exchange(passed_.tasks, {}));
+    succession_.give_passed(*keeper_, *sessions_, *tasks_);
     registry_->set_audit(audit_.trail());
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
@@ -215,10 +211,7 @@ void server::make_end()
                            *sessions_,    *callers_,      breakers_, overload_, traces_,    *cards_,  *card_thread_,
                            *credentials_, *agent_tokens_, *push_,    *keeper_,  *tasks_,    fetcher_, signals_}
     );
-    succession_.start(
-        {control_, settings_, log_, listeners_, reports_, store_, *keeper_, *sessions_, *tasks_, *end_},
-        *end_
-    );
+    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *keeper_, *sessions_, *tasks_, *end_});
 }
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)

@@ -203,7 +203,6 @@ private:
     metrics_series series_;
     std::vector<std::unique_ptr<traffic::worker>> workers_;
     inherited_listeners inherited_;  // until start()
-    carried_state passed_;           // the same
     listeners listeners_;
     service_reports reports_;
     succession succession_;

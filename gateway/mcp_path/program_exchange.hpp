@@ -20,19 +20,23 @@ namespace gateway::mcp_path {
 
 class program_exchange final : public stream_reader, public std::enable_shared_from_this<program_exchange> {
 public:
-    // `there`: the loop of the sessions. `here`: that of the caller, where `wake` is set until the reader is destroyed.
-    program_exchange(net::executor there, net::executor here, net::signal& wake)
+    // `there`: the loop of the sessions. `here`: that of the caller, where `wake` is set until the reader is destroyed. `counted` is held
+    // until this is gone.
+    program_exchange(
+        net::executor there,
+        net::executor here,
+        net::signal& wake,
+        std::shared_ptr<const int> counted = nullptr
+    )
         : there_{there},
           here_{here},
+          counted_{std::move(counted)},
           wake_{&wake}
     {
     }
 
     // For the caller, on its loop. Once.
     std::unique_ptr<model::program_reader> reader();
-
-    // `calls` is held until this is gone: before what follows.
-    void count(std::shared_ptr<const int> calls) noexcept { counted_ = std::move(calls); }
 
     // Before what follows: client and server speak different eras (model::program_batch::translated).
     void translate() noexcept { translated_ = true; }

@@ -61,7 +61,6 @@ public:
     // Ends all sessions in order. busy() until their programs are gone.
     void stop();
     bool busy() const noexcept { return sessions_.busy(); }
-
     // Requests under way, without listeners and subscriptions. Any thread.
     std::size_t calls() const noexcept { return static_cast<std::size_t>(calls_.use_count() - 1); }
 

@@ -25,6 +25,7 @@ agent_session::agent_session(
       agent_{std::move(agent)},
       ended_{std::move(ended)},
       words_{std::move(words)},
+      vouching_{services_.control.get_executor()},
       runner_{services_.control, std::move(settings), std::move(connect), *this, services_.log, agent_->record.id}
 {
 }
@@ -89,15 +90,32 @@ void agent_session::set_walk(core::duration usual_walk)
     runner_.set_walk(record().mcp->walk.value_or(usual_walk));
 }
 
-void agent_session::vouch(std::shared_ptr<const mcp::server_lists> lists)
+void agent_session::vouch(passed_lists lists)
 {
+    if (lists.made_of != model::session_fingerprint(record())) {
+        return;
+    }
     vouched_ = true;
-    services_.cards.set_session_card(record().id, std::move(lists), [](bool) {});
+    services_.cards.set_session_card(record().id, std::move(lists.lists), [](bool) {});
+    vouching_.expires_after(vouched_for);
+    vouching_.async_wait([this, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            end_vouching();
+        }
+    });
+}
+
+std::optional<passed_lists> agent_session::lists_to_pass() const
+{
+    if (trouble() || lists() == nullptr) {
+        return std::nullopt;
+    }
+    return passed_lists{record().id, model::session_fingerprint(record()), lists()};
 }
 
 void agent_session::end_vouching()
 {
-    if (std::exchange(vouched_, false)) {
+    if (std::exchange(vouched_, false) && !leaving_) {
         services_.cards.set_session_trouble(record().id, trouble());
     }
 }

@@ -2,10 +2,13 @@
 // session of its own.
 #pragma once
 
+#include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace gateway::sessions {
 
@@ -14,5 +17,17 @@ struct passed_lists {
     std::string made_of;  // model::session_fingerprint(): lists of another server do not count
     std::shared_ptr<const mcp::server_lists> lists;
 };
+
+using lists_by_agent = model::string_map<passed_lists>;
+
+inline lists_by_agent by_agent(std::vector<passed_lists> all)
+{
+    lists_by_agent out;
+    for (auto& each : all) {
+        auto id = each.agent;
+        out.insert_or_assign(std::move(id), std::move(each));
+    }
+    return out;
+}
 
 }  // namespace gateway::sessions

@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <ranges>
 #include <utility>
 
 namespace gateway::sessions {
@@ -46,8 +47,7 @@ session_plane::session_plane(
       log_{log},
       defaults_{defaults},
       reach_{control, log, std::move(programs.inherited)},
-      turns_{control, programs.starts, longest_turn},
-      vouching_{control.get_executor()}
+      turns_{control, programs.starts, longest_turn}
 {
     cards_.set_demand([this](const std::string& id) {
         if (auto* const found = find(id)) {
@@ -62,34 +62,12 @@ session_plane::session_plane(
 
 session_plane::~session_plane() = default;
 
-void session_plane::set_passed(std::vector<passed_lists> lists)
-{
-    for (auto& each : lists) {
-        auto id = each.agent;
-        passed_.insert_or_assign(std::move(id), std::move(each));
-    }
-    vouching_.expires_after(vouched_for);
-    vouching_.async_wait([this, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
-        if (!cancelled && !alive.expired()) {
-            end_vouching();
-        }
-    });
-}
-
-void session_plane::end_vouching()
-{
-    passed_.clear();
-    for (const auto& [id, each] : sessions_) {
-        each->end_vouching();
-    }
-}
-
 std::vector<passed_lists> session_plane::all_lists() const
 {
     std::vector<passed_lists> all;
     for (const auto& [id, each] : sessions_) {
-        if (!each->trouble() && each->lists() != nullptr) {
-            all.push_back({id, model::session_fingerprint(each->record()), each->lists()});
+        if (auto lists = each->lists_to_pass()) {
+            all.push_back(std::move(*lists));
         }
     }
     return all;
@@ -100,6 +78,7 @@ void session_plane::set_agents(const model::snapshot& now)
     for (const auto& [id, agent] : now.agents) {
         set_agent(id, agent);
     }
+    passed_.clear();
 }
 
 void session_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
@@ -167,8 +146,7 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
     }
     auto settings = runner_settings_of(agent->record, &turns_, defaults_.walk);
     settings.secrets = secrets;
-    auto& session = sessions_[id];
-    session = std::make_unique<agent_session>(
+    auto& session = sessions_[id] = std::make_unique<agent_session>(
         session_services{loop_, cards_, log_, listed_, fell_back_},
         agent,
         std::move(settings),
@@ -176,9 +154,8 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
         server_words{secrets, complaints},
         [this](const agent_session& ended) { forget(ended); }
     );
-    if (auto passed = passed_.extract(id);
-        passed && passed.mapped().made_of == model::session_fingerprint(agent->record)) {
-        session->vouch(std::move(passed.mapped().lists));
+    if (auto passed = passed_.extract(id)) {
+        session->vouch(std::move(passed.mapped()));
     }
     session->runner().begin();
 }
@@ -211,10 +188,8 @@ void session_plane::settings_changed(const std::vector<std::string_view>& paths,
     if (sessions_.empty() || (!cards && !walks)) {
         return;
     }
-    std::vector<std::string> ids;
-    for (const auto& [id, each] : sessions_) {
-        ids.push_back(id);
-    }
+    const auto keys = std::views::keys(sessions_);
+    std::vector<std::string> ids{keys.begin(), keys.end()};
     auto tell_each = model::in_turns(by, std::move(ids), [this, cards, walks, held = changes_](const std::string& id) {
         auto* const found = find(id);
         if (found != nullptr && cards) {
@@ -271,10 +246,8 @@ net::task<core::result<>> session_plane::find_era(std::string id)
     }
     auto waiter = found->find_era();
     const auto told = co_await session_waiter::wait(std::move(waiter));
-    if (!told) {
-        co_return core::upstream_error(errc::session_not_ready, "its era was not found out in time");
-    }
-    co_return *told;
+    const auto late = core::upstream_error(errc::session_not_ready, "its era was not found out in time");
+    co_return told ? *told : core::result<>{late};
 }
 
 core::result<std::shared_ptr<const mcp::server_facts>> session_plane::control(const std::string& id)
@@ -318,10 +291,8 @@ core::error session_plane::absent(const std::string& id) const
 core::error session_plane::late(const std::string& id) const
 {
     const auto* const found = find(id);
-    if (found == nullptr) {
-        return core::gateway_error(errc::draining);
-    }
-    return found->trouble().value_or(core::upstream_error(errc::upstream_timeout, "its lists did not come in time"));
+    const auto late = core::upstream_error(errc::upstream_timeout, "its lists did not come in time");
+    return found == nullptr ? core::gateway_error(errc::draining) : found->trouble().value_or(late);
 }
 
 net::task<core::result<>> session_plane::refresh(std::string id)
@@ -367,7 +338,6 @@ void session_plane::stop()
 {
     stopped_ = true;
     next_.clear();
-    vouching_.cancel();
     for (auto& [id, each] : std::exchange(sessions_, {})) {
         retire(std::move(each));
     }

@@ -13,11 +13,9 @@
 #include "gateway/sessions/session_facts.hpp"
 #include "mcp/session/runner.hpp"
 #include "mcp/session/start_turns.hpp"
-#include "mcp/session/timer.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
 
-#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <list>
@@ -58,11 +56,8 @@ public:
     using fallback_observer = std::function<void(const std::string& id, bool fell_back)>;
     void set_fallback_observer(fallback_observer told) { fell_back_ = std::move(told); }
 
-    // Before the first agent: lists of servers that another process knew a moment ago. They vouch for the cards of these servers for
-    // vouched_for, or until the session here serves.
-    void set_passed(std::vector<passed_lists> lists);
-    static constexpr core::duration vouched_for = std::chrono::seconds{60};
-
+    // Before set_agents(): lists of servers that another process knew a moment ago, which agent_session::vouch() gets.
+    void set_passed(lists_by_agent lists) { passed_ = std::move(lists); }
     // The lists of all sessions that serve now, for such a process.
     std::vector<passed_lists> all_lists() const;
 
@@ -140,7 +135,6 @@ private:
     void forget(const agent_session& session);
     bool leaves(const std::string& id) const;
     void begin_next(const std::string& id);
-    void end_vouching();
 
     net::loop& loop_;
     cards::card_plane& cards_;
@@ -150,8 +144,7 @@ private:
     std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> listed_;
     fallback_observer fell_back_;
     mcp::start_turns turns_;
-    model::string_map<passed_lists> passed_;  // by agent, until vouching_ ends
-    mcp::timer vouching_;
+    lists_by_agent passed_;
 
     model::string_map<std::unique_ptr<agent_session>> sessions_;
     std::list<std::unique_ptr<agent_session>> leaving_;
