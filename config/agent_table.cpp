@@ -383,6 +383,11 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {"16 programs, or 10000 connections over HTTP+SSE"},
      "How many sessions callers may have at once with an MCP server that is a program or speaks HTTP+SSE. A server "
      "over streamable HTTP limits its sessions itself."},
+    {"overlap",
+     switch_key{&mcp_server::overlap},
+     {},
+     "Whether the programs of an MCP server start during a [hand-over](operations.md#hand-over) while those of the old "
+     "process still run. If false, they start when those have ended. Only with `command`."},
     {"tools",
      mcp_filter_key{&mcp_server::tools},
      {"all, as the server has them"},

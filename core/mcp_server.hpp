@@ -86,7 +86,8 @@ struct mcp_server {
     mcp_sessions sessions = mcp_sessions::own;
     mcp_sessionless sessionless = mcp_sessionless::fresh;
     mcp_loss on_lost = mcp_loss::recover;
-    std::uint64_t warm = 1;                     // of stdio: programs that are started ahead
+    bool overlap = false;    // of stdio: at a hand-over its programs start before those of the old process have ended
+    std::uint64_t warm = 1;  // of stdio: programs that are started ahead
     std::optional<std::uint64_t> max_sessions;  // of callers, at once; nothing: 16 programs, or 10,000 sessions of HTTP
     duration call_timeout = std::chrono::minutes{10};  // of silence during a call
     duration longest_call = std::chrono::hours{1};     // in all; not configurable

@@ -47,6 +47,9 @@ public:
     void stop();
     bool busy() const noexcept { return programs_.busy(); }
 
+    // Calls that a server of such a session has not answered, or whose answer has not reached the caller. Any thread.
+    std::size_t calls() const noexcept { return programs_.calls(); }
+
     void add_to(telemetry::gateway_sample& now) const;
 
     // Nothing: the agent has no sessions in this process.

@@ -1,10 +1,17 @@
 #include "gateway/carried_state.hpp"
 
+#include "gateway/carried_lists.hpp"
+
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
+#include <iterator>
 #include <utility>
 
 namespace gateway {
 namespace {
+
+constexpr std::size_t tasks_in_message = 64 * 1024;
 
 std::uint64_t number_of(core::wall_time at)
 {
@@ -38,6 +45,14 @@ std::string content_of(const store::kept_delivery& each)
     return out.number(number_of(each.received)).take();
 }
 
+std::string content_of(const store::kept_card& each)
+{
+    const auto fresh = std::chrono::duration_cast<std::chrono::milliseconds>(each.fresh_for).count();
+    handover_writer out;
+    out.text(each.agent).text(each.source).text(each.document).text(each.url).text(each.etag).text(each.last_modified);
+    return out.number(number_of(each.fetched)).number(static_cast<std::uint64_t>(fresh)).take();
+}
+
 std::string content_of(const handover_counts& counts)
 {
     handover_writer out;
@@ -60,17 +75,27 @@ public:
         auto frame = framed({word, std::move(content)});
         if (!frame) {
             outcome_ = std::move(frame).error();
-            return;
+        } else {
+            add_frame(std::move(*frame));
         }
-        bytes_ += frame->size();
-        if (bytes_ > most_) {
+    }
+
+    void add_frame(std::string frame)
+    {
+        if (outcome_ && !has_added(std::move(frame))) {
             outcome_ = core::gateway_error(
                 core::errc::too_large,
                 "what has to be passed is over " + std::to_string(most_) + " bytes"
             );
-            return;
         }
-        frames_.push_back(std::move(*frame));
+    }
+
+    // Left out if it is too large, or too much.
+    void add_if_room(handover_word word, std::string content)
+    {
+        if (auto frame = framed({word, std::move(content)})) {
+            has_added(std::move(*frame));
+        }
     }
 
     core::result<std::vector<std::string>> take()
@@ -82,6 +107,16 @@ public:
     }
 
 private:
+    bool has_added(std::string frame)
+    {
+        if (frame.size() > most_ - bytes_) {
+            return false;
+        }
+        bytes_ += frame.size();
+        frames_.push_back(std::move(frame));
+        return true;
+    }
+
     std::size_t most_;
     std::size_t bytes_ = 0;
     core::result<> outcome_;
@@ -126,6 +161,27 @@ void add_delivery(store::memory_contents& to, handover_content from)
     each.received = time_of(from.number());
     if (from.good()) {
         to.deliveries.push_back(std::move(each));
+    }
+}
+
+void add_card(carried_state& to, handover_content from)
+{
+    store::kept_card each;
+    for (auto* part : {&each.agent, &each.source, &each.document, &each.url, &each.etag, &each.last_modified}) {
+        *part = from.text();
+    }
+    each.fetched = time_of(from.number());
+    each.fresh_for = std::chrono::milliseconds{static_cast<std::int64_t>(from.number())};
+    if (from.good()) {
+        to.cards.push_back(std::make_shared<const store::kept_card>(std::move(each)));
+    }
+}
+
+void add_tasks(known_tasks& to, std::string_view content)
+{
+    if (auto more = tasks_in(content)) {
+        to.key = more->key;
+        std::ranges::move(more->tasks, std::back_inserter(to.tasks));
     }
 }
 
@@ -176,7 +232,45 @@ core::result<std::vector<std::string>> frames_of(const carried_state& state, std
             out.add(handover_word::delivery, content_of(each));
         }
     }
+    for (auto& each : frames_of(state.tasks)) {
+        out.add_frame(std::move(each));
+    }
+    for (const auto& each : state.cards) {
+        out.add_if_room(handover_word::card, content_of(*each));
+    }
+    for (const auto& each : state.lists) {
+        out.add_if_room(handover_word::lists, content_of(each));
+    }
     return out.take();
+}
+
+std::vector<std::string> frames_of(const known_tasks& tasks)
+{
+    std::vector<std::string> frames;
+    for (std::size_t at = 0; at < tasks.tasks.size(); at += tasks_in_message) {
+        handover_writer out;
+        out.number(tasks.key);
+        for (auto i = at; i < std::min(at + tasks_in_message, tasks.tasks.size()); ++i) {
+            const auto& each = tasks.tasks[i];
+            out.number(each.name).number(each.word).number(number_of(each.seen));
+        }
+        if (auto frame = framed({handover_word::tasks, out.take()})) {  // 1.5 MiB at most
+            frames.push_back(std::move(*frame));
+        }
+    }
+    return frames;
+}
+
+std::optional<known_tasks> tasks_in(std::string_view content)
+{
+    handover_content from{content};
+    known_tasks out{from.number(), {}};
+    while (from.good() && !from.empty()) {
+        const auto name = from.number();
+        const auto word = from.number();
+        out.tasks.push_back({name, word, time_of(from.number())});
+    }
+    return from.good() ? std::optional{std::move(out)} : std::nullopt;
 }
 
 void add_to(carried_state& state, const handover_message& message)
@@ -200,6 +294,17 @@ void add_to(carried_state& state, const handover_message& message)
             break;
         case handover_word::counts:
             add_counts(state.counts, content);
+            break;
+        case handover_word::tasks:
+            add_tasks(state.tasks, message.content);
+            break;
+        case handover_word::card:
+            add_card(state, content);
+            break;
+        case handover_word::lists:
+            if (auto lists = lists_in(message.content)) {
+                state.lists.push_back(std::move(*lists));
+            }
             break;
         default:
             break;

@@ -3,9 +3,13 @@
 
 #include "gateway/configuration.hpp"
 #include "gateway/handover_messages.hpp"
+#include "gateway/known_tasks.hpp"
+#include "gateway/sessions/passed_lists.hpp"
+#include "store/engine.hpp"
 #include "store/memory.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -24,13 +28,21 @@ struct carried_state {
     std::string tickets;                           // net::ticket_keys; empty: none
     std::optional<store::memory_contents> memory;  // nothing: the store is on disk
     handover_counts counts;
+    known_tasks tasks;
+    std::vector<std::shared_ptr<const store::kept_card>> cards;
+    std::vector<sessions::passed_lists> lists;
 };
 
-// Fails with too_large: more than `most` bytes in all, or one content is over largest_handover_content.
+// Fails with too_large: more than `most` bytes in all, or one content is over largest_handover_content. Cards and lists that would be
+// too much are left out: they can be had again.
 core::result<std::vector<std::string>> frames_of(const carried_state& state, std::size_t most = largest_handover);
 
 // Adds what a message says. One of another kind, or that is not whole, changes nothing.
 void add_to(carried_state& state, const handover_message& message);
+
+// The messages of tasks, each of which is read without the others.
+std::vector<std::string> frames_of(const known_tasks& tasks);
+std::optional<known_tasks> tasks_in(std::string_view content);
 
 // The first message: for which addresses of the configuration the sockets are.
 struct handover_hello {

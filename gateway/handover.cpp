@@ -23,7 +23,8 @@ namespace {
 
 using core::errc;
 
-constexpr core::duration last_word{1000};  // for a message that the new process need not hear
+constexpr core::duration last_word{1000};  // of a new process that fails
+constexpr core::duration patience{3000};   // for a message that the new process need not hear
 
 // The variables of this process and what the new one is told of its service manager.
 std::vector<std::string> environment_for(const net::service_manager& manager)
@@ -97,7 +98,7 @@ net::task<handover_report> handover::run()
     now_ = std::make_unique<attempt>();
     const auto done = co_await pass(*now_);
     if (done) {
-        co_await complete(*now_);
+        complete(*now_);
         busy_ = false;
         co_return handover_report{{}, now_->process.id, now_->version};
     }
@@ -186,20 +187,29 @@ net::task<core::result<handover_prepared>> handover::prepare(attempt& now)
 net::task<core::result<>> handover::pass_state(attempt& now)
 {
     now.step = "store";
+    co_await all_.tasks.flush();
     carried_state state;
     state.tickets = all_.addresses.certificates().tickets();
     state.counts = counts_;
     ++state.counts.completed;
-    const bool in_memory = !all_.store.durable();
-    std::function last = [&state, in_memory](store::engine& records) -> core::result<> {
-        if (!in_memory) {
-            return {};
+    state.cards = all_.cards.all_in_memory();
+    state.lists = all_.sessions.all_lists();
+    // All that takes long happens on the store's thread.
+    std::vector<std::string> frames;
+    std::function last = [this, &state, &frames](store::engine& records) -> core::result<> {
+        if (!records.durable()) {
+            auto all = store::contents_of(records);
+            if (!all) {
+                return std::move(all).error();
+            }
+            state.memory = std::move(*all);
+            state.tasks = all_.tasks.all_in_memory();
         }
-        auto all = store::contents_of(records);
-        if (!all) {
-            return std::move(all).error();
+        auto framed = frames_of(state);
+        if (!framed) {
+            return std::move(framed).error();
         }
-        state.memory = std::move(*all);
+        frames = std::move(*framed);
         return {};
     };
     const auto closed = co_await all_.store.close(std::move(last));
@@ -207,12 +217,8 @@ net::task<core::result<>> handover::pass_state(attempt& now)
         co_return closed.error();
     }
     now.store_closed = true;
-    auto frames = frames_of(state);
-    if (!frames) {
-        co_return std::move(frames).error();
-    }
-    frames->push_back(frame_of(handover_word::store_closed));
-    for (auto& each : *frames) {
+    frames.push_back(frame_of(handover_word::store_closed));
+    for (auto& each : frames) {
         const auto said = co_await now.channel->send(std::move(each), all_.settings.handover.timeout);
         if (!said) {
             co_return said.error();
@@ -248,7 +254,7 @@ net::task<core::result<>> handover::reason_for(attempt& now, core::error why)
 }
 
 // From here on the new process serves, whatever happens to this one.
-net::task<> handover::complete(attempt& now)
+void handover::complete(attempt& now)
 {
     done_ = true;
     ++counts_.completed;
@@ -261,8 +267,36 @@ net::task<> handover::complete(attempt& now)
         "handover_completed",
         {{"process", now.process.id}, {"version", now.version}, {"milliseconds", took.count()}}
     );
-    auto frame = frame_of(handover_word::settled);
-    co_await now.channel->send(std::move(frame), last_word);
+    tell(frame_of(handover_word::settled));
+    all_.tasks.set_heir([this](const known_tasks& tasks) {
+        for (auto& each : frames_of(tasks)) {
+            tell(std::move(each));
+        }
+    });
+}
+
+// In order. A new process that has ended, or takes nothing, hears nothing.
+void handover::tell(std::string frame)
+{
+    to_tell_.push_back(std::move(frame));
+    if (!std::exchange(telling_, true)) {
+        net::asio::co_spawn(all_.control.get_executor(), tell_all(), [this](const std::exception_ptr& bug) {
+            telling_ = false;
+            net::log_thrown(bug, all_.log, "handover");
+        });
+    }
+}
+
+net::task<> handover::tell_all()
+{
+    while (!to_tell_.empty()) {
+        auto frame = std::move(to_tell_.front());
+        to_tell_.pop_front();
+        const auto said = co_await now_->channel->send(std::move(frame), patience);
+        if (!said) {
+            to_tell_.clear();
+        }
+    }
 }
 
 net::task<> handover::take_back(attempt& now, const core::error& why)
@@ -289,12 +323,7 @@ void handover::free()
     if (!done_ || now_->channel == nullptr) {
         return;
     }
-    auto say = now_->channel->send(frame_of(handover_word::free), last_word);
-    net::asio::co_spawn(
-        all_.control.get_executor(),
-        std::move(say),
-        [this](const std::exception_ptr& bug, const core::result<>&) { net::log_thrown(bug, all_.log, "handover"); }
-    );
+    tell(frame_of(handover_word::free));
 }
 
 }  // namespace gateway

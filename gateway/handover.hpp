@@ -6,6 +6,7 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/cards/card_keeper.hpp"
 #include "gateway/carried_state.hpp"
 #include "gateway/handover_channel.hpp"
 #include "gateway/handover_report.hpp"
@@ -13,12 +14,15 @@
 #include "gateway/model/store_thread.hpp"
 #include "gateway/orderly_end.hpp"
 #include "gateway/service_reports.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/task_keeper.hpp"
 #include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
 #include "net/process/successor.hpp"
 
 #include <sys/types.h>
 
+#include <deque>
 #include <memory>
 #include <string>
 #include <vector>
@@ -44,7 +48,10 @@ public:
         listeners& addresses;
         service_reports& reports;
         model::store_thread& store;
-        const orderly_end& end;
+        const cards::card_keeper& cards;
+        const sessions::session_plane& sessions;
+        task_keeper& tasks;
+        orderly_end& end;
     };
 
     handover(parts all, handover_source from, handover_counts before);
@@ -61,6 +68,9 @@ public:
     // Nothing of this process needs what a second process cannot have any more: the programs of MCP servers are gone.
     void free();
 
+    // Something was not sent yet to the process that has taken this one's place.
+    bool tells() const noexcept { return telling_; }
+
     const handover_counts& counts() const noexcept { return counts_; }
 
 private:
@@ -73,13 +83,17 @@ private:
     net::task<core::result<>> pass_state(attempt& now);
     net::task<core::result<>> reason_for(attempt& now, core::error why);
     net::task<core::result<>> expect_ready(attempt& now);
-    net::task<> complete(attempt& now);
+    void complete(attempt& now);
     net::task<> take_back(attempt& now, const core::error& why);
+    void tell(std::string frame);
+    net::task<> tell_all();
 
     parts all_;
     handover_source from_;
     handover_counts counts_;
-    std::unique_ptr<attempt> now_;  // also after its end, for free()
+    std::unique_ptr<attempt> now_;     // also after its end, for free()
+    std::deque<std::string> to_tell_;  // frames, after the hand-over
+    bool telling_ = false;
     bool busy_ = false;
     bool done_ = false;
 };

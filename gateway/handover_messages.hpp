@@ -17,14 +17,17 @@ enum class handover_word : std::uint8_t {
     // Of the gateway that runs:
     hello = 1,        // which addresses its sockets are for
     ticket_keys = 2,  // of TLS sessions
-    session_key = 3,  // these four: of a store in memory
+    session_key = 3,  // this one, records, changes, deliveries, cards: of a store in memory
     record = 4,
     change = 5,
     delivery = 6,
+    card = 7,          // as it was fetched
     counts = 8,        // of hand-overs
     store_closed = 9,  // the next gateway may open it; all that is passed has been
     settled = 10,      // the service manager knows of the next gateway
     free = 11,         // no program of an MCP server runs any more
+    tasks = 12,        // to whom they belong; before `store_closed`, and after `ready` what is learnt then
+    lists = 13,        // of an MCP server
     // Of the next one:
     prepared = 64,  // its configuration is valid
     ready = 65,     // it accepts connections

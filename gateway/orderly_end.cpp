@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdlib>
 #include <exception>
 #include <functional>
 #include <utility>
@@ -17,6 +18,8 @@ namespace {
 
 // After a hand-over, for operators whose answers are on their way, such as the one that asked for it.
 constexpr core::duration last_answers{2000};
+
+constexpr core::duration time_to_log{200};
 
 void each_of(worker_list workers, void (traffic::worker::*what)())
 {
@@ -47,7 +50,9 @@ std::size_t open_connections(worker_list workers) noexcept
 
 orderly_end::orderly_end(parts all)
     : all_{all},
-      drain_{all.control.get_executor()}
+      drain_{all.control.get_executor()},
+      programs_drain_{all.control.get_executor()},
+      late_{all.control.get_executor()}
 {
 }
 
@@ -55,6 +60,8 @@ void orderly_end::begin()
 {
     if (std::exchange(begun_, true)) {
         drain_.cut_short();
+        programs_drain_.cut_short();
+        bound(core::duration{0});
     } else if (!handed_over_) {
         start();
     }
@@ -67,14 +74,27 @@ void orderly_end::begin_handed_over()
     }
 }
 
-void orderly_end::set_also(std::function<bool()> busy, std::function<void()> told)
+// A disk that does not answer, for example, holds up the store's thread for ever.
+void orderly_end::bound(core::duration longest)
 {
-    also_busy_ = std::move(busy);
-    programs_gone_ = std::move(told);
+    if (!owns_process_) {
+        return;
+    }
+    late_.expires_after(longest + overtime);
+    late_.async_wait([this](net::error_code cancelled) {
+        if (cancelled || complete_) {
+            return;
+        }
+        all_.log.write(core::log_level::error, "shutdown_timed_out", {{"connections", open_connections(all_.workers)}});
+        late_.expires_after(time_to_log);
+        late_.async_wait([](net::error_code) { std::_Exit(EXIT_SUCCESS); });
+    });
 }
 
 void orderly_end::start()
 {
+    const auto& times = all_.settings.timeouts;
+    bound(std::max({times.drain_delay, times.drain_idle, times.drain, times.drain_streams}));
     net::asio::co_spawn(all_.control.get_executor(), run(), [this](const std::exception_ptr& bug) {
         net::log_thrown(bug, all_.log, "shutdown");
     });
@@ -84,17 +104,21 @@ net::task<> orderly_end::run()
 {
     if (!handed_over_) {
         all_.reports.stopping();
+    } else {
+        programs_finish_ = true;
+        net::asio::co_spawn(all_.control.get_executor(), finish_programs(), [this](const std::exception_ptr& bug) {
+            programs_finish_ = false;
+            net::log_thrown(bug, all_.log, "shutdown");
+        });
     }
     co_await finish_callers();
     stop_planes();
     const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
     co_await drain_.wait(empty, net::never);
-    const std::function<bool()> no_programs = [this] {
-        return !all_.sessions.busy() && !all_.callers.busy() && !(also_busy_ && also_busy_());
-    };
+    const std::function<bool()> no_programs = [this] { return !programs_finish_ && !has_programs(); };
     co_await drain_.wait(no_programs, net::never);
-    if (programs_gone_) {
-        programs_gone_();
+    if (!handed_over_ && others_.no_programs) {
+        others_.no_programs();
     }
     co_await all_.traces.finish(all_.workers, drain_);
     all_.tasks.stop();
@@ -107,10 +131,11 @@ net::task<> orderly_end::run()
     co_await drain_.wait(nothing_left, net::never);
     each_of(all_.workers, &traffic::worker::stop);
     complete_ = true;
-    if (keeps_signals_) {
+    if (owns_process_) {
         keep_signals_from_killing();
     }
     all_.signals.cancel();
+    late_.cancel();
     all_.reports.end();
     all_.addresses.certificates().stop();
     all_.sessions.close_connections();
@@ -140,6 +165,30 @@ net::task<> orderly_end::finish_callers()
     each_of(all_.workers, &traffic::worker::abort);
 }
 
+// Another process waits for it: the calls that this one's programs have end in their time, everything else of them now.
+net::task<> orderly_end::finish_programs()
+{
+    const auto& times = all_.settings.timeouts;
+    const auto begun = std::chrono::steady_clock::now();
+    const std::function<bool()> nothing = [] { return false; };
+    // Until then connections that stand may bring another call.
+    co_await programs_drain_.wait(nothing, begun + std::min(times.drain_idle, times.drain));
+    const std::function<bool()> no_calls = [this] { return all_.callers.calls() == 0; };
+    co_await programs_drain_.wait(no_calls, begun + times.drain);
+    all_.sessions.stop();
+    all_.callers.programs().stop();
+    const std::function<bool()> gone = [this] { return !has_programs(); };
+    co_await programs_drain_.wait(gone, net::never);
+    if (others_.no_programs) {
+        others_.no_programs();
+    }
+}
+
+bool orderly_end::has_programs() const
+{
+    return all_.sessions.busy() || all_.callers.busy() || (others_.busy && others_.busy());
+}
+
 void orderly_end::stop_planes()
 {
     all_.reloads.stop();
@@ -159,7 +208,7 @@ bool orderly_end::idle() const
 {
     return !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() && !all_.reloads.busy() &&
            !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy() &&
-           !all_.traces.busy();
+           !all_.traces.busy() && !(others_.tells && others_.tells());
 }
 
 }  // namespace gateway

@@ -25,7 +25,9 @@
 #include "net/loop/loop.hpp"
 
 #include <boost/asio/basic_signal_set.hpp>
+#include <boost/asio/basic_waitable_timer.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <memory>
@@ -66,8 +68,10 @@ public:
 
     explicit orderly_end(parts all);
 
-    // SIGTERM and SIGINT have handlers, and are to have them until the process is gone.
-    void keep_signals() noexcept { keeps_signals_ = true; }
+    // This process is the gateway's alone. SIGTERM and SIGINT have handlers, and are to have them until it is gone. `overtime` after
+    // the longest time of the drain it ends with 0, whatever still holds it up.
+    void own_process() noexcept { owns_process_ = true; }
+    static constexpr core::duration overtime{4500};
 
     // The first call begins the end, a second one makes it abrupt.
     void begin();
@@ -75,8 +79,13 @@ public:
     // The same, but another process has taken this one's place and accepts already; that is no call of begin().
     void begin_handed_over();
 
-    // Before begin(): the end waits for what else is under way. `told` hears when the programs of MCP servers are gone.
-    void set_also(std::function<bool()> busy, std::function<void()> told);
+    // Before begin(): what else is under way, and who hears that the programs of MCP servers are gone.
+    struct others {
+        std::function<bool()> busy;         // programs that this process does not know of may still run
+        std::function<void()> no_programs;  // once
+        std::function<bool()> tells;        // something was not sent yet
+    };
+    void set_others(others all) { others_ = std::move(all); }
 
     bool begun() const noexcept { return begun_ || handed_over_; }
 
@@ -87,17 +96,27 @@ public:
     std::size_t cut() const noexcept { return cut_; }
 
 private:
+    using timer = net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>;
+
     void start();
+    void bound(core::duration longest);
     net::task<> run();
     net::task<> finish_callers();
+    net::task<> finish_programs();
+    bool has_programs() const;
     void stop_planes();
     bool idle() const;
 
     parts all_;
     drain_wait drain_;
-    bool keeps_signals_ = false;
-    std::function<bool()> also_busy_;
-    std::function<void()> programs_gone_;
+    drain_wait programs_drain_;
+    bool programs_finish_ = false;  // finish_programs() goes on
+    timer late_;
+    bool owns_process_ = false;
+    others others_;
     bool begun_ = false;
     bool handed_over_ = false;
     bool complete_ = false;

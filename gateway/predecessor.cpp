@@ -141,7 +141,11 @@ void predecessor::read_on()
 
 void predecessor::take(const handover_message& message)
 {
-    if (message.word == handover_word::settled) {
+    if (message.word == handover_word::tasks) {
+        if (const auto known = tasks_in(message.content); known && told_.tasks) {
+            told_.tasks(*known);
+        }
+    } else if (message.word == handover_word::settled) {
         tell_settled();
     } else if (message.word == handover_word::free) {
         tell_free();

@@ -37,11 +37,12 @@ public:
     void say_failed(const std::string& why) { say(handover_word::failed, why); }
 
     struct observers {
-        std::function<void()> settled;  // the service manager knows of this process
-        std::function<void()> free;     // its programs are gone; after `settled`
+        std::function<void(const known_tasks& tasks)> tasks;  // it has learnt of these meanwhile; any number of times
+        std::function<void()> settled;                        // the service manager knows of this process
+        std::function<void()> free;                           // its programs are gone; after `settled`
     };
 
-    // After say_ready(): each is called once, on that loop, also if the predecessor has ended.
+    // After say_ready(): `settled` and `free` are called once, on that loop, also if the predecessor has ended.
     void watch(net::loop& on, observers told);
 
     // Whether free() has still to be told.
@@ -64,7 +65,7 @@ private:
     handover_reader reader_;
     observers told_;
     std::unique_ptr<net::asio::basic_stream_socket<stream, net::executor>> socket_;
-    std::array<char, 256> piece_{};
+    std::array<char, 16 * 1024> piece_{};
 };
 
 }  // namespace gateway

@@ -142,8 +142,8 @@ void server::set_service(inherited_listeners sockets, const net::service_manager
 
 void server::set_predecessor(predecessor* from, carried_state passed)
 {
-    succession_.set_predecessor(from, passed.counts);
-    listeners_.certificates().set_tickets(std::move(passed.tickets));
+    listeners_.certificates().set_tickets(std::exchange(passed.tickets, {}));
+    succession_.set_predecessor(from, std::move(passed));
 }
 
 core::result<> server::start()
@@ -161,7 +161,6 @@ core::result<> server::start()
     cards_->set_audit(audit_.trail());
     sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    succession_.hold(sessions_->turns());
     callers_ = make_caller_sessions({control_, workers_, *sessions_, log_, long_bodies_}, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
@@ -185,6 +184,7 @@ core::result<> server::start()
     }
     session_key_ = own_session_key(store_.engine(), log_);
     tasks_ = std::make_unique<task_keeper>(control_, store_, log_, settings_, session_key_);
+    succession_.give_passed(*keeper_, *sessions_, *tasks_);
     registry_->set_audit(audit_.trail());
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
@@ -211,7 +211,7 @@ void server::make_end()
                            *sessions_,    *callers_,      breakers_, overload_, traces_,    *cards_,  *card_thread_,
                            *credentials_, *agent_tokens_, *push_,    *keeper_,  *tasks_,    fetcher_, signals_}
     );
-    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *end_}, *end_);
+    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *keeper_, *sessions_, *tasks_, *end_});
 }
 
 void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
@@ -268,7 +268,7 @@ core::result<> server::open_listeners()
 
 void server::handle_signals()
 {
-    end_->keep_signals();
+    end_->own_process();
     signals_.add(SIGHUP);
     signals_.add(SIGINT);
     signals_.add(SIGTERM);

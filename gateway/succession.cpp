@@ -9,26 +9,31 @@
 
 namespace gateway {
 
-void succession::set_predecessor(predecessor* from, const handover_counts& counts)
+void succession::set_predecessor(predecessor* from, carried_state passed)
 {
     predecessor_ = from;
-    before_ = counts;
+    passed_ = std::move(passed);
 }
 
-void succession::hold(mcp::start_turns& programs)
+void succession::give_passed(cards::card_keeper& cards, sessions::session_plane& sessions, task_keeper& tasks)
 {
-    if (predecessor_ != nullptr) {
-        programs_ = &programs;
-        programs.hold();  // a server may have what only one of its processes can have
+    tasks_ = &tasks;
+    if (predecessor_ == nullptr) {
+        return;
     }
+    cards.set_passed(std::exchange(passed_.cards, {}));
+    sessions.set_passed(sessions::by_agent(std::exchange(passed_.lists, {})));
+    tasks.learn(std::exchange(passed_.tasks, {}));
+    programs_ = &sessions.turns();
+    programs_->hold();  // a server may have what only one of its processes can have
 }
 
-void succession::start(handover::parts all, orderly_end& end)
+void succession::start(handover::parts all)
 {
-    end_ = &end;
-    handover_ = std::make_unique<handover>(all, std::move(from_), before_);
+    end_ = &all.end;
+    handover_ = std::make_unique<handover>(all, std::move(from_), passed_.counts);
     const auto busy = [this] { return handover_->busy() || (predecessor_ != nullptr && predecessor_->expected()); };
-    end.set_also(busy, [this] { let_go(); });
+    end_->set_others({busy, [this] { let_go(); }, [this] { return handover_->tells(); }});
 }
 
 // The programs of this process are gone, and so are those of its predecessor.
@@ -46,12 +51,14 @@ void succession::serve(std::function<void()> report)
         report();
         return;
     }
+    const auto learn = [this](const known_tasks& tasks) { tasks_->learn(tasks); };
+    const auto let_programs_go = [this] {
+        if (programs_ != nullptr) {
+            programs_->let_go();
+        }
+    };
     predecessor_->say_ready();
-    predecessor_->watch(loop_, {std::move(report), [this] {
-                                    if (programs_ != nullptr) {
-                                        programs_->let_go();
-                                    }
-                                }});
+    predecessor_->watch(loop_, {learn, std::move(report), let_programs_go});
 }
 
 net::task<handover_report> succession::hand_over()

@@ -27,14 +27,15 @@ public:
     // Before start(). Without it each hand-over is refused.
     void set_source(handover_source from) { from_ = std::move(from); }
 
-    // Before start(): the process whose place this one takes, which outlives this; null: there is none. So many hand-overs were before.
-    void set_predecessor(predecessor* from, const handover_counts& counts);
+    // Before start(): the process whose place this one takes, which outlives this, and what it passed; null: there is none.
+    void set_predecessor(predecessor* from, carried_state passed);
 
-    // Programs of MCP servers begin when those of the predecessor are gone. `programs` outlives this.
-    void hold(mcp::start_turns& programs);
+    // Before the first agent: what was passed goes to whom it is for. Programs of MCP servers begin when those of the predecessor are
+    // gone, but for those that overlap. References outlive this.
+    void give_passed(cards::card_keeper& cards, sessions::session_plane& sessions, task_keeper& tasks);
 
     // What is handed over, and the end that follows; it waits for this.
-    void start(handover::parts all, orderly_end& end);
+    void start(handover::parts all);
 
     // Connections are accepted. `report` tells the service manager: at once, or when that knows of this process.
     void serve(std::function<void()> report);
@@ -54,9 +55,10 @@ private:
     net::loop& loop_;
     const core::logger& log_;
     handover_source from_;
-    handover_counts before_;
+    carried_state passed_;
     predecessor* predecessor_ = nullptr;    // null: this process has taken nobody's place
     mcp::start_turns* programs_ = nullptr;  // that are held back
+    task_keeper* tasks_ = nullptr;
     orderly_end* end_ = nullptr;
     std::unique_ptr<handover> handover_;
 };

@@ -2,8 +2,10 @@
 
 #include "net/loop/thrown.hpp"
 
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
 
 #include <algorithm>
 #include <exception>
@@ -16,6 +18,17 @@ using namespace std::chrono_literals;
 
 constexpr core::duration pause = 1s;
 constexpr core::duration between_trims = 1min;
+constexpr core::duration poll_interval = 2ms;
+
+using poll_timer = net::asio::
+    basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
+
+access::task_index::entry entry_of(const store::kept_task& kept, core::wall_time now)
+{
+    // Whatever happened to the wall clock, a task is not younger than now.
+    const auto age = std::max(std::chrono::duration_cast<core::duration>(now - kept.seen), core::duration{0});
+    return {kept.name, kept.word, age};
+}
 
 }  // namespace
 
@@ -55,9 +68,55 @@ void task_keeper::load(store::engine& records)
     const auto wall = now_();
     const auto now = std::chrono::steady_clock::now();
     for (const auto& each : *kept) {
-        // Whatever happened to the wall clock, a task is not younger than now.
-        const auto age = std::max(std::chrono::duration_cast<core::duration>(wall - each.seen), core::duration{0});
-        index_.restore({each.name, each.word, age}, now);
+        index_.restore(entry_of(each, wall), now);
+    }
+}
+
+void task_keeper::learn(const known_tasks& known)
+{
+    if (known.key != index_.owner_of(nullptr)) {
+        return;
+    }
+    const auto wall = now_();
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& each : known.tasks) {
+        index_.learn(entry_of(each, wall), now);
+    }
+}
+
+known_tasks task_keeper::all_in_memory() const
+{
+    known_tasks all{index_.owner_of(nullptr), {}};
+    if (!store_.durable()) {
+        const auto wall = now_();
+        for (const auto& each : index_.all(std::chrono::steady_clock::now())) {
+            all.tasks.push_back({each.name, each.word, wall - each.age});
+        }
+    }
+    return all;
+}
+
+void task_keeper::set_heir(heir next)
+{
+    heir_ = std::move(next);
+    if (!store_.durable()) {
+        loop_.timers().add(*this);
+    }
+}
+
+net::task<> task_keeper::flush()
+{
+    if (!store_.durable()) {
+        co_return;
+    }
+    if (!writing_) {
+        begin();
+    }
+    poll_timer timer{loop_.get_executor()};
+    while (writing_) {
+        net::error_code ignored;  // nothing cancels it
+        timer.expires_after(poll_interval);
+        co_await timer.async_wait(net::asio::redirect_error(net::use_task, ignored));
     }
 }
 
@@ -72,7 +131,7 @@ void task_keeper::on_sweep(core::steady_time now)
 
 void task_keeper::stop()
 {
-    if (!store_.durable() || std::exchange(stopping_, true)) {
+    if (!writes() || std::exchange(stopping_, true)) {
         return;
     }
     if (!writing_) {
@@ -107,8 +166,7 @@ net::task<> task_keeper::write()
         if (waiting_.empty()) {
             break;
         }
-        std::function work = [tasks = waiting_](store::engine& engine) { return engine.keep_tasks(tasks); };
-        const auto kept = co_await store_.ask(std::move(work));
+        const auto kept = co_await keep(waiting_);
         note(kept, waiting_.size());
         if (kept) {
             waiting_.clear();
@@ -117,11 +175,21 @@ net::task<> task_keeper::write()
         more = kept.has_value();
     }
     const auto now = std::chrono::steady_clock::now();
-    if (untrimmed_ && !stopping_ && now >= trim_at_) {
+    if (untrimmed_ && !stopping_ && !heir_ && now >= trim_at_) {
         untrimmed_ = false;
         trim_at_ = now + between_trims;
         co_await trim();
     }
+}
+
+net::task<core::result<>> task_keeper::keep(std::vector<store::kept_task> tasks)
+{
+    if (heir_) {
+        heir_({index_.owner_of(nullptr), std::move(tasks)});
+        co_return core::result<>{};
+    }
+    std::function work = [all = std::move(tasks)](store::engine& engine) { return engine.keep_tasks(all); };
+    co_return co_await store_.ask(std::move(work));
 }
 
 net::task<> task_keeper::trim()

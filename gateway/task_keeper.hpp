@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "core/secret.hpp"
 #include "gateway/access/task_index.hpp"
+#include "gateway/known_tasks.hpp"
 #include "gateway/model/store_thread.hpp"
 #include "net/loop/deadlines.hpp"
 #include "net/loop/loop.hpp"
@@ -39,6 +40,19 @@ public:
     // For the workers, from any thread.
     access::task_index& index() noexcept { return index_; }
 
+    // What is new goes to the store now, if that outlives the process. Returns when it is there, or could not be written.
+    net::task<> flush();
+
+    // All that a store in memory does not keep, for the process that takes this one's place. Any thread.
+    known_tasks all_in_memory() const;
+
+    // What is learnt from now on goes to that process instead of the store, which this one has closed.
+    using heir = std::function<void(known_tasks tasks)>;
+    void set_heir(heir next);
+
+    // What such a process knew, before this one serves or while it does.
+    void learn(const known_tasks& known);
+
     // When there is nothing more to come: writes what is left.
     void stop();
 
@@ -50,8 +64,10 @@ public:
 
 private:
     void load(store::engine& records);
+    bool writes() const noexcept { return store_.durable() || heir_; }
     void begin();
     net::task<> write();
+    net::task<core::result<>> keep(std::vector<store::kept_task> tasks);
     net::task<> trim();
     void note(const core::result<>& outcome, std::size_t tasks);
 
@@ -62,6 +78,7 @@ private:
     core::duration keep_;
     std::size_t most_;
     access::task_index index_;
+    heir heir_;                              // empty: the store keeps them
     std::vector<store::kept_task> waiting_;  // that were not written
     core::steady_time again_at_{};
     core::steady_time trim_at_{};

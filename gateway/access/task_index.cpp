@@ -283,6 +283,31 @@ void task_index::take_row(place_row& in, std::int64_t now, std::vector<entry>& o
     }
 }
 
+std::vector<task_index::entry> task_index::all(core::steady_time now) const
+{
+    std::vector<entry> out;
+    for (std::size_t i = 0; i < count_; ++i) {
+        take_row(rows_[i], nanoseconds(now), out);
+    }
+    return out;
+}
+
+void task_index::learn(const entry& kept, core::steady_time now) noexcept
+{
+    const auto time = nanoseconds(now);
+    const auto age = std::chrono::duration_cast<std::chrono::nanoseconds>(kept.age).count();
+    if (kept.name < first_name || age >= keep_) {
+        return;
+    }
+    const auto number = row_of(kept.name);
+    const auto found = look(rows_[number], kept.name);
+    if (found.at == row || time - found.seen >= keep_) {
+        return put(number, kept.name, kept.word, time - age, time);
+    }
+    const facts of{kept.word & owner_bits, static_cast<std::uint8_t>(kept.word & interface_bits)};
+    note_named(kept.name, of, std::nullopt, now);
+}
+
 void task_index::restore(const entry& kept, core::steady_time now) noexcept
 {
     const auto time = nanoseconds(now);

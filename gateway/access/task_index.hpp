@@ -77,8 +77,14 @@ public:
     // One thread.
     std::vector<entry> take_changed(std::size_t most, core::steady_time now);
 
+    // All that take_changed() could give. Any thread.
+    std::vector<entry> all(core::steady_time now) const;
+
     // Before the first call: what was taken from an index with the same key.
     void restore(const entry& kept, core::steady_time now) noexcept;
+
+    // The same while calls go on: what is known of the task already stays.
+    void learn(const entry& kept, core::steady_time now) noexcept;
 
     static constexpr std::size_t row = 8;  // one task is in one row
 

@@ -21,10 +21,15 @@ card_keeper::card_keeper(net::loop& control, model::store_thread& store, const c
 
 void card_keeper::keep(store::kept_card card)
 {
+    card.fetched = now_();
     if (!store_.durable()) {
+        auto& kept = in_memory_[card.agent];
+        if (kept != nullptr && card.document.empty()) {
+            card.document = kept->document;
+        }
+        kept = std::make_shared<const store::kept_card>(std::move(card));
         return;
     }
-    card.fetched = now_();
     const auto there = waiting_.find(card.agent);
     if (there != waiting_.end() && card.document.empty()) {
         card.document = std::move(there->second.document);  // its writing is still to come
@@ -64,7 +69,8 @@ net::task<> card_keeper::write()
 net::task<std::optional<recalled_card>> card_keeper::recall(std::string agent)
 {
     if (!store_.durable()) {
-        co_return std::nullopt;
+        const auto there = in_memory_.find(agent);
+        co_return there == in_memory_.end() ? std::nullopt : std::optional{aged(*there->second)};
     }
     std::function work = [id = std::move(agent)](store::engine& engine) { return engine.card(id); };
     auto found = co_await store_.ask(std::move(work));
@@ -75,8 +81,34 @@ net::task<std::optional<recalled_card>> card_keeper::recall(std::string agent)
     if (!kept) {
         co_return std::nullopt;
     }
-    const auto age = std::chrono::duration_cast<core::duration>(now_() - kept->fetched);
-    co_return recalled_card{std::move(*kept), std::max(age, core::duration{0})};
+    co_return aged(std::move(*kept));
+}
+
+recalled_card card_keeper::aged(store::kept_card card) const
+{
+    const auto age = std::chrono::duration_cast<core::duration>(now_() - card.fetched);
+    return {std::move(card), std::max(age, core::duration{0})};
+}
+
+std::vector<std::shared_ptr<const store::kept_card>> card_keeper::all_in_memory() const
+{
+    std::vector<std::shared_ptr<const store::kept_card>> all;
+    all.reserve(in_memory_.size());
+    for (const auto& [agent, card] : in_memory_) {
+        all.push_back(card);
+    }
+    return all;
+}
+
+void card_keeper::set_passed(std::vector<std::shared_ptr<const store::kept_card>> cards)
+{
+    if (store_.durable()) {
+        return;
+    }
+    for (auto& each : cards) {
+        auto agent = each->agent;
+        in_memory_.insert_or_assign(std::move(agent), std::move(each));
+    }
 }
 
 }  // namespace gateway::cards

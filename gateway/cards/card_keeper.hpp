@@ -1,4 +1,5 @@
-// The last good cards in the store, so that a gateway that starts again has cards of agents that are down. On the control
+// The last good cards in the store, so that a gateway that starts again has cards of agents that are down; if the store is in memory,
+// in here, for a process that takes this one's place. On the control
 // loop's thread; the store's own does the work.
 #pragma once
 
@@ -11,8 +12,10 @@
 #include <chrono>
 #include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gateway::cards {
 
@@ -37,20 +40,29 @@ public:
     // nothing but a line in the log. `card.fetched` is set here.
     void keep(store::kept_card card);
 
-    // Nothing: there is none, or the store failed, or it ends with the process anyway.
+    // Nothing: there is none, or the store failed.
     net::task<std::optional<recalled_card>> recall(std::string agent);
+
+    // The agent is gone, or has changed. The store's records know that themselves.
+    void forget(const std::string& agent) { in_memory_.erase(agent); }
+
+    // What a store that ends with the process does not keep: for the process that takes its place, and from the one before.
+    std::vector<std::shared_ptr<const store::kept_card>> all_in_memory() const;
+    void set_passed(std::vector<std::shared_ptr<const store::kept_card>> cards);
 
     // Something is not written yet.
     bool busy() const noexcept { return writing_; }
 
 private:
     net::task<> write();
+    recalled_card aged(store::kept_card card) const;
 
     net::loop& loop_;
     model::store_thread& store_;
     const core::logger& log_;
     clock now_;
     std::map<std::string, store::kept_card> waiting_;
+    std::map<std::string, std::shared_ptr<const store::kept_card>> in_memory_;  // if the store ends with the process
     bool writing_ = false;
     bool failing_ = false;
 };

@@ -45,6 +45,14 @@ void fetched_cards::add(card_slot& slot, bool recall)
     schedule_.add(slot.id(), out_.now());
 }
 
+void fetched_cards::remove(const std::string& id)
+{
+    schedule_.remove(id);
+    if (keeper_ != nullptr) {
+        keeper_->forget(id);
+    }
+}
+
 void fetched_cards::make_again(card_slot& slot)
 {
     slot.outdated = slot.fetching || slot.recalling;

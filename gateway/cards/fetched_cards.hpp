@@ -32,7 +32,7 @@ public:
 
     // An agent whose card is fetched from now on. `recall`: its last good card counts, if one is kept.
     void add(card_slot& slot, bool recall);
-    void remove(const std::string& id) { schedule_.remove(id); }
+    void remove(const std::string& id);
 
     // Is fetched soon, the whole of it; until then the one that is there is stale.
     void make_again(card_slot& slot);

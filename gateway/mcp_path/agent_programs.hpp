@@ -15,7 +15,7 @@ namespace gateway::mcp_path {
 struct agent_programs {
     agent_programs(
         std::shared_ptr<const model::agent_entry> of,
-        mcp::start_turns* turns,
+        mcp::start_place turns,
         mcp::transport_factory make,
         warm_programs::retire_function retire
     )

@@ -17,7 +17,8 @@ modern_programs::request(const std::shared_ptr<const model::agent_entry>& agent,
         modern_services services{
             services_.loop.get_executor(),
             [this](const model::agent_entry& now) {
-                return std::make_unique<program>(&services_.turns, services_.reach(now));
+                const mcp::start_place turns{&services_.turns, now.record.mcp->overlap};
+                return std::make_unique<program>(turns, services_.reach(now));
             },
             [this, id = agent->record.id](std::unique_ptr<program> used) { sessions_.retire(std::move(used), id); }
         };

@@ -6,7 +6,7 @@
 
 namespace gateway::mcp_path {
 
-program::program(mcp::start_turns* turns, const mcp::transport_factory& make, bool held)
+program::program(mcp::start_place turns, const mcp::transport_factory& make, bool held)
     : wire_{make(*this)},
       turns_{turns}
 {
@@ -18,10 +18,10 @@ program::program(mcp::start_turns* turns, const mcp::transport_factory& make, bo
 void program::let_start()
 {
     stage_ = stage::waits;
-    if (turns_ == nullptr) {
+    if (turns_.turns == nullptr) {
         open();
     } else {
-        turn_ = turns_->ask([this] { open(); });
+        turn_ = turns_.turns->ask([this] { open(); }, turns_.overlaps);
     }
 }
 

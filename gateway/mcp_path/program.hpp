@@ -47,9 +47,8 @@ public:
     static constexpr std::size_t most_waiting = 64;
     static constexpr std::size_t most_waiting_bytes = 16 * 1024 * 1024;  // of all; the only one may be longer
 
-    // It starts when its turn comes; null: at once, as what is no program of this machine. `turns` outlives it. `held`: not
-    // before let_start().
-    program(mcp::start_turns* turns, const mcp::transport_factory& make, bool held = false);
+    // It starts when its turn comes; without turns at once, as what is no program of this machine. `held`: not before let_start().
+    program(mcp::start_place turns, const mcp::transport_factory& make, bool held = false);
 
     // Once, if it is held.
     void let_start();
@@ -97,7 +96,7 @@ private:
     void closed() override;
 
     std::unique_ptr<mcp::transport> wire_;
-    mcp::start_turns* turns_;
+    mcp::start_place turns_;
     program_observer* observer_ = nullptr;
     stage stage_ = stage::held;
     std::vector<mcp::outgoing> waiting_;  // until it runs

@@ -14,15 +14,23 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace gateway::mcp_path {
 
 class program_exchange final : public stream_reader, public std::enable_shared_from_this<program_exchange> {
 public:
-    // `there`: the loop of the sessions. `here`: that of the caller, where `wake` is set until the reader is destroyed.
-    program_exchange(net::executor there, net::executor here, net::signal& wake)
+    // `there`: the loop of the sessions. `here`: that of the caller, where `wake` is set until the reader is destroyed. `counted` is held
+    // until this is gone.
+    program_exchange(
+        net::executor there,
+        net::executor here,
+        net::signal& wake,
+        std::shared_ptr<const int> counted = nullptr
+    )
         : there_{there},
           here_{here},
+          counted_{std::move(counted)},
           wake_{&wake}
     {
     }
@@ -62,6 +70,7 @@ private:
 
     net::executor there_;
     net::executor here_;
+    std::shared_ptr<const int> counted_;
 
     // On the loop of the sessions.
     std::shared_ptr<text_queue> queue_;  // null: nothing comes any more

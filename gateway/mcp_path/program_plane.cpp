@@ -35,6 +35,14 @@ mcp::client_message message_of(const model::program_request& asked)
     return message;
 }
 
+// What ends by itself.
+bool is_call(const model::program_request& asked)
+{
+    const bool subscribes = asked.message.view().method == "subscriptions/listen";
+    const bool talks = asked.act == program_act::begin || asked.act == program_act::call;
+    return talks || asked.act == program_act::request || (asked.act == program_act::modern && !subscribes);
+}
+
 const mcp::incoming* read_of(const model::program_request& asked)
 {
     return asked.read.whole.empty() ? nullptr : &asked.read;
@@ -73,7 +81,7 @@ void program_plane::sweeper::on_due()
 std::unique_ptr<model::program_reader>
 program_plane::open(model::program_request asked, net::executor here, net::signal& wake)
 {
-    auto exchange = std::make_shared<program_exchange>(there_, here, wake);
+    auto exchange = std::make_shared<program_exchange>(there_, here, wake, is_call(asked) ? calls_ : nullptr);
     auto reader = exchange->reader();
     net::asio::post(there_, [this, exchange = std::move(exchange), asked = std::move(asked)] {
         carry_out(asked, *exchange);
@@ -123,10 +131,8 @@ bool program_plane::shares(const std::string& agent_id) const
 
 session_table& program_plane::table_of(const session_key& key)
 {
-    if (shared_.has(key)) {
-        return shared_;
-    }
-    return legacy_clients_.table_of(key);
+    session_table& shared = shared_;
+    return shared.has(key) ? shared : legacy_clients_.table_of(key);
 }
 
 session_counts program_plane::counts() const noexcept
@@ -191,8 +197,7 @@ net::task<bool> program_plane::translates(std::string agent_id)
     if (found == agents_.end()) {
         co_return false;
     }
-    const auto agent = found->second;
-    co_return co_await legacy_clients_.translates(agent);
+    co_return co_await legacy_clients_.translates(found->second);
 }
 
 void program_plane::carry_out(const model::program_request& asked, program_exchange& exchange)

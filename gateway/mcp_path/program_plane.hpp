@@ -61,6 +61,8 @@ public:
     // Ends all sessions in order. busy() until their programs are gone.
     void stop();
     bool busy() const noexcept { return sessions_.busy(); }
+    // Requests under way, without listeners and subscriptions. Any thread.
+    std::size_t calls() const noexcept { return static_cast<std::size_t>(calls_.use_count() - 1); }
 
     // Since the start.
     session_counts counts() const noexcept;
@@ -110,6 +112,7 @@ private:
     session_table& table_of(const session_key& key);
 
     net::executor there_;
+    std::shared_ptr<const int> calls_ = std::make_shared<const int>(0);    // held by each call under way
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
     program_services services_;
     kept_streams streams_;

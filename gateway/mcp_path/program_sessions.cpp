@@ -103,7 +103,7 @@ void program_sessions::use_programs_of(const std::shared_ptr<const model::agent_
         };
         programs = std::make_unique<agent_programs>(
             agent,
-            is_program(agent->record) ? &services().turns : nullptr,
+            mcp::start_place{is_program(agent->record) ? &services().turns : nullptr, agent->record.mcp->overlap},
             services().reach(*agent),
             std::move(retire_used)
         );

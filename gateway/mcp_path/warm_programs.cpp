@@ -4,7 +4,7 @@
 
 namespace gateway::mcp_path {
 
-warm_programs::warm_programs(mcp::start_turns* turns, mcp::transport_factory make, retire_function retire)
+warm_programs::warm_programs(mcp::start_place turns, mcp::transport_factory make, retire_function retire)
     : turns_{turns},
       make_{std::move(make)},
       retire_{std::move(retire)}

@@ -15,8 +15,8 @@ class warm_programs {
 public:
     using retire_function = std::function<void(std::unique_ptr<program> used)>;
 
-    // `turns` outlives it; null: none has to wait. `retire` takes each that nobody needs any more; one that has ended by itself too.
-    warm_programs(mcp::start_turns* turns, mcp::transport_factory make, retire_function retire);
+    // `retire` takes each that nobody needs any more; one that has ended by itself too.
+    warm_programs(mcp::start_place turns, mcp::transport_factory make, retire_function retire);
     ~warm_programs();
     warm_programs(const warm_programs&) = delete;
     warm_programs& operator=(const warm_programs&) = delete;
@@ -59,7 +59,7 @@ private:
 
     void drop(const warm& gone);
 
-    mcp::start_turns* turns_;
+    mcp::start_place turns_;
     mcp::transport_factory make_;
     retire_function retire_;
     std::list<warm> waiting_;

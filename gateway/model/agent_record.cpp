@@ -1,7 +1,10 @@
 #include "gateway/model/agent_record.hpp"
 
 #include "gateway/model/sent_credentials.hpp"
+#include "jose/digest.hpp"
 
+#include <algorithm>
+#include <string>
 #include <variant>
 
 namespace gateway::model {
@@ -34,6 +37,37 @@ bool same_session(const core::agent& a, const core::agent& b)
     return a.card.empty() && b.card.empty() && same_callers_sessions(a, b);
 }
 
+std::string session_fingerprint(const core::agent& record)
+{
+    if (!record.mcp) {
+        return {};
+    }
+    std::string all;
+    const auto add = [&all](std::string_view part) {
+        all += std::to_string(part.size());
+        all += ':';
+        all += part;
+    };
+    const auto& server = *record.mcp;
+    add(core::name(server.transport));
+    add(core::name(server.era));
+    add(server.command);
+    std::ranges::for_each(server.arguments, add);
+    for (const auto& [name, value] : server.environment) {
+        add(name);
+        add(value.reveal());
+    }
+    add(server.directory);
+    add(record.url);
+    const auto sent = credentials_of(record);
+    add(sent.query.reveal());
+    for (const auto& [name, value] : sent.headers) {
+        add(name);
+        add(value.reveal());
+    }
+    return jose::sha256(all);
+}
+
 bool needs_session(const core::agent& record)
 {
     return record.mcp && (record.card.empty() || record.mcp->sessions == core::mcp_sessions::shared ||
@@ -59,6 +93,7 @@ bool same_callers_sessions(const core::agent& a, const core::agent& b)
     server.on_lost = b.mcp->on_lost;
     server.warm = b.mcp->warm;
     server.max_sessions = b.mcp->max_sessions;
+    server.overlap = b.mcp->overlap;  // of a hand-over
     server.call_timeout = b.mcp->call_timeout;
     server.tools = b.mcp->tools;
     server.prompts = b.mcp->prompts;

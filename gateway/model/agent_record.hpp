@@ -5,6 +5,7 @@
 #include "core/redaction.hpp"
 
 #include <initializer_list>
+#include <string>
 #include <string_view>
 
 namespace gateway::model {
@@ -14,6 +15,9 @@ core::redaction secrets_of(const core::agent& record, std::initializer_list<std:
 
 // Whether both mean the same session with an MCP server, however else they differ: what is asked, how and with what.
 bool same_session(const core::agent& a, const core::agent& b);
+
+// Of what a session with the agent's MCP server is made of, secrets included: two processes compare it. Empty: the agent has none.
+std::string session_fingerprint(const core::agent& record);
 
 // The gateway keeps a session with the agent's MCP server: for its card, or for callers.
 bool needs_session(const core::agent& record);

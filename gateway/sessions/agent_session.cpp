@@ -25,6 +25,7 @@ agent_session::agent_session(
       agent_{std::move(agent)},
       ended_{std::move(ended)},
       words_{std::move(words)},
+      vouching_{services_.control.get_executor()},
       runner_{services_.control, std::move(settings), std::move(connect), *this, services_.log, agent_->record.id}
 {
 }
@@ -89,6 +90,36 @@ void agent_session::set_walk(core::duration usual_walk)
     runner_.set_walk(record().mcp->walk.value_or(usual_walk));
 }
 
+void agent_session::vouch(passed_lists lists)
+{
+    if (lists.made_of != model::session_fingerprint(record())) {
+        return;
+    }
+    vouched_ = true;
+    services_.cards.set_session_card(record().id, std::move(lists.lists), [](bool) {});
+    vouching_.expires_after(vouched_for);
+    vouching_.async_wait([this, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
+        if (!cancelled && !alive.expired()) {
+            end_vouching();
+        }
+    });
+}
+
+std::optional<passed_lists> agent_session::lists_to_pass() const
+{
+    if (trouble() || lists() == nullptr) {
+        return std::nullopt;
+    }
+    return passed_lists{record().id, model::session_fingerprint(record()), lists()};
+}
+
+void agent_session::end_vouching()
+{
+    if (std::exchange(vouched_, false) && !leaving_) {
+        services_.cards.set_session_trouble(record().id, trouble());
+    }
+}
+
 void agent_session::render_again()
 {
     if (leaving_ || runner_.latest() == nullptr) {
@@ -143,7 +174,10 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     }
     served_ = state == session_state::ready || state == session_state::degraded;
     const auto now = trouble();
-    services_.cards.set_session_trouble(record().id, now);
+    vouched_ = vouched_ && now.has_value();
+    if (!vouched_) {
+        services_.cards.set_session_trouble(record().id, now);
+    }
     if (runner_.spoken()) {
         tell_all(waiting_for_era_, {});
     }

@@ -7,13 +7,16 @@
 #include "core/redaction.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/sessions/passed_lists.hpp"
 #include "gateway/sessions/session_facts.hpp"
 #include "gateway/sessions/session_waiter.hpp"
 #include "mcp/protocol/complaint_log.hpp"
 #include "mcp/session/runner.hpp"
+#include "mcp/session/timer.hpp"
 #include "net/loop/loop.hpp"
 
 #include <array>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -72,6 +75,13 @@ public:
     void set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk);
     void set_walk(core::duration usual_walk);
 
+    // If these lists are of the same server, they are its card until it serves, or for vouched_for. Before it begins.
+    void vouch(passed_lists lists);
+    static constexpr core::duration vouched_for = std::chrono::seconds{60};
+
+    // Nothing: it does not serve now.
+    std::optional<passed_lists> lists_to_pass() const;
+
     // What it lists is made a card of again, once it is there to vouch for it.
     void render_again();
 
@@ -92,6 +102,7 @@ private:
     void session_changed(mcp::session_state state, mcp::session_reason why) override;
     void listed(std::shared_ptr<const mcp::server_lists> lists) override;
     void walked(const core::result<mcp::walk_outcome>& outcome) override;
+    void end_vouching();
     void render();
     void card_made(bool success);
     void tell(const core::result<>& outcome);
@@ -103,6 +114,7 @@ private:
     server_words words_;
     bool leaving_ = false;
     bool served_ = false;
+    bool vouched_ = false;    // by lists of another process, so that no trouble of this one concerns the card
     bool owes_card_ = false;  // what is listed makes none, or may make another one
     bool rendered_ = false;   // in the walk that is just ending
     std::array<std::uint64_t, mcp::session_reasons> losses_{};
@@ -111,6 +123,7 @@ private:
     waiters waiting_;
     waiters waiting_for_card_;
     waiters waiting_for_era_;
+    mcp::timer vouching_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     mcp::runner runner_;
 };

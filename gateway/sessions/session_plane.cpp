@@ -13,6 +13,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <ranges>
 #include <utility>
 
 namespace gateway::sessions {
@@ -61,11 +62,23 @@ session_plane::session_plane(
 
 session_plane::~session_plane() = default;
 
+std::vector<passed_lists> session_plane::all_lists() const
+{
+    std::vector<passed_lists> all;
+    for (const auto& [id, each] : sessions_) {
+        if (auto lists = each->lists_to_pass()) {
+            all.push_back(std::move(*lists));
+        }
+    }
+    return all;
+}
+
 void session_plane::set_agents(const model::snapshot& now)
 {
     for (const auto& [id, agent] : now.agents) {
         set_agent(id, agent);
     }
+    passed_.clear();
 }
 
 void session_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
@@ -133,8 +146,7 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
     }
     auto settings = runner_settings_of(agent->record, &turns_, defaults_.walk);
     settings.secrets = secrets;
-    auto& session = sessions_[id];
-    session = std::make_unique<agent_session>(
+    auto& session = sessions_[id] = std::make_unique<agent_session>(
         session_services{loop_, cards_, log_, listed_, fell_back_},
         agent,
         std::move(settings),
@@ -142,6 +154,9 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
         server_words{secrets, complaints},
         [this](const agent_session& ended) { forget(ended); }
     );
+    if (auto passed = passed_.extract(id)) {
+        session->vouch(std::move(passed.mapped()));
+    }
     session->runner().begin();
 }
 
@@ -173,10 +188,8 @@ void session_plane::settings_changed(const std::vector<std::string_view>& paths,
     if (sessions_.empty() || (!cards && !walks)) {
         return;
     }
-    std::vector<std::string> ids;
-    for (const auto& [id, each] : sessions_) {
-        ids.push_back(id);
-    }
+    const auto keys = std::views::keys(sessions_);
+    std::vector<std::string> ids{keys.begin(), keys.end()};
     auto tell_each = model::in_turns(by, std::move(ids), [this, cards, walks, held = changes_](const std::string& id) {
         auto* const found = find(id);
         if (found != nullptr && cards) {
@@ -233,10 +246,8 @@ net::task<core::result<>> session_plane::find_era(std::string id)
     }
     auto waiter = found->find_era();
     const auto told = co_await session_waiter::wait(std::move(waiter));
-    if (!told) {
-        co_return core::upstream_error(errc::session_not_ready, "its era was not found out in time");
-    }
-    co_return *told;
+    const auto late = core::upstream_error(errc::session_not_ready, "its era was not found out in time");
+    co_return told ? *told : core::result<>{late};
 }
 
 core::result<std::shared_ptr<const mcp::server_facts>> session_plane::control(const std::string& id)
@@ -280,10 +291,8 @@ core::error session_plane::absent(const std::string& id) const
 core::error session_plane::late(const std::string& id) const
 {
     const auto* const found = find(id);
-    if (found == nullptr) {
-        return core::gateway_error(errc::draining);
-    }
-    return found->trouble().value_or(core::upstream_error(errc::upstream_timeout, "its lists did not come in time"));
+    const auto late = core::upstream_error(errc::upstream_timeout, "its lists did not come in time");
+    return found == nullptr ? core::gateway_error(errc::draining) : found->trouble().value_or(late);
 }
 
 net::task<core::result<>> session_plane::refresh(std::string id)

@@ -8,6 +8,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/turns.hpp"
+#include "gateway/sessions/passed_lists.hpp"
 #include "gateway/sessions/server_reach.hpp"
 #include "gateway/sessions/session_facts.hpp"
 #include "mcp/session/runner.hpp"
@@ -54,6 +55,11 @@ public:
     // set the agent. Before the first agent.
     using fallback_observer = std::function<void(const std::string& id, bool fell_back)>;
     void set_fallback_observer(fallback_observer told) { fell_back_ = std::move(told); }
+
+    // Before set_agents(): lists of servers that another process knew a moment ago, which agent_session::vouch() gets.
+    void set_passed(lists_by_agent lists) { passed_ = std::move(lists); }
+    // The lists of all sessions that serve now, for such a process.
+    std::vector<passed_lists> all_lists() const;
 
     void set_agents(const model::snapshot& now);
 
@@ -141,6 +147,7 @@ private:
     std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> listed_;
     fallback_observer fell_back_;
     mcp::start_turns turns_;
+    lists_by_agent passed_;
 
     model::string_map<std::unique_ptr<agent_session>> sessions_;
     std::list<std::unique_ptr<agent_session>> leaving_;

@@ -34,7 +34,7 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
 {
     const auto& server = *record.mcp;
     mcp::runner_settings settings;
-    settings.turns = server.transport == core::mcp_transport::stdio ? turns : nullptr;
+    settings.turns = {server.transport == core::mcp_transport::stdio ? turns : nullptr, server.overlap};
     auto& states = settings.states;
     states.era = policy_of(server);
     states.silence_is_legacy = server.transport == core::mcp_transport::stdio;

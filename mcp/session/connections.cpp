@@ -33,14 +33,15 @@ void connections::open(std::unique_ptr<connection>& into, bool probe)
 {
     into = std::make_unique<connection>(observer_, make_, probe, host_.state().connection());
     turn_of_ = into.get();
-    if (settings_.turns == nullptr || (turn_ != nullptr && turn_->has_come())) {
+    if (settings_.turns.turns == nullptr || (turn_ != nullptr && turn_->has_come())) {
         into->wire().open();
         return;
     }
-    turn_ = settings_.turns->ask([this, opened = into.get()] {
+    auto begin = [this, opened = into.get()] {
         timers_.arm_owed();
         opened->wire().open();
-    });
+    };
+    turn_ = settings_.turns.turns->ask(std::move(begin), settings_.turns.overlaps);
 }
 
 void connections::give_turn_back()

@@ -31,7 +31,7 @@ struct runner_settings {
     client_info client;
     // Of what is told and logged in the server's words; may change.
     std::shared_ptr<const core::redaction> secrets = std::make_shared<const core::redaction>();
-    start_turns* turns = nullptr;  // one is waited for before a connection is opened; null: none is
+    start_place turns;  // one is waited for before a connection is opened
 };
 
 // What a walk over the lists came to. `incomplete`: a list could not be had, and stays as it was.

@@ -16,10 +16,11 @@ start_turns::start_turns(net::loop& on, std::size_t most, core::duration longest
 
 start_turns::~start_turns() = default;
 
-std::unique_ptr<start_turns::turn> start_turns::ask(std::function<void()> begin)
+std::unique_ptr<start_turns::turn> start_turns::ask(std::function<void()> begin, bool overlaps)
 {
     auto added = std::make_unique<turn>(*this, std::move(begin));
-    waiting_.push_back(added.get());
+    auto& line = held_ && !overlaps ? held_back_ : waiting_;
+    line.push_back(added.get());
     let_next();
     return added;
 }
@@ -27,6 +28,7 @@ std::unique_ptr<start_turns::turn> start_turns::ask(std::function<void()> begin)
 void start_turns::let_go()
 {
     held_ = false;
+    waiting_.splice(waiting_.end(), held_back_);
     let_next();
 }
 
@@ -34,6 +36,7 @@ void start_turns::leave(turn& ended)
 {
     if (ended.stage_ == turn::stage::waits) {
         waiting_.remove(&ended);
+        held_back_.remove(&ended);
     } else if (ended.stage_ == turn::stage::taken) {
         --taken_;
     }
@@ -44,7 +47,7 @@ void start_turns::leave(turn& ended)
 // One at a time, and behind what else the loop has to do: starting a program takes about a millisecond.
 void start_turns::let_next()
 {
-    if (posted_ || held_ || waiting_.empty() || taken_ >= most_) {
+    if (posted_ || waiting_.empty() || taken_ >= most_) {
         return;
     }
     posted_ = true;
@@ -58,7 +61,7 @@ void start_turns::let_next()
 void start_turns::begin_next()
 {
     posted_ = false;
-    if (held_ || waiting_.empty() || taken_ >= most_) {
+    if (waiting_.empty() || taken_ >= most_) {
         return;
     }
     auto& next = *waiting_.front();

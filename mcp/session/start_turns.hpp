@@ -24,13 +24,14 @@ public:
     start_turns& operator=(const start_turns&) = delete;
 
     // `begin` is called once, after this has returned, when the turn has come; never once the turn is destroyed, which it may do.
-    std::unique_ptr<turn> ask(std::function<void()> begin);
+    // `overlaps`: also while turns are held.
+    std::unique_ptr<turn> ask(std::function<void()> begin, bool overlaps = false);
 
-    // No turn comes until let_go().
+    // Before anybody asks: no turn comes until let_go(), but for those that overlap.
     void hold() noexcept { held_ = true; }
     void let_go();
 
-    std::size_t waiting() const noexcept { return waiting_.size(); }
+    std::size_t waiting() const noexcept { return waiting_.size() + held_back_.size(); }
 
 private:
     void leave(turn& ended);
@@ -44,6 +45,7 @@ private:
     bool posted_ = false;
     bool held_ = false;
     std::list<turn*> waiting_;
+    std::list<turn*> held_back_;  // behind them after let_go()
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
@@ -70,6 +72,18 @@ private:
     timer deadline_;
     stage stage_ = stage::waits;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+// Where a program asks for its turn. `turns`: null: it has to wait for none; it outlives this.
+struct start_place {
+    start_place(start_turns* of = nullptr, bool beside_the_old = false) noexcept
+        : turns{of},
+          overlaps{beside_the_old}
+    {
+    }
+
+    start_turns* turns;
+    bool overlaps;
 };
 
 }  // namespace mcp

@@ -96,6 +96,9 @@ public:
         return now();
     }
 
+    // A process that took part without an answer to hand_over(): it ends with this.
+    void note(pid_t process) { processes_.push_back(process); }
+
     // What a hand-over says that is refused or fails.
     std::string refusal() const
     {

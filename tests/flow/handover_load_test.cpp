@@ -1,22 +1,20 @@
-// Hand-overs while callers call: nothing is lost. A call is lost that is refused, reset, answered with another status than 200, or with
-// another's answer; a stream, that does not end with its last chunk. No caller repeats anything.
+// Gateways restart while callers call, in three ways, and nothing is lost: a hand-over, two gateways behind a load balancer that watches
+// /readyz, and a supervisor that holds the sockets.
 // The long form has more of everything: CARDEA_HANDOVERS, CARDEA_HANDOVER_CALLS and CARDEA_HANDOVER_STREAMS in the environment (./dev handover).
 #include "tests/flow/handover_fixture.hpp"
-#include "tests/support/plain_agent.hpp"
+#include "tests/flow/restart_load.hpp"
+#include "tests/support/listening_socket.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/socket.h>
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
-#include <cstdlib>
-#include <exception>
-#include <functional>
-#include <mutex>
+#include <array>
+#include <csignal>
+#include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
-#include <thread>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/handover_load");
@@ -24,183 +22,239 @@ TEST_SUITE_BEGIN("flow/handover_load");
 namespace {
 
 using namespace std::chrono_literals;
+using flow::child_process;
+using flow::comes_true;
 using flow::has_ended;
+using flow::number_from;
+using flow::restart_load;
 using flow::succession;
-using test_support::http_client;
 
-constexpr int callers = 4;
-constexpr int events = 40;
-constexpr auto event_pause = 20ms;
+struct amount {
+    std::uint64_t restarts = number_from("CARDEA_HANDOVERS", 3);
+    std::uint64_t calls = number_from("CARDEA_HANDOVER_CALLS", 3000);
+    std::uint64_t streams = number_from("CARDEA_HANDOVER_STREAMS", 8);
 
-std::uint64_t number_from(const char* variable, std::uint64_t otherwise)
-{
-    const char* const text = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe): nothing here sets one
-    return text == nullptr ? otherwise : std::stoull(text);
-}
-
-std::string request_for(std::string_view method, const std::string& number)
-{
-    return test_support::request_text(
-        "POST",
-        "/agents/a",
-        {{"Content-Type", "application/json"}},
-        R"({"jsonrpc":"2.0","id":)" + number + R"(,"method":")" + std::string{method} + R"(","params":{}})"
-    );
-}
-
-std::string result_of(const std::string& number)
-{
-    return R"({"jsonrpc":"2.0","id":)" + number + R"(,"result":{"number":)" + number + "}}";
-}
-
-std::string chunk(const std::string& data)
-{
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string size;
-    for (auto left = data.size(); left > 0; left /= 16) {
-        size.insert(size.begin(), digits[left % 16]);
-    }
-    return size + "\r\n" + data + "\r\n";
-}
-
-// A question that is worth asking a hundred times a second.
-bool comes_true(const std::function<bool()>& question, std::chrono::seconds limit)
-{
-    const auto until = std::chrono::steady_clock::now() + limit;
-    while (!question()) {
-        if (std::chrono::steady_clock::now() > until) {
-            return false;
-        }
-        std::this_thread::sleep_for(10ms);
-    }
-    return true;
-}
-
-// Answers a call with its own number, and a stream with events that take a while.
-bool serve(const test_support::plain_exchange& call)
-{
-    if (call.body.empty()) {  // its card is asked for
-        return call.write("HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n");
-    }
-    const auto from = call.body.find(R"("id":)") + 5;
-    const auto number = call.body.substr(from, call.body.find(',', from) - from);
-    if (call.body.find("message/stream") == std::string::npos) {
-        const auto body = result_of(number);
-        return call.write(
-            "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: " + std::to_string(body.size()) +
-            "\r\n\r\n" + body
-        );
-    }
-    bool taken = call.write("HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\n\r\n");
-    for (int i = 0; i < events && taken; ++i) {
-        taken = call.write(chunk("data: " + result_of(number) + "\n\n"));
-        std::this_thread::sleep_for(event_pause);
-    }
-    return taken && call.write("0\r\n\r\n");
-}
-
-// What the callers share.
-struct tally {
-    std::atomic<bool> over = false;
-    std::atomic<std::uint64_t> calls = 0;
-    std::atomic<std::uint64_t> connections = 0;
-    std::atomic<std::uint64_t> streams = 0;
-    std::mutex mutex;
-    std::vector<std::string> lost;
-
-    void lose(const std::string& what)
-    {
-        const std::lock_guard guard{mutex};
-        lost.push_back(what);
-    }
+    // So many calls are before the restart.
+    std::uint64_t before(std::uint64_t restart) const { return calls * (restart + 1) / (restarts + 1); }
 };
 
-// Calls one after the other; a tenth of them on connections of their own.
-void call_on(std::uint16_t port, std::uint64_t first, tally& all)
+std::string with_agent(const test_support::plain_agent& agent)
 {
-    std::optional<http_client> connection;
-    for (auto number = first; !all.over; number += callers) {
-        try {
-            if (!connection || all.calls % 10 == 0) {
-                connection.reset();
-                connection.emplace(port);
-                ++all.connections;
-            }
-            const auto text = std::to_string(number);
-            connection->send(request_for("message/send", text));
-            const auto answer = connection->read_response();
-            if (answer.status != 200 || answer.body != result_of(text)) {
-                all.lose(text + ": " + std::to_string(answer.status) + ' ' + answer.body);
-            }
-            if (answer.header("Connection") == "close") {
-                connection.reset();
-            }
-            ++all.calls;
-        } catch (const std::exception& problem) {
-            all.lose(std::to_string(number) + ": " + problem.what());
-            connection.reset();
-        }
-    }
+    return "store: memory\nlog: {level: warn}\nagents: {a: {url: \"" + agent.url("/") +
+           "\", limits: {in_flight: 2000, streams: 2000, queue: 4000}}}\n";
 }
 
-void stream_from(std::uint16_t port, std::uint64_t number, tally& all)
-{
-    while (!all.over) {
-        try {
-            http_client connection{port};
-            const auto text = std::to_string(number);
-            connection.send(request_for("message/stream", text));
-            const auto body = connection.read_response().body;
-            const auto event = "data: " + result_of(text) + "\n\n";
-            int seen = 0;
-            for (auto at = body.find(event); at != std::string::npos; at = body.find(event, at + 1)) {
-                ++seen;
-            }
-            if (seen != events) {
-                all.lose("stream: " + std::to_string(seen) + " events");
-            }
-            ++all.streams;
-        } catch (const std::exception& problem) {
-            all.lose(std::string{"stream: "} + problem.what());
-        }
+// A gateway's own process, at addresses that the test knows.
+class gateway_process {
+public:
+    gateway_process(
+        const std::string& configuration,
+        std::string listen,
+        std::string admin,
+        flow::handed_over more = {}
+    )
+        : process_{
+              CARDEA_BIN,
+              {"run", "-c", configuration, "--listen", std::move(listen), "--admin", std::move(admin)},
+              std::move(more)
+          }
+    {
+        const auto line = process_.wait_for_line([](auto each) {
+            return each.find(R"("event":"listening")") != std::string_view::npos;
+        });
+        REQUIRE_MESSAGE(line.has_value(), process_.err());
+        traffic_ = flow::listening_port(*line, "traffic");
+        admin_ = flow::listening_port(*line, "admin");
     }
+
+    std::uint16_t port() const noexcept { return traffic_; }
+    std::uint16_t admin_port() const noexcept { return admin_; }
+
+    // The exit code.
+    std::optional<int> end()
+    {
+        process_.signal(SIGTERM);
+        return process_.wait(1min);
+    }
+
+private:
+    child_process process_;
+    std::uint16_t traffic_ = 0;
+    std::uint16_t admin_ = 0;
+};
+
+std::string address(std::uint16_t port)
+{
+    return "127.0.0.1:" + std::to_string(port);
+}
+
+// A port of the system's choice that is free again. Somebody else may take it before it is used.
+std::uint16_t free_port()
+{
+    return test_support::listening_socket{INADDR_LOOPBACK, test_support::socket_state::bound}.port();
+}
+
+// HAProxy as operators configure it: it takes a gateway out when /readyz is not 200, and repeats nothing.
+std::string balancer_configuration(std::uint16_t port, const std::vector<gateway_process*>& gateways)
+{
+    std::string text =
+        "global\n  maxconn 4000\ndefaults\n  mode http\n  retries 0\n  timeout connect 5s\n  timeout client 60s\n"
+        "  timeout server 60s\nfrontend f\n  bind " +
+        address(port) +
+        "\n  default_backend b\n"
+        "backend b\n  balance roundrobin\n  option httpchk GET /readyz\n";
+    for (const auto* each : gateways) {
+        text += "  server s" + std::to_string(each->port()) + ' ' + address(each->port()) +
+                " check addr 127.0.0.1 port " + std::to_string(each->admin_port()) + " inter 100ms fall 1 rise 1\n";
+    }
+    return text;
 }
 
 }  // namespace
 
 TEST_CASE("No call and no stream is lost while gateways hand over to each other")
 {
-    const auto handovers = number_from("CARDEA_HANDOVERS", 3);
-    const auto calls = number_from("CARDEA_HANDOVER_CALLS", 3000);
-    const auto streams = number_from("CARDEA_HANDOVER_STREAMS", 8);
-    const test_support::plain_agent agent{serve};
-    succession gateways{"store: memory\nagents: {a: {url: \"" + agent.url("/") + "\"}}\n"};
-    tally all;
-    std::vector<std::thread> threads;
-    for (std::uint64_t i = 0; i < callers; ++i) {
-        threads.emplace_back([&, i] { call_on(gateways.port(), 1 + i, all); });
-    }
-    for (std::uint64_t i = 0; i < streams; ++i) {
-        threads.emplace_back([&, i] { stream_from(gateways.port(), 1 + i, all); });
-    }
-    for (std::uint64_t i = 0; i < handovers; ++i) {
-        const auto enough = calls * (i + 1) / (handovers + 1);
-        CHECK(comes_true([&] { return all.calls >= enough; }, 10min));
+    const amount of;
+    const test_support::plain_agent agent{flow::serve_numbered};
+    succession gateways{with_agent(agent)};
+    restart_load load{gateways.port(), of.streams};
+    for (std::uint64_t i = 0; i < of.restarts; ++i) {
+        CHECK(load.wait_for_calls(of.before(i)));
         const auto old = gateways.now();
         gateways.hand_over();
         CHECK(comes_true([&] { return has_ended(old); }, 1min));
     }
-    CHECK(comes_true([&] { return all.calls >= calls && all.streams >= streams; }, 10min));
-    all.over = true;
-    for (auto& each : threads) {
-        each.join();
+    CHECK(load.wait_for_calls(of.calls));
+    load.check_nothing_lost();
+}
+
+TEST_CASE("No call and no stream is lost while two gateways behind HAProxy restart in turn")
+{
+    const std::string balancer = "/usr/sbin/haproxy";
+    if (!std::filesystem::exists(balancer)) {
+        MESSAGE("not run: there is no ", balancer);
+        return;
     }
-    for (const auto& each : all.lost) {
-        MESSAGE(each);
+    const amount of;
+    const test_support::plain_agent agent{flow::serve_numbered};
+    const test_support::scratch_directory here;
+    const auto configuration = here.file("c.yml");
+    test_support::write_whole(configuration, with_agent(agent) + "timeouts: {drain_delay: 1s}\n");
+    std::array<std::unique_ptr<gateway_process>, 2> gateways;
+    for (auto& each : gateways) {
+        each = std::make_unique<gateway_process>(configuration, "127.0.0.1:0", "127.0.0.1:0");
     }
-    CHECK(all.lost.empty());
-    CHECK(all.connections >= all.calls / 20);
-    MESSAGE(all.calls.load(), " calls, ", all.connections.load(), " connections, ", all.streams.load(), " streams");
+    const auto port = free_port();
+    test_support::write_whole(
+        here.file("haproxy.cfg"),
+        balancer_configuration(port, {gateways[0].get(), gateways[1].get()})
+    );
+    child_process haproxy{balancer, {"-db", "-f", here.file("haproxy.cfg")}};
+    REQUIRE(comes_true(
+        [&] {
+            try {
+                return test_support::request(port, "GET", "/agents/none/.well-known/agent-card.json").status == 404;
+            } catch (const std::exception&) {
+                return false;
+            }
+        },
+        10s
+    ));
+    restart_load load{port, of.streams};
+    for (std::uint64_t i = 0; i < of.restarts; ++i) {
+        CHECK(load.wait_for_calls(of.before(i)));
+        auto& each = gateways.at(i % 2);
+        const auto traffic = address(each->port());
+        const auto admin = address(each->admin_port());
+        CHECK(each->end() == 0);
+        each = std::make_unique<gateway_process>(configuration, traffic, admin);
+        // The other one goes only when this one gets calls again.
+        CHECK(comes_true(
+            [&] {
+                const auto page = test_support::request(each->admin_port(), "GET", "/metrics").body;
+                return page.find(R"(cardea_http_requests_total{route="call")") != std::string::npos;
+            },
+            1min
+        ));
+    }
+    CHECK(load.wait_for_calls(of.calls));
+    load.check_nothing_lost();
+}
+
+TEST_CASE("No call and no stream is lost while a supervisor that holds the sockets restarts the gateway")
+{
+    const amount of;
+    const test_support::plain_agent agent{flow::serve_numbered};
+    const test_support::scratch_directory here;
+    const auto configuration = here.file("c.yml");
+    test_support::write_whole(configuration, with_agent(agent));
+    const test_support::listening_socket traffic;
+    const test_support::listening_socket admin;
+    REQUIRE(::listen(traffic.number(), SOMAXCONN) == 0);
+    const auto start = [&] {
+        return std::make_unique<gateway_process>(
+            configuration,
+            "127.0.0.1:0",
+            "127.0.0.1:0",
+            flow::handed_over{{"LISTEN_FDS=2", "LISTEN_FDNAMES=traffic:admin"}, {traffic.number(), admin.number()}}
+        );
+    };
+    auto gateway = start();
+    restart_load load{traffic.port(), of.streams};
+    for (std::uint64_t i = 0; i < of.restarts; ++i) {
+        CHECK(load.wait_for_calls(of.before(i)));
+        CHECK(gateway->end() == 0);
+        gateway = start();
+    }
+    CHECK(load.wait_for_calls(of.calls));
+    load.check_nothing_lost();
+}
+
+TEST_CASE("No call and no stream is lost while gateways hand over below the real systemd-socket-activate")
+{
+    const std::string activator = "/usr/bin/systemd-socket-activate";
+    if (!std::filesystem::exists(activator)) {
+        MESSAGE("not run: there is no ", activator);
+        return;
+    }
+    const amount of;
+    const test_support::plain_agent agent{flow::serve_numbered};
+    const test_support::scratch_directory here;
+    test_support::write_whole(here.file("c.yml"), with_agent(agent));
+    const auto port = free_port();
+    const auto admin = free_port();
+    child_process first{
+        activator,
+        {"-l",
+         address(port),
+         "-l",
+         address(admin),
+         "--fdname=traffic:admin",
+         CARDEA_BIN,
+         "run",
+         "-c",
+         here.file("c.yml")}
+    };
+    const auto line =
+        first.wait_for_line([](auto each) { return each.find("Listening on") != std::string_view::npos; });
+    REQUIRE_MESSAGE(line.has_value(), first.err());
+    // The first connection starts it.
+    REQUIRE(test_support::request(admin, "GET", "/readyz").status == 200);
+    auto now = first.id();
+    {
+        restart_load load{port, of.streams};
+        for (std::uint64_t i = 0; i < of.restarts; ++i) {
+            CHECK(load.wait_for_calls(of.before(i)));
+            const auto answer = test_support::request(admin, "POST", "/handover");
+            REQUIRE_MESSAGE(answer.status == 200, answer.body);
+            const auto old = std::exchange(now, core::json::parse(answer.body).at("process").get<pid_t>());
+            CHECK(comes_true([&] { return has_ended(old); }, 1min));
+        }
+        CHECK(load.wait_for_calls(of.calls));
+        load.check_nothing_lost();
+    }
+    ::kill(now, SIGTERM);
+    CHECK(comes_true([&] { return has_ended(now); }, 1min));
 }
 
 TEST_SUITE_END();

@@ -177,6 +177,45 @@ TEST_CASE("A new process that is silent at any step is killed after handover.tim
     }
 }
 
+TEST_CASE(
+    "A program that fills the pair with anything but messages fails the hand-over, and so does one that takes nothing"
+)
+{
+    succession gateways{"handover: {timeout: 500ms}\nstore: memory\n"};
+    gateways.replace_program("exec yes >&5\n");
+    CHECK(gateways.refusal().find("hand-over: a message of") != std::string::npos);
+    gateways.replace_program("exec head -c 100000000 /dev/zero >&5\n");
+    CHECK(gateways.refusal().find("something else") != std::string::npos);
+    // More than a socket holds.
+    for (int i = 0; i < 40; ++i) {
+        auto params = agent_at("agent" + std::to_string(i));
+        params["agent"]["metadata"] = {{"note", std::string(20'000, 'x')}};
+        CHECK(gateways.rpc("agents/upsert", params).contains("version"));
+    }
+    gateways.replace_program(says_prepared + "exec sleep 100\n");
+    CHECK(gateways.refusal() == "the new process was silent for too long");
+    gateways.restore_program();
+    gateways.hand_over();
+    CHECK(gateways.rpc("agents/list").at("agents").size() == 40);
+}
+
+TEST_CASE("A file that is no program fails the hand-over at its start, whatever else it is")
+{
+    succession gateways{in_memory};
+    const auto program = gateways.file("cardea");
+    std::filesystem::remove(program);
+    test_support::write_whole(program, "no program\n");
+    CHECK(gateways.refusal().find("Permission denied") != std::string::npos);
+    std::filesystem::permissions(program, std::filesystem::perms::owner_all);
+    CHECK(gateways.refusal().find("Exec format error") != std::string::npos);
+    std::filesystem::remove(program);
+    std::filesystem::create_directory(program);
+    CHECK(gateways.refusal().find("Permission denied") != std::string::npos);
+    CHECK(gateways.metrics().find("cardea_handovers_total{outcome=\"failed\"} 3") != std::string::npos);
+    gateways.restore_program();
+    gateways.hand_over();
+}
+
 TEST_CASE("What the new process says out of turn fails the hand-over")
 {
     for (const auto& step : {says_ready, says(200, "?"), says(64, ""), says_prepared + says_prepared}) {

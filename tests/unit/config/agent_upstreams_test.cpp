@@ -73,9 +73,8 @@ TEST_CASE("What is for several endpoints is refused for an MCP server")
 
 TEST_CASE("SuperX's keys of its breaker and its limit are those of ours, with times in milliseconds")
 {
-    const auto read = right(agent("url: \"http://h\", failureThreshold: 7, failureWindowMs: 20000, cooldownMs: 1500, "
-                                  "maxInFlight: 9"))
-                          .agents.at(0);
+    const std::string written = "failureThreshold: 7, failureWindowMs: 20000, cooldownMs: 1500, maxInFlight: 9";
+    const auto read = right(agent("url: \"http://h\", " + written)).agents.at(0);
     CHECK(read.most_in_flight == 9);
     CHECK(read.breaker_failures == 7);
     CHECK(read.breaker_window == 20s);
@@ -84,9 +83,9 @@ TEST_CASE("SuperX's keys of its breaker and its limit are those of ours, with ti
     CHECK(says(url + "cooldownMs: 1s", "expected a whole number of milliseconds"));
     CHECK(says(url + "cooldownMs: 99", "agents.a.cooldownMs"));
     CHECK(problems_of(agent(url + "cooldownMs: 100")) == "");
-    CHECK(says(url + "failureWindowMs: 3600001", "agents.a.failureWindowMs"));
     CHECK(says(url + "maxInFlight: 0", "agents.a.maxInFlight"));
-    CHECK(says(url + "maxInFlight: 1, limits: {in_flight: 1}", "is the same as agents.a.limits.in_flight"));
+    CHECK(says(url + "maxInFlight: 5, limits: {in_flight: 5}", "is the same as agents.a.limits.in_flight"));
+    CHECK(says(url + "failureWindowMs: 3600001", "agents.a.failureWindowMs"));
     CHECK(says(url + "cooldownMs: 1000, breaker: {cooldown: 1s}", "is the same as agents.a.breaker.cooldown"));
     CHECK(says(url + "\"breaker.failures\": 5", "is not a known key"));
 }

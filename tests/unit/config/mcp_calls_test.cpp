@@ -47,6 +47,8 @@ TEST_CASE("callers have sessions of their own unless the operator says otherwise
     CHECK(usual.sessionless == core::mcp_sessionless::fresh);
     CHECK(usual.on_lost == core::mcp_loss::recover);
     CHECK(usual.warm == 1);
+    CHECK_FALSE(usual.overlap);
+    CHECK(server("overlap: true").overlap);
     CHECK_FALSE(usual.max_sessions.has_value());
     CHECK(usual.call_timeout == std::chrono::minutes{10});
     CHECK(usual.tools == core::mcp_filter{});

@@ -1,5 +1,6 @@
 #include "gateway/handover_messages.hpp"
 
+#include "gateway/carried_lists.hpp"
 #include "gateway/carried_state.hpp"
 
 #include <doctest/doctest.h>
@@ -8,6 +9,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -71,6 +73,21 @@ carried_state some_state()
     carried_state state;
     state.tickets = std::string{"\0keys\xff", 6};
     state.counts = {3, 2, 1};
+    state.tasks = {7, {{11, 12, noon}, {~0ULL, 0, noon + 1ms}}};
+    state.cards.push_back(std::make_shared<const store::kept_card>(
+        store::kept_card{"a", "http://a\n", R"({"name":"A"})", "http://a/card", "\"1\"", "yesterday", noon, 90s}
+    ));
+    mcp::server_lists lists;
+    lists.server.speaks = mcp::era::modern;
+    lists.server.name = "server";
+    lists.server.icons = {"http://a/i"};
+    lists.server.offers = mcp::list_set{5};
+    lists.lists[0] = {{"one", R"({"name":"one"})"}, {"two", "{}"}};
+    lists.lists[2] = {{"t", "{}"}};
+    lists.left_out[1] = {2, {"why", ""}};
+    lists.time_to_live = 5s;
+    lists.shareable = false;
+    state.lists.push_back({"m", std::string{"\0made", 5}, std::make_shared<const mcp::server_lists>(lists)});
     state.memory = store::memory_contents{
         {{"a", R"({"url":"http://a"})", 3, noon}, {"b", "{}", 5, noon + 1ms}},
         {{3, noon, "somebody", store::action::created, "a"}, {4, noon, "", store::action::deleted, "gone"}},
@@ -177,11 +194,79 @@ TEST_CASE("What a gateway passes is what the next one has")
     CHECK(after.memory->deliveries == before.memory->deliveries);
     CHECK(after.memory->key == before.memory->key);
     CHECK_FALSE(passed({}).memory.has_value());
+    CHECK(after.tasks.key == 7);
+    CHECK(after.tasks.tasks == before.tasks.tasks);
+    REQUIRE(after.cards.size() == 1);
+    CHECK(*after.cards.front() == *before.cards.front());
+    REQUIRE(after.lists.size() == 1);
+    const auto& lists = after.lists.front();
+    CHECK(lists.agent == "m");
+    CHECK(lists.made_of == before.lists.front().made_of);
+    CHECK(mcp::same_content(*lists.lists, *before.lists.front().lists));
+    CHECK(lists.lists->time_to_live == 5s);
+    CHECK(lists.lists->left_out[1].count == 2);
+    CHECK(lists.lists->left_out[1].first == before.lists.front().lists->left_out[1].first);
+}
+
+TEST_CASE("Tasks are passed in messages of bounded size, each of which is read alone")
+{
+    gateway::known_tasks all{3, {}};
+    for (std::uint64_t i = 0; i < 200'000; ++i) {
+        all.tasks.push_back({i, ~i, core::wall_time{1h} + std::chrono::milliseconds{i}});
+    }
+    const auto frames = gateway::frames_of(all);
+    CHECK(frames.size() == 4);
+    std::vector<store::kept_task> read;
+    for (const auto& each : frames) {
+        CHECK(each.size() <= 2 * 1024 * 1024);
+        const auto some = gateway::tasks_in(std::string_view{each}.substr(5));
+        REQUIRE(some.has_value());
+        CHECK(some->key == 3);
+        read.insert(read.end(), some->tasks.begin(), some->tasks.end());
+    }
+    CHECK(read == all.tasks);
+    CHECK_FALSE(gateway::tasks_in("1234567").has_value());
+    CHECK_FALSE(gateway::tasks_in(std::string(16, '1')).has_value());
+    CHECK(gateway::frames_of(gateway::known_tasks{3, {}}).empty());
+}
+
+TEST_CASE("Cards and lists that there is no room for are left out, and all else is passed")
+{
+    auto state = some_state();
+    const auto cards = std::exchange(state.cards, {});
+    const auto lists = std::exchange(state.lists, {});
+    std::size_t without = 0;
+    const auto needed = gateway::frames_of(state);
+    REQUIRE(needed.has_value());
+    for (const auto& each : *needed) {
+        without += each.size();
+    }
+    state.cards = cards;
+    state.lists = lists;
+    const auto count = [&](std::size_t most) {
+        const auto frames = gateway::frames_of(state, most);
+        REQUIRE(frames.has_value());
+        return frames->size();
+    };
+    CHECK(count(without) == needed->size());
+    CHECK(count(without + 100'000) == needed->size() + 2);
+    CHECK(gateway::frames_of(state, without - 1).has_error());
+}
+
+TEST_CASE("Lists that are cut anywhere are none")
+{
+    const auto content = gateway::content_of(some_state().lists.front());
+    CHECK(gateway::lists_in(content).has_value());
+    for (std::size_t size = 0; size < content.size(); ++size) {
+        CHECK_FALSE(gateway::lists_in(std::string_view{content}.substr(0, size)).has_value());
+    }
 }
 
 TEST_CASE("All that is passed has at most the size that it may have")
 {
-    const auto state = some_state();
+    auto state = some_state();
+    state.cards.clear();
+    state.lists.clear();
     const auto frames = gateway::frames_of(state);
     REQUIRE(frames.has_value());
     std::size_t size = 0;
@@ -204,6 +289,9 @@ TEST_CASE("A message that is cut or unknown changes nothing of what was passed")
     CHECK(state.memory->records.empty());
     CHECK(state.memory->trail.empty());
     CHECK(state.memory->deliveries.empty());
+    CHECK(state.cards.empty());
+    CHECK(state.lists.empty());
+    CHECK(state.tasks.tasks.empty());
     CHECK(state.counts == gateway::handover_counts{});
 }
 

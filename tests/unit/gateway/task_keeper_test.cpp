@@ -2,11 +2,14 @@
 
 #include "store/memory.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -251,6 +254,89 @@ TEST_CASE("The end writes what is left, and gives up if the store does not accep
         x.sweep(10s);
         CHECK(on.writes == 1);
     }
+}
+
+TEST_CASE("What is learnt after a hand-over goes to the heir, who knows it, and not to the store")
+{
+    disk on;
+    disk of_next;
+    rig x{on};
+    rig next{of_next};
+    x.keeper->set_heir([&](const gateway::known_tasks& tasks) { next.keeper->learn(tasks); });
+    x.note("t");
+    x.sweep(0s);
+    CHECK(next.knows("t"));
+    CHECK(on.writes == 0);
+    CHECK(on.trims == 0);
+    x.note("u");
+    x.keeper->stop();
+    x.finish();
+    CHECK(next.knows("u"));
+    next.sweep(0s);
+    CHECK(of_next.tasks.size() == 2);
+}
+
+TEST_CASE("Tasks that no store keeps go to the heir too, and those of another key mean nothing")
+{
+    disk on;
+    rig x{on, /*durable=*/false};
+    x.note("t");
+    rig next{on, /*durable=*/false};
+    next.keeper->learn(x.keeper->all_in_memory());
+    CHECK(next.knows("t"));
+    rig other{on, /*durable=*/false, "another"};
+    other.keeper->learn(x.keeper->all_in_memory());
+    CHECK_FALSE(other.knows("t"));
+    CHECK(other.keeper->all_in_memory().tasks.empty());
+    x.note("u");
+    x.keeper->set_heir([&](const gateway::known_tasks& tasks) { next.keeper->learn(tasks); });
+    x.sweep(0s);
+    CHECK(next.knows("u"));
+    CHECK(on.writes == 0);
+    rig lasting{on};
+    lasting.note("v");
+    CHECK(lasting.keeper->all_in_memory().tasks.empty());
+}
+
+TEST_CASE("A flush returns when what is new is written, and when the store does not accept it")
+{
+    for (const bool fails : {false, true}) {
+        CAPTURE(fails);
+        disk on;
+        on.fails = fails;
+        rig x{on};
+        x.note("t");
+        bool done = false;
+        net::asio::co_spawn(x.loop.get_executor(), x.keeper->flush(), [&](const std::exception_ptr&) { done = true; });
+        while (!done) {
+            x.loop.io().run_one();
+        }
+        CHECK(on.writes == 1);
+        CHECK(on.tasks.size() == (fails ? 0 : 1));
+    }
+}
+
+TEST_CASE("What is known of a task already stays when another process tells of it")
+{
+    disk on;
+    rig x{on, /*durable=*/false};
+    rig next{on, /*durable=*/false};
+    const auto now = std::chrono::steady_clock::now();
+    core::principal alice;
+    alice.id = "alice";
+    alice.provider = "p";
+    const auto owner = x.keeper->index().owner_of(&alice);
+    x.keeper->index().note("a", "t", {owner, 3}, std::nullopt, now);
+    x.keeper->index().note("a", "u", {owner, 3}, std::nullopt, now);
+    next.keeper->index().note("a", "t", {next.keeper->index().owner_of(nullptr), 0}, std::nullopt, now);
+    next.keeper->learn(x.keeper->all_in_memory());
+    const auto known = next.keeper->index().find("a", "t", now);
+    REQUIRE(known.has_value());
+    CHECK(known->whose == next.keeper->index().owner_of(nullptr));
+    CHECK(known->interface == 3);
+    const auto learnt = next.keeper->index().find("a", "u", now);
+    REQUIRE(learnt.has_value());
+    CHECK(learnt->whose == owner);
 }
 
 TEST_CASE("A store that cannot be read is said to, and its tasks are unknown")

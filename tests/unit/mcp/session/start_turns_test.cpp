@@ -292,4 +292,22 @@ TEST_CASE("No turn comes while turns are held, and all of them come afterwards i
     CHECK(all.begun == std::vector<int>{1, 2});
 }
 
+TEST_CASE("A turn that overlaps comes while others are held, and one that leaves while it is held never comes")
+{
+    queue all{2};
+    all.turns.hold();
+    all.ask(1);
+    all.ask(2);
+    all.asked.push_back(all.turns.ask([&] { all.begun.push_back(3); }, /*overlaps=*/true));
+    CHECK(all.turns.waiting() == 3);
+    all.run();
+    CHECK(all.begun == std::vector<int>{3});
+    CHECK(all.turns.waiting() == 2);
+    all.asked.front().reset();
+    CHECK(all.turns.waiting() == 1);
+    all.turns.let_go();
+    all.run();
+    CHECK(all.begun == std::vector<int>{3, 2});
+}
+
 TEST_SUITE_END();

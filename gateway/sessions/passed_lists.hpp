@@ -1,0 +1,33 @@
+// What an MCP server listed in the process whose place this one takes: it vouches for the server's card until this process has a
+// session of its own.
+#pragma once
+
+#include "gateway/model/snapshot.hpp"
+#include "mcp/protocol/discovery.hpp"
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gateway::sessions {
+
+struct passed_lists {
+    std::string agent;
+    std::string made_of;  // model::session_fingerprint(): lists of another server do not count
+    std::shared_ptr<const mcp::server_lists> lists;
+};
+
+using lists_by_agent = model::string_map<passed_lists>;
+
+inline lists_by_agent by_agent(std::vector<passed_lists> all)
+{
+    lists_by_agent out;
+    for (auto& each : all) {
+        auto id = each.agent;
+        out.insert_or_assign(std::move(id), std::move(each));
+    }
+    return out;
+}
+
+}  // namespace gateway::sessions
