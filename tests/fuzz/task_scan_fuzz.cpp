@@ -45,7 +45,10 @@ void check_passed_by(std::string_view text)
     kept_tasks tasks;
     task_scan{task_scan::framing::document, a2a::task_text::until::context}.feed(text, tasks);
     require(tasks.all.empty() || a2a::may_show_task(text, false), "a document that is passed by shows no task\n");
-    require(tasks.contexts.empty() || a2a::may_show_task(text, true), "a document that is passed by shows no context\n");
+    require(
+        tasks.contexts.empty() || a2a::may_show_task(text, true),
+        "a document that is passed by shows no context\n"
+    );
 }
 
 kept_tasks kept(std::string_view body, task_scan::framing how, std::size_t size, a2a::task_text::until end)
