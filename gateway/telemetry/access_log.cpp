@@ -150,7 +150,7 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
     out.add_hex(next_id_++);
     add_name(out, R"(","route":")", model::name(record.where));
     if (!record.http_method.empty()) {
-        add_name(out, R"(,"method":")", record.http_method);
+        add_text(out, R"(,"method":)", record.http_method);
     }
     if (!record.principal.empty()) {
         add_text(out, R"(,"principal":)", record.principal, limits_.principal);

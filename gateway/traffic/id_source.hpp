@@ -15,9 +15,11 @@ public:
     // `entropy` is asked a few times, now.
     explicit id_source(const std::function<std::uint32_t()>& entropy)
     {
+        std::uint64_t apart = 0;  // whatever the entropy is
         for (auto* const each : {&high_, &low_, &others_}) {
-            each->at = std::uint64_t{entropy()} << 32U;
-            each->at |= entropy();
+            each->at = apart += 0xD1B54A32D192ED03U;
+            each->at ^= std::uint64_t{entropy()} << 32U;
+            each->at ^= entropy();
         }
     }
 
