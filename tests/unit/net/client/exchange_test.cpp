@@ -1,5 +1,7 @@
+// over 400 lines: one case for each promise of an exchange.
 #include "net/client/exchange.hpp"
 
+#include "tests/support/scratch.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/support/test_ca.hpp"
 #include "tests/unit/net/client/exchange_recorder.hpp"
@@ -351,6 +353,91 @@ TEST_CASE("https is verified, with the authority and for the name that were aske
     it.start(std::move(request));
     it.run_to_end();
     CHECK(it.told.body == "secret");
+}
+
+TEST_CASE("authorities that have changed in their file count for the next connection")
+{
+    test_ca ca;
+    test_ca other;
+    const auto offered = ca.issue({"127.0.0.1"});
+    const scratch_directory folder;
+    const auto file = folder.file("ca.pem");
+    write_whole(file, read_whole(ca.ca_file()));
+    scripted_agent agent{always(answer(200, "x")), {.cert_file = offered.cert_file, .key_file = offered.key_file}};
+    exchange_driver driver;
+    driver.client->close();  // none is kept
+    const auto outcome = [&] {
+        exchange_recorder told;
+        auto request = get(agent.url());
+        request.tls.ca_file = file;
+        const auto running = driver.client->start(std::move(request), told);
+        driver.run_until([&] { return !told.ends.empty(); });
+        return told.ends.front() ? "taken" : std::string{core::name(told.ends.front().error().code)};
+    };
+    CHECK(outcome() == "taken");
+    write_whole(file, read_whole(other.ca_file()) + '\n');
+    CHECK(outcome() == "upstream_tls");
+    write_whole(file, read_whole(ca.ca_file()));
+    CHECK(outcome() == "taken");
+    write_whole(file, "nothing");
+    CHECK(outcome() == "upstream_tls");
+}
+
+TEST_CASE("connections are kept for the next exchange, but not by a client that is closed")
+{
+    scripted_agent agent{always(answer(200, "x"))};
+    exchange_driver driver;
+    const auto ask = [&] {
+        exchange_recorder told;
+        const auto running = driver.client->start(get(agent.url()), told);
+        driver.run_until([&] { return !told.ends.empty(); });
+        CHECK(told.ends.front().has_value());
+    };
+    ask();
+    ask();
+    CHECK(agent.accepted_connections() == 1);
+    driver.client->close();
+    CHECK(agent.wait_until_peer_closed());
+    ask();
+    ask();
+    CHECK(agent.accepted_connections() == 3);
+}
+
+TEST_CASE("eight interim answers are passed over, and a ninth ends the exchange")
+{
+    for (const int count : {7, 8, 9}) {
+        CAPTURE(count);
+        std::string text;
+        for (int i = 0; i < count; ++i) {
+            text += "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n";
+        }
+        scripted_agent agent{always(raw({text + "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"}))};
+        one_exchange it;
+        it.start(get(agent.url()));
+        if (count <= 8) {
+            it.run_to_end();
+            CHECK(it.told.body == "{}");
+        } else {
+            it.check_ends_with(errc::upstream_protocol);
+        }
+    }
+}
+
+TEST_CASE("what an answer says about its length is taken as strictly as an agent's")
+{
+    for (const std::string fields : {
+             "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n",
+             "Content-Length: 2\r\nContent-Length: 3\r\n",
+             "Content-Length: -2\r\n",
+             "Transfer-Encoding: gzip, chunked\r\n",
+             "Transfer-Encoding : chunked\r\n",
+         }) {
+        CAPTURE(fields);
+        scripted_agent agent{always(raw({"HTTP/1.1 200 OK\r\n" + fields + "\r\n{}"}))};
+        check_fails(get(agent.url()), errc::upstream_protocol);
+    }
+    scripted_agent broken{always(raw({"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n"}))};
+    check_fails(get(broken.url()), errc::upstream_protocol);
 }
 
 TEST_CASE("a large body is sent at once, without asking first")
