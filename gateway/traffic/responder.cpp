@@ -1,5 +1,6 @@
 #include "gateway/traffic/responder.hpp"
 
+#include "a2a/dialect/error_table.hpp"
 #include "core/json/json.hpp"
 #include "core/status.hpp"
 #include "gateway/model/agent_record.hpp"
@@ -39,11 +40,35 @@ std::string shown_detail(const request_context& request, core::error failure)
     return secrets.apply(failure.detail);
 }
 
+// 1.0 has a list of details as the data of an error of A2A (specification 1.0.1 section 9.5), and 0.3 anything.
+bool has_details(const request_context& request, core::errc code)
+{
+    const auto method = request.record.rpc_method;
+    const bool of_1 = method && a2a::generation_of(*method) == a2a::generation::v1;
+    return of_1 && !request.call_id.empty() && !request.record.agent.empty() &&
+           !a2a::reason_of(core::jsonrpc_code(code)).empty();
+}
+
+model::answer detailed_answer(const request_context& request, core::errc code)
+{
+    const auto number = core::jsonrpc_code(code);
+    auto body = R"({"jsonrpc":"2.0","id":)" + request.call_id + R"(,"error":{"code":)" + std::to_string(number);
+    core::append_json_string(body += R"(,"message":)", core::message(code));
+    body += R"(,"data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":)";
+    core::append_json_string(body, a2a::reason_of(number));
+    core::append_json_string(body += R"(,"domain":"a2a-protocol.org","metadata":{"agent":)", request.record.agent);
+    body += "}}]}}";
+    return model::refusal_answer(code, core::jsonrpc_http_status(code), std::move(body));
+}
+
 // To a call of A2A, in the words of its caller.
 model::answer answer_to_call(const request_context& request, core::errc code)
 {
     if (request.words == call_words::rest) {
         return answer_in_words(request, code, request.record.agent);
+    }
+    if (has_details(request, code)) {
+        return detailed_answer(request, code);
     }
     return model::call_error(code, request.record.agent, request.call_id);
 }
@@ -147,7 +172,7 @@ net::routine<> respond_extension_required(request_context& request, std::span<co
     constexpr auto code = core::errc::extension_required;
     auto answer = answer_to_call(request, code);
     const bool rest = request.words == call_words::rest;
-    if (rest && request.rest_version == a2a::generation::v1) {
+    if (rest ? request.rest_version == a2a::generation::v1 : has_details(request, code)) {
         // The metadata of an ErrorInfo has strings (google/rpc/error_details.proto), and is its last member.
         std::string all;
         for (const auto uri : missing) {

@@ -121,6 +121,13 @@ TEST_CASE("a version that is not supported is -32009, and what is no version is 
         const auto got = with.ask(v1_jsonrpc, wire, {{"A2A-Version", other}});
         CHECK(got.status == 200);
         CHECK(error_of(got).at("code") == -32009);
+        CHECK(
+            error_of(got).at("data") ==
+            plain_json::parse(R"([{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":)"
+                              R"("VERSION_NOT_SUPPORTED","domain":"a2a-protocol.org","metadata":{"agent":"a"}}])")
+        );
+        const auto old = with.ask(v03_jsonrpc, flow::request_in(v03_jsonrpc, asked::send), {{"A2A-Version", other}});
+        CHECK(error_of(old).at("data").at("code") == "version_not_supported");
         const auto rest = with.ask(v1_rest, flow::request_in(v1_rest, asked::send), {{"A2A-Version", other}});
         CHECK(rest.status == 400);
         CHECK(error_of(rest).at("details").at(0).at("reason") == "VERSION_NOT_SUPPORTED");

@@ -105,10 +105,10 @@ TEST_CASE(
     const auto error = parsed(none.body)["error"];
     CHECK(parsed(none.body)["id"] == 1);
     CHECK(error["code"] == -32008);
-    CHECK(error["data"]["code"] == "extension_required");
-    CHECK(error["data"]["missing"] == parsed(R"(["u:a","u:b"])"));
+    CHECK(error["data"][0]["reason"] == "EXTENSION_SUPPORT_REQUIRED");
+    CHECK(error["data"][0]["metadata"] == parsed(R"({"agent":"a","missing":"u:a, u:b"})"));
     const auto one = call(x, "SendMessage", {{"A2A-Extensions", "u:a"}});
-    CHECK(parsed(one.body)["error"]["data"]["missing"] == parsed(R"(["u:b"])"));
+    CHECK(parsed(one.body)["error"]["data"][0]["metadata"]["missing"] == "u:b");
     CHECK(x.agent.request_count() == 0);
 
     CHECK(call(x, "SendMessage", {{"A2A-Extensions", "u:b, u:a"}}).body == result);
@@ -119,7 +119,9 @@ TEST_CASE("With enforce_0_3 a call of 0.3 has to name it too")
 {
     const relayed x{answer_json(result), requiring(/*of_03=*/true)};
     REQUIRE(flow::get_card(x.gateway, "a").status == 200);
-    CHECK(parsed(call(x, "message/send").body)["error"]["code"] == -32008);
+    const auto error = parsed(call(x, "message/send").body)["error"];
+    CHECK(error["code"] == -32008);
+    CHECK(error["data"]["missing"] == parsed(R"(["u:a","u:b"])"));
     CHECK(call(x, "message/send", {{"X-A2A-Extensions", "u:a,u:b"}}).body == result);
 }
 
