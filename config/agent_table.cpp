@@ -386,8 +386,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"overlap",
      switch_key{&mcp_server::overlap},
      {},
-     "Whether the programs of an MCP server start during a [hand-over](operations.md#hand-over) while those of the old "
-     "process still run. If false, they start when those have ended. Only with `command`."},
+     "Whether programs of an MCP server start at a [hand-over](operations.md#hand-over) while those of the old process "
+     "still run. If false, they start when those have ended."},
     {"tools",
      mcp_filter_key{&mcp_server::tools},
      {"all, as the server has them"},

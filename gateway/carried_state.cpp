@@ -6,12 +6,14 @@
 #include <chrono>
 #include <cstddef>
 #include <iterator>
+#include <limits>
 #include <utility>
 
 namespace gateway {
 namespace {
 
 constexpr std::size_t tasks_in_message = 64 * 1024;
+constexpr std::uint64_t max_signed = std::numeric_limits<std::int64_t>::max();
 
 std::uint64_t number_of(core::wall_time at)
 {
@@ -20,9 +22,11 @@ std::uint64_t number_of(core::wall_time at)
     );
 }
 
+// One beyond the years that any clock shows would overflow where ages are computed.
 core::wall_time time_of(std::uint64_t number)
 {
-    return core::wall_time{std::chrono::milliseconds{static_cast<std::int64_t>(number)}};
+    constexpr std::chrono::milliseconds latest = std::chrono::years{200};
+    return core::wall_time{std::min(std::chrono::milliseconds{static_cast<std::int64_t>(number & max_signed)}, latest)};
 }
 
 std::string content_of(const store::record& each)

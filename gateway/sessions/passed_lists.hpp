@@ -2,9 +2,10 @@
 // session of its own.
 #pragma once
 
-#include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -18,7 +19,7 @@ struct passed_lists {
     std::shared_ptr<const mcp::server_lists> lists;
 };
 
-using lists_by_agent = model::string_map<passed_lists>;
+using lists_by_agent = std::map<std::string, passed_lists, std::less<>>;
 
 inline lists_by_agent by_agent(std::vector<passed_lists> all)
 {

@@ -1,5 +1,6 @@
 // What becomes of MCP servers, their cards and their programs at a hand-over.
 #include "tests/flow/handover_fixture.hpp"
+#include "tests/flow/restart_load.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <doctest/doctest.h>
@@ -19,11 +20,13 @@ using test_support::http_client;
 using test_support::http_response;
 using test_support::scripted_agent;
 
-// Says in the file `story` when it begins and ends. A call of `wait` is answered when there is a file `go`.
+// Says in the file `story` when it begins and ends. A call of `wait` is answered when there is a file `go`; with a file `mute` it says
+// nothing at all.
 constexpr std::string_view server = R"(
 echo begins >>story
 trap 'echo ends >>story' EXIT
 while read -r line; do
+  [ ! -e mute ] || continue
   id=$(printf '%s' "$line" | sed -n 's/.*"id":\("[^"]*"\|[0-9]*\),.*/\1/p')
   case "$line" in
     *'"initialize"'*)
@@ -176,6 +179,23 @@ TEST_CASE("The old process finishes the calls of its programs, and another strea
     CHECK(streaming.read_until("data: 1\n\n").find("200 OK") != std::string::npos);
     agent.end_streams();
     CHECK(becomes_true([&] { return has_ended(old); }));
+}
+
+// The end of the 60 s is of the long form (./dev handover).
+TEST_CASE("Passed lists vouch for the card of a server that says nothing for 60 s, and no longer")
+{
+    mcp_succession x{""};
+    REQUIRE(becomes_true([&] { return x.serves_card(); }));
+    test_support::write_whole(x.folder.file("mute"), "");
+    x.gateways.hand_over();
+    const auto begun = std::chrono::steady_clock::now();
+    CHECK(x.story_becomes("begins\nends\nbegins\n"));
+    CHECK(x.serves_card());
+    if (flow::number_from("CARDEA_HANDOVERS", 0) > 0) {
+        CHECK(flow::comes_true([&] { return !x.serves_card(); }, std::chrono::seconds{70}));
+        CHECK(std::chrono::steady_clock::now() - begun >= std::chrono::seconds{58});
+        CHECK(x.card().status == 503);
+    }
 }
 
 TEST_CASE("A client whose session lived in the old process gets 404, and initializes again")

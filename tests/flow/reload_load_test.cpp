@@ -68,7 +68,8 @@ std::string configuration(int round, const plain_agent& one, const plain_agent& 
     const auto entry = [](const std::string& id, const plain_agent& agent, const std::string& more) {
         return "  " + id + ": {url: \"" + agent.url("/") + "\"" + more + "}\n";
     };
-    std::string text = "log: {level: warn}\nagents:\n" + entry("stays", one, "");
+    // A slow machine would make it overloaded, which ends connections and sheds calls.
+    std::string text = "log: {level: warn}\noverload: {lag: [1h, 1h, 1h]}\nagents:\n" + entry("stays", one, "");
     text += entry("changes", round % 2 == 0 ? one : other, ", version: v" + std::to_string(round));
     if (round % 3 != 0) {
         text += entry("comes", other, "");

@@ -1,5 +1,6 @@
 // Messages of a hand-over are the same however their bytes are cut, framed again they are the bytes that were read, and no content
 // makes more of a state than it has bytes for.
+#include "gateway/carried_lists.hpp"
 #include "gateway/carried_state.hpp"
 #include "gateway/handover_messages.hpp"
 #include "tests/fuzz/http1_properties.hpp"
@@ -57,6 +58,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         gateway::add_to(state, each);
         static_cast<void>(gateway::hello_in(each.content));
         static_cast<void>(gateway::prepared_in(each.content));
+        if (const auto tasks = gateway::tasks_in(each.content)) {
+            tests::require(tasks->tasks.size() * 24 + 8 == each.content.size(), "a task takes its bytes", each.content);
+        }
+        if (const auto lists = gateway::lists_in(each.content)) {
+            const auto same = gateway::lists_in(gateway::content_of(*lists));
+            tests::require(same.has_value(), "lists that were read can be passed on", each.content);
+            tests::require(mcp::same_content(*same->lists, *lists->lists), "the lists stay the same", each.content);
+        }
     }
     tests::require(bytes.starts_with(again), "framed again it is the same", again, bytes);
     if (state.memory) {

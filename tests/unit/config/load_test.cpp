@@ -280,6 +280,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .sessions = core::mcp_sessions::shared,
         .sessionless = core::mcp_sessionless::refuse,
         .on_lost = core::mcp_loss::tell,
+        .overlap = true,
         .warm = 2,
         .max_sessions = 17,
         .call_timeout = 9min,
@@ -355,6 +356,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     inline_card.breaker_failures = 8;
     inline_card.breaker_window = 20s;
     inline_card.breaker_cooldown = 15s;
+    inline_card.most_in_flight = 32;
     REQUIRE(s.agents.size() == 10);
     CHECK(
         s.agents[7].mcp->environment ==

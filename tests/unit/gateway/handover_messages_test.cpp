@@ -225,6 +225,9 @@ TEST_CASE("Tasks are passed in messages of bounded size, each of which is read a
         read.insert(read.end(), some->tasks.begin(), some->tasks.end());
     }
     CHECK(read == all.tasks);
+    const auto late = gateway::tasks_in(std::string(32, '\xff'));
+    REQUIRE(late.has_value());
+    CHECK(late->tasks.front().seen == core::wall_time{std::chrono::years{200}});
     CHECK_FALSE(gateway::tasks_in("1234567").has_value());
     CHECK_FALSE(gateway::tasks_in(std::string(16, '1')).has_value());
     CHECK(gateway::frames_of(gateway::known_tasks{3, {}}).empty());
