@@ -37,6 +37,7 @@ core::duration elapsed(core::steady_time since, core::steady_time now)
 overload_watch::overload_watch(net::executor control, const config::overload_settings& marks, const core::logger& log)
     : log_{log},
       timer_{std::move(control)},
+      clock_{log},
       meter_{marks_of(marks)},
       memory_{"/sys/fs/cgroup", own_groups()}
 {
@@ -75,9 +76,9 @@ core::duration overload_watch::lag_of(const std::shared_ptr<pulse>& of, core::st
 
 overload_sample overload_watch::look(core::steady_time now)
 {
-    overload_sample out{.lag = elapsed(timer_.expiry(), now), .memory = memory_.percent()};
+    overload_sample out{.lag = core::duration::max(), .memory = memory_.percent()};
     for (const auto& each : loops_) {
-        out.lag = std::max(out.lag, lag_of(each, now));
+        out.lag = std::min(out.lag, lag_of(each, now));
     }
     return out;
 }
@@ -85,6 +86,7 @@ overload_sample overload_watch::look(core::steady_time now)
 void overload_watch::turn()
 {
     const auto now = std::chrono::steady_clock::now();
+    clock_.look(now);
     const auto sample = source_ ? source_() : look(now);
     const auto level = meter_.sample(sample.lag, sample.memory, now);
     if (level_.exchange(level, std::memory_order_relaxed) != level) {

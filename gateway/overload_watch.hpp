@@ -1,9 +1,11 @@
-// How overloaded the gateway is: looks at every loop and at the control group's memory each 100 ms, and logs a level that changes. On
-// the control loop's thread; anybody may ask for the level.
+// How overloaded the gateway is: looks at every worker's loop and at the control group's memory each 100 ms, and logs a level that
+// changes. One worker alone that is late has been held up by something, and what the others refuse would not help it. Looks at the wall
+// clock, too. On the control loop's thread; anybody may ask for the level.
 #pragma once
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
+#include "gateway/clock_watch.hpp"
 #include "gateway/reach/cgroup_memory.hpp"
 #include "gateway/reach/overload.hpp"
 #include "net/loop/types.hpp"
@@ -20,7 +22,7 @@
 namespace gateway {
 
 struct overload_sample {
-    core::duration lag{};              // of the loop that runs latest
+    core::duration lag{};              // of the worker that runs least late
     std::optional<unsigned> memory{};  // percent of the limit; nothing: there is none
 };
 
@@ -34,7 +36,7 @@ public:
     // Before start(): what the samples are instead.
     void set_source(std::function<overload_sample()> from) { source_ = std::move(from); }
 
-    // Looks at these loops and at the control loop. The loops live until stop().
+    // Looks at these loops, of which there is at least one. They live until stop().
     void start(std::vector<net::executor> loops);
     void stop();
 
@@ -66,6 +68,7 @@ private:
 
     const core::logger& log_;
     timer timer_;
+    clock_watch clock_;
     reach::overload_meter meter_;
     reach::cgroup_memory memory_;
     std::function<overload_sample()> source_;  // empty: look()
