@@ -1,6 +1,7 @@
 #include "gateway/cards/endpoint_cards.hpp"
 
 #include "core/url.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -37,6 +38,19 @@ std::vector<std::string> card_order(const model::agent_entry& agent, core::stead
         }
     }
     return order;
+}
+
+bool is_paused(const model::agent_entry& agent, core::steady_time now) noexcept
+{
+    if (!agent.record.card_url.empty() || agent.breaker == nullptr) {
+        return false;
+    }
+    if (agent.siblings == nullptr) {
+        return !agent.breaker->admits(now);
+    }
+    return std::ranges::none_of(agent.siblings->all, [now](const model::agent_entry& each) {
+        return each.breaker->admits(now);
+    });
 }
 
 core::agent record_at(const core::agent& record, const std::string& found_at)

@@ -16,6 +16,9 @@ namespace gateway::cards {
 // The addresses of the agent, in the order in which its card is asked for: those of usable endpoints first.
 std::vector<std::string> card_order(const model::agent_entry& agent, core::steady_time now);
 
+// Whether no endpoint that the card is asked of gets calls now: its breakers are open.
+bool is_paused(const model::agent_entry& agent, core::steady_time now) noexcept;
+
 // The record at that one of its addresses which `found_at` is of; else as it is.
 core::agent record_at(const core::agent& record, const std::string& found_at);
 

@@ -94,7 +94,12 @@ net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
         co_return model::card_answer{};
     }
     const auto& state = slot->state;
-    switch (decide(state, out_.now(), out_.settings())) {
+    const auto decision = decide(state, out_.now(), out_.settings());
+    const bool has_none = decision == card_decision::refuse || decision == card_decision::fetch;
+    if (has_none && is_paused(*slot->agent, out_.now())) {
+        co_return model::card_answer{nullptr, card_use::negative, core::gateway_error(errc::circuit_open)};
+    }
+    switch (decision) {
         case card_decision::serve:
             co_return model::card_answer{state.card, card_use::hit, std::nullopt};
         case card_decision::serve_and_refresh:

@@ -248,6 +248,34 @@ TEST_CASE("Streams that are open go on while their agent's breaker is open, and 
     CHECK(other.status == 200);
 }
 
+TEST_CASE("While a breaker is open its agent's card is served if there is one, else its callers get the same 503")
+{
+    const auto with_card = [](std::string card) {
+        return [card = std::move(card)](const test_support::recorded_request& request) {
+            const bool served = request.method == "GET" && !card.empty();
+            return served ? test_support::answer_json(card) : test_support::answer(502, "bad");
+        };
+    };
+    const auto asked = [](const relayed& x) {
+        return std::ranges::count(x.agent.requests(), "GET", &test_support::recorded_request::method);
+    };
+    relayed with{test_support::handler{with_card(flow::card_text("N", "http://127.0.0.1:1/"))}, with_breaker()};
+    CHECK(flow::get_card(with.gateway, "a").status == 200);
+    open(with);
+    CHECK(flow::get_card(with.gateway, "a").status == 200);
+
+    relayed without{test_support::handler{with_card("")}, with_breaker()};
+    CHECK(flow::get_card(without.gateway, "a").status == 502);
+    open(without);
+    const auto before = asked(without);
+    const auto got = flow::get_card(without.gateway, "a");
+    flow::check_refusal(got, 503, "circuit_open", "a");
+    CHECK(std::stoul(got.header("Retry-After")) >= 1);
+    CHECK(asked(without) == before);
+    flow::manage(without.gateway, "agents/reset", {{"id", "a"}});
+    CHECK(flow::get_card(without.gateway, "a").status == 502);
+}
+
 TEST_CASE("An operator closes a breaker, and nobody else does")
 {
     relayed x{test_support::answer(502, "bad"), with_breaker()};

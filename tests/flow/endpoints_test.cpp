@@ -388,7 +388,8 @@ TEST_CASE("An endpoint that fails its checks gets no calls, and gets them again 
         core::health_check check;
         test_support::proxy_faults faults;
     };
-    const test_support::proxy_faults silent{.accepts = test_support::on_accept::silence};
+    // A connection that a check before has left open is silent too.
+    const test_support::proxy_faults silent{.to_caller = {.limit = 0, .then = test_support::at_limit::silence}};
     for (const auto& [check, faults] :
          {row{core::health_check::tcp, {.down = true}},
           row{core::health_check::http, {.down = true}},

@@ -354,6 +354,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         .retry_budget = 0.5
     };
     inline_card.breaker_failures = 8;
+    inline_card.most_in_flight = 12;
     inline_card.breaker_window = 20s;
     inline_card.breaker_cooldown = 15s;
     inline_card.most_in_flight = 32;
