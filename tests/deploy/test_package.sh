@@ -65,7 +65,7 @@ completed() {
 check_completions() {
     local fish=$root/usr/share/fish/vendor_completions.d/cardea.fish
     expect "bash: cardea va" "$(completed cardea va)" "validate"
-    expect "bash: cardea agents r" "$(completed cardea agents r)" "refresh remove reset rm"
+    expect "bash: cardea agents r" "$(completed cardea agents r)" "refresh reset remove rm"
     expect "bash: cardea agents list --protocol" "$(completed cardea agents list --protocol "")" "a2a mcp"
     expect "bash: cardea run -c" "$(completed cardea run -c "")" ""
     expect "fish: cardea va" "$(fish -N -c "source $fish; complete -C 'cardea va'" | cut -f1 | paste -sd' ')" "validate"
