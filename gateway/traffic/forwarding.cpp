@@ -35,6 +35,12 @@ bool stays_with_request(field_name id)
     }
 }
 
+template <std::size_t Size>
+bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) noexcept
+{
+    return std::ranges::any_of(names, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
+}
+
 bool names(std::span<const std::string> some, std::string_view name) noexcept
 {
     return std::ranges::any_of(some, [&](const std::string& each) { return core::equal_ignoring_case(each, name); });
@@ -54,6 +60,21 @@ bool stays_as_credential(const net::http1::field& field, const forwarding_hop& h
     }
     const auto& passed = hop.agent->record.of_callers;
     return !passed.all && !names(passed.names, field.name);
+}
+
+// With these some servers read another method or path than the gateway has looked at. A proxy that is trusted may have set them.
+bool stays_as_override(std::string_view name, const forwarding_hop& hop) noexcept
+{
+    constexpr std::array<std::string_view, 5> overrides{
+        "X-HTTP-Method",
+        "X-HTTP-Method-Override",
+        "X-Method-Override",
+        "X-Original-URL",
+        "X-Rewrite-URL",
+    };
+    constexpr std::size_t shortest = 13;
+    const bool may_be_one = !hop.trusted && name.size() >= shortest && core::lower(name.front()) == 'x';
+    return may_be_one && is_one_of(overrides, name);
 }
 
 // Of a trace that the gateway joins.
@@ -139,12 +160,6 @@ constexpr std::array<std::string_view, 13> fields_of_dialect{
     "X-A2A-Extensions",
 };
 
-template <std::size_t Size>
-bool is_one_of(const std::array<std::string_view, Size>& names, std::string_view name) noexcept
-{
-    return std::ranges::any_of(names, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
-}
-
 bool begins(std::string_view name, std::string_view text) noexcept
 {
     return core::equal_ignoring_case(name.substr(0, text.size()), text);
@@ -220,7 +235,7 @@ void write_request_fields(
         if (stays_with_request(field.id) || stays_as_credential(field, hop) || stays_as_trace(field.id, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) ||
             (translated && is_one_of(fields_of_dialect, field.name)) ||
-            (hop.other_extensions && a2a::extension_field(field.name)) ||
+            (hop.other_extensions && a2a::extension_field(field.name)) || stays_as_override(field.name, hop) ||
             (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
             ) ||
             (server != nullptr && stays_outside_mcp(field, *server)) ||

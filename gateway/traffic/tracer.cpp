@@ -69,6 +69,12 @@ void set_host(model::span& span, std::string_view authority)
     span.port = static_cast<std::uint16_t>(port);
 }
 
+// By its access rules, its limits or its names, before any agent is asked.
+bool is_turned_away(const model::request_record& record) noexcept
+{
+    return record.denied || record.over || record.code == core::errc::misdirected_request;
+}
+
 model::span span_of_request(const request_context& request, core::wall_time now)
 {
     const auto& record = request.record;
@@ -170,6 +176,11 @@ void tracer::begin(request_context& request, bool readable)
 void tracer::account(const request_context& request, core::wall_time now)
 {
     if (!request.trace.recorded()) {
+        return;
+    }
+    // Whom the gateway turns away does not say what operators keep: a small request would bring a span each time.
+    const bool is_by_word = request.trace.parent() != 0;
+    if (is_by_word && is_turned_away(request.record) && !ids_.chance(plan_.sample)) {
         return;
     }
     const auto since = request.caller.started() + request.record.total;

@@ -338,7 +338,7 @@ std::optional<core::error> curl_transfer::failure(CURLcode code)
     if (forbidden_ && !opened_) {
         return core::upstream_error(
             core::errc::upstream_forbidden,
-            "fetch: the agent registered itself at an address that is not public"
+            "fetch: the address is not public, and no operator has named it"
         );
     }
     auto detail =

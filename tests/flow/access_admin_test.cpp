@@ -50,6 +50,11 @@ const std::vector<row> rows{
     {"POST", "/rpc", 401, 403, 403, 403, 200, 200, 401},
     {"GET", "/rpc", 401, 403, 403, 403, 405, 405, 401},
     {"POST", "/reload", 401, 403, 403, 403, 403, 200, 401},
+    {"GET", "/reload", 401, 403, 403, 403, 403, 405, 401},
+    {"GET", "/handover", 401, 403, 403, 403, 403, 405, 401},
+    {"DELETE", "/handover", 401, 403, 403, 403, 403, 405, 401},
+    // In a test there is no program to hand over to.
+    {"POST", "/handover", 401, 403, 403, 403, 403, 409, 401},
     // The body is no registration.
     {"POST", "/agent/register", 401, 403, 403, 403, 403, 400, 400},
     {"GET", "/", 401, 403, 403, 403, 200, 200, 401},

@@ -1,10 +1,13 @@
 #include "gateway/model/version.hpp"
+#include "gateway/traffic/router.hpp"
 #include "tests/flow/access_fixture.hpp"
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/access routes");
@@ -72,7 +75,75 @@ const std::vector<row> rows{
     {"GET", "/metrics", 401, 404, 404},
     {"GET", "/agents/../agents/open", 401, 400, 400},
     {"OPTIONS", "/agents/seen/files/a", 401, 403, 200},
+    // HTTP+JSON. What is wrong with the body, or with what the agent answers, comes behind the rules.
+    {"GET", "/agents/open/rest/v1/tasks/t", 500, 500, 500},
+    {"GET", "/agents/seen/rest/v1/tasks/t", 401, 403, 500},
+    {"GET", "/agents/seen/rest/tasks/t", 401, 403, 500},
+    {"POST", "/agents/seen/rest/v1/nothing", 401, 404, 404},
+    {"GET", "/agents/secret/rest/v1/tasks/t", 401, 404, 500},
+    {"GET", "/agents/secret/rest/tasks/t", 401, 404, 500},
+    {"DELETE", "/agents/secret/rest/v1/tasks/t/pushNotificationConfigs/p", 401, 404, 200},
+    {"POST", "/agents/secret/rest/v1/tasks/t:cancel", 401, 404, 400},
+    {"POST", "/agents/secret/rest/v1/nothing", 401, 404, 404},
+    {"GET", "/agents/sends/rest/v1/tasks/t", 401, 404, 403},
+    {"GET", "/agents/none/rest/v1/tasks/t", 401, 404, 404},
+    // None of these is an MCP server, or has `/mcp` among its relay_paths. A browser asks before it has a credential.
+    {"POST", "/agents/open/mcp", 404, 404, 404},
+    {"GET", "/agents/seen/mcp", 401, 404, 404},
+    {"POST", "/agents/secret/mcp", 401, 404, 404},
+    {"GET", "/agents/secret/mcp", 401, 404, 404},
+    {"DELETE", "/agents/secret/mcp", 401, 404, 404},
+    {"OPTIONS", "/agents/secret/mcp", 204, 204, 204, true},
+    {"OPTIONS", "/agents/none/mcp", 204, 204, 204, true},
+    // An address of a callback that the gateway has not made.
+    {"POST", "/agents/open/push/c2VhbGVk", 404, 404, 404},
+    {"POST", "/agents/seen/push/c2VhbGVk", 401, 404, 404},
+    {"POST", "/agents/secret/push/c2VhbGVk", 401, 404, 404},
+    {"GET", "/agents/secret/push/c2VhbGVk", 401, 404, 404},
+    // There are no keys and no issuer.
+    {"GET", "/.well-known/jwks.json", 404, 404, 404, true},
+    {"GET", "/.well-known/oauth-protected-resource", 404, 404, 404, true},
+    {"GET", "/.well-known/oauth-protected-resource/agents/secret", 404, 404, 404, true},
+    {"POST", "/.well-known/jwks.json", 405, 405, 405, true},
+    {"POST", "/handover", 401, 404, 404},
+    {"POST", "/reload", 401, 404, 404},
 };
+
+// The same at a name of the agent's own; empty: it is not a route of an agent.
+std::string below_its_name(const row& of, std::string& host)
+{
+    constexpr std::string_view prefix = "/agents/";
+    if (!of.target.starts_with(prefix) || of.target.find("..") != std::string::npos) {
+        return {};
+    }
+    const auto id = of.target.substr(prefix.size(), of.target.find('/', prefix.size()) - prefix.size());
+    host = id + ".agents.example";
+    const auto below = of.target.substr(prefix.size() + id.size());
+    return below.empty() ? "/" : below;
+}
+
+// Fails to compile when a route is new: then it needs rows.
+constexpr bool belongs_to_agent(gateway::model::route where)
+{
+    using enum gateway::model::route;
+    switch (where) {
+        case card:
+        case call:
+        case mcp:
+        case relay:
+        case push:
+            return true;
+        case management:
+        case registration:
+        case key_set:
+        case resource_metadata:
+        case directory:
+        case index:
+        case none:
+            return false;
+    }
+    return false;
+}
 
 http_response ask(std::uint16_t port, const row& asked, field_list headers)
 {
@@ -87,6 +158,54 @@ http_response ask(std::uint16_t port, const row& asked, field_list headers)
 }
 
 }  // namespace
+
+TEST_CASE("every route has a row")
+{
+    using gateway::model::route;
+    for (auto number = 0U; number <= static_cast<unsigned>(route::none); ++number) {
+        const auto where = static_cast<route>(number);
+        CAPTURE(gateway::model::name(where));
+        const auto is_there = [&](const row& each) {
+            return gateway::traffic::find_destination(each.target).where == where;
+        };
+        CHECK(std::ranges::any_of(rows, is_there));
+        if (belongs_to_agent(where)) {
+            // One that a caller without a rule does not learn of.
+            CHECK(std::ranges::any_of(rows, [&](const row& each) {
+                return is_there(each) && each.target.find("/secret") != std::string::npos;
+            }));
+        }
+    }
+}
+
+TEST_CASE("every route of an agent answers every caller at the agent's own name as at its path")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = guarded(agent.url("/rpc"));
+    settings.agent_hosts = "{id}.agents.example";
+    const running_gateway gateway{settings};
+    unsigned asked = 0;
+    for (const auto& each : rows) {
+        std::string host;
+        const row there{each.method, below_its_name(each, host), each.anonymous, each.stranger, each.ci, each.for_all};
+        if (there.target.empty()) {
+            continue;
+        }
+        ++asked;
+        CAPTURE(each.method);
+        CAPTURE(each.target);
+        const auto status = [&](field_list headers) {
+            headers.emplace_back("Host", host);
+            return ask(gateway.port(), there, std::move(headers)).status;
+        };
+        CHECK(status(nobody) == each.anonymous);
+        CHECK(status(mallory) == each.stranger);
+        CHECK(status(ci) == each.ci);
+        CHECK(status(unknown) == (each.for_all ? each.anonymous : 401));
+        CHECK(status(expired) == (each.for_all ? each.anonymous : 401));
+    }
+    CHECK(asked > 50);
+}
 
 TEST_CASE("every route answers every caller as its rules say")
 {
@@ -186,6 +305,7 @@ TEST_CASE("an agent that a caller may not know of cannot be told from one that d
         REQUIRE(hidden.headers.size() == missing.headers.size());
         for (std::size_t i = 0; i < hidden.headers.size(); ++i) {
             CHECK(hidden.headers[i].first == missing.headers[i].first);
+            CHECK(hidden.headers[i].second.size() == missing.headers[i].second.size());
         }
     }
 }

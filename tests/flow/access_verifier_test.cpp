@@ -132,6 +132,48 @@ TEST_CASE("while the verifier does not answer clearly its tokens get 503, and ne
     );
 }
 
+TEST_CASE(
+    "a credential that was good lately is looked at however many others of its address fail, until it fails itself"
+)
+{
+    test_support::scripted_agent upstream{answer_of_agent};
+    test_support::scripted_agent verifier{[](const auto& asked) {
+        return test_support::answer_json(asked.body.find("good") == std::string::npos ? R"({"active":false})" : alice);
+    }};
+    auto settings = verified(upstream.url("/rpc"), verifier.url("/v"));
+    settings.limits.failed_credentials = 2;
+    // Forgotten at once, and remembered all the same.
+    std::get<core::http_verifier_provider>(settings.access.providers[1].type).cache = 1ms;
+    running_gateway gateway{settings};
+    const auto status = [&](std::string_view text) { return call(gateway.port(), "a", bearer(text)).status; };
+    const auto fail_until_limited = [&] {
+        for (int i = 0; i < 1000; ++i) {
+            if (status("bad-" + std::to_string(i)) == 429) {
+                return true;
+            }
+        }
+        return false;
+    };
+    // Unless the second ends in between.
+    const auto is_kept_out = [&](const std::string& text) {
+        for (int i = 0; i < 20; ++i) {
+            if (fail_until_limited() && status(text) == 429) {
+                return true;
+            }
+        }
+        return false;
+    };
+    CHECK(status("good-token") == 200);
+    for (int i = 0; i < 3; ++i) {
+        REQUIRE(fail_until_limited());
+        CHECK(status("good-token") == 200);
+    }
+    verifier.otherwise([](const auto&) { return test_support::answer_json(R"({"active":false})"); });
+    CHECK(is_kept_out("good-stranger"));
+    CHECK(status("good-token") == 401);
+    CHECK(is_kept_out("good-token"));
+}
+
 TEST_CASE("a verifier that nobody can connect to makes its tokens 503")
 {
     test_support::scripted_agent upstream{answer_of_agent};

@@ -427,4 +427,44 @@ TEST_CASE("a collector that does not answer keeps the gateway from its end for t
     CHECK(std::chrono::steady_clock::now() - begun < 5s);
 }
 
+TEST_CASE("A caller that is turned away has no say in what is recorded")
+{
+    traced with{
+        [](config::settings& settings) {
+            settings.access.providers = {
+                {"team",
+                 core::static_token_provider{
+                     core::secret{"token-of-the-team"},
+                     core::principal{
+                         .id = "team",
+                         .provider = "team",
+                         .tenant = {},
+                         .scopes = {},
+                         .groups = {},
+                         .claims = {}
+                     }
+                 }}
+            };
+            settings.agents[0].discover = core::access_policy{.anyone = false, .any_of = {core::access_rule{}}};
+            settings.agents[0].call = settings.agents[0].discover;
+        },
+        /*sample=*/0
+    };
+    const field_list good{{"Authorization", "Bearer token-of-the-team"}, {"traceparent", recorded}};
+    CHECK(with.call({{"traceparent", recorded}}).status == 401);
+    CHECK(with.call({{"traceparent", recorded}, {"Authorization", "Bearer another"}}).status == 401);
+    CHECK(with.call(good, "message/send", "/agents/nobody").status == 404);
+    CHECK(with.call({{"traceparent", recorded}, {"Host", "other.example"}}).status == 421);
+    CHECK(with.call(good).status == 200);
+    const auto spans = with.spans();
+    std::vector<std::string> statuses;
+    for (const auto& each : spans) {
+        if (each["kind"] == 2) {
+            statuses.push_back(attribute(each, "http.response.status_code"));
+        }
+    }
+    // That an agent does not exist is no refusal.
+    CHECK(statuses == std::vector<std::string>{"404", "200"});
+}
+
 TEST_SUITE_END();
