@@ -68,7 +68,7 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
           given.control,
           given.own.turns(),
           [given](const model::agent_entry& agent) {
-              auto reached = given.own.reach(agent);
+              auto reached = given.own.reach().of_callers(agent);
               const auto most = static_cast<std::size_t>(agent.record.mcp->max_message);
               return reached == nullptr
                          ? reached

@@ -138,7 +138,7 @@ net::task<> orderly_end::run()
     late_.cancel();
     all_.reports.end();
     all_.addresses.certificates().stop();
-    all_.sessions.close_connections();
+    all_.sessions.reach().close_connections();
     all_.control.stop();
 }
 

@@ -88,11 +88,8 @@ public:
     // What the server lists now; nothing of it is kept. Fails as refresh() does.
     net::task<mcp::look_result> look(std::string id);
 
-    // As server_reach::of_callers().
-    mcp::transport_factory reach(const model::agent_entry& agent) { return reach_.of_callers(agent); }
-
-    // As server_reach::close_connections().
-    void close_connections() { reach_.close_connections(); }
+    // How servers are reached, also for callers. It lives as long as this.
+    server_reach& reach() noexcept { return reach_; }
 
     // Whether the server speaks the modern era. False also where nothing is known of it.
     bool speaks_modern(const std::string& id) const;

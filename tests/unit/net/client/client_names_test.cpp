@@ -42,6 +42,7 @@ struct rig {
           fetcher{std::in_place, loop, "cardea/1.2.3"}
     {
         loop.timers().start();
+        loop.ready().start();
     }
     ~rig()
     {
