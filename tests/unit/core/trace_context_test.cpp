@@ -128,9 +128,9 @@ TEST_CASE("every hexadecimal digit is written at every place")
         for (std::uint64_t digit = 0; digit < 16; ++digit) {
             std::string out;
             core::append_hex(out, digit << (4 * place));
-            std::string expected(16, '0');
-            expected[15 - place] = "0123456789abcdef"[digit];
-            CHECK(out == expected);
+            std::string digits(16, '0');
+            digits[15 - place] = "0123456789abcdef"[digit];
+            CHECK(out == digits);
         }
     }
     std::string out;
