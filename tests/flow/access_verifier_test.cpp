@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <list>
 #include <string>
@@ -163,14 +164,25 @@ TEST_CASE(
         }
         return false;
     };
+    const auto questions = [&] {
+        return std::ranges::count_if(verifier.requests(), [](const auto& asked) {
+            return asked.body.find("good-token") != std::string::npos;
+        });
+    };
     CHECK(status("good-token") == 200);
-    for (int i = 0; i < 3; ++i) {
+    // Known for a millisecond, it may not be asked about each time.
+    for (int i = 0; i < 100 && questions() < 3; ++i) {
         REQUIRE(fail_until_limited());
         CHECK(status("good-token") == 200);
     }
+    CHECK(questions() >= 3);
     verifier.otherwise([](const auto&) { return test_support::answer_json(R"({"active":false})"); });
     CHECK(is_kept_out("good-stranger"));
-    CHECK(status("good-token") == 401);
+    unsigned last = 200;
+    for (int i = 0; i < 1000 && last == 200; ++i) {
+        last = status("good-token");
+    }
+    CHECK(last == 401);
     CHECK(is_kept_out("good-token"));
 }
 
