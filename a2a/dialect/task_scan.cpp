@@ -24,10 +24,9 @@ const char* line_end(const char* at, const char* end) noexcept
 }
 
 // What task_text looks for: `status` and `artifact`, without which nothing is told of a task, and `contextId`.
-bool ends_as_such(char second, char last, bool contexts) noexcept
+bool ends_as_such(std::string_view name, bool contexts) noexcept
 {
-    return (second == 'u' && last == 's') || (second == 'c' && last == 't') ||
-           (contexts && second == 'I' && last == 'd');
+    return name.ends_with("us") || name.ends_with("ct") || (contexts && name.ends_with("tId"));
 }
 
 // Of the quote behind a name. What has an escape may be any name.
@@ -48,8 +47,7 @@ bool may_show_task(std::string_view document, bool contexts)
 {
     const bool escapes = document.find('\\') != std::string_view::npos;
     return core::any_name_end(document, [&](std::size_t end) {
-        return (end >= 2 && ends_as_such(document[end - 2], document[end - 1], contexts)) ||
-               (escapes && is_escaped(document, end));
+        return ends_as_such(document.substr(0, end), contexts) || (escapes && is_escaped(document, end));
     });
 }
 
