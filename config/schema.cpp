@@ -357,7 +357,7 @@ constexpr auto settings_table = std::to_array<setting>({
     },
     {"overload.lag",
      duration_marks_setting{of<&settings::overload, &overload_settings::lag>, 1ms, 1h},
-     "How late a loop of the gateway runs at levels 1, 2 and 3 of [overload](operations.md#overload)."},
+     "How late every worker runs at levels 1, 2 and 3 of [overload](operations.md#overload)."},
     {"overload.memory",
      percent_marks_setting{of<&settings::overload, &overload_settings::memory>, 1, 100},
      "How many percent of its control group's memory are used at levels 1, 2 and 3 of "

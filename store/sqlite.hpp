@@ -18,7 +18,7 @@ struct sqlite_options {
 };
 
 // Makes the file and its directory if they are not there, with access for nobody else. Fails with config_invalid if the
-// place cannot be used (not writable, in use by another process), and with store_failed if what is there may not be
+// place cannot be used (not writable, in use by another process for a second), and with store_failed if what is there may not be
 // used: damaged, written by a newer version, no store at all. The detail says which, beginning with the path.
 core::result<std::unique_ptr<engine>> open_sqlite(sqlite_options options);
 

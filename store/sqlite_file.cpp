@@ -6,12 +6,31 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
+#include <thread>
 
 namespace store {
 namespace {
+
+// A process that was killed holds its files until the kernel has taken it apart, also when its peers see that it is gone.
+constexpr std::chrono::milliseconds longest_end{1000};
+constexpr std::chrono::milliseconds look_again{5};
+
+// errno as flock(2) leaves it.
+bool lock(int file)
+{
+    const auto until = std::chrono::steady_clock::now() + longest_end;
+    while (::flock(file, LOCK_EX | LOCK_NB) != 0) {
+        if (errno != EWOULDBLOCK || std::chrono::steady_clock::now() >= until) {
+            return false;
+        }
+        std::this_thread::sleep_for(look_again);
+    }
+    return true;
+}
 
 core::error unusable(std::string_view problem, int number)
 {
@@ -56,7 +75,7 @@ core::result<file_lock> file_lock::take(const std::string& path)
     if (!held.file_.open()) {
         return unusable(name + ": cannot be opened", errno);
     }
-    if (::flock(held.file_.number(), LOCK_EX | LOCK_NB) != 0) {
+    if (!lock(held.file_.number())) {
         if (errno == EWOULDBLOCK) {
             return core::gateway_error(core::errc::config_invalid, path + ": is in use by another process");
         }

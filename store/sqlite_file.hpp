@@ -12,7 +12,7 @@ namespace store {
 // Holds <path>.lock until it is destroyed; the kernel gives it back when a process dies.
 class file_lock {
 public:
-    // Makes the directory too, if it is not there. Fails with config_invalid; the detail begins with the path.
+    // Makes the directory too, if it is not there. Waits for a process that has the lock, for a second: it may be ending. Fails with config_invalid; the detail begins with the path.
     static core::result<file_lock> take(const std::string& path);
 
 private:

@@ -28,7 +28,7 @@ public:
     {
     }
 
-    // `lag`: of the loop that runs latest. `memory`: percent; nothing: there is no limit. Times never go back.
+    // `lag`: of the worker that is least late. `memory`: percent; nothing: there is no limit. Times never go back.
     overload_level sample(core::duration lag, std::optional<unsigned> memory, core::steady_time now) noexcept;
 
 private:

@@ -140,7 +140,7 @@ TEST_CASE("If the old process is killed at whatever moment, the new one serves a
         ::kill(old, SIGKILL);
         CHECK(becomes_true([&] { return has_ended(old) && serves(all.gateways.admin_port()); }));
         CHECK(all.knows_all());
-        CHECK_FALSE(has_ended(*next));
+        CHECK_MESSAGE(!has_ended(*next), all.gateways.first().err());
     }
 }
 

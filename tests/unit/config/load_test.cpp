@@ -357,7 +357,6 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     inline_card.most_in_flight = 12;
     inline_card.breaker_window = 20s;
     inline_card.breaker_cooldown = 15s;
-    inline_card.most_in_flight = 32;
     REQUIRE(s.agents.size() == 10);
     CHECK(
         s.agents[7].mcp->environment ==

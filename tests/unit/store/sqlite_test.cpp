@@ -12,7 +12,11 @@
 #include <memory>
 #include <random>
 #include <string>
+#include <thread>
+#include <utility>
 #include <vector>
+
+using namespace std::chrono_literals;
 
 TEST_SUITE_BEGIN("store/sqlite");
 
@@ -124,6 +128,19 @@ TEST_CASE("a store belongs to one process at a time")
         CHECK(refusal(path, errc::config_invalid) == path + ": is in use by another process");
     }
     CHECK(open(path).has_value());
+}
+
+TEST_CASE("a store whose process is ending is waited for")
+{
+    const scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    auto first = opened(path);
+    std::thread ending{[held = std::move(first)]() mutable {
+        std::this_thread::sleep_for(50ms);
+        held.reset();
+    }};
+    CHECK(open(path).has_value());
+    ending.join();
 }
 
 TEST_CASE("a place that cannot be used is said with its path")
