@@ -67,9 +67,16 @@ void say(std::string_view lines)
     std::cout << gateway::model::printable(lines, /*lines=*/true);
 }
 
+// In one write: the log, whose lines a thread of its own writes, comes between two.
+void say_line(std::string line)
+{
+    line.push_back('\n');
+    std::cerr << line;
+}
+
 void complain(std::string_view message)
 {
-    std::cerr << "cardea: " << gateway::model::printable(message) << '\n';
+    say_line("cardea: " + gateway::model::printable(message));
 }
 
 // What the service manager said and passed to this process.
@@ -107,7 +114,7 @@ core::result<service> take_service()
 void print_warnings(const gateway::configuration& configured)
 {
     for (const auto& warning : configured.warnings) {
-        std::cerr << gateway::model::printable(gateway::shown(warning)) << '\n';
+        say_line(gateway::model::printable(gateway::shown(warning)));
     }
 }
 
@@ -116,7 +123,7 @@ bool usable(const gateway::configuration& configured, const std::string& file)
 {
     for (const auto& problem : configured.problems) {
         const bool has_line = problem.starts_with(file + ':') && !problem.starts_with(file + ": ");
-        std::cerr << (has_line ? "" : "cardea: ") << gateway::model::printable(problem) << '\n';
+        say_line((has_line ? "" : "cardea: ") + gateway::model::printable(problem));
     }
     return configured.problems.empty();
 }
