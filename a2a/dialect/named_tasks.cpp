@@ -153,33 +153,45 @@ bool visit_message(std::string_view raw, const name_visitor& each)
     return done && visit_all(references, each);
 }
 
-// Whether a name ends as one of those that name something by themselves: `id`, `taskId` and `contextId`, `referenceTaskIds`, `name`,
-// `parent`. Other spellings have an underscore or a letter beyond ASCII there. `third`: of its last letters, a quote in front of `id`.
-bool ends_as_such(char third, char second, char last) noexcept
-{
-    const auto other = [](char c) { return c == '_' || static_cast<unsigned char>(c) >= 0x80; };
-    const auto is = [&other](char c, char letter) { return core::lower(c) == letter || other(c); };
-    if (other(second)) {
-        return true;
+// What a letter at the end of a name is to ends_as_such(): itself in lower case, `other`, or nothing that counts.
+constexpr char other = '_';
+constexpr auto last_letters = [] {
+    std::array<char, 256> all{};
+    for (std::size_t byte = 0; byte < all.size(); ++byte) {
+        const auto c = core::lower(static_cast<char>(byte));
+        const bool counts = std::string_view{"adeikmnst\""}.find(c) != std::string_view::npos;
+        all[byte] = c == '_' || byte >= 0x80 ? other : (counts ? c : '\0');
     }
-    switch (core::lower(last)) {
+    return all;
+}();
+
+// Whether a name ends as one of those that name something by themselves: `id`, `taskId` and `contextId`, `referenceTaskIds`, `name`,
+// `parent`. Other spellings have an underscore or a letter beyond ASCII there. `end`: where it ends, three bytes or more behind the
+// beginning of the text, which may be the quote in front of `id`.
+bool ends_as_such(const char* end) noexcept
+{
+    const auto letter = [end](std::ptrdiff_t back) { return last_letters[static_cast<unsigned char>(*(end - back))]; };
+    const auto is = [](char c, char wanted) { return c == wanted || c == other; };
+    const char last = letter(1);
+    const char second = letter(2);
+    switch (last) {
         case 'd':
-            return is(second, 'i') && (is(third, 'k') || is(third, 't') || third == '"');
+            return second == other || (second == 'i' && (is(letter(3), 'k') || is(letter(3), 't') || letter(3) == '"'));
         case 's':
-            return is(second, 'd') && is(third, 'i');
+            return second == other || (second == 'd' && is(letter(3), 'i'));
         case 'e':
-            return is(second, 'm') && is(third, 'a');
+            return second == other || (second == 'm' && is(letter(3), 'a'));
         case 't':
-            return is(second, 'n') && is(third, 'e');
+            return second == other || (second == 'n' && is(letter(3), 'e'));
         default:
-            return other(last);
+            return second == other || last == other;
     }
 }
 
 // Whether a name that ends in front of the quote at `end` can name a task or a context by itself. What has an escape can.
 bool may_name(std::string_view text, std::size_t end, bool escapes)
 {
-    if (!escapes && (end < 3 || !ends_as_such(text[end - 3], text[end - 2], text[end - 1]))) {
+    if (!escapes && (end < 3 || !ends_as_such(text.data() + end))) {
         return false;
     }
     std::size_t begin = end;
