@@ -251,7 +251,7 @@ def measure_latency(given):
 def measure_memory(_):
     with Processes() as started:
         server = started.server("--mcp", "1", "--listen", "1")
-        gateway = started.gateway({"bench": f'{{url: "http://{server}/mcp", protocol: mcp}}'})
+        gateway = started.gateway({"bench": f'{{url: "http://{server}/mcp", protocol: mcp, limits: {{streams: 2000}}}}'})
         with contextlib.closing(http.client.HTTPConnection(gateway.address, timeout=60)) as connection:
             for _ in range(500):
                 gateway.begin(connection=connection)

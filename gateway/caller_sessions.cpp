@@ -70,9 +70,12 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
           [given](const model::agent_entry& agent) {
               auto reached = given.own.reach().of_callers(agent);
               const auto most = static_cast<std::size_t>(agent.record.mcp->max_message);
-              return reached == nullptr
-                         ? reached
-                         : mcp::reading_apart(std::move(reached), reading_on(given.long_bodies, given.control, most));
+              return reached == nullptr ? reached
+                                        : mcp::reading_apart(
+                                              std::move(reached),
+                                              reading_on(given.long_bodies, given.control, most),
+                                              most
+                                          );
           },
           [&own = given.own](const core::agent& record) {
               return record.mcp->era == core::mcp_era::modern || own.speaks_modern(record.id);

@@ -175,7 +175,9 @@ void add_card(carried_state& to, handover_content from)
         *part = from.text();
     }
     each.fetched = time_of(from.number());
-    each.fresh_for = std::chrono::milliseconds{static_cast<std::int64_t>(from.number())};
+    constexpr std::chrono::milliseconds longest = std::chrono::years{1};
+    each.fresh_for =
+        std::min(std::chrono::milliseconds{static_cast<std::int64_t>(from.number() & max_signed)}, longest);
     if (from.good()) {
         to.cards.push_back(std::make_shared<const store::kept_card>(std::move(each)));
     }

@@ -120,8 +120,8 @@ net::task<> orderly_end::run()
     if (!handed_over_ && others_.no_programs) {
         others_.no_programs();
     }
-    co_await all_.traces.finish(all_.workers, drain_);
     all_.tasks.stop();
+    co_await all_.traces.finish(all_.workers, drain_);
     if (handed_over_) {
         const std::function<bool()> no_operator = [this] { return !all_.addresses.busy(); };
         co_await drain_.wait(no_operator, std::chrono::steady_clock::now() + last_answers);

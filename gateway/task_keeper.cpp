@@ -107,6 +107,8 @@ void task_keeper::set_heir(heir next)
 net::task<> task_keeper::flush()
 {
     if (!store_.durable()) {
+        // All of it is passed after this: the heir is told only of what changes from here on.
+        static_cast<void>(index_.take_changed(most_ + access::task_index::row, std::chrono::steady_clock::now()));
         co_return;
     }
     if (!writing_) {

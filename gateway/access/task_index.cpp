@@ -305,7 +305,7 @@ void task_index::learn(const entry& kept, core::steady_time now) noexcept
         return put(number, kept.name, kept.word, time - age, time);
     }
     const facts of{kept.word & owner_bits, static_cast<std::uint8_t>(kept.word & interface_bits)};
-    note_named(kept.name, of, std::nullopt, now);
+    note_named(kept.name, of, std::nullopt, now - kept.age);
 }
 
 void task_index::restore(const entry& kept, core::steady_time now) noexcept

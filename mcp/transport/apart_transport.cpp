@@ -8,8 +8,14 @@ namespace {
 
 class apart_transport final : public transport, private transport_observer {
 public:
-    apart_transport(const transport_factory& made, apart_reading read, transport_observer& observer)
+    apart_transport(
+        const transport_factory& made,
+        apart_reading read,
+        std::size_t largest,
+        transport_observer& observer
+    )
         : read_{std::move(read)},
+          most_{most_behind + largest_behind * largest},
           observer_{observer}
     {
         transport_observer& self = *this;
@@ -39,6 +45,7 @@ private:
         std::string text;
         std::function<void()> tell;  // empty: `text` is received
     };
+    static_assert(sizeof(later) <= behind_cost);
 
     void connected() override
     {
@@ -90,6 +97,7 @@ private:
     void go_on();
 
     apart_reading read_;
+    std::size_t most_;
     transport_observer& observer_;
     bool reading_ = false;
     bool over_ = false;      // nothing is told any more but closed()
@@ -107,7 +115,7 @@ void apart_transport::received(std::string_view text)
     if (!reading_) {
         return text.size() <= read_at_once ? observer_.received(text) : read(std::string{text});
     }
-    if (bytes_ + text.size() > most_behind) {
+    if (bytes_ + (behind_.size() + 1) * behind_cost + text.size() > most_) {
         over_ = true;
         behind_.clear();
         return observer_.lost(core::upstream_error(core::errc::upstream_protocol, "it says more than can be read"));
@@ -162,10 +170,10 @@ void transport_observer::received_long(const read_text& what)
     received(what.text);
 }
 
-transport_factory reading_apart(transport_factory made, apart_reading read)
+transport_factory reading_apart(transport_factory made, apart_reading read, std::size_t largest)
 {
-    return [made = std::move(made), read = std::move(read)](transport_observer& observer
-           ) -> std::unique_ptr<transport> { return std::make_unique<apart_transport>(made, read, observer); };
+    return [made = std::move(made), read = std::move(read), largest](transport_observer& observer
+           ) -> std::unique_ptr<transport> { return std::make_unique<apart_transport>(made, read, largest, observer); };
 }
 
 }  // namespace mcp

@@ -98,7 +98,12 @@ private:
             owner_.taken();
         }
     }
-    void took(std::string_view piece) override { body_ += piece; }
+    void took(std::string_view piece) override
+    {
+        if (!taken()) {
+            body_ += piece;  // why not
+        }
+    }
     void ended(core::result<> how) override
     {
         if (!how) {

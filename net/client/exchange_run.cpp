@@ -207,7 +207,7 @@ void exchange_run::take_head(std::size_t length)
     }
     body_ = head.body;
     left_ = head.content_length;
-    streams_ = told.has_type("text/event-stream");
+    streams_ = head.status == 200 && told.has_type("text/event-stream");
     if (!streams_ && body_ == framing::length && left_ > request_.max_size) {
         return fail(errc::message_too_large, "exchange: Content-Length is over the limit");
     }

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cassert>
 #include <chrono>
+#include <iterator>
 #include <random>
 #include <utility>
 
@@ -279,7 +280,7 @@ upstream_lease upstream_pool::take_idle(const upstream_target& target)
     if (found == idle_.end()) {
         return nullptr;
     }
-    auto& [list, trust] = found->second;
+    auto& [list, trust, used] = found->second;
     const auto now = loop_.now();
     while (!list.empty()) {
         const auto& life = list.back()->life();
@@ -315,11 +316,19 @@ void upstream_pool::give_back(upstream_lease connection)
     const auto now = loop_.now();
     const bool lives =
         connection->life().rest(now, connection->parser().head().keep_alive_for) && connection->usable(now);
-    auto& list = idle_[connection->target().key].list;
     if (closed_ || !lives || side.ended() || side.writing() || !side.received().empty() ||
-        list.size() >= settings_.idle_connections) {
+        settings_.idle_connections == 0) {
         discard(std::move(connection));
         return;
+    }
+    auto& place = idle_[connection->target().key];
+    auto& list = place.list;
+    place.used = now;
+    if (list.size() >= settings_.idle_connections) {
+        // The one that has rested longest goes: calls may not trust it any more.
+        discard(std::move(list.front()));
+        list.erase(list.begin());
+        --idle_count_;
     }
     connection->mark_reused();
     connection->parser().reset();
@@ -362,8 +371,8 @@ void upstream_pool::close()
 
 void upstream_pool::on_sweep(core::steady_time now)
 {
-    for (auto& [key, resting] : idle_) {
-        auto& [list, trust] = resting;
+    for (auto at = idle_.begin(); at != idle_.end();) {
+        auto& [list, trust, used] = at->second;
         for (std::size_t i = list.size(); i-- > 0;) {
             auto& each = *list[i];
             if (each.side().ended()) {
@@ -377,6 +386,7 @@ void upstream_pool::on_sweep(core::steady_time now)
                 --idle_count_;
             }
         }
+        at = list.empty() && now - used > settings_.life.max_age ? idle_.erase(at) : std::next(at);
     }
 }
 

@@ -172,6 +172,7 @@ private:
     struct resting {
         std::vector<upstream_lease> list;
         idle_trust trust{};
+        core::steady_time used{};  // when a connection was given back
     };
 
     loop& loop_;

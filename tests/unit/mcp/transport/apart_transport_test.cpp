@@ -24,6 +24,8 @@ std::string text_of(std::size_t bytes, char first = 'a')
 // What a transport tells, and a reader that reads when the test says so.
 class apart_rig : public mcp::transport_observer {
 public:
+    static constexpr std::size_t largest = 3;
+
     class wire final : public mcp::transport {
     public:
         wire(apart_rig& of, mcp::transport_observer& observer)
@@ -78,7 +80,8 @@ public:
     std::vector<std::pair<std::string, std::function<void(std::shared_ptr<const mcp::read_text>)>>> asked;
     std::unique_ptr<mcp::transport> outer = mcp::reading_apart(
         [this](mcp::transport_observer& observer) { return std::make_unique<wire>(*this, observer); },
-        [this](std::string text, auto done) { asked.emplace_back(std::move(text), std::move(done)); }
+        [this](std::string text, auto done) { asked.emplace_back(std::move(text), std::move(done)); },
+        largest
     )(*this);
 };
 
@@ -146,15 +149,23 @@ TEST_CASE("Who closes it, or lets go of it, while a text is being read hears of 
 TEST_CASE("A server that says more than may wait behind a long text is lost, at the limit and not before")
 {
     constexpr std::size_t piece = 1024 * 1024;
+    constexpr std::size_t cost = piece + mcp::behind_cost;
     apart_rig x;
     x.inner->received(text_of(piece));
-    for (std::size_t bytes = piece; bytes + piece < mcp::most_behind; bytes += piece) {
+    std::size_t left = mcp::most_behind + mcp::largest_behind * apart_rig::largest - piece;
+    for (; left > 2 * cost; left -= cost) {
         x.inner->received(text_of(piece));
     }
-    x.inner->received(text_of(piece - 1));
-    x.inner->received("y");
-    CHECK(x.told.empty());
-    x.inner->received("z");
+    SUBCASE("one byte more")
+    {
+        x.inner->received(text_of(left - mcp::behind_cost + 1));
+    }
+    SUBCASE("an empty one more")
+    {
+        x.inner->received(text_of(left - mcp::behind_cost));
+        CHECK(x.told.empty());
+        x.inner->received("");
+    }
     CHECK(x.told == words{"lost upstream_protocol"});
     x.inner->received("z");
     x.read_next();

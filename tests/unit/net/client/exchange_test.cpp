@@ -195,6 +195,8 @@ TEST_CASE("a body over the limit ends the exchange, whether its length was told 
     request.max_size = 100;
     check_fails(request, errc::message_too_large);
     check_fails(request, errc::message_too_large);
+    agent.next(answer(500, std::string(101, 'x'), {{"Content-Type", "text/event-stream"}}));
+    check_fails(request, errc::message_too_large);
 
     agent.next(answer(200, std::string(200, 'x'), {{"Content-Type", "Text/Event-Stream;charset=utf-8"}}));
     agent.next(huge(100));

@@ -100,9 +100,12 @@ net::routine<> keep_two(rig& r, std::size_t expected)
     const auto target = target_of(r.agent.url());
     auto first = co_await connected(r.pool, target);
     auto second = co_await connected(r.pool, target);
+    const auto* const latest = second.get();
     r.pool.give_back(std::move(first));
     r.pool.give_back(std::move(second));
     CHECK(r.pool.idle() == expected);
+    const auto kept = r.pool.take_idle(*target);
+    CHECK(kept.get() == (expected > 0 ? latest : nullptr));
 }
 
 net::routine<> fail_to_connect(rig& r)
@@ -292,7 +295,7 @@ TEST_CASE("a connection that was given back is taken again for the same target, 
     r.run(take_the_latest(r));
 }
 
-TEST_CASE("no more connections are kept than the limit says")
+TEST_CASE("no more connections are kept than the limit says, and the latest are")
 {
     for (std::size_t limit : {0U, 1U, 2U, 3U}) {
         CAPTURE(limit);
