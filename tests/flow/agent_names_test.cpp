@@ -246,11 +246,11 @@ TEST_CASE("A lookup that hangs holds no call to a known name, and one to another
     CHECK(call_agent(x, "a").status == 200);
 
     x.names->hold(true);
-    REQUIRE(x.names->wait_for_lookups(1));  // the next one of the known name
+    REQUIRE(x.names->wait_for_lookup_of("agent.test"));  // the next one of the known name
     const auto begun = std::chrono::steady_clock::now();
     http_client waiting{x.gateway.port()};
     waiting.send(test_support::request_text("POST", "/agents/b", {{"Content-Type", "application/json"}}, call_body()));
-    REQUIRE(x.names->wait_for_lookups(1));
+    REQUIRE(x.names->wait_for_lookup_of("other.test"));
     for (int i = 0; i < 20; ++i) {
         CHECK(call_agent(x, "a").status == 200);
     }

@@ -46,6 +46,13 @@ public:
         return changed_.wait_for(lock, test_support::patience, [&] { return begun_ >= wanted; });
     }
 
+    // While lookups are held: until one of this name is under way.
+    bool wait_for_lookup_of(const std::string& host)
+    {
+        std::unique_lock lock{mutex_};
+        return changed_.wait_for(lock, test_support::patience, [&] { return under_way_[host] > 0; });
+    }
+
     // Of this name; of all names without it.
     int lookups(const std::string& host = {})
     {
@@ -58,8 +65,10 @@ public:
         std::unique_lock lock{mutex_};
         ++begun_;
         ++of_name_[host];
+        ++under_way_[host];
         changed_.notify_all();
         changed_.wait(lock, [&] { return !held_; });
+        --under_way_[host];
         const auto found = addresses_.find(host);
         if (found == addresses_.end()) {
             return {boost::asio::error::host_not_found_try_again, {}};
@@ -72,6 +81,7 @@ private:
     std::condition_variable changed_;
     std::map<std::string, net::address_list> addresses_;
     std::map<std::string, int> of_name_;
+    std::map<std::string, int> under_way_;
     int begun_ = 0;
     bool held_ = false;
 };
