@@ -1,0 +1,130 @@
+// The gateway's own binary while calls of its C library fail, one after another: it answers, or cuts, and goes on. The long form goes
+// through more of them: CARDEA_FAULTS_FULL in the environment (./dev faults).
+#include "tests/flow/own_faults_fixture.hpp"
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <thread>
+
+using namespace std::chrono_literals;
+using flow::call_body;
+using flow::call_text;
+using flow::faulty_gateway;
+using test_support::failing;
+using test_support::http_client;
+using test_support::scripted_agent;
+
+TEST_SUITE_BEGIN("flow/failing_calls" * doctest::skip(!flow::system_can_fail));
+
+namespace {
+
+const std::string quiet =
+    "store: memory\nworkers: 1\ntimeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms}\ncards: {background: 0}\n"
+    "defaults: {breaker: {failures: 1000000, volume: 1000000}}\n";
+
+std::string agent_at(const scripted_agent& agent)
+{
+    return "agents: {a: {url: '" + agent.url("/rpc") + "', timeout: 1s}}\n";
+}
+
+test_support::script card_or_answer(const test_support::recorded_request& asked)
+{
+    const bool is_card = asked.method == "GET";
+    return test_support::answer_json(is_card ? flow::card_text("Words", "http://127.0.0.1/rpc") : R"({"done":1})");
+}
+
+// What became of a request: the status and the code of a refusal, or "cut".
+std::string outcome_of(std::uint16_t port, const std::string& request)
+{
+    try {
+        http_client caller{port, 5s};
+        caller.send(request);
+        const auto got = caller.read_response();
+        return std::to_string(got.status) + ' ' + got.header("Cardea-Error");
+    } catch (const std::exception&) {
+        return "cut";
+    }
+}
+
+}  // namespace
+
+TEST_CASE("While accept fails nothing spins, standing connections are served, and the others when it is over")
+{
+    scripted_agent agent{card_or_answer};
+    for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
+        CAPTURE(error);
+        faulty_gateway gateway{quiet + agent_at(agent)};
+        http_client kept{gateway.port()};
+        http_client operators{gateway.admin_port()};
+        const auto ask = [&](http_client& who, const std::string& what) {
+            who.send(what);
+            return who.read_response();
+        };
+        const auto metrics = test_support::request_text("GET", "/metrics");
+        CHECK(ask(kept, call_text(call_body())).status == 200);
+        CHECK(ask(operators, metrics).status == 200);
+        gateway.faults().set(failing::accept, {.error = error});
+        http_client waits{gateway.port()};
+        waits.send(call_text(call_body()));
+        const auto cpu = [&] {
+            const auto page = ask(operators, metrics).body;
+            const std::string name = "\nprocess_cpu_seconds_total ";
+            return std::stod(page.substr(page.find(name) + name.size()));
+        };
+        const auto before = cpu();
+        CHECK_FALSE(waits.closed_by_peer(500ms));
+        CHECK(cpu() - before < 0.1);
+        CHECK(gateway.faults().failed(failing::accept) > 1);
+        CHECK(gateway.faults().failed(failing::accept) < 30);
+        CHECK(ask(kept, call_text(call_body())).status == 200);
+        gateway.faults().heal();
+        CHECK(faulty_gateway::time_until([&] { return gateway.call().status == 200; }) <= 1s);
+        CHECK(waits.read_response().status == 200);
+        gateway.end();
+    }
+}
+
+TEST_CASE("Whichever read or write fails, or socket cannot be opened, a call is answered or cut, and the next succeeds")
+{
+    scripted_agent agent{card_or_answer};
+    faulty_gateway gateway{quiet + agent_at(agent)};
+    const struct {
+        failing kind;
+        int error;
+        std::string only;
+    } rows[] = {
+        {failing::open, EMFILE, "socket:"},
+        {failing::open, ENOMEM, "socket:"},
+        {failing::read, ECONNRESET, "socket:"},
+        {failing::read, EIO, "socket:"},
+        {failing::read, ENOMEM, "socket:"},
+        {failing::write, EPIPE, "socket:"},
+        {failing::write, ENOBUFS, "socket:"},
+        {failing::write, ENOMEM, "socket:"},
+    };
+    for (const auto& row : rows) {
+        for (std::uint64_t n = 1; n <= 6; ++n) {
+            CAPTURE(static_cast<int>(row.kind));
+            CAPTURE(row.error);
+            CAPTURE(n);
+            gateway.faults().only(row.only);
+            gateway.faults().set(row.kind, {.first = n, .last = n, .error = row.error});
+            const auto outcome = outcome_of(gateway.port(), call_text(call_body()));
+            // What was written to an agent in vain is answered by the connection's end, which a made-up failure lacks.
+            CHECK(
+                (outcome == "200 " || outcome == "cut" || outcome == "503 overloaded" ||
+                 outcome == "502 upstream_refused" || outcome == "502 upstream_reset" ||
+                 outcome == "504 upstream_timeout")
+            );
+            gateway.faults().heal();
+            CHECK(outcome_of(gateway.port(), call_text(call_body())) == "200 ");
+            CHECK(outcome_of(gateway.admin_port(), test_support::request_text("GET", "/readyz")) == "200 ");
+        }
+    }
+    gateway.end();
+}
+
+TEST_SUITE_END();
