@@ -170,7 +170,9 @@ class Soak:
         try:
             port = gateway.port
             for warm in ("good", "mortal", "program"):
-                await Caller(port).ask(request(f"/agents/{warm}/.well-known/agent-card.json"))
+                caller = Caller(port)
+                await caller.ask(request(f"/agents/{warm}/.well-known/agent-card.json"))
+                caller.close()
             await asyncio.sleep(8)
             before = await self.at_rest(gateway)
             say("at the start:", before)
