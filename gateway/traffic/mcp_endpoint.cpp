@@ -280,7 +280,7 @@ void mcp_endpoint::write_call(request_context& request, const mcp::incoming& mes
     const bool listens = message.method == mcp::client_method::listen;
     auto& call = set_call(request, passed);
     call.edit = request.edit.get();
-    call.repeatable = safe_to_repeat(message.method);
+    call.repeatable = mcp::safe_to_repeat(message.method);
     call.streaming = true;
     call.silence = listens ? longest_silence : server.call_timeout;
     call.longest = listens ? core::duration{} : server.longest_call;

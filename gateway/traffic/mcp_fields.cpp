@@ -68,22 +68,4 @@ bool is_too_long(const mcp::incoming_body& read)
     return has_long(read.message) || std::ranges::any_of(read.batch, has_long);
 }
 
-bool safe_to_repeat(mcp::client_method called)
-{
-    using enum mcp::client_method;
-    constexpr auto safe = std::to_array(
-        {ping,
-         discover,
-         tools_list,
-         prompts_list,
-         prompts_get,
-         resources_list,
-         templates_list,
-         resources_read,
-         complete,
-         tasks_get}
-    );
-    return std::ranges::find(safe, called) != safe.end();
-}
-
 }  // namespace gateway::traffic

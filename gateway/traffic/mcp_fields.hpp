@@ -20,7 +20,4 @@ std::vector<std::pair<std::string, std::string>> parameter_fields_of(const net::
 // Something that is read on the loop is longer than 64 KiB, in any of the messages.
 bool is_too_long(const mcp::incoming_body& read);
 
-// A server that hears of such a request twice has done no more than after the first.
-bool safe_to_repeat(mcp::client_method called);
-
 }  // namespace gateway::traffic

@@ -1,5 +1,6 @@
 #include "mcp/calls/client_method.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -67,6 +68,24 @@ bool may_need_input(client_method method) noexcept
 {
     return method == client_method::tools_call || method == client_method::prompts_get ||
            method == client_method::resources_read;
+}
+
+bool safe_to_repeat(client_method method) noexcept
+{
+    using enum client_method;
+    constexpr auto safe = std::to_array(
+        {ping,
+         discover,
+         tools_list,
+         prompts_list,
+         prompts_get,
+         resources_list,
+         templates_list,
+         resources_read,
+         complete,
+         tasks_get}
+    );
+    return std::ranges::find(safe, method) != safe.end();
 }
 
 std::optional<list_kind> list_of(client_method method) noexcept

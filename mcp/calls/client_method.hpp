@@ -49,6 +49,9 @@ bool is_modern(client_method method) noexcept;
 // Whether an answer of the modern era to it may ask for input (`input_required`).
 bool may_need_input(client_method method) noexcept;
 
+// Whether a request may be sent again that the server may have got already: it only reads.
+bool safe_to_repeat(client_method method) noexcept;
+
 // The list that the method asks for.
 std::optional<list_kind> list_of(client_method method) noexcept;
 

@@ -3,6 +3,7 @@
 #include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "jose/base64url.hpp"
+#include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/transport/authorized_exchange.hpp"
 
@@ -172,6 +173,7 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
     out.tls = settings.tls;
     out.addresses = settings.addresses;
     out.max_size = settings.server.max_message;
+    out.repeatable = false;
     for (const auto& [name, value] : settings.headers) {
         if (!is_ours(name)) {
             out.headers.emplace_back(name, value.reveal());
@@ -206,7 +208,7 @@ net::exchange_request http_wire::post(const outgoing& message) const
     out.headers.emplace_back("Accept", "application/json, text/event-stream");
     out.headers.emplace_back("Content-Type", "application/json");
     out.body = message.text;
-    out.repeatable = message.method != "tools/call";
+    out.repeatable = message.id != 0 && safe_to_repeat(client_method_of(message.method));
     out.head_timeout = patience_for(message, settings.server);
     out.idle_timeout = out.head_timeout;
     return out;
@@ -216,6 +218,7 @@ net::exchange_request http_wire::listen(std::string_view last_event_id) const
 {
     auto out = request("GET", nullptr);
     out.headers.emplace_back("Accept", "text/event-stream");
+    out.repeatable = true;
     if (!last_event_id.empty()) {
         out.headers.emplace_back("Last-Event-ID", last_event_id);
     }

@@ -19,6 +19,12 @@ using http1::framing;
 
 constexpr unsigned most_interim_answers = 8;
 
+// A write that has failed, but not because the peer is gone: then it may have said why, and its end can be read.
+bool failed_here(error_code write) noexcept
+{
+    return write && write != asio::error::broken_pipe && write != asio::error::connection_reset;
+}
+
 }  // namespace
 
 exchange_run::exchange_run(exchange_means& means, exchange_request request, exchange_observer& observer)
@@ -54,7 +60,7 @@ void exchange_run::begin()
             std::rethrow_exception(bug);  // an observer's
         }
     });
-    if (refusal_ || (connecting_ && !lease_->connecting())) {
+    if (refusal_ || (connecting_ ? !lease_->connecting() : lease_->side().write_error().failed())) {
         asio::post(loop_.get_executor(), [held = weak_from_this()] {
             if (const auto self = held.lock()) {
                 self->woken_.set();
@@ -157,6 +163,12 @@ void exchange_run::read()
         if (side.ended()) {
             return lost();
         }
+        if (!headed_ && failed_here(side.write_error())) {
+            return fail(
+                errc::upstream_reset,
+                "exchange: the request was not sent whole: " + side.write_error().message()
+            );
+        }
         if (side.full()) {
             side.grow();
         }
@@ -175,7 +187,7 @@ bool exchange_run::read_head()
     auto& parser = lease_->parser();
     const auto parsed = parser.parse(side.received(), verb_);
     if (!parsed) {
-        fail(errc::upstream_protocol, parsed.error().detail.c_str());
+        fail(errc::upstream_protocol, parsed.error().detail);
         return false;
     }
     if (*parsed == 0) {
@@ -312,9 +324,12 @@ void exchange_run::on_due()
     woken_.set();
 }
 
-void exchange_run::fail(errc code, const char* why)
+void exchange_run::fail(errc code, std::string why)
 {
-    end_with(code == errc::overloaded ? core::gateway_error(code, why) : core::upstream_error(code, why));
+    end_with(
+        code == errc::overloaded ? core::gateway_error(code, std::move(why))
+                                 : core::upstream_error(code, std::move(why))
+    );
 }
 
 void exchange_run::finish()

@@ -68,7 +68,7 @@ private:
     void tell(std::string_view piece);
     void lost();
     void await(core::duration patience);
-    void fail(core::errc code, const char* why);
+    void fail(core::errc code, std::string why);
     void finish();
     void end_with(core::result<> how);
     void drop();

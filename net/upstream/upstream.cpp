@@ -316,7 +316,7 @@ void upstream_pool::give_back(upstream_lease connection)
     const auto now = loop_.now();
     const bool lives =
         connection->life().rest(now, connection->parser().head().keep_alive_for) && connection->usable(now);
-    if (closed_ || !lives || side.ended() || side.writing() || !side.received().empty() ||
+    if (closed_ || !lives || side.ended() || side.writing() || side.write_error() || !side.received().empty() ||
         settings_.idle_connections == 0) {
         discard(std::move(connection));
         return;

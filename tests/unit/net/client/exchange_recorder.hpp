@@ -72,6 +72,12 @@ struct exchange_driver {
         }
     }
 
+    void run_for(std::chrono::milliseconds some)
+    {
+        io.restart();
+        io.run_for(some);
+    }
+
     // All that is ready, and nothing that would have to be waited for.
     void run_ready()
     {

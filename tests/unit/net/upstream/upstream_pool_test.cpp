@@ -218,6 +218,18 @@ net::routine<> drop_one_target(rig& r)
     CHECK(r.pool.idle() == 1);
 }
 
+net::routine<> fail_to_write(rig& r)
+{
+    auto lease = co_await connected(r.pool, target_of(r.agent.url()));
+    lease->side().shutdown_send();
+    net::pieces request;
+    request.add("POST / HTTP/1.1\r\n");
+    lease->side().write(request);
+    CHECK(lease->side().write_error());
+    r.pool.give_back(std::move(lease));
+    CHECK(r.pool.idle() == 0);
+}
+
 net::routine<> lose_the_agent(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
@@ -358,6 +370,12 @@ TEST_CASE("An idle connection on which bytes arrive that nobody asked for is dro
     {
         r.run(refuse_what_has_surplus(r));
     }
+}
+
+TEST_CASE("A connection whose last request could not be written whole is not kept for another")
+{
+    rig r;
+    r.run(fail_to_write(r));
 }
 
 TEST_CASE("A connection that is given back after the pool was closed is closed too")
