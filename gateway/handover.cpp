@@ -294,7 +294,6 @@ net::task<> handover::tell_all()
         to_tell_.pop_front();
         const auto said = co_await now_->channel->send(std::move(frame), patience);
         if (!said) {
-            now_->channel->cancel();  // it may have got a part, and would read what came next as the rest of that
             to_tell_.clear();
         }
     }

@@ -31,7 +31,7 @@ net::task<core::result<>> handover_channel::send(std::string frame, core::durati
 {
     std::size_t sent = 0;
     while (sent < frame.size()) {
-        if (cancelled_) {
+        if (cancelled_ || mute_) {
             co_return failure({});
         }
         begin_wait(silence);
@@ -40,6 +40,7 @@ net::task<core::result<>> handover_channel::send(std::string frame, core::durati
         sent += co_await socket_.async_write_some(rest, net::asio::redirect_error(net::use_task, ec));
         end_wait();
         if (ec) {
+            mute_ = true;
             co_return failure(ec);
         }
     }
@@ -103,6 +104,9 @@ core::error handover_channel::failure(const net::error_code& why) const
 {
     if (cancelled_) {
         return core::gateway_error(core::errc::draining, "the gateway is stopping");
+    }
+    if (mute_ && !why) {
+        return core::gateway_error(core::errc::upstream_reset, "the new process may have got a part of what was said");
     }
     if (expired_) {
         return core::gateway_error(core::errc::upstream_timeout, "the new process was silent for too long");

@@ -23,7 +23,8 @@ public:
     handover_channel(net::executor on, core::descriptor end);
 
     // Each of these fails with upstream_timeout if the other side takes or says nothing for as long, with upstream_reset if it has
-    // ended or cancel() was called, and with too_large.
+    // ended, with draining if cancel() was called, and with too_large. After send() has failed nothing more is sent: the other side may
+    // have got a part of a frame, and would read what came next as the rest of it. What it says is heard all the same.
     net::task<core::result<>> send(std::string frame, core::duration silence);
     net::task<core::result<handover_message>> receive(core::duration silence);
 
@@ -48,6 +49,7 @@ private:
     std::shared_ptr<bool> turn_;  // of the wait under way
     bool expired_ = false;
     bool cancelled_ = false;
+    bool mute_ = false;  // send() has failed
 };
 
 }  // namespace gateway

@@ -119,6 +119,7 @@ net::task<> health_watch::ask_http(check_pointer of)
     request.addresses = of->at->addresses;
     request.tls = model::tls_files(of->at->record);
     request.status_only = true;
+    request.last_on_connection = true;
     request.timeout = of->settings.timeout;
     request.connect_timeout = of->settings.timeout;
     const auto answer = co_await fetcher_->fetch(std::move(request));

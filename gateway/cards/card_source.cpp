@@ -70,6 +70,8 @@ make_request(const core::agent& agent, const std::string& url, const card_valida
         }
     }
     request.query = sent.query.reveal();
+    // The next one comes in minutes: nothing is to stand meanwhile, perhaps to an address that the agent leaves.
+    request.last_on_connection = true;
     return request;
 }
 

@@ -76,6 +76,12 @@ void add_trouble(json& record, const sessions::session_facts& session, core::ste
     }
 }
 
+std::string_view name_of(reach::breaker_state state)
+{
+    using enum reach::breaker_state;
+    return state == closed ? "closed" : state == open ? "open" : "half_open";
+}
+
 }  // namespace
 
 std::string_view card_state(const cards::card_status& status, core::steady_time now)
@@ -215,24 +221,26 @@ json session_record(const sessions::session_facts& session, core::steady_time no
 core::json endpoint_records(const model::agent_entry& agent, bool with_addresses)
 {
     auto all = core::json::array();
-    const auto* group = agent.reach == nullptr ? nullptr : agent.reach->group.get();
-    for (std::size_t i = 0; group != nullptr && i < group->size(); ++i) {
-        using enum reach::breaker_state;
-        const auto state = group->breaker_of(i).state();
-        core::json one{
-            {"endpoint", i + 1},
-            {"breaker",
-             state == closed ? "closed"
-             : state == open ? "open"
-                             : "half_open"},
-            {"healthy", group->healthy(i)},
-            {"in_flight", group->in_flight(i)}
-        };
+    if (agent.breaker == nullptr) {
+        return all;
+    }
+    const auto& several = core::rules_of(agent.record).upstreams;
+    const auto add = [&](const reach::breaker& breaker, bool healthy, std::uint64_t in_flight) {
+        const auto i = all.size();
+        all.push_back(
+            {{"endpoint", i + 1}, {"breaker", name_of(breaker.state())}, {"healthy", healthy}, {"in_flight", in_flight}}
+        );
         if (with_addresses) {
-            const auto& several = core::rules_of(agent.record).upstreams;
-            one["url"] = several.empty() ? agent.record.url : several[i];
+            all.back()["url"] = several.empty() ? agent.record.url : several[i];
         }
-        all.push_back(std::move(one));
+    };
+    const auto* group = agent.reach == nullptr ? nullptr : agent.reach->group.get();
+    if (group == nullptr) {
+        add(*agent.breaker, true, agent.calls->in_flight());  // nobody checks it
+        return all;
+    }
+    for (std::size_t i = 0; i < group->size(); ++i) {
+        add(group->breaker_of(i), group->healthy(i), group->in_flight(i));
     }
     return all;
 }

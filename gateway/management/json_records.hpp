@@ -33,8 +33,7 @@ core::json card_summary(const cards::card_status& status, core::steady_time now)
 // `for_operator`: with what the server itself said of it, its latest failure, attempts, and when the next one is.
 core::json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator);
 
-// The endpoints of an agent that has several, or that are checked: their numbers, breakers, checks and calls in flight. Empty: it has
-// one, and nobody checks it.
+// The endpoints of an agent: their numbers, breakers, checks and calls in flight. Empty: it is not called over HTTP.
 core::json endpoint_records(const model::agent_entry& agent, bool with_addresses);
 
 // Path, wording and weight of each.

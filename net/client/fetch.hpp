@@ -30,6 +30,7 @@ struct fetch_request {
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
     bool status_only = false;               // the body counts for nothing, not even if it is cut or too large
+    bool last_on_connection = false;        // it is closed then, and not kept for another request
     core::duration timeout{10'000};         // the whole exchange, name resolution included
     core::duration connect_timeout{5'000};  // until the connection, with its TLS, stands
 };

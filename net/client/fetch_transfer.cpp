@@ -29,6 +29,7 @@ void fetch_transfer::set_options()
         set(CURLOPT_POSTFIELDS, request_.body->data());
     }
     set(CURLOPT_ACCEPT_ENCODING, "gzip");
+    set(CURLOPT_FORBID_REUSE, request_.last_on_connection ? 1L : 0L);
 }
 
 bool fetch_transfer::take_head()

@@ -189,6 +189,30 @@ TEST_CASE("An endpoint that cannot be reached gets five calls, and the rest go t
     CHECK(x.gateway.metric(state(1, "closed")) == 1);
 }
 
+TEST_CASE("The health of an agent with one endpoint lists it as that of any other, with the calls in flight there")
+{
+    test_support::gate held;
+    scripted_agent agent{[shared = held.shared()](const auto&) {
+        return test_support::then({test_support::pass_gate{shared}}, test_support::answer(502, "no"));
+    }};
+    auto settings = flow::quick_settings();
+    settings.agents.push_back(flow::a2a_agent("a", agent.url("/rpc")));
+    settings.defaults.breaker.failures = 1;
+    const flow::running_gateway gateway{std::move(settings)};
+    const auto listed = [&gateway] { return flow::manage(gateway, "agents/health", {{"id", "a"}})["endpoints"]; };
+    const core::json
+        closed{{"endpoint", 1}, {"breaker", "closed"}, {"healthy", true}, {"in_flight", 0}, {"url", agent.url("/rpc")}};
+    CHECK(listed() == core::json::array({closed}));
+    http_client caller{gateway.port()};
+    caller.send(call_text(call_body()));
+    REQUIRE(agent.wait_for_requests(1));
+    CHECK(listed()[0]["in_flight"] == 1);
+    held.release();
+    CHECK(caller.read_response().status == 502);
+    CHECK(flow::becomes_true([&] { return listed()[0]["in_flight"] == 0; }));
+    CHECK(listed()[0]["breaker"] == "open");
+}
+
 TEST_CASE("Answers of 502 and 503 reach the caller and are not sent again, and then the next endpoint gets the calls")
 {
     for (const unsigned status : {502U, 503U}) {

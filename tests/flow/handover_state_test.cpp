@@ -4,6 +4,8 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <csignal>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@ TEST_SUITE_BEGIN("flow/handover_state");
 
 namespace {
 
+using namespace std::chrono_literals;
 using flow::becomes_true;
 using flow::has_ended;
 using flow::succession;
@@ -142,6 +145,41 @@ TEST_CASE("A task that the old process learns during its drain is known to the n
         gateways.hand_over();
         CHECK_FALSE(is_shown(gateways, "bob", "late"));
     }
+}
+
+TEST_CASE("What was learnt of tasks last is in the store before spans are sent, so that a silent collector costs none")
+{
+    scripted_agent agent{tasks};
+    scripted_agent collector{[](const auto&) { return test_support::silence(); }};
+    const test_support::scratch_directory place;
+    succession gateways{
+        "trace: {endpoint: \"" + collector.url() + "\", sample: 1}\ntimeouts: {drain_idle: 50ms}\n" +
+        with_two_callers("store: \"sqlite:" + place.file("store.db") + "\"\n", agent)
+    };
+    http_client alice{gateways.port()};
+    alice.send(text_of("alice", "message/stream", R"({"message":{}})"));
+    REQUIRE(agent.wait_for_streams(1));
+    const auto writes = [&gateways] {
+        const auto page = gateways.metrics();
+        const std::string name = "cardea_store_writes_total{outcome=\"ok\"} ";
+        const auto at = page.find(name);
+        return at == std::string::npos ? 0 : std::stod(page.substr(at + name.size()));
+    };
+    gateways.first().signal(SIGTERM);
+    CHECK(gateways.logs(R"("event":"draining")"));
+    auto before = writes();
+    agent.send_event(task_json("first"));
+    CHECK(becomes_true([&] { return writes() > before; }));
+    // Nothing is written of its own accord for a second from here on.
+    before = writes();
+    agent.send_event(task_json("last"));
+    alice.read_until("last");
+    agent.end_streams();
+    REQUIRE(collector.wait_for_requests(1));
+    const auto begun = std::chrono::steady_clock::now();
+    CHECK(becomes_true([&] { return writes() > before; }));
+    CHECK(std::chrono::steady_clock::now() - begun < 500ms);
+    CHECK(gateways.first().wait() == 0);
 }
 
 TEST_SUITE_END();

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -240,6 +241,30 @@ TEST_CASE("A restored index has nothing to take, and one that is too old, or of 
     CHECK_FALSE(other.find("a", "t", start));
     CHECK(task_index::key_of(core::secret{"one"}) == task_index::key_of(core::secret{"one"}));
     CHECK(task_index::key_of(core::secret{"one"}) != task_index::key_of(core::secret{"two"}));
+}
+
+TEST_CASE("A known task that is learnt of again is kept for its time from when either saw it last, and no longer")
+{
+    rig x;
+    x.note("t", x.alice());
+    const auto taken = x.index.take_changed(100, start);
+    REQUIRE(taken.size() == 1);
+    auto passed = taken[0];
+    const auto last_seen = [&passed](core::duration known, core::duration learnt, core::duration age) {
+        rig next;
+        next.note("t", next.alice(), known);
+        passed.age = age;
+        next.index.learn(passed, start + learnt);
+        const auto latest = std::max(known, learnt - age);
+        CHECK(next.whose("t", latest + 24h - 1ms) == next.alice());
+        rig again;
+        again.note("t", again.alice(), known);
+        again.index.learn(passed, start + learnt);
+        CHECK_FALSE(again.whose("t", latest + 24h));
+    };
+    last_seen(0h, 20h, 10h);
+    last_seen(15h, 20h, 10h);
+    last_seen(0h, 20h, 0h);
 }
 
 TEST_CASE("A task that is used is taken again after a while, and not each time")

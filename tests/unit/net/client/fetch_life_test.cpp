@@ -238,6 +238,22 @@ TEST_CASE("a connection is used again, and when it was closed meanwhile the fetc
     }
 }
 
+TEST_CASE("A connection whose last request this was is closed when it is answered, and others are kept")
+{
+    scripted_agent agent{always(answer(200, "x"))};
+    fetch_client client;
+    for (const bool last : {false, true}) {
+        CAPTURE(last);
+        auto request = get(agent.url());
+        request.last_on_connection = last;
+        client.start(std::move(request));
+        client.run_until_done(client.results.size() + 1);
+        CHECK(client.results.back().has_value());
+        CHECK(agent.wait_for_open_connections(last ? 0 : 1));
+        CHECK(agent.accepted_connections() == 1);
+    }
+}
+
 TEST_CASE("an idle fetcher leaves its loop nothing to wait for")
 {
     scripted_agent agent{always(answer(200, "x"))};

@@ -1,3 +1,4 @@
+// over 400 lines: one rig, and a case for each rule of the pool.
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
 #include "net/upstream/upstream.hpp"
@@ -299,6 +300,40 @@ net::routine<> ask_after(rig& r, known how, bool ends)
     CHECK(r.pool.idle() == 0);
 }
 
+// The agent is seen to end a connection early. Whether the next one is still taken after a rest that is longer than that.
+net::routine<> distrust_and_forget(rig& r, core::duration unused, bool expected)
+{
+    const talkative_agent agent;
+    const auto target = target_of(agent.url);
+    auto ended = co_await connected(r.pool, target);
+    const auto ended_there = agent.accept();
+    auto busy = co_await connected(r.pool, target);
+    const auto busy_there = agent.accept();
+    net::signal changed;
+    busy->set_listener(&changed);
+    busy->side().arm();
+    const auto used = r.loop.now();
+    auto& side = ended->side();
+    r.pool.give_back(std::move(ended));
+    // The loop comes to know of both in one turn, before a sweep of its own.
+    disturb(ended_there, true);
+    disturb(busy_there, false);
+    while (busy->side().received().empty()) {
+        co_await changed.wait();
+    }
+    side.look();
+    CHECK(side.ended());
+    r.pool.discard(std::move(busy));
+    r.pool.on_sweep(used + net::idle_trust::shortest_known);
+    CHECK(r.pool.idle() == 0);
+    r.pool.on_sweep(used + unused);
+    auto next = co_await connected(r.pool, target);
+    const auto next_there = agent.accept();
+    r.pool.give_back(std::move(next));
+    co_await a_moment(r.loop, net::idle_trust::shortest_known - net::idle_trust::margin + 200ms);
+    CHECK((r.pool.take_idle(*target) != nullptr) == expected);
+}
+
 }  // namespace
 
 TEST_CASE("a connection that was given back is taken again for the same target, the latest first")
@@ -376,6 +411,15 @@ TEST_CASE("A connection whose last request could not be written whole is not kep
 {
     rig r;
     r.run(fail_to_write(r));
+}
+
+TEST_CASE("What connections of an agent have shown is forgotten when none was given back for the longest life of one")
+{
+    for (const auto beyond : {0ms, 1ms}) {
+        CAPTURE(beyond.count());
+        rig r{{.life = {.max_age = 10min}}};
+        r.run(distrust_and_forget(r, 10min + beyond, beyond > 0ms));
+    }
 }
 
 TEST_CASE("A connection that is given back after the pool was closed is closed too")
