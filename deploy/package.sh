@@ -26,6 +26,8 @@ version=$base+g$commit${changed:+.changed}
 SOURCE_DATE_EPOCH=$(git log -1 --format=%ct)
 CCACHE_DIR=${CCACHE_DIR:-$(ccache --get-config cache_dir 2>/dev/null || echo "$HOME/.cache/ccache")} # debhelper changes HOME
 export SOURCE_DATE_EPOCH CCACHE_DIR TZ=UTC LC_ALL=C.UTF-8
+# Names of commits have no order, and apt refuses a version that sorts before the installed one: the time comes first.
+debian_version=$base+git$(date -d "@$SOURCE_DATE_EPOCH" +%Y%m%d%H%M%S).$commit${changed:+.changed}
 umask 022
 
 # packed: a tar of the arguments, without what differs from build to build.
@@ -38,7 +40,7 @@ make_tree() {
     cp -r "$tree/deploy/debian" "$tree/debian"
     echo "$version" >"$tree/VERSION"
     cat >"$tree/debian/changelog" <<END
-cardea ($version) unstable; urgency=medium
+cardea ($debian_version) unstable; urgency=medium
 
   * Commit $commit. docs/upgrading.md says what has changed.
 

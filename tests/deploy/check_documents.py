@@ -18,6 +18,7 @@ INSTALLED = {
     "/usr/lib/cardea/demo_agent": "examples/demo_agent.cpp",
     "/usr/share/cardea/grafana": "deploy/grafana/dashboards",
     "/usr/share/cardea/prometheus": "deploy/prometheus",
+    "/usr/share/doc/cardea/changelog.gz": "deploy/package.sh",
     "/usr/share/doc/cardea/": "",
 }
 # What the service writes.

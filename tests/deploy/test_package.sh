@@ -31,6 +31,9 @@ check_lintian() {
 check_files() {
     local path
     expect "the mode of cardea.yml" "$(stat -c %a "$root/etc/cardea/cardea.yml")" 640
+    # Or apt would call an upgrade to some of the later commits a downgrade, and refuse it.
+    expect "the begin of the version" "$(dpkg-deb -f "$package" Version | sed -E 's/^[0-9.]+\+//; s/\..*//')" \
+        "git$(TZ=UTC git log -1 --format=%cd --date=format-local:%Y%m%d%H%M%S)"
     expect "the list of conffiles" "$(dpkg-deb --ctrl-tarfile "$package" | tar -xO ./conffiles)" /etc/cardea/cardea.yml
     for path in usr/bin/cardea usr/lib/cardea/demo_agent usr/lib/sysusers.d/cardea.conf lib/systemd/system/cardea.service \
         lib/systemd/system/cardea-{traffic,admin,metrics}.socket usr/share/cardea/cardea.schema.json \
