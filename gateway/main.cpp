@@ -18,6 +18,7 @@
 #include "gateway/takeover.hpp"
 #include "gateway/telemetry/log_output.hpp"
 #include "net/loop/descriptor_budget.hpp"
+#include "net/loop/memory_reserve.hpp"
 #include "net/process/inherited_descriptors.hpp"
 #include "net/process/service_manager.hpp"
 
@@ -206,6 +207,7 @@ int give_up(const gateway::taken_over& all, const std::vector<std::string>& prob
 
 int run(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
 {
+    net::memory_reserve::keep();
     std::signal(SIGUSR2, SIG_IGN);  // until there is something to hand over
     auto service = take_service();
     if (!service) {

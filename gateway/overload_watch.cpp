@@ -1,5 +1,7 @@
 #include "gateway/overload_watch.hpp"
 
+#include "net/loop/memory_reserve.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -11,6 +13,8 @@
 
 namespace gateway {
 namespace {
+
+constexpr unsigned everything = 100;  // percent of the memory: there is no more
 
 reach::overload_settings marks_of(const config::overload_settings& settings)
 {
@@ -87,7 +91,10 @@ void overload_watch::turn()
 {
     const auto now = std::chrono::steady_clock::now();
     clock_.look(now);
-    const auto sample = source_ ? source_() : look(now);
+    auto sample = source_ ? source_() : look(now);
+    if (!net::memory_reserve::refill()) {
+        sample.memory = everything;
+    }
     const auto level = meter_.sample(sample.lag, sample.memory, now);
     if (level_.exchange(level, std::memory_order_relaxed) != level) {
         log_.write(

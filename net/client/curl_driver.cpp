@@ -1,10 +1,12 @@
 #include "net/client/curl_driver.hpp"
 
 #include "core/clock.hpp"
+#include "net/loop/memory_reserve.hpp"
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include <chrono>
+#include <cstdlib>
 #include <stdexcept>
 #include <utility>
 
@@ -18,6 +20,16 @@ extern "C" int _gnutls_global_init_skip()  // NOLINT(bugprone-reserved-identifie
 namespace net {
 
 namespace asio = boost::asio;
+
+namespace {
+
+CURLcode initialise()
+{
+    using namespace memory_reserve;
+    return curl_global_init_mem(CURL_GLOBAL_DEFAULT, allocate, std::free, reallocate, duplicate, allocate_zeroed);
+}
+
+}  // namespace
 
 // A socket of libcurl's, for as long as libcurl wants to hear of it. Handlers hold it weakly: when they run, libcurl
 // may be done with the socket and the driver may be gone.
@@ -48,7 +60,7 @@ curl_driver::curl_driver(asio::io_context& io, resolver* names)
       names_{names},
       timer_{std::make_shared<timer>(io)}
 {
-    static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
+    static const CURLcode initialised = initialise();
     multi_.reset(initialised == CURLE_OK ? curl_multi_init() : nullptr);
     if (multi_ == nullptr) {
         throw std::runtime_error{"libcurl does not initialise"};
@@ -216,7 +228,7 @@ void curl_driver::arm_timer(long milliseconds)
 void curl_driver::act(curl_socket_t socket, int happened)
 {
     int running = 0;
-    curl_multi_socket_action(multi_.get(), socket, happened, &running);
+    const auto outcome = curl_multi_socket_action(multi_.get(), socket, happened, &running);
     int left = 0;
     while (const auto* const told = curl_multi_info_read(multi_.get(), &left)) {
         if (told->msg == CURLMSG_DONE) {
@@ -225,6 +237,12 @@ void curl_driver::act(curl_socket_t socket, int happened)
                 curl_multi_remove_handle(multi_.get(), ended.key());
                 ended.mapped()->over(code);
             }
+        }
+    }
+    if (outcome == CURLM_OUT_OF_MEMORY || outcome == CURLM_INTERNAL_ERROR) {
+        // It has forgotten a socket or a time, and would never say that a transfer is over.
+        for (const auto& lost : remove_all()) {
+            lost->over(CURLE_OUT_OF_MEMORY);
         }
     }
 }

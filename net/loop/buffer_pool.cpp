@@ -35,6 +35,22 @@ char* map(std::size_t size)
     return static_cast<char*>(mapped);
 }
 
+// As operator new does: with what its handler gives up.
+char* map_slab(std::size_t size)
+{
+    for (;;) {
+        try {
+            return map(size);
+        } catch (const std::bad_alloc&) {
+            const auto handler = std::get_new_handler();
+            if (handler == nullptr) {
+                throw;
+            }
+            handler();
+        }
+    }
+}
+
 }  // namespace
 
 void block_release::operator()(char* memory) const noexcept
@@ -54,7 +70,7 @@ void buffer_pool::unmap::operator()(char* slab) const noexcept
 
 void buffer_pool::add_slab()
 {
-    auto* const bytes = map(slab_blocks * small_block);
+    auto* const bytes = map_slab(slab_blocks * small_block);
     slabs_.emplace_back(bytes);
     ASAN_POISON_MEMORY_REGION(bytes, slab_blocks * small_block);
     for (std::size_t i = slab_blocks; i-- > 0;) {

@@ -78,6 +78,11 @@ thread_local free_lists of_this_thread;
 
 }  // namespace
 
+void prepare_thread()
+{
+    give(take(1), 1);
+}
+
 void* take(std::size_t size)
 {
 #ifndef CARDEA_NO_FRAME_POOL

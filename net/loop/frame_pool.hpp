@@ -5,6 +5,9 @@
 
 namespace net::frame_pool {
 
+// Before the first frame of a thread is needed: without memory for the thread's list glibc would end the process.
+void prepare_thread();
+
 void* take(std::size_t size);
 
 // On any thread; `size` is what was asked for.

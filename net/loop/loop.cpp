@@ -1,5 +1,6 @@
 #include "net/loop/loop.hpp"
 
+#include "net/loop/frame_pool.hpp"
 #include "net/loop/transport.hpp"
 
 #include <array>
@@ -20,6 +21,7 @@ loop::loop(std::shared_ptr<name_book> names)
 
 void loop::run()
 {
+    frame_pool::prepare_thread();
     deadlines_.start();
     poller_.start();
     io_.run();

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <new>
 #include <utility>
 
 namespace net {
@@ -118,8 +119,12 @@ routine<bool> server_connection::serve_one()
 routine<> server_connection::guarded_handle()
 {
     std::string fault;
+    auto code = errc::internal;
     try {
         co_await handler_.handle(*this);
+    } catch (const std::bad_alloc&) {
+        fault = "no memory";
+        code = errc::overloaded;
     } catch (const std::exception& bug) {
         fault = bug.what();
     }
@@ -129,7 +134,7 @@ routine<> server_connection::guarded_handle()
         if (answered()) {
             cut();
         } else {
-            co_await handler_.refuse(*this, core::gateway_error(errc::internal, fault));
+            co_await handler_.refuse(*this, core::gateway_error(code, fault));
         }
     } else if (!answered() && !caller_left()) {
         handler_.failed("a handler returned without an answer");
