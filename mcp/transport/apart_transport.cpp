@@ -1,6 +1,7 @@
 #include "mcp/transport/apart_transport.hpp"
 
 #include <deque>
+#include <span>
 #include <utility>
 
 namespace mcp {
@@ -94,6 +95,7 @@ private:
     }
 
     void read(std::string text);
+    void tell_answered(const read_text& what);
     void go_on();
 
     apart_reading read_;
@@ -135,12 +137,23 @@ void apart_transport::read(std::string text)
         reading_ = false;
         bytes_ -= done->text.size();
         if (!over_) {
+            tell_answered(*done);
             observer_.received_long(*done);
         }
         if (!alive.expired()) {
             go_on();
         }
     });
+}
+
+// What waits for the answer need not wait any longer.
+void apart_transport::tell_answered(const read_text& what)
+{
+    for (const auto& each : what.batch.empty() ? std::span{&what.whole, 1} : std::span{what.batch}) {
+        if (const auto id = each.read ? each.read->answered() : std::nullopt) {
+            wire_->answered_apart(*id);
+        }
+    }
 }
 
 // Each that is told may destroy this, or close it.

@@ -39,6 +39,7 @@ public:
     void settle(const dialect& speaks) override { wire_->settle(speaks); }
     std::size_t queued() const noexcept override { return wire_->queued(); }
     bool fell_back() const noexcept override { return stage_ == stage::sse; }
+    void answered_apart(std::uint64_t text_id) override { wire_->answered_apart(text_id); }
     void open_stream(outgoing listen) override { wire_->open_stream(std::move(listen)); }
     void close(bool end_session) override { wire_->close(end_session); }
 

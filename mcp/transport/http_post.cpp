@@ -4,6 +4,7 @@
 #include "mcp/protocol/read_text.hpp"
 #include "mcp/protocol/refused_message.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace mcp {
@@ -25,10 +26,16 @@ http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing message, 
 void http_post::await(core::duration patience)
 {
     patience_ = patience;
+    heard_ = std::chrono::steady_clock::now();
     if (message_.method == "subscriptions/listen" && !settled_) {
         return;  // nothing has to happen for it to be alive
     }
-    deadline_.expires_after(patience);
+    wait_until(heard_ + patience);
+}
+
+void http_post::wait_until(core::steady_time when)
+{
+    deadline_.expires_at(when);
     deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired()) {
             on_deadline();
@@ -40,6 +47,9 @@ void http_post::on_deadline()
 {
     if (settled_) {
         return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    if (const auto due = heard_ + patience_; due > std::chrono::steady_clock::now()) {
+        return wait_until(due);
     }
     fail(core::upstream_error(errc::upstream_timeout, "no answer to " + message_.method));
 }
@@ -112,16 +122,13 @@ void http_post::headed(const net::exchange_head& head)
 void http_post::took(std::string_view piece)
 {
     if (message_.of_caller && !settled_) {
-        await(patience_);  // which is with silence
+        heard_ = std::chrono::steady_clock::now();  // the patience is with silence
     }
     if (!streams_) {
         body_ += piece;
         return;
     }
     const std::weak_ptr<bool> alive{alive_};
-    if (message_.of_caller && !settled_) {
-        await(patience_for(message_, wire_.settings.server));  // of silence
-    }
     events_.feed(piece);
     while (const auto event = events_.next()) {
         if (!event->type.empty() && event->type != "message") {
@@ -200,6 +207,15 @@ void http_post::tell_answer(std::string_view text)
     await(wire_.settings.linger);
     owner_.take(text);
     if (!alive.expired()) {
+        owner_.settled(*this);
+    }
+}
+
+void http_post::answered_apart()
+{
+    if (!settled_) {
+        settled_ = true;
+        await(wire_.settings.linger);
         owner_.settled(*this);
     }
 }
@@ -307,12 +323,15 @@ void http_post::judge_refusal(const message* answer)
 {
     const bool good = status_ >= 200 && status_ < 300;
     const std::string request = message_.method.empty() ? "an answer" : message_.method;
-    auto detail =
-        good ? "what came is no answer to " + request : refusal_ + refusal_body(status_, body_, wire_.settings);
-    // A call that is refused says nothing of other calls.
+    auto detail = good ? "what came is no answer to " + request : refusal_;
+    // A call that is refused says nothing of other calls, and what the server says of it may be what the caller has said.
+    if (!good && !message_.of_caller) {
+        detail += refusal_body(status_, body_, wire_.settings);
+    }
     const auto refusal = message_.of_caller ? errc::upstream_status : refusal_code(status_);
     const auto code = good ? errc::upstream_protocol : refusal;
-    if (answer != nullptr && answer->kind == message_kind::failure && code != errc::session_misconfigured) {
+    if (answer != nullptr && answer->kind == message_kind::failure && !message_.of_caller &&
+        code != errc::session_misconfigured) {
         detail += ": " + answer->failure.text;
     }
     fail(core::upstream_error(code, std::move(detail)), resuming_ ? std::nullopt : era_said_by(answer));

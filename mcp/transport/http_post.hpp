@@ -45,8 +45,13 @@ public:
     std::uint64_t id() const noexcept { return message_.id; }
     std::uint64_t answered_as() const noexcept { return message_.answered_as(); }
     bool of_caller() const noexcept { return message_.of_caller; }
+    bool is_call() const noexcept { return message_.of_caller && message_.id != 0; }
     const std::string& method() const noexcept { return message_.method; }
     bool settled() const noexcept { return settled_; }
+
+    // A text was passed on unread that may be the answer; answered_apart(): it was.
+    bool passed_unread() const noexcept { return unread_; }
+    void answered_apart();
 
     // As servers answer `initialize` that do not know this transport.
     bool refused_initialize() const noexcept
@@ -82,6 +87,7 @@ private:
     void refuse(std::string why);
     void on_deadline();
     void await(core::duration patience);
+    void wait_until(core::steady_time when);
 
     http_wire& wire_;
     http_post_owner& owner_;
@@ -91,7 +97,7 @@ private:
     bool streams_ = false;   // the exchange under way is a stream of events
     bool resuming_ = false;  // it asks for the rest of one
     bool settled_ = false;
-    bool unread_ = false;  // a text was passed on that may be the answer
+    bool unread_ = false;
     unsigned status_ = 0;
     http_course course_;
     std::string refusal_;  // what the head says, should it be a refusal
@@ -99,6 +105,7 @@ private:
     std::string body_;  // of what is no stream
     event_reader events_;
     core::duration patience_{};
+    core::steady_time heard_{};  // since then it waits
     loop_timer deadline_;
     loop_timer pause_;  // before a stream is taken up again
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -15,6 +15,12 @@ namespace {
 
 using core::errc;
 
+// Whether it is no call, and a caller's as the other.
+bool is_alike(const http_post& post, bool of_caller) noexcept
+{
+    return !post.is_call() && post.of_caller() == of_caller;
+}
+
 class http_transport final : public transport,
                              private http_post_owner,
                              private http_stream_owner,
@@ -41,6 +47,7 @@ public:
 
     core::result<> send(outgoing message) override;
     void settle(const dialect& speaks) override { wire_.speaks = speaks; }
+    void answered_apart(std::uint64_t text_id) override;
     void open_stream(outgoing listen) override;
     void close(bool end_session) override;
 
@@ -107,7 +114,9 @@ core::result<> http_transport::send(outgoing message)
     if (wire_.modern() && message.id == 0) {
         return {};
     }
-    if (!message.of_caller && waiting_.size() >= most_waiting_posts) {
+    const bool call = message.of_caller && message.id != 0;
+    const auto is_like = [&](const auto& each) { return !call && is_alike(*each, message.of_caller); };
+    if (std::ranges::count_if(waiting_, is_like) >= std::ptrdiff_t{most_waiting_posts}) {
         return core::upstream_error(errc::overloaded, "too many messages wait for the server");
     }
     const bool first = std::exchange(first_, false);
@@ -132,18 +141,34 @@ void http_transport::advance()
     const auto begins = [](const auto& each) {
         return each->method() == "notifications/initialized" && !each->settled();
     };
-    const auto takes_place = [](const auto& each) { return !each->settled() && !each->of_caller(); };
+    // Calls are as many as whoever sends them lets there be. What else callers say, such as answers to a server that asks without
+    // end, has places of its own, and holds up no ping.
+    const auto is_full = [this](bool of_callers, std::size_t most) {
+        const auto takes_place = [of_callers](const auto& each) {
+            return !each->settled() && is_alike(*each, of_callers);
+        };
+        return std::ranges::count_if(under_way_, takes_place) >= static_cast<std::ptrdiff_t>(most);
+    };
     while (!waiting_.empty() && std::ranges::none_of(under_way_, begins)) {
-        // Those of callers are as many as whoever sends them lets there be, and must not hold up a ping.
-        const bool full = std::ranges::count_if(under_way_, takes_place) >= std::ptrdiff_t{most_posts};
-        const auto next =
-            std::ranges::find_if(waiting_, [full](const auto& each) { return !full || each->of_caller(); });
+        const bool own_full = is_full(false, most_posts);
+        const bool notes_full = is_full(true, most_notes);
+        const auto next = std::ranges::find_if(waiting_, [=](const auto& each) {
+            return each->is_call() || !(each->of_caller() ? notes_full : own_full);
+        });
         if (next == waiting_.end()) {
             return;
         }
         under_way_.push_back(std::move(*next));
         waiting_.erase(next);
         under_way_.back()->begin();
+    }
+}
+
+void http_transport::answered_apart(std::uint64_t text_id)
+{
+    const auto is = [text_id](const auto& each) { return each->passed_unread() && each->answered_as() == text_id; };
+    if (const auto found = std::ranges::find_if(under_way_, is); found != under_way_.end()) {
+        (*found)->answered_apart();
     }
 }
 

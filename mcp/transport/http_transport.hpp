@@ -14,7 +14,9 @@
 namespace mcp {
 
 inline constexpr std::size_t most_posts = 16;  // messages of one connection under way at once, beside those of callers
-inline constexpr std::size_t most_waiting_posts = 256;  // behind them; over that send() fails with overloaded
+// The same of what callers say that is no request: there are as many connections as calls, to servers that may ask without end.
+inline constexpr std::size_t most_notes = 4;
+inline constexpr std::size_t most_waiting_posts = 256;  // behind either; over that send() fails with overloaded
 
 // There is nothing to connect: open() tells connected(), and lost() never comes. A message whose answer does not come in
 // time has failed(); a stream that ends before the answer is taken up again with its last event's id until then. What

@@ -106,18 +106,19 @@ private:
     }
     void ended(core::result<> how) override
     {
-        if (!how) {
-            return owner_.over(*this, how.error(), std::nullopt);
-        }
         if (taken()) {
             return owner_.over(*this, std::nullopt, std::nullopt);
         }
+        if (!how) {
+            return owner_.over(*this, how.error(), std::nullopt);
+        }
         const auto read = read_message(body_);
-        // A call that is refused says nothing of other calls.
+        // A call that is refused says nothing of other calls, and what the server says of it may be what the caller has said.
         const auto code = message_.of_caller ? errc::upstream_status : refusal_code(status_);
+        const auto quoted = message_.of_caller ? std::string{} : refusal_body(status_, body_, wire_.settings);
         owner_.over(
             *this,
-            core::upstream_error(code, refusal_ + refusal_body(status_, body_, wire_.settings)),
+            core::upstream_error(code, refusal_ + quoted),
             era_of_http_answer(status_, read ? &*read : nullptr)
         );
     }

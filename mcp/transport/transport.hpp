@@ -103,6 +103,9 @@ public:
     // Bytes that wait until the server takes them.
     virtual std::size_t queued() const noexcept { return 0; }
 
+    // A text of it that was read elsewhere (mcp/transport/apart_transport.hpp) is the answer to the request that has this id in its text.
+    virtual void answered_apart(std::uint64_t /*text_id*/) {}
+
     // Listens to what the server says unasked; `listen` is the request for it in the modern era, else empty. Nothing where
     // that comes by itself. A stream of the modern era that has ended is not made again unless this is called again.
     virtual void open_stream(outgoing listen) = 0;

@@ -1,6 +1,9 @@
 // Callers' requests of the modern era over streamable HTTP, which have another id in their text than they are told by.
 #include "mcp/protocol/read_text.hpp"
+#include "mcp/transport/apart_transport.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
+
+#include <boost/asio/post.hpp>
 
 #include <doctest/doctest.h>
 
@@ -77,6 +80,61 @@ TEST_CASE(
     }
 }
 
+TEST_CASE(
+    "A caller's long answer ends its exchange soon, wherever its id stands, though the server leaves the stream open"
+)
+{
+    const std::string long_text(mcp::read_at_once, 'x');
+    const auto before = R"({"jsonrpc":"2.0","id":1001,"result":{"a":")" + long_text + R"("}})";
+    const auto behind = R"({"jsonrpc":"2.0","result":{"a":")" + long_text + R"("},"id":1001})";
+    const auto progress =
+        R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"a":")" + long_text + R"("}})";
+    for (const auto& text : {before, behind}) {
+        scripted_agent agent{always(test_support::event_stream())};
+        callers_rig x{agent.url("/mcp")};
+        x.settings.linger = 20ms;
+        x.open(mcp::reading_apart(
+            http_factory(x.loop, x.client, x.settings),
+            [&x](std::string read, auto done) {
+                net::asio::post(x.loop.get_executor(), [read = std::move(read), done] {
+                    done(mcp::read_apart(read, {}));
+                });
+            },
+            8 * 1024 * 1024
+        ));
+        x.wire->settle(modern);
+        REQUIRE(x.wait_for("connected"));
+        REQUIRE(x.wire->send(of_caller(1, 1001)).has_value());
+        REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
+        REQUIRE(agent.wait_for_streams(1));
+        agent.send_event(progress);
+        REQUIRE(x.wait_for("received " + progress));
+        x.run_for(100ms);
+        CHECK(agent.closed_by_peer() == 0);
+        agent.send_event(text);
+        REQUIRE(x.wait_for("received " + text));
+        CHECK(x.wait_until([&] { return agent.closed_by_peer() == 1; }));
+        CHECK(x.told.size() == 3);
+    }
+}
+
+TEST_CASE("A piece of a caller's answer costs the loop one turn, and sets no timer anew")
+{
+    constexpr std::size_t pieces = 200;
+    scripted_agent agent{always(test_support::event_stream())};
+    callers_rig x{agent.url("/mcp")};
+    x.begin_modern();
+    REQUIRE(x.wire->send(of_caller(1, 1001)).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
+    REQUIRE(agent.wait_for_streams(1));
+    x.turns = 0;
+    for (std::size_t i = 0; i < pieces; ++i) {
+        agent.send_stream(":\n");
+        x.run_for(1ms);
+    }
+    CHECK(x.turns < 2 * pieces);
+}
+
 TEST_CASE("Callers' requests do not wait for one another")
 {
     scripted_agent agent{always(test_support::silence())};
@@ -86,6 +144,47 @@ TEST_CASE("Callers' requests do not wait for one another")
         REQUIRE(x.wire->send(of_caller(call, 1000 + call)).has_value());
     }
     CHECK(x.wait_until([&] { return agent.request_count() == mcp::most_posts + 4; }));
+}
+
+TEST_CASE("What callers say that is no request has a few places of its own, and neither calls nor pings wait for it")
+{
+    scripted_agent agent{always(test_support::silence())};
+    callers_rig x{agent.url("/mcp")};
+    x.open();
+    REQUIRE(x.wait_for("connected"));
+    const auto answer = [] {
+        mcp::outgoing message{R"({"jsonrpc":"2.0","id":"q","error":{"code":-32601,"message":"no"}})", 0, {}};
+        message.of_caller = true;
+        return message;
+    };
+    for (std::size_t i = 0; i < mcp::most_notes + mcp::most_waiting_posts; ++i) {
+        REQUIRE(x.wire->send(answer()).has_value());
+    }
+    CHECK(core::name(x.wire->send(answer()).error().code) == "overloaded");
+    REQUIRE(x.wire->send(ask(1, "ping")).has_value());
+    REQUIRE(x.wire->send(of_caller(2, 1002)).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == mcp::most_notes + 2; }));
+    x.run_for(20ms);
+    CHECK(agent.request_count() == mcp::most_notes + 2);
+}
+
+TEST_CASE("What a server says of a caller's request that it refuses is not told, since it may be the caller's")
+{
+    for (const int status : {400, 401, 403, 500}) {
+        CAPTURE(status);
+        scripted_agent agent;
+        agent.next(test_support::answer(
+            static_cast<unsigned>(status),
+            error_of(1001, -32602, "said"),
+            {{"Content-Type", "application/json"}}
+        ));
+        callers_rig x{agent.url("/mcp")};
+        x.begin_modern();
+        REQUIRE(x.wire->send(of_caller(1, 1003)).has_value());
+        REQUIRE(x.wait_until([&] { return x.told.size() == 2; }));
+        CHECK(x.told[1].starts_with("failed 1 upstream_status"));
+        CHECK(x.why_failed == "status " + std::to_string(status) + " to tools/call");
+    }
 }
 
 TEST_CASE("A cancellation ends the request whose number it has, whatever its text says")

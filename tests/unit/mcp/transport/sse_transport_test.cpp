@@ -3,6 +3,10 @@
 #include "tests/support/hostile_addresses.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
+#include <malloc.h>
+
+#include <algorithm>
+
 TEST_SUITE_BEGIN("mcp/transport/sse_transport");
 
 using namespace mcp_test;
@@ -145,6 +149,51 @@ TEST_CASE("a message that is not taken has failed, also when nothing at all come
         CHECK(it.x.wait_for(told));
         CHECK(it.x.told.size() == 1);
     }
+}
+
+TEST_CASE("What a server says where it has taken a message is not kept, and does not fail the message")
+{
+    SUBCASE("events without end")
+    {
+        constexpr std::size_t piece = 64 * 1024;
+        constexpr std::size_t pieces = 128;
+        connected_rig it{test_support::event_stream()};
+        REQUIRE(it.x.wire->send(ask(1, "tools/list")).has_value());
+        REQUIRE(it.x.wait_until([&] { return it.agent.request_count() == 2; }));
+        REQUIRE(it.agent.wait_for_streams(2));
+        const auto in_use = [] { return ::mallinfo2().uordblks + ::mallinfo2().hblkhd; };
+        const auto before = in_use();
+        auto most = before;
+        for (std::size_t i = 0; i < pieces; ++i) {
+            it.agent.send_stream(": " + std::string(piece, 'x') + "\n\n");
+            it.x.run_for(1ms);
+            most = std::max(most, in_use());
+        }
+        CHECK(it.agent.closed_by_peer() == 0);
+        CHECK(most - before < pieces * piece / 4);
+    }
+    SUBCASE("a body that is cut off")
+    {
+        auto cut = test_support::raw({"HTTP/1.1 202 Accepted\r\nContent-Length: 2\r\n\r\nx"});
+        cut.emplace_back(test_support::close_now{});
+        connected_rig it{cut};
+        REQUIRE(it.x.wire->send(ask(1, "tools/list")).has_value());
+        REQUIRE(it.x.wait_until([&] { return it.agent.request_count() == 2; }));
+        it.x.run_for(50ms);
+        CHECK(it.x.told.empty());
+        it.agent.send_event(result_of(1));
+        CHECK(it.x.wait_for("received " + result_of(1)));
+    }
+}
+
+TEST_CASE("What a server says without end where it refuses a message has the limit of any body")
+{
+    auto text = test_support::raw({"HTTP/1.1 400 Bad Request\r\nContent-Type: text/event-stream\r\n\r\n"});
+    text.insert(text.end(), 9, test_support::bytes{std::string(1024 * 1024, 'x')});
+    text.emplace_back(test_support::hold{});
+    connected_rig it{text};
+    REQUIRE(it.x.wire->send(ask(1, "tools/list")).has_value());
+    CHECK(it.x.wait_for("failed 1 message_too_large"));
 }
 
 TEST_CASE("A message over SSE that is redirected within the origin goes there, and so do those that follow")

@@ -135,13 +135,14 @@ public:
     void run_for(std::chrono::milliseconds some)
     {
         loop.io().restart();
-        loop.io().run_for(some);
+        turns += loop.io().run_for(some);
     }
 
     net::loop loop;
     net::exchange_client client{loop, "cardea/1"};
     mcp::http_settings settings;
     words told;
+    std::size_t turns = 0;  // of the loop: everything that was ready, and each timer that ended or was set anew
     std::string why_failed;
     std::function<void(const std::string&)> on_word;
     std::unique_ptr<mcp::transport> wire;
