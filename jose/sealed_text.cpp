@@ -12,8 +12,10 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 namespace jose {
 namespace {
@@ -42,16 +44,23 @@ const EVP_CIPHER* algorithm()
     return fetched.get();
 }
 
-// One for each thread, with the algorithm chosen once: each of the two would be an allocation for every text.
+// Lives as long as the process.
+EVP_CIPHER_CTX* new_context()
+{
+    context_owner made{EVP_CIPHER_CTX_new()};
+    require(made != nullptr && EVP_CipherInit_ex2(made.get(), algorithm(), nullptr, nullptr, 0, nullptr) == 1);
+    static std::mutex mutex;
+    static std::vector<context_owner> all;  // begins after OpenSSL, so that it ends before it
+    const std::lock_guard lock{mutex};
+    return all.emplace_back(std::move(made)).get();
+}
+
+// One for each thread, with the algorithm chosen once: each of the two would be an allocation for every text. It does not end with
+// its thread: to register what does needs memory, and without it glibc ends the process.
 EVP_CIPHER_CTX* context()
 {
-    const auto chosen = [] {
-        context_owner made{EVP_CIPHER_CTX_new()};
-        require(made != nullptr && EVP_CipherInit_ex2(made.get(), algorithm(), nullptr, nullptr, 0, nullptr) == 1);
-        return made;
-    };
-    thread_local const context_owner own = chosen();
-    return own.get();
+    thread_local EVP_CIPHER_CTX* const own = new_context();
+    return own;
 }
 
 int size_of(std::string_view text) noexcept
