@@ -1,6 +1,7 @@
 #include "jose/sealed_text.hpp"
 
 #include "core/ascii.hpp"
+#include "core/kept_until_exit.hpp"
 #include "jose/base64url.hpp"
 #include "jose/digest.hpp"
 #include "jose/openssl_owner.hpp"
@@ -12,10 +13,8 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <stdexcept>
 #include <utility>
-#include <vector>
 
 namespace jose {
 namespace {
@@ -44,22 +43,15 @@ const EVP_CIPHER* algorithm()
     return fetched.get();
 }
 
-// Lives as long as the process.
-EVP_CIPHER_CTX* new_context()
-{
-    context_owner made{EVP_CIPHER_CTX_new()};
-    require(made != nullptr && EVP_CipherInit_ex2(made.get(), algorithm(), nullptr, nullptr, 0, nullptr) == 1);
-    static std::mutex mutex;
-    static std::vector<context_owner> all;  // begins after OpenSSL, so that it ends before it
-    const std::lock_guard lock{mutex};
-    return all.emplace_back(std::move(made)).get();
-}
-
-// One for each thread, with the algorithm chosen once: each of the two would be an allocation for every text. It does not end with
-// its thread: to register what does needs memory, and without it glibc ends the process.
+// One for each thread, with the algorithm chosen once: each of the two would be an allocation for every text.
 EVP_CIPHER_CTX* context()
 {
-    thread_local EVP_CIPHER_CTX* const own = new_context();
+    const auto chosen = [] {
+        context_owner made{EVP_CIPHER_CTX_new()};
+        require(made != nullptr && EVP_CipherInit_ex2(made.get(), algorithm(), nullptr, nullptr, 0, nullptr) == 1);
+        return core::kept_until_exit(std::move(made));
+    };
+    thread_local EVP_CIPHER_CTX* const own = chosen();
     return own;
 }
 

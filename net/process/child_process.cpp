@@ -1,5 +1,6 @@
 #include "net/process/child_process.hpp"
 
+#include "core/kept_until_exit.hpp"
 #include "net/loop/fair_share.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -14,7 +15,6 @@
 #include <csignal>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
@@ -34,25 +34,12 @@ constexpr std::size_t most_remains = 4 * 1024 * 1024;
 // For a killed one to be gone: it takes as long only if its end is not in our hands.
 constexpr int patience_with_killed = 100;  // ms
 
-using read_piece = std::array<char, piece>;
-
-// Lives as long as the process.
-read_piece& new_read_buffer()
-{
-    static std::mutex mutex;
-    static std::vector<std::unique_ptr<read_piece>> all;
-    auto made = std::make_unique_for_overwrite<read_piece>();
-    const std::lock_guard lock{mutex};
-    return *all.emplace_back(std::move(made));
-}
-
 // What was read last on this thread, for as long as it is told. On the heap, because a thread that starts writes zeros to
-// all its thread-local memory, also a thread that has no child process. It does not end with its thread: to register what does needs
-// memory, and without it glibc ends the process.
-read_piece& read_buffer()
+// all its thread-local memory, also a thread that has no child process.
+std::array<char, piece>& read_buffer()
 {
-    thread_local read_piece& buffer = new_read_buffer();
-    return buffer;
+    thread_local auto* const buffer = core::kept_until_exit(std::make_unique_for_overwrite<std::array<char, piece>>());
+    return *buffer;
 }
 
 child_end end_of(const std::optional<siginfo_t>& info)
