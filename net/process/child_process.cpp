@@ -1,5 +1,6 @@
 #include "net/process/child_process.hpp"
 
+#include "core/kept_until_exit.hpp"
 #include "net/loop/fair_share.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -37,7 +38,7 @@ constexpr int patience_with_killed = 100;  // ms
 // all its thread-local memory, also a thread that has no child process.
 std::array<char, piece>& read_buffer()
 {
-    thread_local const auto buffer = std::make_unique_for_overwrite<std::array<char, piece>>();
+    thread_local auto* const buffer = core::kept_until_exit(std::make_unique_for_overwrite<std::array<char, piece>>());
     return *buffer;
 }
 

@@ -16,8 +16,10 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <mutex>
 #include <string_view>
 #include <system_error>
+#include <vector>
 
 namespace net {
 namespace {
@@ -195,11 +197,16 @@ rlimit descriptors_of_child()
 }
 
 // Children that could not be reaped when that was asked for.
-std::vector<pid_t>& held_children()
-{
-    thread_local std::vector<pid_t> held;
-    return held;
-}
+struct held_children {
+    std::mutex mutex;
+    std::vector<pid_t> all;
+
+    static held_children& of_process()
+    {
+        static held_children held;
+        return held;
+    }
+};
 
 // False: it is held.
 bool try_to_reap(pid_t child, siginfo_t& how)
@@ -212,6 +219,13 @@ bool try_to_reap(pid_t child, siginfo_t& how)
     return outcome != 0 || how.si_pid != 0;
 }
 
+void reap_held()
+{
+    auto& held = held_children::of_process();
+    const std::lock_guard lock{held.mutex};
+    std::erase_if(held.all, [ignored = siginfo_t{}](pid_t each) mutable { return try_to_reap(each, ignored); });
+}
+
 }  // namespace
 
 std::optional<siginfo_t> reap(pid_t child)
@@ -220,13 +234,15 @@ std::optional<siginfo_t> reap(pid_t child)
     if (try_to_reap(child, how)) {
         return how;
     }
-    held_children().push_back(child);
+    auto& held = held_children::of_process();
+    const std::lock_guard lock{held.mutex};
+    held.all.push_back(child);
     return std::nullopt;
 }
 
 core::result<spawned_child> spawn(const child_command& command)
 {
-    std::erase_if(held_children(), [ignored = siginfo_t{}](pid_t each) mutable { return try_to_reap(each, ignored); });
+    reap_held();
     const auto program = found_program(command);
     if (program.empty()) {
         return failure(command.program, "", ENOENT);

@@ -22,6 +22,7 @@ TEST_SUITE_BEGIN("flow/failing_calls" * doctest::skip(!flow::system_can_fail));
 namespace {
 
 const std::string quiet =
+    "overload: {lag: [1s, 1500ms, 2s]}\n"  // a busy machine is not what is tested
     "store: memory\nworkers: 1\ntimeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms}\ncards: {background: 0}\n"
     "defaults: {breaker: {failures: 1000000, volume: 1000000}}\n";
 
@@ -124,6 +125,31 @@ TEST_CASE("Whichever read or write fails, or socket cannot be opened, a call is 
             CHECK(outcome_of(gateway.admin_port(), test_support::request_text("GET", "/readyz")) == "200 ");
         }
     }
+    gateway.end();
+}
+
+TEST_CASE("What is interrupted without end by signals goes on: no call fails, and no time is longer")
+{
+    scripted_agent agent{card_or_answer};
+    faulty_gateway gateway{quiet + agent_at(agent)};
+    std::atomic<bool> over = false;
+    std::atomic<int> sent = 0;
+    std::thread storm{[&, id = gateway.process().id()] {
+        while (!over) {  // 10,000 a second
+            for (int i = 0; i < 10; ++i) {
+                ::kill(id, SIGURG);
+                ++sent;
+            }
+            std::this_thread::sleep_for(1ms);
+        }
+    }};
+    for (int i = 0; i < 300; ++i) {
+        CHECK(gateway.call().status == 200);
+        CHECK(test_support::request(gateway.port(), "GET", flow::card_target("a")).status == 200);
+    }
+    over = true;
+    storm.join();
+    CHECK(sent > 100);
     gateway.end();
 }
 

@@ -55,6 +55,7 @@ struct starved {
     explicit starved(const std::string& more = {})
         : gateway{
               more + "store: 'sqlite:" + disk.file("records.db") + "'\nworkers: 2\ncards: {background: 0}\n" +
+              "overload: {lag: [1s, 1500ms, 2s]}\n" +  // a busy machine is not what is tested
               "timeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms}\n" +
               "defaults: {breaker: {failures: 1000000, volume: 1000000}}\n" + "agents:\n  a: {url: '" +
               plain.url("/rpc") + "', timeout: 2s}\n  s: {url: '" + secure.url("/rpc") + "', tls: {ca_file: '" +
