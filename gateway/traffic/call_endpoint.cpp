@@ -162,9 +162,9 @@ net::routine<> call_endpoint::look(request_context& request)
         co_return;
     }
     if (request.agent->awaits_card) {
-        co_await await_card(request);
-        if (!may_call(request, name_of(scanned.call))) {
-            co_await respond_forbidden(request);
+        auto called = name_of(scanned.call);
+        const bool goes_on = co_await await_card_of_call(request, std::move(called));
+        if (!goes_on) {
             co_return;
         }
     }

@@ -2,9 +2,16 @@
 
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/call_attempts.hpp"
+#include "gateway/traffic/deadline_fields.hpp"
+#include "gateway/traffic/timed_ask.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
+
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
 
 namespace gateway::traffic {
 namespace {
@@ -18,6 +25,13 @@ bool lost_its_agent(const destination& to)
     return to.agent == ".well-known" || to.agent == "extendedAgentCard" ||
            (to.agent == "agent" && to.below == "/authenticatedExtendedCard") ||
            (to.agent == "v1" && to.below == "/card");
+}
+
+// Until when the caller waits, as it says itself.
+core::steady_time caller_deadline(const request_context& request, std::span<const std::string> fields)
+{
+    const auto asked = requested_deadline(request.caller.head().fields, fields);
+    return asked ? request.caller.started() + *asked : net::never;
 }
 
 }  // namespace
@@ -90,15 +104,37 @@ relay_call& endpoint::set_call(request_context& request, std::string_view body)
     return call;
 }
 
-net::routine<> endpoint::await_card(request_context& request)
+net::routine<core::result<>> endpoint::await_card(request_context& request)
 {
+    auto& caller = request.caller;
     auto asked = control_.card(request.agent->record.id);
-    const auto found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    const auto due = caller_deadline(request, settings_.deadlines.fields);
+    auto waited = ask_until(caller, due, control_.executor(), std::move(asked));
+    const auto found = co_await std::move(waited);
+    if (!found && caller.aborted()) {
+        co_return core::gateway_error(errc::draining, "card");
+    }
+    if (!found) {
+        co_return core::upstream_error(errc::upstream_timeout, "deadline");
+    }
     // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
-    static_cast<void>(found);
     if (const auto* known = known_.find(request.agent->record.id)) {
         request.set_agent(chosen_endpoint(known->entry, request));
     }
+    co_return core::result<>{};
+}
+
+net::routine<bool> endpoint::await_card_of_call(request_context& request, std::string method)
+{
+    auto waited = co_await await_card(request);
+    if (!waited) {
+        co_await respond_call_error(request, std::move(waited).error());
+    } else if (!may_call(request, method)) {
+        co_await respond_forbidden(request);
+    } else {
+        co_return true;
+    }
+    co_return false;
 }
 
 net::routine<> endpoint::translate(request_context& request, bridged asked)

@@ -43,8 +43,13 @@ protected:
     // a card there is a failure: that of control_services::card(), or loop_detected.
     net::routine<model::card_answer> obtain_card(request_context& request) const;
 
-    // For the first calls of the agent, which is set: waits for its card, which may say where calls go and what it speaks.
-    net::routine<> await_card(request_context& request);
+    // For the first calls of the agent, which is set: waits for its card, which may say where calls go and what it speaks. Fails with
+    // upstream_timeout if the caller's deadline comes first, and with draining.
+    net::routine<core::result<>> await_card(request_context& request);
+
+    // The same before a call with this JSON-RPC method. False: the request is answered, because of that or because the caller may not
+    // make the call where the agent is now.
+    net::routine<bool> await_card_of_call(request_context& request, std::string method);
 
     // What is asked of an agent that speaks another dialect.
     struct bridged {

@@ -98,7 +98,11 @@ net::routine<> extended_card_endpoint::look(request_context& request)
     }
     const bool relayed = fits_any(request.agent->record.relay_paths, to.below);
     if (request.agent->awaits_card && to.extended != extended_path::v02 && !relayed) {
-        co_await await_card(request);
+        auto waited = co_await await_card(request);
+        if (!waited) {
+            co_await respond_error(request, std::move(waited).error());
+            co_return;
+        }
     }
     const auto* through = interface_for(*request.agent, to);
     const auto caller = dialect_of(to.extended);

@@ -141,9 +141,9 @@ net::routine<> rest_endpoint::look(request_context& request)
         co_return;
     }
     if (request.agent->awaits_card) {
-        co_await await_card(request);
-        if (!may_call(request, a2a::name(name))) {
-            co_await respond_forbidden(request);
+        std::string called{a2a::name(name)};
+        const bool goes_on = co_await await_card_of_call(request, std::move(called));
+        if (!goes_on) {
             co_return;
         }
     }

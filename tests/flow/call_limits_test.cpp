@@ -18,6 +18,7 @@ using flow::call_body;
 using flow::call_text;
 using flow::relayed;
 using test_support::http_client;
+using test_support::scripted_agent;
 
 TEST_SUITE_BEGIN("flow/call limits");
 
@@ -165,6 +166,28 @@ TEST_CASE("A caller's deadline ends the call, and the agent gets what is left of
         return each.find(R"("detail":"deadline")") != each.npos;
     });
     CHECK(line.has_value());
+}
+
+TEST_CASE("A deadline counts while the first call waits for the agent's card, and the agent does not get the call")
+{
+    scripted_agent agent{[](const test_support::recorded_request& asked) {
+        return asked.method == "GET" ? test_support::silence() : test_support::answer_json(std::string{answered});
+    }};
+    auto settings = flow::quick_settings();
+    settings.cards.timeout = test_support::patience;
+    settings.agents.push_back(flow::a2a_agent("a", agent.url("/rpc")));
+    settings.agents[0].trust = core::card_trust::same_origin;
+    const flow::running_gateway gateway{std::move(settings)};
+    const auto begun = std::chrono::steady_clock::now();
+    const auto got = begin_call(gateway.port(), {{"x-request-timeout-ms", "200"}})->read_response();
+    flow::check_jsonrpc_error(got, flow::late, "1");
+    CHECK(std::chrono::steady_clock::now() - begun < test_support::patience / 2);
+    const auto line =
+        gateway.log().wait_for([](std::string_view each) { return each.find(R"("detail":"deadline")") != each.npos; });
+    CHECK(line.has_value());
+    for (const auto& each : agent.requests()) {
+        CHECK(each.method == "GET");
+    }
 }
 
 TEST_CASE("A deadline counts in the queue, and a value that is none is dropped")
