@@ -112,6 +112,11 @@ core::result<service> take_service()
     return out;
 }
 
+std::string counted(std::size_t number, const std::string& what)
+{
+    return std::to_string(number) + ' ' + what + (number == 1 ? "" : "s");
+}
+
 void print_warnings(const gateway::configuration& configured)
 {
     for (const auto& warning : configured.warnings) {
@@ -281,9 +286,10 @@ int validate(const gateway::cli::command_line& asked)
         complain(snapshot.error().detail);
         return exit_unusable;
     }
-    const auto agents = std::to_string(settings.agents.size()) + (settings.agents.size() == 1 ? " agent" : " agents");
     print_warnings(configured);
-    say(gateway::model::printable(asked.config_file) + ": " + agents + ", no problems\n\n" +
+    const auto& warnings = configured.warnings;
+    say(gateway::model::printable(asked.config_file) + ": " + counted(settings.agents.size(), "agent") + ", " +
+        (warnings.empty() ? "no problems" : counted(warnings.size(), "warning")) + "\n\n" +
         gateway::cli::access_table(settings));
     return EXIT_SUCCESS;
 }

@@ -143,6 +143,11 @@ check_series() {
     echo "test_prometheus: $count expressions of $1 were looked at"
 }
 
+# The page that Prometheus reads, while nearly every family has series.
+check_page() {
+    curl -sf "http://$admin/metrics" | promtool check metrics >"$scratch/promtool" 2>&1 || complain "promtool check metrics: $(cat "$scratch/promtool")"
+}
+
 check_alerts() {
     local expression
     while IFS= read -r expression; do
@@ -156,6 +161,7 @@ sleep 75 # a rate over a minute, of what the traffic begins with
 check_series panels
 check_series records
 check_alerts
+check_page
 [ "$bad" -eq 0 ] || { cat "$scratch/traffic" && cp "$scratch/log" build/test_prometheus.log; }
 
 disown "$agent" "$gateway" # bash reports the death of others

@@ -222,7 +222,7 @@ TEST_CASE("validate warns on stderr of what has no effect, and a client's own fi
     );
     const auto done = cardea({"validate", "-c", file});
     CHECK(done.code == 0);
-    CHECK(done.out.starts_with(file + ": 1 agent, no problems\n\nlistener "));
+    CHECK(done.out.starts_with(file + ": 1 agent, 2 warnings\n\nlistener "));
     const std::string no_effect = "has no effect: only MCP clients use it";
     CHECK(
         lines_of(done.err) ==
@@ -248,6 +248,7 @@ TEST_CASE("an open admin outside loopback is admin_exposed, in what validate say
     const auto validated = cardea({"validate", "-c", file.path()});
     CHECK(validated.code == 0);
     CHECK(validated.err == warning + " [admin_exposed]\n");
+    CHECK(validated.out.starts_with(file.path() + ": 0 agents, 1 warning\n\nlistener "));
     const auto started = cardea({"run", "-c", file.path()});
     CHECK(started.code == 2);
     const auto lines = lines_of(started.err);
