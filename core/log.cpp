@@ -7,6 +7,7 @@
 #include <charconv>
 #include <cstdio>
 #include <ctime>
+#include <new>
 
 namespace core {
 namespace {
@@ -91,8 +92,14 @@ format_log_line(wall_time now, log_level level, std::string_view event, std::ini
 
 void logger::write(log_level level, std::string_view event, std::initializer_list<log_field> fields) const
 {
-    if (enabled(level)) {
+    if (!enabled(level)) {
+        return;
+    }
+    try {
         sink_.write(format_log_line(std::chrono::system_clock::now(), level, event, fields));
+    } catch (const std::bad_alloc&) {
+        // Whoever logs may be on its way to refuse work for that very reason.
+        sink_.write(R"({"level":"error","event":"internal_error","where":"log","what":"no memory for a line"})");
     }
 }
 

@@ -123,6 +123,10 @@ net::task<> health_watch::ask_http(check_pointer of)
     request.timeout = of->settings.timeout;
     request.connect_timeout = of->settings.timeout;
     const auto answer = co_await fetcher_->fetch(std::move(request));
+    if (!answer && answer.error().code == core::errc::overloaded) {
+        finish(of, std::nullopt);  // says nothing of the agent
+        co_return;
+    }
     finish(of, answer && answer->status >= 200 && answer->status < 300);
 }
 
@@ -157,13 +161,13 @@ void health_watch::look_at_connections()
     }
 }
 
-void health_watch::finish(const check_pointer& of, bool passed)
+void health_watch::finish(const check_pointer& of, std::optional<bool> passed)
 {
     --running_;
     if (of->gone || stopped_) {
         return;
     }
-    if (const auto healthy = of->verdict.add(passed, of->settings)) {
+    if (const auto healthy = passed ? of->verdict.add(*passed, of->settings) : std::nullopt) {
         const auto& agent = *of->at;
         agent.reach->group->set_healthy(agent.number, *healthy);
         log_.write(

@@ -19,6 +19,7 @@
 #include <cstddef>
 #include <map>
 #include <memory>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -60,7 +61,7 @@ private:
     void look_at_connections();
     net::task<> ask_http(check_pointer of);
     net::task<> ask_for_card(check_pointer of);
-    void finish(const check_pointer& of, bool passed);
+    void finish(const check_pointer& of, std::optional<bool> passed);
     void look();
     void wait_for_next();
     double any_share();

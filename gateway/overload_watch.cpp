@@ -91,8 +91,9 @@ void overload_watch::turn()
 {
     const auto now = std::chrono::steady_clock::now();
     clock_.look(now);
+    const bool whole = net::memory_reserve::refill();  // before anything here needs memory
     auto sample = source_ ? source_() : look(now);
-    if (!net::memory_reserve::refill()) {
+    if (!whole) {
         sample.memory = everything;
     }
     const auto level = meter_.sample(sample.lag, sample.memory, now);

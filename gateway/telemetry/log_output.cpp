@@ -10,8 +10,9 @@
 #include <atomic>
 #include <cerrno>
 #include <condition_variable>
-#include <deque>
+#include <list>
 #include <mutex>
+#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -168,18 +169,21 @@ public:
     void write(std::string lines)
     {
         std::string oldest;
+        std::list<std::string> one;
+        one.push_back(std::move(lines));  // memory may be waited for: nobody else is to wait for that
         {
             const std::lock_guard lock{mutex_};
             if (waiting_.size() == most_) {
                 oldest = std::move(waiting_.front());
                 waiting_.pop_front();
             }
-            waiting_.push_back(std::move(lines));
+            waiting_.splice(waiting_.end(), one);
         }
         changed_.notify_one();
         pushed_out_.fetch_add(line_breaks(oldest), std::memory_order_relaxed);
     }
 
+    void lose(std::size_t lines) noexcept { pushed_out_.fetch_add(lines, std::memory_order_relaxed); }
     std::uint64_t dropped() const noexcept { return pushed_out_.load(std::memory_order_relaxed) + writer_.lost(); }
     bool failing() const noexcept { return writer_.failing(); }
     void set_form(line_form form) noexcept { writer_.set_form(form); }
@@ -211,7 +215,7 @@ private:
     descriptor_writer writer_;
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::deque<std::string> waiting_;  // none is empty
+    std::list<std::string> waiting_;  // none is empty
     bool ended_ = false;
     std::thread thread_;  // the last: it uses all the others
 };
@@ -228,11 +232,15 @@ void log_output::write(std::string_view lines)
     if (lines.empty()) {
         return;
     }
-    std::string text;
-    text.reserve(lines.size() + 1);
-    text += lines;
-    text += '\n';
-    implementation_->write(std::move(text));
+    try {
+        std::string text;
+        text.reserve(lines.size() + 1);
+        text += lines;
+        text += '\n';
+        implementation_->write(std::move(text));
+    } catch (const std::bad_alloc&) {
+        implementation_->lose(line_breaks(lines) + 1);
+    }
 }
 
 std::uint64_t log_output::dropped() const noexcept

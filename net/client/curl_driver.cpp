@@ -135,16 +135,13 @@ void curl_driver::remove(const curl_transfer& transfer)
     }
 }
 
-std::vector<std::shared_ptr<curl_transfer>> curl_driver::remove_all()
+std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> curl_driver::remove_all()
 {
-    std::vector<std::shared_ptr<curl_transfer>> all;
     lookups_.clear();
-    for (auto& [easy, transfer] : transfers_) {
+    for (const auto& [easy, transfer] : transfers_) {
         curl_multi_remove_handle(multi_.get(), easy);
-        all.push_back(std::move(transfer));
     }
-    transfers_.clear();
-    return all;
+    return std::exchange(transfers_, {});
 }
 
 int curl_driver::on_socket(CURL*, curl_socket_t socket, int directions, void* self, void*) noexcept
@@ -241,7 +238,8 @@ void curl_driver::act(curl_socket_t socket, int happened)
     }
     if (outcome == CURLM_OUT_OF_MEMORY || outcome == CURLM_INTERNAL_ERROR) {
         // It has forgotten a socket or a time, and would never say that a transfer is over.
-        for (const auto& lost : remove_all()) {
+        for (const auto& [easy, lost] : remove_all()) {
+            lost->without_memory();
             lost->over(CURLE_OUT_OF_MEMORY);
         }
     }

@@ -35,7 +35,7 @@ public:
     void remove(const curl_transfer& transfer);
 
     // Ends all.
-    std::vector<std::shared_ptr<curl_transfer>> remove_all();
+    std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> remove_all();
 
 private:
     using timer = boost::asio::basic_waitable_timer<

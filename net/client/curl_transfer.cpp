@@ -201,6 +201,11 @@ void curl_transfer::not_found(const error_code& why)
     text.copy(why_.data(), why_.size() - 1);
 }
 
+void curl_transfer::without_memory()
+{
+    refuse(core::errc::overloaded, "fetch: no memory");
+}
+
 // The address that libcurl connects to: what is checked here is not resolved again.
 curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_sockaddr* to) noexcept
 {

@@ -62,6 +62,9 @@ public:
     // There are none: over() follows.
     void not_found(const error_code& why);
 
+    // The gateway's own fault: over() follows.
+    void without_memory();
+
     // libcurl has ended it. May call nobody who could start, end or destroy anything.
     virtual void over(CURLcode code) = 0;
 

@@ -19,10 +19,13 @@ using http1::framing;
 
 constexpr unsigned most_interim_answers = 8;
 
-// A write that has failed, but not because the peer is gone: then it may have said why, and its end can be read.
+// A write that has failed, but not because the peer is gone: then it may have said why, and its end can be read. What a connection
+// failed of while it was idle is told to its next write.
 bool failed_here(error_code write) noexcept
 {
-    return write && write != asio::error::broken_pipe && write != asio::error::connection_reset;
+    return write && write != asio::error::broken_pipe && write != asio::error::connection_reset &&
+           write != asio::error::timed_out && write != asio::error::host_unreachable &&
+           write != asio::error::network_unreachable;
 }
 
 }  // namespace

@@ -47,7 +47,7 @@ public:
     }
     ~engine()
     {
-        for (const auto& transfer : driver_.remove_all()) {
+        for (const auto& [easy, transfer] : driver_.remove_all()) {
             abort(*transfer, fetcher_ended);
         }
     }

@@ -70,6 +70,9 @@ void buffer_pool::unmap::operator()(char* slab) const noexcept
 
 void buffer_pool::add_slab()
 {
+    slabs_.reserve(slabs_.size() + 1);
+    small_.reserve((slabs_.size() + 1) * slab_blocks);  // give() has room
+    large_.reserve(kept_large);
     auto* const bytes = map_slab(slab_blocks * small_block);
     slabs_.emplace_back(bytes);
     ASAN_POISON_MEMORY_REGION(bytes, slab_blocks * small_block);

@@ -17,7 +17,10 @@ namespace {
 std::array<std::atomic<void*>, pieces> kept{};
 std::atomic<bool> keeping = false;
 
+using namespace std::chrono_literals;
+
 constexpr std::chrono::milliseconds pause{1};
+constexpr std::chrono::seconds forgotten{1};  // the waits before that
 
 // Past malloc(): what it frees stays with the arena of one thread.
 void* take_piece() noexcept
@@ -26,19 +29,25 @@ void* take_piece() noexcept
     return memory == MAP_FAILED ? nullptr : memory;
 }
 
-// For a little of what others free. False: this thread has waited long enough.
+// For a little of what others free. False: this thread has waited long enough; its next allocation waits as long again. Counted, not
+// timed: a thread that the system lets stand still has not waited.
 bool wait() noexcept
 {
     using clock = std::chrono::steady_clock;
-    thread_local clock::time_point begun{};
     thread_local clock::time_point last{};
+    thread_local auto waits = 0ms;
     const auto now = clock::now();
-    if (now - last > 20 * pause) {  // another allocation
-        begun = now;
+    if (now - last > forgotten) {
+        waits = 0ms;
     }
     last = now;
+    if (waits >= patience) {
+        waits = 0ms;
+        return false;
+    }
     std::this_thread::sleep_for(pause);
-    return now - begun < patience;
+    waits += pause;
+    return true;
 }
 
 void put_back(void* memory, std::atomic<void*>& place) noexcept
@@ -131,7 +140,6 @@ bool give_up() noexcept
             return true;
         }
     }
-    refill();
     return keeping && wait();
 }
 

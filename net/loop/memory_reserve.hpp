@@ -10,8 +10,10 @@
 namespace net::memory_reserve {
 
 inline constexpr std::size_t pieces = 256;
-inline constexpr std::size_t piece = 16 * 1024;            // bytes of addresses: nothing is resident
-inline constexpr std::chrono::milliseconds patience{500};  // of a thread, when nothing is left
+inline constexpr std::size_t piece = 16 * 1024;  // bytes of addresses: nothing is resident
+
+// How long a thread waits, when nothing is left: all its waits, until it has not waited for a second or has failed.
+inline constexpr std::chrono::milliseconds patience{500};
 
 // Once, before there are threads and before OpenSSL is used. Without it there is no reserve, and what allocates fails as it always
 // does.
