@@ -8,6 +8,7 @@
 #include <exception>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <optional>
 #include <string>
 #include <thread>
@@ -95,23 +96,42 @@ std::chrono::milliseconds time_of_a_handover()
     return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now() - begun);
 }
 
+// A hand-over that has begun, and the two processes of it.
+struct halfway : killed {
+    pid_t old = gateways.now();
+    pid_t next = -1;
+
+    halfway()
+    {
+        CHECK(becomes_true([&] {
+            next = started_by(old).value_or(-1);
+            return next > 0;
+        }));
+        gateways.note(next);
+    }
+};
+
+// Each moment of a hand-over: `kill_one` is called then, with a hand-over of its own.
+void at_each_moment(const std::function<void(halfway& all)>& kill_one)
+{
+    const auto whole = time_of_a_handover();
+    for (int moment = 0; moment < moments; ++moment) {
+        CAPTURE(moment);
+        halfway all;
+        std::this_thread::sleep_for(whole * moment / moments);
+        kill_one(all);
+    }
+}
+
 }  // namespace
 
 TEST_CASE(
     "If the new process is killed before it serves, the old one goes on; the store is whole at whatever moment it is"
 )
 {
-    const auto whole = time_of_a_handover();
     int went_on = 0;
-    for (int moment = 0; moment < moments; ++moment) {
-        CAPTURE(moment);
-        killed all;
-        const auto old = all.gateways.now();
-        std::optional<pid_t> next;
-        CHECK(becomes_true([&] { return (next = started_by(old)).has_value(); }));
-        all.gateways.note(*next);
-        std::this_thread::sleep_for(whole * moment / moments);
-        ::kill(*next, SIGKILL);
+    at_each_moment([&](halfway& all) {
+        ::kill(all.next, SIGKILL);
         if (all.asking.read_response().status == 409) {
             ++went_on;
             CHECK(serves(all.gateways.admin_port()));
@@ -119,29 +139,21 @@ TEST_CASE(
             all.gateways.hand_over();
             CHECK(all.knows_all());
         } else {
-            CHECK(becomes_true([&] { return has_ended(old); }));
+            CHECK(becomes_true([&] { return has_ended(all.old); }));
             CHECK(all.starts_again());
         }
-    }
+    });
     CHECK(went_on > 0);
 }
 
 TEST_CASE("If the old process is killed at whatever moment, the new one serves all that was written")
 {
-    const auto whole = time_of_a_handover();
-    for (int moment = 0; moment < moments; ++moment) {
-        CAPTURE(moment);
-        killed all;
-        const auto old = all.gateways.now();
-        std::optional<pid_t> next;
-        CHECK(becomes_true([&] { return (next = started_by(old)).has_value(); }));
-        all.gateways.note(*next);
-        std::this_thread::sleep_for(whole * moment / moments);
-        ::kill(old, SIGKILL);
-        CHECK(becomes_true([&] { return has_ended(old) && serves(all.gateways.admin_port()); }));
+    at_each_moment([](halfway& all) {
+        ::kill(all.old, SIGKILL);
+        CHECK(becomes_true([&] { return has_ended(all.old) && serves(all.gateways.admin_port()); }));
         CHECK(all.knows_all());
-        CHECK_MESSAGE(!has_ended(*next), all.gateways.first().err());
-    }
+        CHECK_MESSAGE(!has_ended(all.next), all.gateways.first().err());
+    });
 }
 
 TEST_SUITE_END();
