@@ -1,5 +1,7 @@
 #include "gateway/mcp_path/program_exchange.hpp"
 
+#include "net/loop/outbox.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <utility>
@@ -18,6 +20,8 @@ public:
         of_->wake_ = nullptr;
         if (!of_->over_ || of_->begins_) {
             const auto there = of_->there_;
+            // Behind what was asked, and also from a loop that no longer runs.
+            net::tell_now(of_->here_, there);
             net::asio::post(there, [of = std::move(of_)] { of->left(); });
         }
     }
@@ -31,12 +35,12 @@ public:
         if (of_->over_) {
             of_->begins_ = false;
         }
-        net::asio::post(of_->there_, [of = of_] { of->reached(); });
+        net::tell(of_->here_, of_->there_, [of = of_] { of->reached(); });
     }
 
     void stream() override
     {
-        net::asio::post(of_->there_, [of = of_] { of->begin_stream(); });
+        net::tell(of_->here_, of_->there_, [of = of_] { of->begin_stream(); });
     }
 
 private:
@@ -206,7 +210,7 @@ void program_exchange::left()
 void program_exchange::send(model::program_batch batch)
 {
     batch.translated = translated_;
-    net::asio::post(here_, [self = shared_from_this(), sent = std::move(batch)]() mutable {
+    net::tell(there_, here_, [self = shared_from_this(), sent = std::move(batch)]() mutable {
         self->came(std::move(sent));
     });
 }

@@ -2,8 +2,7 @@
 
 #include "gateway/model/agent_record.hpp"
 #include "mcp/translation/legacy_request.hpp"
-
-#include <boost/asio/post.hpp>
+#include "net/loop/outbox.hpp"
 
 #include <chrono>
 #include <utility>
@@ -83,7 +82,7 @@ program_plane::open(model::program_request asked, net::executor here, net::signa
 {
     auto exchange = std::make_shared<program_exchange>(there_, here, wake, is_call(asked) ? calls_ : nullptr);
     auto reader = exchange->reader();
-    net::asio::post(there_, [this, exchange = std::move(exchange), asked = std::move(asked)] {
+    net::tell(here, there_, [this, exchange = std::move(exchange), asked = std::move(asked)] {
         carry_out(asked, *exchange);
     });
     return reader;

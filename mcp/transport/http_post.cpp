@@ -16,40 +16,25 @@ http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing message, 
       owner_{owner},
       message_{std::move(message)},
       first_{first},
-      events_{static_cast<std::size_t>(wire.settings.server.max_message)},
-      deadline_{wire.on.io()},
-      pause_{wire.on.io()}
+      events_{static_cast<std::size_t>(wire.settings.server.max_message)}
 {
+    wire_.on.timers().add(*this);
     await(patience_for(message_, wire_.settings.server));
 }
 
 void http_post::await(core::duration patience)
 {
     patience_ = patience;
-    heard_ = std::chrono::steady_clock::now();
     if (message_.method == "subscriptions/listen" && !settled_) {
         return;  // nothing has to happen for it to be alive
     }
-    wait_until(heard_ + patience);
+    set_due(wire_.on.now() + patience);
 }
 
-void http_post::wait_until(core::steady_time when)
-{
-    deadline_.expires_at(when);
-    deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
-        if (!cancelled && !alive.expired()) {
-            on_deadline();
-        }
-    });
-}
-
-void http_post::on_deadline()
+void http_post::on_due()
 {
     if (settled_) {
         return owner_.over(*this, std::nullopt, std::nullopt);
-    }
-    if (const auto due = heard_ + patience_; due > std::chrono::steady_clock::now()) {
-        return wait_until(due);
     }
     fail(core::upstream_error(errc::upstream_timeout, "no answer to " + message_.method));
 }
@@ -103,7 +88,9 @@ void http_post::headed(const net::exchange_head& head)
     }
     message_.text.clear();
     status_ = head.status;
-    refusal_ = refusal_text(head, message_.method, wire_.settings);
+    if (!is_good()) {
+        refusal_ = refusal_text(head, message_.method, wire_.settings);
+    }
     json_ = head.has_type("application/json");
     streams_ = status_ == 200 && head.has_type("text/event-stream");
     if (streams_) {
@@ -112,7 +99,7 @@ void http_post::headed(const net::exchange_head& head)
     if (!take_session_id(head)) {
         return refuse("the session's id is not visible ASCII");
     }
-    if (message_.id == 0 && status_ >= 200 && status_ < 300) {
+    if (message_.id == 0 && is_good()) {
         settled_ = true;
         await(wire_.settings.linger);
         owner_.settled(*this);
@@ -122,7 +109,7 @@ void http_post::headed(const net::exchange_head& head)
 void http_post::took(std::string_view piece)
 {
     if (message_.of_caller && !settled_) {
-        heard_ = std::chrono::steady_clock::now();  // the patience is with silence
+        await(patience_);  // of silence
     }
     if (!streams_) {
         body_ += piece;
@@ -245,8 +232,9 @@ void http_post::stream_ended(core::result<> how)
             how ? core::upstream_error(errc::upstream_reset, "the stream ended before the answer") : how.error()
         );
     }
-    pause_.expires_after(wire_.settings.pause(events_.retry()));
-    pause_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
+    auto& pause = pause_.emplace(wire_.on.io());
+    pause.expires_after(wire_.settings.pause(events_.retry()));
+    pause.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired()) {
             resume();
         }
@@ -263,7 +251,7 @@ void http_post::resume()
 
 void http_post::judge()
 {
-    const bool good = status_ >= 200 && status_ < 300 && !resuming_;
+    const bool good = is_good() && !resuming_;
     if (good && json_ && passes_unread(body_)) {
         return pass_unread();
     }
@@ -321,7 +309,7 @@ std::optional<era> http_post::era_said_by(const message* answer) const
 
 void http_post::judge_refusal(const message* answer)
 {
-    const bool good = status_ >= 200 && status_ < 300;
+    const bool good = is_good();
     const std::string request = message_.method.empty() ? "an answer" : message_.method;
     auto detail = good ? "what came is no answer to " + request : refusal_;
     // A call that is refused says nothing of other calls, and what the server says of it may be what the caller has said.

@@ -4,6 +4,7 @@
 
 #include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
+#include "net/loop/deadlines.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -32,7 +33,7 @@ protected:
     ~http_post_owner() = default;
 };
 
-class http_post final : private net::exchange_observer {
+class http_post final : private net::exchange_observer, private net::timed {
 public:
     // Waits from now on. `first`: nothing went over this connection before. References outlive it.
     http_post(http_wire& wire, http_post_owner& owner, outgoing message, bool first);
@@ -64,7 +65,9 @@ private:
     void headed(const net::exchange_head& head) override;
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
+    void on_due() override;
 
+    bool is_good() const noexcept { return status_ >= 200 && status_ < 300; }
     void start();
     bool follow(const net::exchange_head& head);
     bool take_session_id(const net::exchange_head& head);
@@ -85,9 +88,7 @@ private:
     void resume();
     void fail(core::error why, std::optional<era> says = std::nullopt);
     void refuse(std::string why);
-    void on_deadline();
     void await(core::duration patience);
-    void wait_until(core::steady_time when);
 
     http_wire& wire_;
     http_post_owner& owner_;
@@ -100,14 +101,12 @@ private:
     bool unread_ = false;
     unsigned status_ = 0;
     http_course course_;
-    std::string refusal_;  // what the head says, should it be a refusal
+    std::string refusal_;  // what the head says, of a refusal
     bool json_ = false;
     std::string body_;  // of what is no stream
     event_reader events_;
     core::duration patience_{};
-    core::steady_time heard_{};  // since then it waits
-    loop_timer deadline_;
-    loop_timer pause_;  // before a stream is taken up again
+    std::optional<loop_timer> pause_;  // before a stream is taken up again
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     std::unique_ptr<net::exchange> exchange_;
 };

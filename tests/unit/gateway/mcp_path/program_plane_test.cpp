@@ -337,6 +337,7 @@ TEST_CASE("Callers on a loop of their own are told there")
     net::loop callers;
     net::signal wake;
     const auto reader = x.plane.open(x.asked(program_act::begin, "", opening), callers.get_executor(), wake);
+    callers.io().poll();
     std::thread control{[&] { x.poll(); }};
     control.join();
     CHECK_FALSE(reader->take().has_value());

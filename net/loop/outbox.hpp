@@ -1,0 +1,23 @@
+// What one loop has for another, which gets all of it together. A post to a loop that sleeps wakes its thread inside Asio's lock, and
+// a thread that wakes on the same processor then waits for that lock: of a call that crosses to another loop and back that is a third.
+#pragma once
+
+#include "net/loop/types.hpp"
+
+#include <cstddef>
+#include <functional>
+
+namespace net {
+
+// No loop runs more than this that another one has for it without a look at what else it has to do.
+inline constexpr std::size_t most_told_together = 32;
+
+// Runs `what` on `there`, in the order of these calls for the two loops: when `here` has done what is ready now, or once
+// most_told_together wait. On the thread of `here`.
+void tell(executor here, executor there, std::function<void()> what);
+
+// What waits for `there` goes to it now, so that what is posted next comes behind it. On the thread of `here`, also when that no
+// longer runs.
+void tell_now(executor here, executor there);
+
+}  // namespace net
