@@ -41,7 +41,7 @@ void publish_agents(agent_audience audience, std::string public_base)
     });
     audience.registry.set_publisher([audience](const std::string& id, std::shared_ptr<const model::agent_entry> agent) {
         if (agent != nullptr && agent->calls) {
-            agent->calls->set_limits(agent->limits);
+            agent->calls->set_limits(agent->terms->limits);
         }
         for (const auto& each : audience.workers) {
             each->publish_agent(id, agent);

@@ -53,7 +53,7 @@ void health_watch::set_agent(const std::string& id, const std::shared_ptr<const 
         checks_.erase(known);
     }
     const auto how = agent == nullptr ? core::health_check::none : model::health_check_of(agent->record, defaults_);
-    const bool checked = how != core::health_check::none && agent->reach != nullptr && agent->reach->group != nullptr;
+    const bool checked = how != core::health_check::none && agent->reach != nullptr;
     const auto settings = checked ? core::health_of(agent->record, defaults_) : core::health_settings{};
     const bool stays = checked && !before.empty() && before.front()->at->reach == agent->reach &&
                        before.front()->settings == settings && before.front()->how == how;

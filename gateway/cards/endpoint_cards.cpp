@@ -23,7 +23,7 @@ bool silent(core::errc why) noexcept
 std::vector<std::string> card_order(const model::agent_entry& agent, core::steady_time now)
 {
     const auto& all = core::rules_of(agent.record).upstreams;
-    if (all.empty() || agent.reach == nullptr || agent.reach->group == nullptr) {
+    if (all.empty() || agent.reach == nullptr) {
         return {agent.record.url};
     }
     std::vector<std::string> order;

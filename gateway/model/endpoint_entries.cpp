@@ -46,7 +46,7 @@ std::size_t endpoint_count(const agent_entry& agent) noexcept
 
 core::steady_time again_at(const agent_entry& agent, core::steady_time now) noexcept
 {
-    if (agent.reach != nullptr && agent.reach->group != nullptr) {
+    if (agent.reach != nullptr) {
         return agent.reach->group->again_at(now);
     }
     return agent.breaker == nullptr ? now : agent.breaker->again_at(now);

@@ -86,8 +86,10 @@ void set_gate(agent_entry& entry, const entry_defaults& defaults)
 {
     reach::gate_shelf own;
     auto& shelf = defaults.gates != nullptr ? *defaults.gates : own;
-    entry.limits = core::limits_of(entry.record, defaults.calls);
-    entry.calls = shelf.get(entry.record.id, entry.limits);
+    entry.terms = shelf.share(
+        {core::limits_of(entry.record, defaults.calls), core::retry_of(entry.record, defaults.endpoints.retry)}
+    );
+    entry.calls = shelf.get(entry.record.id, entry.terms->limits);
 }
 
 // What a record is made into at one of its addresses.
@@ -141,22 +143,22 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     return std::nullopt;
 }
 
-// Of entries that are called over HTTP.
+// Of entries that are called over HTTP. Null: one, which nobody checks.
 std::shared_ptr<reach::agent_reach> reach_of(std::span<const agent_entry> entries, const entry_defaults& defaults)
 {
     const auto& record = entries.front().record;
     const auto& rules = core::rules_of(record);
+    if (entries.size() == 1 && health_check_of(record, defaults.endpoints.health) == core::health_check::none) {
+        return nullptr;
+    }
     reach::reach_terms terms{
-        .retry = core::retry_of(record, defaults.endpoints.retry),
         .rules =
             {.balance = rules.balance.value_or(defaults.endpoints.balance),
              .failback = rules.failback.value_or(defaults.endpoints.failback)},
         .members = {}
     };
-    if (entries.size() > 1 || health_check_of(record, defaults.endpoints.health) != core::health_check::none) {
-        for (const auto& each : entries) {
-            terms.members.push_back({each.breaker, std::hash<std::string>{}(each.upstream->key + each.upstream->path)});
-        }
+    for (const auto& each : entries) {
+        terms.members.push_back({each.breaker, std::hash<std::string>{}(each.upstream->key + each.upstream->path)});
     }
     reach::reach_shelf own;
     auto& shelf = defaults.reaches != nullptr ? *defaults.reaches : own;

@@ -54,11 +54,12 @@ struct agent_entry {
     core::duration head_timeout{};
     std::shared_ptr<reach::breaker>
         breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
-    std::shared_ptr<reach::agent_reach> reach;   // of all its endpoints, one for all threads; null as the breaker
-    const endpoint_entries* siblings = nullptr;  // that hold this entry; null: the agent has one endpoint
-    std::size_t number = 0;                      // of its endpoint, from 0
-    std::shared_ptr<reach::call_gate> calls;     // the same, of the agent; has its limits once it is published
-    core::call_limits limits;
+    std::shared_ptr<reach::agent_reach>
+        reach;  // of all its endpoints, one for all threads; null: there is one, which nobody checks
+    const endpoint_entries* siblings = nullptr;      // that hold this entry; null: the agent has one endpoint
+    std::size_t number = 0;                          // of its endpoint, from 0
+    std::shared_ptr<reach::call_gate> calls;         // the same, of the agent; has its limits once it is published
+    std::shared_ptr<const reach::call_terms> terms;  // of these calls; null as they
     std::shared_ptr<const mcp::name_filters>
         filters;  // of an MCP server that hides or renames something; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()

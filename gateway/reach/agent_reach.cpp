@@ -5,10 +5,7 @@ namespace {
 
 bool fits(const agent_reach& known, const reach_terms& terms)
 {
-    if (known.retries.settings() != terms.retry || (known.group == nullptr) != terms.members.empty()) {
-        return false;
-    }
-    return known.group == nullptr || (known.group->rules() == terms.rules && known.group->consists_of(terms.members));
+    return known.group->rules() == terms.rules && known.group->consists_of(terms.members);
 }
 
 }  // namespace
@@ -18,10 +15,7 @@ std::shared_ptr<agent_reach> reach_shelf::get(const std::string& agent, const re
     auto& place = known_[agent];
     auto found = place.lock();
     if (found == nullptr || !fits(*found, terms)) {
-        found = std::make_shared<agent_reach>(terms.retry);
-        if (!terms.members.empty()) {
-            found->group = std::make_unique<endpoint_group>(terms.rules, terms.members, now);
-        }
+        found = std::make_shared<agent_reach>(std::make_unique<endpoint_group>(terms.rules, terms.members, now));
         place = found;
     }
     if (known_.size() > most_) {

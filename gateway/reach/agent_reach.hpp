@@ -1,9 +1,8 @@
-// What all threads know together of how an agent is reached, and which of them still have it: as breaker_shelf for endpoints, so here
+// What all threads know together of how an agent with several endpoints, or one that is checked, is reached, and which of them still have it: as breaker_shelf for endpoints, so here
 // for agents.
 #pragma once
 
 #include "gateway/reach/endpoint_group.hpp"
-#include "gateway/reach/retry_ledger.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -14,19 +13,12 @@
 namespace gateway::reach {
 
 struct agent_reach {
-    explicit agent_reach(const core::retry_settings& settings) noexcept
-        : retries{settings}
-    {
-    }
-
-    retry_ledger retries;
-    std::unique_ptr<endpoint_group> group;  // null: one endpoint, which nobody checks
+    std::unique_ptr<endpoint_group> group;  // not null
 };
 
 struct reach_terms {
-    core::retry_settings retry;
     group_rules rules;
-    std::vector<endpoint_group::member> members;  // empty: there is no group
+    std::vector<endpoint_group::member> members;  // at least one
 };
 
 // One thread.

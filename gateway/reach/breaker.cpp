@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <new>
 
 namespace gateway::reach {
 namespace {
@@ -58,12 +59,44 @@ struct breaker::word {
     }
 };
 
-breaker::breaker(const breaker_settings& settings, core::steady_time now, random_source random) noexcept
-    : settings_{settings},
+breaker::breaker(const shared_settings& settings, core::steady_time now, random_source random) noexcept
+    : settings_{settings.all},
       from_{now},
-      random_{random},
-      recent_{now, settings.window}
+      random_{random}
 {
+}
+
+breaker::breaker(const breaker_settings& settings, core::steady_time now, random_source random)
+    : breaker{shared_settings{std::make_shared<const breaker_settings>(settings)}, now, random}
+{
+}
+
+breaker::~breaker()
+{
+    delete recent_.load(std::memory_order_acquire);
+}
+
+// Without memory for the counts the ratio opens nothing.
+void breaker::count(core::steady_time now, counted call) noexcept
+{
+    auto* known = recent_.load(std::memory_order_acquire);
+    if (known == nullptr) {
+        std::unique_ptr<sliding_counts> made{new (std::nothrow) sliding_counts{from_, settings_->window}};
+        if (made == nullptr) {
+            return;
+        }
+        if (recent_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
+            known = made.release();
+        }
+    }
+    known->add(now, call);
+}
+
+void breaker::forget_calls() noexcept
+{
+    if (auto* const known = recent_.load(std::memory_order_acquire)) {
+        known->clear();
+    }
 }
 
 std::uint64_t breaker::millis(core::steady_time now) const noexcept
@@ -146,11 +179,11 @@ breaker_change breaker::worked(permit of, core::steady_time now) noexcept
 {
     auto is = load();
     if (!of.trial_ && is.epoch == of.epoch_) {
-        recent_.add(now, {1, 0});
+        count(now, {1, 0});
     }
     while (is.epoch == of.epoch_) {
         if (of.trial_) {
-            recent_.clear();  // what was before the opening says nothing now
+            forget_calls();  // what was before the opening says nothing now
             if (swap(is, is.next(phase::closed, 0, 0))) {
                 return breaker_change::closed;
             }
@@ -172,7 +205,7 @@ breaker_change breaker::failed(permit of, call_end how, core::steady_time now, r
 {
     const bool counts = !of.trial_ && load().epoch == of.epoch_;
     if (counts) {
-        recent_.add(now, {1, 1});
+        count(now, {1, 1});
     }
     const bool by_ratio = counts && over_ratio(now) && (gate == nullptr || gate->enter());
     const auto change = count_failure(of, how, now, by_ratio);
@@ -188,7 +221,7 @@ breaker_change breaker::count_failure(permit of, call_end how, core::steady_time
     while (is.epoch == of.epoch_) {
         auto then = is;
         ++then.value;
-        const bool opens = of.trial_ || then.value >= settings_.failures || by_ratio;
+        const bool opens = of.trial_ || then.value >= settings_->failures || by_ratio;
         if (opens) {
             then = opened_after(is, how, now);
         }
@@ -204,21 +237,22 @@ breaker_change breaker::count_failure(permit of, call_end how, core::steady_time
 
 bool breaker::over_ratio(core::steady_time now) const noexcept
 {
-    const auto recent = recent_.sum(now);
-    return recent.all >= settings_.volume &&
-           static_cast<double>(recent.marked) >= settings_.ratio * static_cast<double>(recent.all);
+    const auto* const known = recent_.load(std::memory_order_acquire);
+    const auto recent = known == nullptr ? counted{} : known->sum(now);
+    return recent.all >= settings_->volume &&
+           static_cast<double>(recent.marked) >= settings_->ratio * static_cast<double>(recent.all);
 }
 
 core::duration breaker::cooldown_after(std::uint64_t openings) const noexcept
 {
-    return std::min(settings_.cooldown * static_cast<std::int64_t>(openings), settings_.max_cooldown);
+    return std::min(settings_->cooldown * static_cast<std::int64_t>(openings), settings_->max_cooldown);
 }
 
 breaker::word breaker::opened_after(const word& was, call_end how, core::steady_time now) const noexcept
 {
     const auto row = std::min(was.row + 1, largest(row_bits));
     if (how == call_end::unreachable) {
-        return was.next(phase::unreachable, row, millis(now + settings_.probe));
+        return was.next(phase::unreachable, row, millis(now + settings_->probe));
     }
     const auto whole = cooldown_after(row);
     const auto off = static_cast<double>(whole.count()) * most_jitter * random_();
@@ -246,7 +280,7 @@ void breaker::probed(bool connected, core::steady_time begun) noexcept
         if (connected) {
             then = is.next(phase::half_open, is.row, 0);
         } else {
-            then.value = millis(begun + settings_.probe);
+            then.value = millis(begun + settings_->probe);
         }
         if (swap(is, then)) {
             return;
@@ -258,7 +292,7 @@ bool breaker::close() noexcept
 {
     auto is = load();
     while (is.is != phase::closed) {
-        recent_.clear();
+        forget_calls();
         if (swap(is, is.next(phase::closed, 0, 0))) {
             return true;
         }

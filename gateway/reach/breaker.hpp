@@ -9,7 +9,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <utility>
 
 namespace gateway::reach {
 
@@ -41,8 +43,19 @@ public:
     // Gives 0 to less than 1: what is taken off a cooldown, in fifths of it. Any thread.
     using random_source = double (*)();
 
+    // Settings that breakers share; not null.
+    struct shared_settings {
+        explicit shared_settings(std::shared_ptr<const breaker_settings> given) noexcept
+            : all{std::move(given)}
+        {
+        }
+        std::shared_ptr<const breaker_settings> all;
+    };
+
     // `now`: any time before all others that it is given, and not more than 30 years before them.
-    breaker(const breaker_settings& settings, core::steady_time now, random_source random) noexcept;
+    breaker(const shared_settings& settings, core::steady_time now, random_source random) noexcept;
+    breaker(const breaker_settings& settings, core::steady_time now, random_source random);
+    ~breaker();
     breaker(const breaker&) = delete;
     breaker& operator=(const breaker&) = delete;
 
@@ -83,7 +96,7 @@ public:
 
     breaker_state state() const noexcept;
     std::uint64_t openings() const noexcept { return openings_.load(std::memory_order_relaxed); }
-    const breaker_settings& settings() const noexcept { return settings_; }
+    const breaker_settings& settings() const noexcept { return *settings_; }
 
 private:
     enum class phase : std::uint8_t { closed, open, unreachable, half_open };
@@ -99,13 +112,16 @@ private:
     breaker_change count_failure(permit of, call_end how, core::steady_time now, bool by_ratio) noexcept;
     void released(permit of) noexcept;
     bool over_ratio(core::steady_time now) const noexcept;
+    void count(core::steady_time now, counted call) noexcept;
+    void forget_calls() noexcept;
 
-    breaker_settings settings_;
+    std::shared_ptr<const breaker_settings> settings_;
     core::steady_time from_;
     random_source random_;
     std::atomic<std::uint64_t> word_{0};
     std::atomic<std::uint64_t> openings_{0};
-    sliding_counts recent_;
+    std::atomic<sliding_counts*> recent_{nullptr
+    };  // owned; made with the first call, because most agents of a large gateway rest
 };
 
 }  // namespace gateway::reach

@@ -19,7 +19,10 @@ breaker_shelf::get(const std::string& endpoint, const core::breaker_settings& se
     auto& place = known_[endpoint];
     auto found = place.lock();
     if (found == nullptr || found->settings() != settings) {
-        found = std::make_shared<breaker>(settings, now, any_share);
+        if (latest_ == nullptr || *latest_ != settings) {
+            latest_ = std::make_shared<const core::breaker_settings>(settings);
+        }
+        found = std::make_shared<breaker>(breaker::shared_settings{latest_}, now, any_share);
         place = found;
     }
     if (known_.size() > most_) {

@@ -22,7 +22,8 @@ public:
 
 private:
     std::unordered_map<std::string, std::weak_ptr<breaker>> known_;
-    std::size_t most_ = 64;  // beyond them those that nobody has are forgotten
+    std::shared_ptr<const core::breaker_settings> latest_;  // mostly those of the next one too
+    std::size_t most_ = 64;                                 // beyond them those that nobody has are forgotten
 };
 
 }  // namespace gateway::reach

@@ -1,5 +1,7 @@
 #include "gateway/reach/call_gate.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <new>
 #include <utility>
 
@@ -12,12 +14,17 @@ std::uint64_t ticket_of(const call_waiter& waiter) noexcept
     return reinterpret_cast<std::uintptr_t>(&waiter);  // NOLINT(*-reinterpret-cast)
 }
 
+std::uint32_t number_of(std::uint64_t limit) noexcept
+{
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(limit, std::numeric_limits<std::uint32_t>::max()));
+}
+
 }  // namespace
 
 call_gate::call_gate(const core::call_limits& limits, clock now) noexcept
-    : limit_{limits.in_flight},
-      length_{limits.queue},
-      most_streams_{limits.streams},
+    : limit_{number_of(limits.in_flight)},
+      length_{number_of(limits.queue)},
+      most_streams_{number_of(limits.streams)},
       now_{now}
 {
 }
@@ -32,9 +39,9 @@ call_gate::~call_gate()
 
 void call_gate::set_limits(const core::call_limits& limits)
 {
-    limit_.store(limits.in_flight, std::memory_order_relaxed);
-    length_.store(limits.queue, std::memory_order_relaxed);
-    most_streams_.store(limits.streams, std::memory_order_relaxed);
+    limit_.store(number_of(limits.in_flight), std::memory_order_relaxed);
+    length_.store(number_of(limits.queue), std::memory_order_relaxed);
+    most_streams_.store(number_of(limits.streams), std::memory_order_relaxed);
     carry_on();
 }
 

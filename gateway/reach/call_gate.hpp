@@ -6,6 +6,7 @@
 #include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "gateway/reach/fair_queue.hpp"
+#include "gateway/reach/retry_ledger.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -74,6 +75,9 @@ public:
     bool begin_stream() noexcept;
     void end_stream() noexcept { streams_.fetch_sub(1, std::memory_order_relaxed); }
 
+    // Which calls may be sent again.
+    retry_ledger& retries() noexcept { return retries_; }
+
     std::size_t in_flight() const noexcept { return state_.load(std::memory_order_relaxed) & in_flight_bits; }
     std::size_t waiting() const noexcept { return state_.load(std::memory_order_relaxed) / one_waiting; }
     std::size_t streams() const noexcept { return streams_.load(std::memory_order_relaxed); }
@@ -109,14 +113,15 @@ private:
     bool take_place(bool past_queue) noexcept;
 
     std::atomic<std::uint64_t> state_{0};  // calls in flight, and above them calls in the queue
-    std::atomic<std::uint64_t> limit_;
-    std::atomic<std::uint64_t> length_;  // of the queue
-    std::atomic<std::uint64_t> most_streams_;
-    std::atomic<std::uint64_t> streams_{0};
+    std::atomic<std::uint32_t> limit_;
+    std::atomic<std::uint32_t> length_;  // of the queue
+    std::atomic<std::uint32_t> most_streams_;
+    std::atomic<std::uint32_t> streams_{0};
     std::atomic<std::uint32_t> turns_{0};  // not 0: a thread is in carry_on(), which alone touches room_
     std::atomic<errand*> errands_{nullptr};
     std::unique_ptr<waiting_room> room_;
     clock now_;
+    retry_ledger retries_;
 };
 
 }  // namespace gateway::reach

@@ -4,6 +4,14 @@
 
 namespace gateway::reach {
 
+std::shared_ptr<const call_terms> gate_shelf::share(const call_terms& terms)
+{
+    if (latest_ == nullptr || *latest_ != terms) {
+        latest_ = std::make_shared<const call_terms>(terms);
+    }
+    return latest_;
+}
+
 std::shared_ptr<call_gate> gate_shelf::get(const std::string& agent, const core::call_limits& limits)
 {
     auto& place = known_[agent];

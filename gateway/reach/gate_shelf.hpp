@@ -2,6 +2,7 @@
 // One thread.
 #pragma once
 
+#include "core/endpoint_rules.hpp"
 #include "gateway/reach/call_gate.hpp"
 
 #include <cstddef>
@@ -11,8 +12,19 @@
 
 namespace gateway::reach {
 
+// What the calls of an agent go by.
+struct call_terms {
+    core::call_limits limits;
+    core::retry_settings retry;
+
+    friend bool operator==(const call_terms&, const call_terms&) = default;
+};
+
 class gate_shelf {
 public:
+    // Equal terms that were asked for one after the other, as those of most agents are, are one.
+    std::shared_ptr<const call_terms> share(const call_terms& terms);
+
     // The one of this agent if somebody still has it, by the limits that it has; else another one with these limits.
     std::shared_ptr<call_gate> get(const std::string& agent, const core::call_limits& limits);
 
@@ -20,6 +32,7 @@ public:
 
 private:
     std::unordered_map<std::string, std::weak_ptr<call_gate>> known_;
+    std::shared_ptr<const call_terms> latest_;
     std::size_t most_ = 64;  // beyond them those that nobody has are forgotten
 };
 

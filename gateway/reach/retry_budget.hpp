@@ -13,17 +13,15 @@ class retry_budget {
 public:
     static constexpr std::uint64_t always = 3;  // in each second
 
-    // `share`: 0 to 1 of the calls.
-    retry_budget(double share, core::steady_time now) noexcept;
+    explicit retry_budget(core::steady_time now) noexcept;
 
     void add_call(core::steady_time now) noexcept { recent_.add(now, {1, 0}); }
 
-    // True: the call may be sent again, and that is counted. Threads that ask at once may be refused for each other, and are
-    // never admitted beyond the budget.
-    bool take(core::steady_time now) noexcept;
+    // True: the call may be sent again, and that is counted. `share`: 0 to 1 of the calls. Threads that ask at once may be refused for
+    // each other, and are never admitted beyond the budget.
+    bool take(double share, core::steady_time now) noexcept;
 
 private:
-    double share_;
     sliding_counts recent_;  // calls, and retries
 };
 

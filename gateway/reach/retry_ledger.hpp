@@ -3,7 +3,6 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "core/endpoint_rules.hpp"
 #include "gateway/reach/retry_budget.hpp"
 
 #include <atomic>
@@ -13,10 +12,7 @@ namespace gateway::reach {
 
 class retry_ledger {
 public:
-    explicit retry_ledger(const core::retry_settings& settings) noexcept
-        : settings_{settings}
-    {
-    }
+    retry_ledger() = default;
     ~retry_ledger() { delete budget_.load(std::memory_order_acquire); }
     retry_ledger(const retry_ledger&) = delete;
     retry_ledger& operator=(const retry_ledger&) = delete;
@@ -29,22 +25,19 @@ public:
     }
 
     // As retry_budget::take(); calls before the first one that asks do not count.
-    bool take(core::steady_time now)
+    bool take(double share, core::steady_time now)
     {
         auto* budget = budget_.load(std::memory_order_acquire);
         if (budget == nullptr) {
-            auto made = std::make_unique<retry_budget>(settings_.budget, now);
+            auto made = std::make_unique<retry_budget>(now);
             if (budget_.compare_exchange_strong(budget, made.get(), std::memory_order_acq_rel)) {
                 budget = made.release();
             }
         }
-        return budget->take(now);
+        return budget->take(share, now);
     }
 
-    const core::retry_settings& settings() const noexcept { return settings_; }
-
 private:
-    core::retry_settings settings_;
     std::atomic<retry_budget*> budget_{nullptr};  // owned
 };
 

@@ -148,7 +148,7 @@ net::routine<core::result<>> call_admission::wait(request_context& request) cons
     auto& gate = *agent->calls;
     const auto begun = std::chrono::steady_clock::now();
     const auto& deadline = request.call->deadline;  // NOLINT(*-optional-access): only what is relayed comes here
-    const auto until = std::min(begun + agent->limits.wait, deadline.due);
+    const auto until = std::min(begun + agent->terms->limits.wait, deadline.due);
     const auto waiter = std::make_shared<queued_call>(caller.owner().get_executor(), caller.clock().wake());
     exchange_wait waiting{caller, request.call->streaming};
     gate.join(waiter, caller_of(request));

@@ -65,8 +65,8 @@ void call_attempts::begin(core::steady_time now)
 {
     tried_ = 0;
     sent_ = 0;
-    if (call_.agent->reach != nullptr) {
-        call_.agent->reach->retries.add_call(now);
+    if (call_.agent->calls != nullptr) {
+        call_.agent->calls->retries().add_call(now);
     }
 }
 
@@ -74,7 +74,7 @@ bool call_attempts::admit(core::steady_time now)
 {
     landed();
     const auto* reach = call_.agent->reach.get();
-    if (reach == nullptr || reach->group == nullptr) {
+    if (reach == nullptr) {
         const bool passes = permit_.take(call_.agent, now);
         record_.attempts += passes ? 1 : 0;
         return passes;
@@ -125,12 +125,12 @@ bool call_attempts::again(const failure& why, core::steady_time now)
         return true;
     }
     ++sent_;
-    auto* reach = call_.agent->reach.get();
+    const auto& agent = *call_.agent;
     const bool lost = why.code == errc::upstream_reset && why.connected && !why.answer_began;
-    if (!lost || !call_.repeatable || call_.passed || reach == nullptr) {
+    if (!lost || !call_.repeatable || call_.passed || agent.calls == nullptr) {
         return false;
     }
-    if (sent_ >= reach->retries.settings().attempts || !reach->retries.take(now)) {
+    if (sent_ >= agent.terms->retry.attempts || !agent.calls->retries().take(agent.terms->retry.budget, now)) {
         return false;
     }
     move(now);  // without another endpoint: to the same one

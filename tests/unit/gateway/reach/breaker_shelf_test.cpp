@@ -59,4 +59,16 @@ TEST_CASE("The shelf does not grow with endpoints that come and go")
     }
 }
 
+TEST_CASE("Breakers that go by equal settings share them, so that one of many agents that rest is small")
+{
+    breaker_shelf shelf;
+    const auto first = shelf.get("a", {}, start);
+    const auto second = shelf.get("b", {}, start);
+    const auto other = shelf.get("c", {.failures = 2}, start);
+    CHECK(&first->settings() == &second->settings());
+    CHECK(&first->settings() != &other->settings());
+    CHECK(other->settings().failures == 2);
+    CHECK(sizeof(gateway::reach::breaker) <= 64);
+}
+
 TEST_SUITE_END();

@@ -198,6 +198,17 @@ TEST_CASE("A gate that goes away lets go of the calls in its queue")
     CHECK(left.expired());
 }
 
+TEST_CASE("Agents whose calls go by equal terms share them")
+{
+    gate_shelf shelf;
+    const auto first = shelf.share({limits(1, 2), {}});
+    CHECK(shelf.share({limits(1, 2), {}}) == first);
+    const auto other = shelf.share({limits(1, 2), {.attempts = 3}});
+    CHECK(other != first);
+    CHECK(other->retry.attempts == 3);
+    CHECK(other->limits.queue == 2);
+}
+
 TEST_CASE("A shelf keeps the gate of an agent while somebody has it, with the limits that it has")
 {
     gate_shelf shelf;
