@@ -1,5 +1,5 @@
-// What all threads know together of how an agent with several endpoints, or one that is checked, is reached, and which of them still have it: as breaker_shelf for endpoints, so here
-// for agents.
+// What all threads know together of how an agent with several endpoints, or with one that is checked, is reached, and which of them
+// still have it: as breaker_shelf for endpoints, so here for agents.
 #pragma once
 
 #include "gateway/reach/endpoint_group.hpp"

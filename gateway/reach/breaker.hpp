@@ -120,8 +120,8 @@ private:
     random_source random_;
     std::atomic<std::uint64_t> word_{0};
     std::atomic<std::uint64_t> openings_{0};
-    std::atomic<sliding_counts*> recent_{nullptr
-    };  // owned; made with the first call, because most agents of a large gateway rest
+    // Owned; made with the first call, because most agents of a large gateway rest.
+    std::atomic<sliding_counts*> recent_{nullptr};
 };
 
 }  // namespace gateway::reach
