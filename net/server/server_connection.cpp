@@ -132,23 +132,12 @@ routine<> server_connection::guarded_handle()
         handler_.failed(fault);
         close_ = true;
         if (!answered()) {
-            auto why = core::gateway_error(code, fault);
-            co_await refuse_fault(std::move(why));
+            co_await handler_.refuse(*this, core::gateway_error(code, fault));
         } else {
             cut();
         }
     } else if (!answered() && !caller_left()) {
         handler_.failed("a handler returned without an answer");
-        cut();
-    }
-}
-
-// Without memory for a refusal the answer is cut.
-routine<> server_connection::refuse_fault(core::error fault)
-{
-    try {
-        co_await handler_.refuse(*this, std::move(fault));
-    } catch (const std::bad_alloc&) {
         cut();
     }
 }

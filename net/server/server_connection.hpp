@@ -189,7 +189,6 @@ private:
     routine<core::result<>> read_head();
     routine<bool> serve_one();
     routine<> guarded_handle();
-    routine<> refuse_fault(core::error fault);
     routine<> linger();
     routine<> drop_rest();
     routine<bool> dropped_some(core::steady_time until);
