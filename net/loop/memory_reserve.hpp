@@ -13,7 +13,7 @@ inline constexpr std::size_t pieces = 256;
 inline constexpr std::size_t piece = 16 * 1024;  // bytes of addresses: nothing is resident
 
 // How long a thread waits, when nothing is left: all its waits, until it has not waited for a second or has failed.
-inline constexpr std::chrono::milliseconds patience{500};
+inline constexpr std::chrono::milliseconds patience{5000};
 
 // Once, before there are threads and before OpenSSL is used. Without it there is no reserve, and what allocates fails as it always
 // does.
