@@ -11,7 +11,7 @@ namespace net::memory_reserve {
 
 inline constexpr std::size_t pieces = 256;
 inline constexpr std::size_t piece = 16 * 1024;            // bytes of addresses: nothing is resident
-inline constexpr std::chrono::milliseconds patience{500};  // of a thread, when nothing is left
+inline constexpr std::chrono::seconds patience{5};  // of a thread, when nothing is left
 
 // Once, before there are threads and before OpenSSL is used. Without it there is no reserve, and what allocates fails as it always
 // does.
