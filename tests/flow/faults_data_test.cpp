@@ -161,7 +161,10 @@ TEST_CASE("A reset after any byte of an answer never looks whole to the caller")
         CAPTURE(limit);
         x.proxy.set({.to_caller = {.limit = limit}});
         const auto outcome = outcome_of(x);
-        CHECK((outcome == "502 upstream_reset" || outcome == "cut"));
+        CAPTURE(outcome);
+        // Before the first byte the connection itself may not have been there.
+        const bool refused = limit == 0 && outcome == "502 upstream_refused";
+        CHECK((refused || outcome == "502 upstream_reset" || outcome == "cut"));
     }
     x.proxy.heal();
     CHECK(x.recovery() <= 1s);
