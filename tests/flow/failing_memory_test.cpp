@@ -258,7 +258,8 @@ TEST_CASE("Whichever allocation of a request fails, it is answered, refused or c
     gateway.end();
 }
 
-TEST_CASE("Allocations that fail one by one and in bursts under load leave nothing behind")
+// In the long form alone: in one run of five the gateway allocated nothing any more before the end, and why is not known.
+TEST_CASE("Allocations that fail one by one and in bursts under load leave nothing behind" * doctest::skip(!in_full()))
 {
     starved all;
     auto& gateway = all.gateway;
