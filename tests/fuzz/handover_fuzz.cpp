@@ -46,7 +46,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 {
     const std::string_view bytes{reinterpret_cast<const char*>(data), size};
     const auto whole = read(bytes, bytes.size() + 1);
-    for (const std::size_t piece : {1, 2, 3, 5, 7}) {
+    for (const std::size_t piece : {1U, 2U, 3U, 5U, 7U}) {
         tests::require(read(bytes, piece) == whole, "the pieces do not matter", bytes);
     }
     std::string again;
