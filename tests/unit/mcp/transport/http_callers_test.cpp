@@ -118,7 +118,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("A piece of a caller's answer costs the loop one turn, and sets no timer anew")
+TEST_CASE("A piece of a caller's answer costs one turn of the loop, and starts no timer again")
 {
     constexpr std::size_t pieces = 200;
     scripted_agent agent{always(test_support::event_stream())};

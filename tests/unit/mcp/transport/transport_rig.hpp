@@ -142,7 +142,7 @@ public:
     net::exchange_client client{loop, "cardea/1"};
     mcp::http_settings settings;
     words told;
-    std::size_t turns = 0;  // of the loop: everything that was ready, and each timer that ended or was set anew
+    std::size_t turns = 0;  // of the loop; a timer that ends or is started again is one
     std::string why_failed;
     std::function<void(const std::string&)> on_word;
     std::unique_ptr<mcp::transport> wire;

@@ -315,7 +315,7 @@ net::routine<> distrust_and_forget(rig& r, core::duration unused, bool expected)
     const auto used = r.loop.now();
     auto& side = ended->side();
     r.pool.give_back(std::move(ended));
-    // The loop comes to know of both in one turn, before a sweep of its own.
+    // The loop sees both in one turn, before its next sweep.
     disturb(ended_there, true);
     disturb(busy_there, false);
     while (busy->side().received().empty()) {
