@@ -164,13 +164,13 @@ hash_value gate::hash_of(const credential& found)
 
 caller gate::keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now)
 {
-    const auto left = std::min<core::wall_time::duration>(
+    // What has ended by now is remembered all the same: it was no guess.
+    const auto left = std::clamp<core::wall_time::duration>(
         accepted.until - std::chrono::system_clock::now(),
+        core::wall_time::duration::zero(),
         model::longest_acceptance
     );
-    if (left > core::wall_time::duration::zero()) {
-        accepted_.insert(hash, accepted.owner, now + std::chrono::duration_cast<core::steady_time::duration>(left));
-    }
+    accepted_.insert(hash, accepted.owner, now + std::chrono::duration_cast<core::steady_time::duration>(left));
     return std::move(accepted.owner);
 }
 

@@ -395,19 +395,20 @@ TEST_CASE("an agent needs no credential of access.providers to notify, and its p
     const json body{
         {"jsonrpc", "2.0"},
         {"id", 7},
-        {"method", "CreateTaskPushNotificationConfig"},
-        {"params", {{"taskId", "1"}, {"url", receiver.url("/")}}}
+        {"method", "tasks/pushNotificationConfig/set"},
+        {"params", {{"taskId", "1"}, {"pushNotificationConfig", {{"url", receiver.url("/")}}}}}
     };
     auto headers = ci;
     headers.emplace_back("Content-Type", "application/json");
     REQUIRE(request(gateway.port(), "POST", "/agents/secret", headers, body.dump()).status == 200);
-    // Other agents at this address are asked for other things.
+    // Its card says 0.3: this is the method that it gets, also before the card is read. Other agents at this address are
+    // asked for other things.
     const auto calls = calls_of(agent_itself);
     const auto made = std::ranges::find_if(calls, [](const std::string& each) {
-        return each.find("CreateTaskPushNotificationConfig") != std::string::npos;
+        return each.find("tasks/pushNotificationConfig/set") != std::string::npos;
     });
     REQUIRE(made != calls.end());
-    const auto config = parsed(*made)["params"];
+    const auto config = parsed(*made)["params"]["pushNotificationConfig"];
     for (int i = 0; i < 3; ++i) {
         const auto told = request(
             gateway.port(),
