@@ -221,9 +221,20 @@ private:
         const auto whole = answer_length(one.received);
         if (whole > 0 && one.received.size() >= whole) {
             latencies_.push_back(std::chrono::duration_cast<microseconds>(clock::now() - one.due).count());
+            if (is_last(one.received)) {
+                ::close(one.socket);
+                one = {};
+                return;
+            }
             one.received.clear();
             idle_.push_back(one.socket);
         }
+    }
+
+    // A connection carries no more calls than its server allows.
+    static bool is_last(std::string_view answer)
+    {
+        return answer.substr(0, answer.find("\r\n\r\n")).find("\r\nConnection: close") != std::string_view::npos;
     }
 
     void drop(call& one)
