@@ -81,7 +81,7 @@ admin_guard::refuse(net::server_connection& caller, std::string_view path, admin
     if (auto known = gate.identify(caller, address)) {
         owner = std::move(*known);
     } else {
-        owner = co_await gate.ask(caller, address);
+        owner = co_await gate.ask(caller, address, net::never);
     }
     std::optional<errc> failure;
     if (!owner) {

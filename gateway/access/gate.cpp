@@ -1,11 +1,13 @@
 #include "gateway/access/gate.hpp"
 
 #include "net/loop/ask.hpp"
+#include "net/server/timed_ask.hpp"
 
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <exception>
 #include <utility>
 
 namespace gateway::access {
@@ -66,7 +68,8 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
     return keep(hash, std::move(**judged), now);
 }
 
-net::routine<core::result<caller>> gate::ask(net::server_connection& connection, std::string_view address)
+net::routine<core::result<caller>>
+gate::ask(net::server_connection& connection, std::string_view address, core::steady_time due)
 {
     const auto failures = failures_;
     const auto read = plan_->reader().read(connection.head());
@@ -76,31 +79,55 @@ net::routine<core::result<caller>> gate::ask(net::server_connection& connection,
         co_return core::gateway_error(core::errc::internal, "a question about no credential");
     }
     const auto hash = hash_of(*found);
-    core::result<caller> owner{caller{}};
-    if (const auto same = questions_.find(hash); same != questions_.end()) {
-        // Many calls with one token are no guesses: they take one place of their address.
-        owner = co_await question::wait(same->second);
-    } else {
-        const failure_limit::question under_way{*failures, address};
-        auto presented = presented_as(*found);
-        presented.sender = number_of(address);
-        asked_question asked{*this, hash};
-        owner = co_await verify(std::move(presented), hash, connection);
-        asked.answer(owner);
+    const auto same = questions_.find(hash);
+    const bool shares = same != questions_.end();
+    const auto about = shares ? same->second : begin(*found, hash, address, connection.owner());
+    const auto owner = co_await question::wait(about, connection, due);
+    if (!owner) {
+        co_return net::gave_up(connection);
     }
-    if (!owner && owner.error().code == core::errc::unauthenticated) {
-        accepted_.forget(hash);
+    if (shares && !*owner && owner->error().code == core::errc::unauthenticated) {
         failures->note_failure(address, connection.owner().now());
     }
-    co_return owner;
+    co_return *owner;
 }
 
-net::routine<core::result<caller>>
-gate::verify(model::presented_credential presented, hash_value hash, net::server_connection& connection)
+std::shared_ptr<gate::question>
+gate::begin(const credential& found, const hash_value& hash, std::string_view address, net::loop& here)
+{
+    auto about = std::make_shared<question>();
+    auto presented = presented_as(found);
+    presented.sender = number_of(address);
+    asking what{about, hash, std::move(presented), std::string{address}, here};
+    net::start(settle(std::move(what)), [about](const std::exception_ptr& failure) {
+        if (failure && !about->answered()) {
+            about->fail(failure);
+        }
+    });
+    return about;
+}
+
+// Asks the question, and answers it to those who still wait, or to nobody: the next request has the answer too, and what is refused
+// was a guess all the same.
+net::routine<> gate::settle(asking what)
+{
+    const auto failures = failures_;
+    // Many calls with one token are no guesses: they take one place of their address.
+    const failure_limit::question under_way{*failures, what.address};
+    const asked_question asked{*this, what};
+    auto owner = co_await verify(std::move(what.presented), what.hash, what.here);
+    if (!owner && owner.error().code == core::errc::unauthenticated) {
+        accepted_.forget(what.hash);
+        failures->note_failure(what.address, what.here.now());
+    }
+    what.about->answer(std::move(owner));
+}
+
+net::routine<core::result<caller>> gate::verify(model::presented_credential presented, hash_value hash, net::loop& here)
 {
     const auto plan = plan_;
     auto asked = control_.verify(std::move(presented));
-    auto accepted = co_await net::ask(control_.executor(), connection.owner().get_executor(), std::move(asked));
+    auto accepted = co_await net::ask(control_.executor(), here.get_executor(), std::move(asked));
     if (!accepted) {
         co_return std::move(accepted).error();
     }
@@ -110,25 +137,22 @@ gate::verify(model::presented_credential presented, hash_value hash, net::server
     if (plan != plan_) {
         co_return std::move(accepted->owner);  // of settings that have ended: not for the next request
     }
-    co_return keep(hash, std::move(*accepted), connection.owner().now());
+    co_return keep(hash, std::move(*accepted), here.now());
 }
 
-gate::asked_question::asked_question(gate& of, const hash_value& hash)
+gate::asked_question::asked_question(gate& of, const asking& what)
     : gate_{of},
-      hash_{hash}
+      what_{what}
 {
-    gate_.questions_.emplace(hash_, question_);
+    gate_.questions_.emplace(what_.hash, what_.about);
 }
 
 gate::asked_question::~asked_question()
 {
     // Another plan may have begun, with questions of its own.
-    const auto own = gate_.questions_.find(hash_);
-    if (own != gate_.questions_.end() && own->second == question_) {
+    const auto own = gate_.questions_.find(what_.hash);
+    if (own != gate_.questions_.end() && own->second == what_.about) {
         gate_.questions_.erase(own);
-    }
-    if (!question_->answered()) {
-        question_->answer(core::gateway_error(core::errc::internal, "the question about a credential failed"));
     }
 }
 

@@ -9,6 +9,7 @@
 #include "gateway/access/keyed_hash.hpp"
 #include "gateway/access/shared_question.hpp"
 #include "gateway/model/control_services.hpp"
+#include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
 
@@ -17,6 +18,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace gateway::access {
@@ -46,30 +48,40 @@ public:
     // question takes time, see ask(). `address` is the caller's.
     std::optional<core::result<caller>> identify(net::server_connection& connection, std::string_view address);
 
-    // The same with every question that has to be asked; requests with one credential share one. Both outlive the routine.
-    net::routine<core::result<caller>> ask(net::server_connection& connection, std::string_view address);
+    // The same with every question that has to be asked; requests with one credential share one, which goes on when a request
+    // waits no more for it. Fails also as net::gave_up(), at `due`. Connection and address outlive the routine.
+    net::routine<core::result<caller>>
+    ask(net::server_connection& connection, std::string_view address, core::steady_time due);
 
 private:
     using question = shared_question<core::result<caller>>;
 
-    // Answers the question about a credential whatever becomes of it, and ends it.
+    // Who asks what, and from where.
+    struct asking {
+        std::shared_ptr<question> about;
+        hash_value hash;
+        model::presented_credential presented;
+        std::string address;
+        net::loop& here;
+    };
+
+    // Among the questions under way, as long as it stands.
     class asked_question {
     public:
-        asked_question(gate& of, const hash_value& hash);
+        asked_question(gate& of, const asking& what);
         ~asked_question();
         asked_question(const asked_question&) = delete;
         asked_question& operator=(const asked_question&) = delete;
 
-        void answer(core::result<caller> value) { question_->answer(std::move(value)); }
-
     private:
         gate& gate_;
-        hash_value hash_;
-        std::shared_ptr<question> question_ = std::make_shared<question>();
+        const asking& what_;
     };
 
-    net::routine<core::result<caller>>
-    verify(model::presented_credential presented, hash_value hash, net::server_connection& connection);
+    std::shared_ptr<question>
+    begin(const credential& found, const hash_value& hash, std::string_view address, net::loop& here);
+    net::routine<> settle(asking what);
+    net::routine<core::result<caller>> verify(model::presented_credential presented, hash_value hash, net::loop& here);
     core::result<caller> owner_of(net::server_connection& connection);
     hash_value hash_of(const credential& found);
     caller keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now);

@@ -11,6 +11,8 @@ model::access_outcome outcome_of(const core::result<caller>& owner) noexcept
         case core::errc::bad_request:
             return model::access_outcome::ambiguous;
         case core::errc::access_unavailable:
+        case core::errc::upstream_timeout:  // the caller waited no longer
+        case core::errc::draining:
             return model::access_outcome::unavailable;
         case core::errc::rate_limited:
             return model::access_outcome::limited;

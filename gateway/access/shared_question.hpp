@@ -1,44 +1,83 @@
-// A question that several routines wait for, while one of them asks it. One thread.
+// A question that the requests of several connections wait for, each until its own time, while somebody asks it. One thread.
 #pragma once
 
+#include "core/clock.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/signal.hpp"
+#include "net/server/timed_ask.hpp"
 
+#include <deque>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <utility>
-#include <vector>
 
 namespace gateway::access {
 
 template <class Answer>
 class shared_question {
 public:
-    // For those who wait; each goes on inside this call, and may let go of the question. Once.
+    // For those who wait; each goes on inside these calls, and may let go of the question, which whoever calls holds. Once.
     void answer(Answer value)
     {
         answer_.emplace(std::move(value));
-        for (auto* const each : std::exchange(waiting_, {})) {
-            each->set();
-        }
+        tell();
+    }
+    void fail(std::exception_ptr why)
+    {
+        failure_ = std::move(why);
+        tell();
     }
 
-    bool answered() const noexcept { return answer_.has_value(); }
+    bool answered() const noexcept { return answer_.has_value() || failure_ != nullptr; }
 
-    // The answer, once it is there.
-    static net::routine<Answer> wait(std::shared_ptr<shared_question> question)
+    // The answer, once it is there. Nothing: as net::wait_until(). The exception of fail() arrives here.
+    static net::routine<std::optional<Answer>>
+    wait(std::shared_ptr<shared_question> question, net::server_connection& caller, core::steady_time due)
     {
-        net::signal told;
-        if (!question->answer_) {
-            question->waiting_.push_back(&told);
-            co_await told.wait();
+        if (!question->answered()) {
+            const place taken{*question, caller.clock().wake()};
+            auto waits = net::wait_until(caller, due, [question] { return question->answered(); });
+            co_await std::move(waits);
         }
-        co_return *question->answer_;  // NOLINT(bugprone-unchecked-optional-access): it wakes when there is one
+        if (question->failure_) {
+            std::rethrow_exception(question->failure_);
+        }
+        co_return question->answer_;
     }
 
 private:
+    // Of one that waits, until it does not.
+    class place {
+    public:
+        place(shared_question& of, net::signal& wake)
+            : of_{of},
+              wake_{wake}
+        {
+            of_.waiting_.push_back(&wake_);
+        }
+        ~place() { std::erase(of_.waiting_, &wake_); }
+        place(const place&) = delete;
+        place& operator=(const place&) = delete;
+
+    private:
+        shared_question& of_;
+        net::signal& wake_;
+    };
+
+    // One that goes on may make others give up.
+    void tell()
+    {
+        while (!waiting_.empty()) {
+            auto* const next = waiting_.front();
+            waiting_.pop_front();
+            next->set();
+        }
+    }
+
     std::optional<Answer> answer_;
-    std::vector<net::signal*> waiting_;
+    std::exception_ptr failure_;
+    std::deque<net::signal*> waiting_;
 };
 
 }  // namespace gateway::access

@@ -3,6 +3,7 @@
 #include "gateway/access/outcome.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/model/well_known.hpp"
+#include "gateway/traffic/deadline_fields.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 
 #include <utility>
@@ -72,7 +73,9 @@ bool access_guard::identify(request_context& request)
 
 net::routine<> access_guard::ask(request_context& request)
 {
-    request.owner = co_await gate_for(request).ask(request.caller, address_of(request));
+    auto& caller = request.caller;
+    const auto due = caller_deadline(caller.head().fields, deadline_fields_, caller.started());
+    request.owner = co_await gate_for(request).ask(caller, address_of(request), due);
 }
 
 bool access_guard::asks_first(const request_context& request) const

@@ -12,6 +12,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 namespace gateway::traffic {
 
@@ -22,6 +24,7 @@ public:
         : gate_{control},
           registration_gate_{control},
           a2x_{settings.errors.a2x},
+          deadline_fields_{settings.deadlines.fields},
           known_{known}
     {
     }
@@ -45,7 +48,7 @@ public:
     // Before all: the answer to a caller whose address sends too much; nullopt: it does not.
     std::optional<net::routine<>> admit_address(request_context& request) const;
 
-    // Sets the owner of the request, or fails to. False: it takes a question, ask().
+    // Sets the owner of the request, or fails to. False: it takes a question, ask(), which the caller's deadline bounds.
     bool identify(request_context& request);
     net::routine<> ask(request_context& request);
 
@@ -74,6 +77,7 @@ private:
     access::gate gate_;
     access::gate registration_gate_;  // has one more credential, which is good for nothing else
     bool a2x_;
+    const std::vector<std::string>& deadline_fields_;
     std::shared_ptr<access::rate_limiter> limits_;  // null: none
     const local_snapshot& known_;
 };

@@ -9,7 +9,7 @@
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "gateway/traffic/task_guard.hpp"
-#include "net/loop/ask.hpp"
+#include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
 #include <chrono>
@@ -145,39 +145,36 @@ std::optional<net::routine<>> agent_relay::refuse(request_context& request) cons
     return set_extensions(request, settings_.limits.sse_event);
 }
 
-// Waits for a token of the agent's OAuth server. False: there is none.
-net::routine<bool> agent_relay::find_token(request_context& request)
+// Waits for a token of the agent's OAuth server.
+net::routine<core::result<>> agent_relay::find_token(request_context& request, core::steady_time due)
 {
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     auto asked = control_.agent_with_token(call.agent->record.id, core::secret{});
-    auto entry = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
-    const bool same = entry != nullptr && entry->record == call.agent->record;
-    if (same) {
-        auto endpoint = model::endpoint_of(entry, call.agent->number);
-        request.head = head_with_token(call.head, *endpoint);
-        call.head = request.head;
-        call.agent = std::move(endpoint);
+    const auto entry = co_await net::ask_until(request.caller, due, control_.executor(), std::move(asked));
+    if (!entry) {
+        co_return net::gave_up(request.caller);
     }
-    co_return same;
+    if (*entry == nullptr || (*entry)->record != call.agent->record) {
+        co_return core::upstream_error(errc::upstream_credentials, "no token");
+    }
+    auto endpoint = model::endpoint_of(*entry, call.agent->number);
+    request.head = head_with_token(call.head, *endpoint);
+    call.head = request.head;
+    call.agent = std::move(endpoint);
+    co_return core::result<>{};
 }
 
-// Puts a token for the caller into the head. False: there is none, and the request is answered.
-net::routine<bool> agent_relay::find_caller_token(request_context& request)
+// Puts a token for the caller into the head.
+net::routine<core::result<>> agent_relay::find_caller_token(request_context& request, core::steady_time due)
 {
     const auto known = caller_tokens_.find(request);
-    std::optional<core::error> failure;
     if (!known) {
-        failure = known.error();
-    } else if (!*known) {
-        auto asked = co_await caller_tokens_.ask(request);
-        if (!asked) {
-            failure = std::move(asked).error();
-        }
+        co_return known.error();
     }
-    if (failure) {
-        co_await respond_call_error(request, std::move(*failure));
+    if (!*known) {
+        co_return co_await caller_tokens_.ask(request, due);
     }
-    co_return !failure;
+    co_return core::result<>{};
 }
 
 // How the exchange ended, and what a translation came to.
@@ -219,20 +216,20 @@ net::routine<> agent_relay::pass(request_context& request)
 net::routine<> agent_relay::pass_with_token(request_context& request)
 {
     const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    const auto& caller = request.caller;
+    const auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    core::result<> found;
     if (model::exchanges_tokens(call.agent->record)) {
-        const bool found = co_await find_caller_token(request);
-        if (!found) {
-            co_return;
-        }
+        found = co_await find_caller_token(request, due);
     }
-    if (call.agent->awaits_token) {
-        const bool found = co_await find_token(request);
-        if (!found) {
-            co_await respond_call_error(request, core::upstream_error(errc::upstream_credentials, "no token"));
-            co_return;
-        }
+    if (found && call.agent->awaits_token) {
+        found = co_await find_token(request, due);
     }
-    co_await admit(request);
+    if (found) {
+        co_await admit(request);
+    } else {
+        co_await respond_call_error(request, std::move(found).error());
+    }
 }
 
 net::routine<> agent_relay::admit(request_context& request)

@@ -57,8 +57,8 @@ private:
     // Not inlined, as in relay.hpp.
     [[gnu::noinline]] net::routine<> pass_with_token(request_context& request);
     [[gnu::noinline]] net::routine<> wait_for_place(request_context& request);
-    [[gnu::noinline]] net::routine<bool> find_token(request_context& request);
-    [[gnu::noinline]] net::routine<bool> find_caller_token(request_context& request);
+    [[gnu::noinline]] net::routine<core::result<>> find_token(request_context& request, core::steady_time due);
+    [[gnu::noinline]] net::routine<core::result<>> find_caller_token(request_context& request, core::steady_time due);
     static void note_outcome(request_context& request, const relay_outcome& outcome);
     std::optional<net::routine<>> refuse(request_context& request) const;
     std::optional<core::error> objection(const request_context& request) const;

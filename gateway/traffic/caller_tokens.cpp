@@ -3,7 +3,7 @@
 #include "gateway/access/credential_reader.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/request_context.hpp"
-#include "net/loop/ask.hpp"
+#include "net/server/timed_ask.hpp"
 
 #include <string>
 #include <utility>
@@ -87,7 +87,7 @@ core::result<bool> caller_tokens::find(request_context& request)
     return holds;
 }
 
-net::routine<core::result<>> caller_tokens::ask(request_context& request)
+net::routine<core::result<>> caller_tokens::ask(request_context& request, core::steady_time due)
 {
     const auto shown = token_of_caller(request);
     if (!shown) {
@@ -95,7 +95,11 @@ net::routine<core::result<>> caller_tokens::ask(request_context& request)
     }
     const auto principal = request.principal()->provider + ' ' + request.principal()->id;
     auto asked = control_.exchange(question(call_of(request), *shown, principal));
-    auto exchanged = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+    auto told = co_await net::ask_until(request.caller, due, control_.executor(), std::move(asked));
+    if (!told) {
+        co_return net::gave_up(request.caller);
+    }
+    auto& exchanged = *told;
     if (!exchanged) {
         co_return std::move(exchanged).error();
     }
@@ -111,7 +115,7 @@ net::routine<core::result<>> caller_tokens::ask(request_context& request)
     co_return core::result<>{};
 }
 
-net::routine<bool>
+net::routine<core::result<bool>>
 renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call)
 {
     if (!call.head.ends_with(token_line(call.token->text))) {
@@ -125,7 +129,12 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
     auto about = question(call, {shown->text, call.subject_type}, call.token->principal);
     about.refused = call.token->text;
     auto asked = control.exchange(std::move(about));
-    auto exchanged = co_await net::ask(control.executor(), caller.owner().get_executor(), std::move(asked));
+    auto told = co_await net::ask_until(caller, call.deadline.due, control.executor(), std::move(asked));
+    if (!told) {
+        co_return call.deadline
+            .interrupted(caller.aborted() ? woken::ended : woken::late, "token", caller.owner().now());
+    }
+    auto& exchanged = *told;
     if (exchanged) {
         call.token->text = std::move(exchanged->text);
         call.token->until = exchanged->until;

@@ -28,8 +28,9 @@ public:
     // provider accepted which others can ask too: nobody is asked then. False: it takes a question, ask().
     core::result<bool> find(request_context& request);
 
-    // The same with the question. Fails as model::control_services::exchange(). The request outlives the routine.
-    net::routine<core::result<>> ask(request_context& request);
+    // The same with the question. Fails as model::control_services::exchange(), and as net::gave_up() at `due`. The request outlives
+    // the routine.
+    net::routine<core::result<>> ask(request_context& request, core::steady_time due);
 
 private:
     model::control_services& control_;
@@ -38,8 +39,8 @@ private:
 };
 
 // Another token in call.token, for whoever comes later too, instead of that in the head of the call, which the agent has refused.
-// False: there is none. All outlive the routine.
-net::routine<bool>
+// False: there is none. Fails at call.deadline, and with draining. All outlive the routine.
+net::routine<core::result<bool>>
 renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call);
 
 }  // namespace gateway::traffic

@@ -40,6 +40,16 @@ requested_deadline(const net::http1::field_list& fields, std::span<const std::st
     return shortest;
 }
 
+core::steady_time caller_deadline(
+    const net::http1::field_list& fields,
+    std::span<const std::string> names,
+    core::steady_time began
+) noexcept
+{
+    const auto asked = requested_deadline(fields, names);
+    return asked ? began + *asked : core::steady_time::max();
+}
+
 core::duration shortened(core::duration timeout, std::optional<core::duration> requested) noexcept
 {
     return std::min(timeout, requested.value_or(timeout));

@@ -24,6 +24,13 @@ std::optional<core::duration> parse_deadline(std::string_view value) noexcept;
 std::optional<core::duration>
 requested_deadline(const net::http1::field_list& fields, std::span<const std::string> names) noexcept;
 
+// Until when a caller waits whose request began then; never: it does not say.
+core::steady_time caller_deadline(
+    const net::http1::field_list& fields,
+    std::span<const std::string> names,
+    core::steady_time began
+) noexcept;
+
 // A caller's own deadline may only shorten what the agent has.
 core::duration shortened(core::duration timeout, std::optional<core::duration> requested) noexcept;
 

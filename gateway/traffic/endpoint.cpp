@@ -3,13 +3,12 @@
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/call_attempts.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
-#include "gateway/traffic/timed_ask.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
+#include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
 #include <optional>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -25,13 +24,6 @@ bool lost_its_agent(const destination& to)
     return to.agent == ".well-known" || to.agent == "extendedAgentCard" ||
            (to.agent == "agent" && to.below == "/authenticatedExtendedCard") ||
            (to.agent == "v1" && to.below == "/card");
-}
-
-// Until when the caller waits, as it says itself.
-core::steady_time caller_deadline(const request_context& request, std::span<const std::string> fields)
-{
-    const auto asked = requested_deadline(request.caller.head().fields, fields);
-    return asked ? request.caller.started() + *asked : net::never;
 }
 
 }  // namespace
@@ -108,14 +100,11 @@ net::routine<core::result<>> endpoint::await_card(request_context& request)
 {
     auto& caller = request.caller;
     auto asked = control_.card(request.agent->record.id);
-    const auto due = caller_deadline(request, settings_.deadlines.fields);
-    auto waited = ask_until(caller, due, control_.executor(), std::move(asked));
+    const auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    auto waited = net::ask_until(caller, due, control_.executor(), std::move(asked));
     const auto found = co_await std::move(waited);
-    if (!found && caller.aborted()) {
-        co_return core::gateway_error(errc::draining, "card");
-    }
     if (!found) {
-        co_return core::upstream_error(errc::upstream_timeout, "deadline");
+        co_return net::gave_up(caller);
     }
     // Without a card the call goes to the agent's own URL, and the relay says what is wrong with that.
     if (const auto* known = known_.find(request.agent->record.id)) {

@@ -7,7 +7,7 @@
 #include "gateway/traffic/call_place.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
 #include "gateway/traffic/side_requests.hpp"
-#include "net/loop/ask.hpp"
+#include "net/server/timed_ask.hpp"
 
 #include <algorithm>
 #include <string>
@@ -54,8 +54,10 @@ net::routine<relay_outcome> relay::run()
 {
     auto done = co_await agent_.begin();
     if (done && may_renew_token()) {
-        const bool renewed = co_await renew_token();
-        if (renewed) {
+        const auto renewed = co_await renew_token();
+        if (!renewed) {
+            done = renewed.error();
+        } else if (*renewed) {
             agent_.discard();
             done = co_await agent_.begin();
         }
@@ -106,11 +108,12 @@ bool relay::may_renew_token() const noexcept
 
 // An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked
 // once more. False: there is no other, and the caller gets the answer.
-net::routine<bool> relay::renew_token()
+net::routine<core::result<bool>> relay::renew_token()
 {
     if (call_.token) {
-        const bool renewed = co_await renew_caller_token(settings_.control, caller_, call_);
-        if (renewed) {
+        // Not const: a const result<bool> is returned as the bool that says whether it has a value.
+        auto renewed = co_await renew_caller_token(settings_.control, caller_, call_);
+        if (renewed && *renewed) {
             const auto old_line = call_.head.rfind("\r\n", call_.head.size() - 3) + 2;
             renewed_head_ = std::string{call_.head.substr(0, old_line)} + token_line(call_.token->text);
             call_.head = renewed_head_;
@@ -118,11 +121,15 @@ net::routine<bool> relay::renew_token()
         co_return renewed;
     }
     auto asked = settings_.control.agent_with_token(call_.agent->record.id, call_.agent->token);
-    const auto here = caller_.owner().get_executor();
-    auto entry = co_await net::ask(settings_.control.executor(), here, std::move(asked));
-    const bool same = entry != nullptr && entry->record == call_.agent->record;
+    const auto entry =
+        co_await net::ask_until(caller_, call_.deadline.due, settings_.control.executor(), std::move(asked));
+    if (!entry) {
+        const auto how = caller_.aborted() ? woken::ended : woken::late;
+        co_return call_.deadline.interrupted(how, "token", caller_.owner().now());
+    }
+    const bool same = *entry != nullptr && (*entry)->record == call_.agent->record;
     if (same) {
-        call_.agent = model::endpoint_of(entry, call_.agent->number);
+        call_.agent = model::endpoint_of(*entry, call_.agent->number);
         renewed_head_ = head_with_token(call_.head, *call_.agent);
         call_.head = renewed_head_;
     }

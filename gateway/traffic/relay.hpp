@@ -44,7 +44,7 @@ public:
 private:
     bool may_renew_token() const noexcept;
     // What few calls need is not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
-    [[gnu::noinline]] net::routine<bool> renew_token();
+    [[gnu::noinline]] net::routine<core::result<bool>> renew_token();
     net::routine<core::result<>> repair();
     net::routine<core::result<>> pass_answer();
     [[gnu::noinline]] net::routine<core::result<>> pass_early();

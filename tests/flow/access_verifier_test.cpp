@@ -1,11 +1,12 @@
 #include "gateway/access/failure_limit.hpp"
-#include "tests/flow/access_fixture.hpp"
+#include "tests/flow/deadline_fixture.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <chrono>
 #include <list>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -226,4 +227,117 @@ TEST_CASE("calls with one token that come at once share one question, and none i
         CHECK(each.read_response().status == 200);
     }
     CHECK(verifier.request_count() == 1);
+}
+
+namespace {
+
+// A verifier that answers each question when the gate lets it.
+struct slow_verifier {
+    explicit slow_verifier(std::string answer = alice)
+        : server{[this, text = std::move(answer)](const auto&) {
+              return test_support::then({test_support::pass_gate{gate.shared()}}, test_support::answer_json(text));
+          }}
+    {
+    }
+
+    config::settings settings() const
+    {
+        auto out = verified(upstream.url("/rpc"), server.url("/v"));
+        std::get<core::http_verifier_provider>(out.access.providers[1].type).timeout = 30s;
+        return out;
+    }
+
+    test_support::gate gate;
+    test_support::scripted_agent upstream{answer_of_agent};
+    test_support::scripted_agent server;
+};
+
+const auto alice_in_haste = with_deadline(bearer("token-of-alice"), 200ms);
+
+}  // namespace
+
+TEST_CASE("a caller's deadline ends its own wait for the verifier, and the question goes on for those who wait longer")
+{
+    slow_verifier with;
+    running_gateway gateway{with.settings()};
+    std::unique_ptr<test_support::http_client> hasty;
+    std::unique_ptr<test_support::http_client> patient;
+    SUBCASE("the caller who asked first gives up")
+    {
+        hasty = begin_call(gateway.port(), "a", alice_in_haste);
+        REQUIRE(with.server.wait_for_requests(1));
+        patient = begin_call(gateway.port(), "a", bearer("token-of-alice"));
+    }
+    SUBCASE("a caller who shares the question gives up")
+    {
+        patient = begin_call(gateway.port(), "a", bearer("token-of-alice"));
+        REQUIRE(with.server.wait_for_requests(1));
+        hasty = begin_call(gateway.port(), "a", alice_in_haste);
+    }
+    check_deadline(gateway, *hasty);
+    CHECK(gateway.wait_for_metric(R"(cardea_access_total{provider="none",outcome="unavailable"})", 1));
+    hasty.reset();
+    CHECK(gateway.wait_for_metric("cardea_connections_open", 1));
+    with.gate.release();
+    CHECK(patient->read_response().status == 200);
+    CHECK(call(gateway.port(), "a", alice_in_haste).status == 200);
+    CHECK(with.server.request_count() == 1);
+    CHECK(with.upstream.request_count() == 2);
+}
+
+TEST_CASE("a verifier that answers after every caller has given up answers for the next one")
+{
+    slow_verifier with;
+    running_gateway gateway{with.settings()};
+    const std::string card =
+        "GET /agents/a/.well-known/agent-card.json HTTP/1.1\r\nHost: localhost\r\n"
+        "Authorization: Bearer token-of-alice\r\nX-Request-Timeout-Ms: 200\r\n\r\n";
+    auto hasty = std::make_unique<test_support::http_client>(gateway.port());
+    hasty->send(card);
+    check_deadline(gateway, *hasty);
+    SUBCASE("the same connection is good for the next request") {}
+    SUBCASE("the connection has ended")
+    {
+        hasty->reset();
+        CHECK(gateway.wait_for_metric("cardea_connections_open", 0));
+        hasty = std::make_unique<test_support::http_client>(gateway.port());
+    }
+    with.gate.release();
+    CHECK(becomes_true([&] { return call(gateway.port(), "a", alice_in_haste).status == 200; }));
+    hasty->send(card);
+    CHECK(hasty->read_response().status == 200);
+    CHECK(with.server.request_count() == 1);
+}
+
+TEST_CASE("a refused credential counts as a failure of its address although its caller has given up")
+{
+    slow_verifier with{R"({"active":false})"};
+    auto settings = with.settings();
+    settings.limits.failed_credentials = 1;
+    running_gateway gateway{settings};
+    const auto counts = [&] {
+        const auto before = with.server.request_count();
+        auto hasty = begin_call(gateway.port(), "a", with_deadline(bearer("guess"), 1ms));
+        check_deadline(gateway, *hasty);
+        const auto asked = with.server.wait_for_requests(before + 1);
+        with.gate.release();
+        // A second may begin in between.
+        return asked && becomes_true([&] {
+                   auto next = begin_call(gateway.port(), "a", with_deadline(bearer("another guess"), 1ms));
+                   const auto status = next->read_response().status;
+                   with.gate.release();
+                   return status == 429;
+               });
+    };
+    CHECK(counts());
+}
+
+TEST_CASE("a gateway with questions that nobody waits for ends in order")
+{
+    slow_verifier with;
+    running_gateway gateway{with.settings()};
+    auto hasty = begin_call(gateway.port(), "a", alice_in_haste);
+    check_deadline(gateway, *hasty);
+    gateway.stop();
+    CHECK(gateway.wait_until_stopped());
 }

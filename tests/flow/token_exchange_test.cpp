@@ -1,4 +1,4 @@
-#include "tests/flow/access_fixture.hpp"
+#include "tests/flow/deadline_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -237,6 +237,47 @@ TEST_CASE("without its OAuth server an agent gets no call of a caller that it ha
     CHECK(refused.status == 503);
     CHECK(parsed(refused.body)["error"]["data"]["code"] == "upstream_credentials");
     CHECK(with.recorder.request_count() == 2);
+}
+
+TEST_CASE("a caller's deadline ends its own wait for an exchange, which is there for its next call")
+{
+    exchanging_gateway with;
+    test_support::gate gate;
+    // The client gets tokens of its own too, one for each agent.
+    CHECK(with.status("bob-token") == 200);
+    REQUIRE(becomes_true([&] { return with.tokens.asked_ == 3; }));
+    with.tokens.server.otherwise([&](const recorded_request& asked) {
+        return test_support::then({test_support::pass_gate{gate.shared()}}, with.tokens.answer(asked));
+    });
+    const auto before = with.recorder.request_count();
+    auto hasty = begin_call(with.gateway.port(), "words", with_deadline(bearer("alice-token"), 200ms));
+    REQUIRE(gate.wait_until_reached());
+    const auto patient = begin_call(with.gateway.port(), "words", bearer("alice-token"));
+    check_deadline(with.gateway, *hasty);
+    hasty.reset();
+    CHECK(with.recorder.request_count() == before);
+    gate.release();
+    CHECK(patient->read_response().status == 200);
+    CHECK(
+        call(with.gateway.port(), "words", with_deadline(bearer("alice-token"), test_support::patience)).status == 200
+    );
+    CHECK(with.tokens.exchanges().size() == 2);
+}
+
+TEST_CASE("a caller's deadline ends the wait for the exchange that replaces a refused token")
+{
+    exchanging_gateway with;
+    CHECK(with.status("alice-token") == 200);
+    test_support::gate gate;
+    with.tokens.server.otherwise([&](const recorded_request& asked) {
+        return test_support::then({test_support::pass_gate{gate.shared()}}, with.tokens.answer(asked));
+    });
+    with.recorder.otherwise(refusing({with.shown()}));
+    auto hasty = begin_call(with.gateway.port(), "words", with_deadline(bearer("alice-token"), 200ms));
+    check_deadline(with.gateway, *hasty);
+    gate.release();
+    CHECK(becomes_true([&] { return with.status("alice-token") == 200; }));
+    CHECK(with.tokens.exchanges().size() == 2);
 }
 
 TEST_CASE("a token is not sent beyond its life")

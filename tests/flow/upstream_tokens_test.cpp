@@ -1,9 +1,10 @@
-#include "tests/flow/access_fixture.hpp"
+#include "tests/flow/deadline_fixture.hpp"
 #include "tests/support/scratch.hpp"
 
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <functional>
 #include <optional>
@@ -23,6 +24,7 @@ using test_support::answer_json;
 using test_support::recorded_request;
 using test_support::script;
 using test_support::scripted_agent;
+using namespace std::chrono_literals;
 
 std::string granted(const std::string& token, const std::string& seconds = "3600")
 {
@@ -114,6 +116,50 @@ TEST_CASE("calls that come before the first token wait for it, and one request g
     }
     CHECK(good == 8);
     CHECK(tokens.request_count() == 1);
+}
+
+TEST_CASE("a caller's deadline ends its own wait for a token, which the others get when it comes")
+{
+    test_support::gate gate;
+    scripted_agent tokens{[&](const recorded_request&) {
+        return test_support::then({test_support::pass_gate{gate.shared()}}, answer_json(granted("t")));
+    }};
+    scripted_agent recorder{answer_of_agent};
+    running_gateway gateway{settings_with(with_tokens(recorder.url("/rpc"), tokens.url("/token")))};
+    const auto patient = begin_call(gateway.port(), "words", nobody);
+    auto hasty = begin_call(gateway.port(), "words", with_deadline(nobody, 200ms));
+    auto leaves = begin_call(gateway.port(), "words", with_deadline(nobody, 200ms));
+    check_deadline(gateway, *hasty);
+    CHECK(leaves->read_response().status == 504);
+    leaves.reset();
+    CHECK(gateway.wait_for_metric("cardea_connections_open", 2));
+    CHECK(recorder.request_count() == 0);
+    gate.release();
+    CHECK(patient->read_response().status == 200);
+    CHECK(call(gateway.port(), "words", with_deadline(nobody, 200ms)).status == 200);
+    CHECK(tokens.request_count() == 1);
+    CHECK(recorder.request_count() == 2);
+    hasty->send("GET /agents/words/.well-known/agent-card.json HTTP/1.1\r\nHost: localhost\r\n\r\n");
+    CHECK(hasty->read_response().status == 200);
+}
+
+TEST_CASE("a caller's deadline ends the wait for the token that replaces a refused one")
+{
+    oauth_server tokens;
+    scripted_agent recorder{answer_of_agent};
+    running_gateway gateway{settings_with(with_tokens(recorder.url("/rpc"), tokens.server.url("/token")))};
+    CHECK(call(gateway.port(), "words", nobody).status == 200);
+    test_support::gate gate;
+    tokens.server.next(
+        test_support::then({test_support::pass_gate{gate.shared()}}, answer_json(granted("planted-token-2")))
+    );
+    recorder.otherwise(takes_only("planted-token-2"));
+    auto hasty = begin_call(gateway.port(), "words", with_deadline(nobody, 200ms));
+    check_deadline(gateway, *hasty);
+    CHECK(recorder.request_count() == 2);
+    gate.release();
+    CHECK(becomes_true([&] { return call(gateway.port(), "words", nobody).status == 200; }));
+    CHECK(tokens.server.request_count() == 2);
 }
 
 TEST_CASE("without a token calls and card fetches fail with a code of their own, and go on when there is one")

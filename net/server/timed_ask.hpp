@@ -1,0 +1,80 @@
+// How the request of a connection waits until its caller's deadline for what does not depend on it: an answer of another loop, or
+// one that many requests wait for. What is waited for goes on without it, and knows nothing of the connection then.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "net/loop/routine.hpp"
+#include "net/loop/types.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace net {
+
+// Waits until `over` says so, which is asked whenever caller.clock().wake() is set. False: `due` came first, or the connection was
+// aborted. The caller's bytes are not looked at meanwhile. On the thread of the caller's loop.
+template <class Over>
+routine<bool> wait_until(server_connection& caller, core::steady_time due, Over over)
+{
+    auto& clock = caller.clock();
+    clock.start_until(due);
+    while (!over() && !clock.expired() && !caller.aborted()) {
+        co_await clock.wait();
+    }
+    clock.stop();
+    co_return over();
+}
+
+// Why a wait until the deadline of the caller's own gave nothing: upstream_timeout with the detail `deadline`, or draining.
+inline core::error gave_up(const server_connection& caller)
+{
+    return caller.aborted() ? core::gateway_error(core::errc::draining, "wait")
+                            : core::upstream_error(core::errc::upstream_timeout, "deadline");
+}
+
+// As `ask` (net/loop/ask.hpp), until `due`. The caller's loop runs until the answer is there. Nothing: as wait_until().
+// Exceptions of the task arrive here if they come in time.
+template <class T>
+routine<std::optional<T>> ask_until(server_connection& caller, core::steady_time due, executor there, task<T> question)
+{
+    struct waiting {
+        std::optional<T> answer;
+        std::exception_ptr failure;
+        signal* wake = nullptr;  // null: nobody waits any more
+        bool over = false;
+    };
+    const auto state = std::make_shared<waiting>();
+    state->wake = &caller.clock().wake();
+    auto here = asio::make_work_guard(caller.owner().get_executor());
+    asio::co_spawn(
+        there,
+        std::move(question),
+        [state, here = std::move(here)](const std::exception_ptr& failure, T answer) {
+            asio::post(here.get_executor(), [state, failure, told = std::move(answer)]() mutable {
+                state->failure = failure;
+                state->answer.emplace(std::move(told));
+                state->over = true;
+                if (state->wake != nullptr) {
+                    state->wake->set();
+                }
+            });
+        }
+    );
+    auto waits = wait_until(caller, due, [state] { return state->over; });
+    co_await std::move(waits);
+    state->wake = nullptr;
+    if (state->failure) {
+        std::rethrow_exception(state->failure);
+    }
+    co_return state->over ? std::move(state->answer) : std::nullopt;
+}
+
+}  // namespace net
