@@ -94,6 +94,7 @@ net::fetch_request request_of(std::string url, const char* accepted)
     request.max_size = max_key_set_size;
     request.timeout = key_set_timeout;
     request.connect_timeout = key_set_timeout;
+    request.last_on_connection = true;  // the next one comes when these keys are old
     return request;
 }
 

@@ -133,6 +133,7 @@ net::task<core::result<card_verifier::key_list>> card_verifier::keys_at(net::fet
     }
     request.headers.emplace_back("Accept", "application/jwk-set+json, application/json");
     request.max_size = settings_.max_size;
+    request.last_on_connection = true;
     const auto answer = co_await fetcher_.fetch(std::move(request));
     if (!answer) {
         co_return refused(url + ": " + std::string{core::name(answer.error().code)} + ": " + answer.error().detail);

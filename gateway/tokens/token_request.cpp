@@ -176,7 +176,9 @@ net::fetch_request token_request(const core::oauth_client& client)
 {
     std::string form;
     add_parameter(form, "grant_type", "client_credentials");
-    return form_request(client, std::move(form));
+    auto request = form_request(client, std::move(form));
+    request.last_on_connection = true;  // the next one comes when this token ends
+    return request;
 }
 
 net::fetch_request exchange_request(const core::oauth_client& client, const model::exchange_request& asked)

@@ -73,6 +73,9 @@ net::task<core::result<core::secret>> token_source::token(core::secret refused)
         next_ = std::min(next_, now);
     }
     wake();
+    if (asking_ && waiting_.size() >= most_waiting) {
+        co_return unavailable("too many calls wait for a token");
+    }
     if (asking_) {
         net::task_signal ended;
         waiting_.push_back(&ended);

@@ -14,6 +14,7 @@
 #include "net/loop/types.hpp"
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -48,6 +49,7 @@ inline constexpr std::chrono::seconds pause_between_tokens{5};     // of a serve
 inline constexpr std::chrono::seconds pause_between_refusals{10};  // that make the gateway ask for another token
 inline constexpr std::chrono::seconds first_pause{1};              // after a failure; twice as long after each
 inline constexpr std::chrono::seconds longest_pause{60};
+inline constexpr std::size_t most_waiting = 4096;  // for one request; some of them for a call that has given up
 
 // Held by shared_ptr: a request goes on when whoever began it has left.
 class token_source : public std::enable_shared_from_this<token_source> {
@@ -71,7 +73,7 @@ public:
     void wake();
 
     // A token other than `refused`, which the agent did not take; empty: any. Waits for the request under way. Within
-    // pause_between_refusals only the first refusal counts. Fails with upstream_credentials.
+    // pause_between_refusals only the first refusal counts. Fails with upstream_credentials, also if too many wait.
     net::task<core::result<core::secret>> token(core::secret refused);
 
     token_facts facts() const;

@@ -9,6 +9,7 @@
 #include <boost/asio/awaitable.hpp>
 #include <boost/asio/io_context.hpp>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -29,9 +30,10 @@ struct fetch_request {
     std::optional<std::string> body;                           // sent with POST; nothing: a GET
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
-    bool status_only = false;               // the body counts for nothing, not even if it is cut or too large
-    bool last_on_connection = false;        // it is closed then, and not kept for another request
-    core::duration timeout{10'000};         // the whole exchange, name resolution included
+    bool status_only = false;         // the body counts for nothing, not even if it is cut or too large
+    bool last_on_connection = false;  // it is closed then, and not kept for another request; so too with `addresses`
+    std::chrono::seconds reuse{30};   // an older connection is not used, and closed: its name may have lost the address
+    core::duration timeout{10'000};   // the whole exchange, name resolution included
     core::duration connect_timeout{5'000};  // until the connection, with its TLS, stands
 };
 

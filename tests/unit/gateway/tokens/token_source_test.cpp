@@ -52,6 +52,26 @@ TEST_CASE("whoever asks for a token meanwhile waits for one request")
     CHECK(x.ended == 1);
 }
 
+TEST_CASE("no more than a number of calls wait for one request, and those that wait get its token")
+{
+    rig x;
+    x.server.silent = true;
+    x.server.grant("one", 1000);
+    const auto first = x.begin(x.source->token({}));
+    for (std::size_t i = 2; i < gateway::tokens::most_waiting; ++i) {
+        x.begin(x.source->token({}));
+    }
+    const auto last = x.begin(x.source->token({}));
+    const auto over = x.begin(x.source->token({}));
+    CHECK(x.outcome(last) == "waits");
+    CHECK(x.outcome(over) == "upstream_credentials");
+    x.server.release();
+    x.turn();
+    CHECK(x.outcome(first) == "one");
+    CHECK(x.outcome(last) == "one");
+    CHECK(x.ask() == "one");
+}
+
 TEST_CASE("a token is renewed early, and the next one is published")
 {
     rig x;

@@ -254,6 +254,34 @@ TEST_CASE("A connection whose last request this was is closed when it is answere
     }
 }
 
+TEST_CASE("A connection that has been there for long is closed, and another one is made for the next request")
+{
+    scripted_agent agent{always(answer(200, "x"))};
+    fetch_client client;
+    auto request = get_patiently(agent.url());
+    request.reuse = std::chrono::seconds{1};
+    const auto until = std::chrono::steady_clock::now() + patience;
+    while (agent.accepted_connections() < 2 && std::chrono::steady_clock::now() < until) {
+        client.start(request);
+        client.run_until_done(client.results.size() + 1);
+        REQUIRE(client.results.back().has_value());
+    }
+    CHECK(agent.accepted_connections() == 2);
+    CHECK(agent.wait_for_open_connections(1));
+}
+
+TEST_CASE("A connection to an address that is allowed for one request is closed after it")
+{
+    scripted_agent agent{always(answer(200, "x"))};
+    fetch_client client;
+    auto request = get(agent.url());
+    request.addresses = std::make_shared<const core::address_rule>(std::vector<std::string>{"127.0.0.0/8"});
+    client.start(std::move(request));
+    client.run_until_done(1);
+    CHECK(client.results.back().has_value());
+    CHECK(agent.wait_for_open_connections(0));
+}
+
 TEST_CASE("an idle fetcher leaves its loop nothing to wait for")
 {
     scripted_agent agent{always(answer(200, "x"))};
