@@ -1,5 +1,7 @@
 #include "net/loop/buffer_pool.hpp"
 
+#include "net/loop/memory_reserve.hpp"
+
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -24,31 +26,23 @@ block from_heap(std::size_t size)
 }
 
 // A huge page would make megabytes resident for the first byte in it.
-char* map(std::size_t size)
+void* map(std::size_t size) noexcept
 {
     auto* const mapped =
         ::mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (mapped == MAP_FAILED) {
-        throw std::bad_alloc{};
+        return nullptr;
     }
     ::madvise(mapped, size, MADV_NOHUGEPAGE);
-    return static_cast<char*>(mapped);
+    return mapped;
 }
 
-// As operator new does: with what its handler gives up.
-char* map_slab(std::size_t size)
+char* or_throw(void* memory)
 {
-    for (;;) {
-        try {
-            return map(size);
-        } catch (const std::bad_alloc&) {
-            const auto handler = std::get_new_handler();
-            if (handler == nullptr) {
-                throw;
-            }
-            handler();
-        }
+    if (memory == nullptr) {
+        throw std::bad_alloc{};
     }
+    return static_cast<char*>(memory);
 }
 
 }  // namespace
@@ -73,9 +67,10 @@ void buffer_pool::add_slab()
     slabs_.reserve(slabs_.size() + 1);
     small_.reserve((slabs_.size() + 1) * slab_blocks);  // give() has room
     large_.reserve(kept_large);
-    auto* const bytes = map_slab(slab_blocks * small_block);
+    constexpr auto size = slab_blocks * small_block;
+    auto* const bytes = or_throw(memory_reserve::until_given([] { return map(size); }));
     slabs_.emplace_back(bytes);
-    ASAN_POISON_MEMORY_REGION(bytes, slab_blocks * small_block);
+    ASAN_POISON_MEMORY_REGION(bytes, size);
     for (std::size_t i = slab_blocks; i-- > 0;) {
         small_.push_back({{bytes + i * small_block, block_release{.pooled = true}}, small_block});
     }
@@ -96,7 +91,7 @@ block buffer_pool::take(std::size_t size)
         return taken;
     }
     if (size > large_block) {
-        return {{map(size), block_release{.mapped = size}}, size};
+        return {{or_throw(map(size)), block_release{.mapped = size}}, size};
     }
     if (large_.empty()) {
         return from_heap(large_block);

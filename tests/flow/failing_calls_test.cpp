@@ -4,37 +4,19 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdlib>
 #include <exception>
-#include <map>
 #include <thread>
 
-using namespace std::chrono_literals;
-using flow::call_body;
-using flow::call_text;
-using flow::faulty_gateway;
-using test_support::failing;
-using test_support::http_client;
-using test_support::scripted_agent;
+using namespace flow;
+using namespace flow::own_faults;
 
 TEST_SUITE_BEGIN("flow/failing_calls" * doctest::skip(!flow::system_can_fail));
 
 namespace {
 
-const std::string quiet =
-    "overload: {lag: [1s, 1500ms, 2s]}\n"  // a busy machine is not what is tested
-    "store: memory\nworkers: 1\ntimeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms}\ncards: {background: 0}\n"
-    "defaults: {breaker: {failures: 1000000, volume: 1000000}}\n";
-
-std::string agent_at(const scripted_agent& agent)
+std::string quiet_with(const scripted_agent& agent)
 {
-    return "agents: {a: {url: '" + agent.url("/rpc") + "', timeout: 1s}}\n";
-}
-
-test_support::script card_or_answer(const test_support::recorded_request& asked)
-{
-    const bool is_card = asked.method == "GET";
-    return test_support::answer_json(is_card ? flow::card_text("Words", "http://127.0.0.1/rpc") : R"({"done":1})");
+    return quiet() + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"), ", timeout: 1s");
 }
 
 // What became of a request: the status and the code of a refusal, or "cut".
@@ -57,7 +39,7 @@ TEST_CASE("While accept fails nothing spins, standing connections are served, an
     scripted_agent agent{card_or_answer};
     for (const int error : {EMFILE, ENFILE, ENOBUFS, ENOMEM}) {
         CAPTURE(error);
-        faulty_gateway gateway{quiet + agent_at(agent)};
+        faulty_gateway gateway{quiet_with(agent)};
         http_client kept{gateway.port()};
         http_client operators{gateway.admin_port()};
         const auto ask = [&](http_client& who, const std::string& what) {
@@ -91,7 +73,7 @@ TEST_CASE("While accept fails nothing spins, standing connections are served, an
 TEST_CASE("Whichever read or write fails, or socket cannot be opened, a call is answered or cut, and the next succeeds")
 {
     scripted_agent agent{card_or_answer};
-    faulty_gateway gateway{quiet + agent_at(agent)};
+    faulty_gateway gateway{quiet_with(agent)};
     const struct {
         failing kind;
         int error;
@@ -131,7 +113,7 @@ TEST_CASE("Whichever read or write fails, or socket cannot be opened, a call is 
 TEST_CASE("What is interrupted without end by signals goes on: no call fails, and no time is longer")
 {
     scripted_agent agent{card_or_answer};
-    faulty_gateway gateway{quiet + agent_at(agent)};
+    faulty_gateway gateway{quiet_with(agent)};
     std::atomic<bool> over = false;
     std::atomic<int> sent = 0;
     std::thread storm{[&, id = gateway.process().id()] {
@@ -145,7 +127,7 @@ TEST_CASE("What is interrupted without end by signals goes on: no call fails, an
     }};
     for (int i = 0; i < 300; ++i) {
         CHECK(gateway.call().status == 200);
-        CHECK(test_support::request(gateway.port(), "GET", flow::card_target("a")).status == 200);
+        CHECK(test_support::request(gateway.port(), "GET", card_target("a")).status == 200);
     }
     over = true;
     storm.join();

@@ -7,22 +7,16 @@
 #include <string>
 #include <vector>
 
-using namespace std::chrono_literals;
-using flow::call_body;
-using flow::call_text;
-using flow::faulty_gateway;
-using test_support::http_client;
+using namespace flow;
+using namespace flow::own_faults;
 using test_support::name_reply;
 using test_support::own_network;
-using test_support::scripted_agent;
 
 TEST_SUITE_BEGIN("flow/faults_network" * doctest::skip(!flow::system_can_fail));
 
 namespace {
 
-const std::string quick =
-    "store: memory\nworkers: 1\ntimeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms, dns: 300ms}\n"
-    "cards: {background: 0}\ndefaults: {breaker: {failures: 1000000, volume: 1000000}}\n";
+const std::string settings = quiet(", dns: 300ms") + "store: memory\nworkers: 1\n";
 
 void check_ran(bool ran)
 {
@@ -41,7 +35,7 @@ struct named {
     explicit named(const std::string& dns)
         : agent{close_after},
           gateway{
-              quick + "dns: " + dns + "\nagents: {a: {url: 'http://agent.example:" + std::to_string(agent.port()) +
+              settings + "dns: " + dns + "\nagents: {a: {url: 'http://agent.example:" + std::to_string(agent.port()) +
               "/rpc'}}\n"
           }
     {
@@ -156,7 +150,7 @@ TEST_CASE("While no port is left for connections to an agent its calls get 502, 
 {
     check_ran(own_network::run([] {
         scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};
-        faulty_gateway gateway{quick + "agents: {a: {url: '" + agent.url("/rpc") + "'}}\n"};
+        faulty_gateway gateway{settings + "agents: {a: {url: '" + agent.url("/rpc") + "'}}\n"};
         std::vector<http_client> callers;
         for (std::size_t i = 0; i < 9; ++i) {
             callers.emplace_back(gateway.port());

@@ -4,9 +4,8 @@
 #include <cstdlib>
 #include <memory>
 
-using namespace std::chrono_literals;
-using flow::child_process;
-using flow::faulty_gateway;
+using namespace flow;
+using namespace flow::own_faults;
 
 TEST_SUITE_BEGIN("flow/faults_process" * doctest::skip(!flow::system_can_fail));
 
@@ -29,9 +28,7 @@ struct agent_process {
     std::uint16_t port = 0;
 };
 
-const std::string quick =
-    "store: memory\nworkers: 1\ntimeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms, upstream_head: 500ms}\n"
-    "cards: {background: 0}\ndefaults: {breaker: {failures: 1000000, volume: 1000000}}\n";
+const std::string settings = quiet(", upstream_head: 500ms") + "store: memory\nworkers: 1\n";
 
 bool works(const faulty_gateway& gateway)
 {
@@ -47,7 +44,7 @@ TEST_CASE("An agent that is killed cannot be reached, and is called within a sec
 {
     auto agent = std::make_unique<agent_process>();
     const auto port = agent->port;
-    faulty_gateway gateway{quick + "agents: {a: {url: 'http://127.0.0.1:" + std::to_string(port) + "/'}}\n"};
+    faulty_gateway gateway{settings + "agents: {a: {url: 'http://127.0.0.1:" + std::to_string(port) + "/'}}\n"};
     for (int round = 0; round < 3; ++round) {
         REQUIRE(flow::becomes_true([&] { return works(gateway); }));
         agent->process.signal(SIGKILL);
@@ -65,7 +62,7 @@ TEST_CASE("An agent that is killed cannot be reached, and is called within a sec
 TEST_CASE("An agent that is stopped is late, and is called within a second after it goes on")
 {
     const agent_process agent;
-    faulty_gateway gateway{quick + "agents: {a: {url: 'http://127.0.0.1:" + std::to_string(agent.port) + "/'}}\n"};
+    faulty_gateway gateway{settings + "agents: {a: {url: 'http://127.0.0.1:" + std::to_string(agent.port) + "/'}}\n"};
     REQUIRE(flow::becomes_true([&] { return works(gateway); }));
     agent.process.signal(SIGSTOP);
     const bool in_full =

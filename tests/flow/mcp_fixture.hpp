@@ -69,6 +69,9 @@ inline script listing_server(const recorded_request& request)
         return result(R"({"tools":[{"name":"echo","inputSchema":{}},{"name":"search","inputSchema":{}},)"
                       R"({"name":"find","inputSchema":{}}]})");
     }
+    if (method == "ping") {
+        return result("{}");
+    }
     return request.method == "POST" && !body.contains("id") ? answer(202, "") : answer(405, "");
 }
 

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <optional>
 #include <stdexcept>
@@ -28,6 +29,38 @@ inline constexpr bool system_can_fail = false;  // a sanitizer has a malloc() of
 #else
 inline constexpr bool system_can_fail = true;
 #endif
+
+// The long form of a case is asked for.
+inline bool in_full()
+{
+    return std::getenv("CARDEA_FAULTS_FULL") != nullptr;  // NOLINT(concurrency-mt-unsafe): nothing here sets one
+}
+
+// A gateway that ends soon and fetches nothing by itself. A busy machine is not what is tested; `more` are further timeouts.
+inline std::string quick(const std::string& more = {})
+{
+    return "overload: {lag: [1s, 1500ms, 2s]}\ncards: {background: 0}\n"
+           "timeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms" +
+           more + "}\n";
+}
+
+// And whose breakers stay closed.
+inline std::string quiet(const std::string& more = {})
+{
+    return quick(more) + "defaults: {breaker: {failures: 1000000, volume: 1000000}}\n";
+}
+
+// `more` are further settings of the agent.
+inline std::string agent_at(const std::string& url, const std::string& more = {})
+{
+    return "agents: {a: {url: '" + url + "'" + more + "}}\n";
+}
+
+inline test_support::script card_or_answer(const test_support::recorded_request& asked)
+{
+    const bool is_card = asked.method == "GET";
+    return test_support::answer_json(is_card ? card_text("Words", "http://127.0.0.1/rpc") : R"({"done":1})");
+}
 
 class faulty_gateway {
 public:
@@ -102,5 +135,15 @@ private:
     std::uint16_t traffic_ = 0;
     std::uint16_t admin_ = 0;
 };
+
+// What all these tests name.
+namespace own_faults {
+
+using namespace std::chrono_literals;
+using test_support::failing;
+using test_support::http_client;
+using test_support::scripted_agent;
+
+}  // namespace own_faults
 
 }  // namespace flow

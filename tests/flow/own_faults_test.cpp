@@ -11,33 +11,14 @@
 #include <regex>
 #include <thread>
 
-using namespace std::chrono_literals;
-using flow::call_body;
-using flow::call_text;
-using flow::faulty_gateway;
-using test_support::failing;
-using test_support::http_client;
-using test_support::scripted_agent;
+using namespace flow;
+using namespace flow::own_faults;
 
 TEST_SUITE_BEGIN("flow/own_faults" * doctest::skip(!flow::system_can_fail));
 
 namespace {
 
-const std::string quick =
-    "overload: {lag: [1s, 1500ms, 2s]}\n"  // a busy machine is not what is tested
-    "timeouts: {drain: 2s, drain_idle: 50ms, drain_streams: 300ms}\ncards: {background: 0}\n"
-    "limits: {requests: 1000000}\n";
-
-std::string agent_at(const std::string& url, const std::string& more = {})
-{
-    return "agents: {a: {url: '" + url + "'" + more + "}}\n";
-}
-
-test_support::script card_or_answer(const test_support::recorded_request& asked)
-{
-    const bool is_card = asked.method == "GET";
-    return test_support::answer_json(is_card ? flow::card_text("Words", "http://127.0.0.1/rpc") : R"({"done":1})");
-}
+const std::string requests = "limits: {requests: 1000000}\n";
 
 core::json written(const faulty_gateway& gateway, const std::string& id)
 {
@@ -72,7 +53,9 @@ TEST_CASE("While the store fails only writes fail, and say so; within a second a
     };
     scripted_agent agent{card_or_answer};
     const test_support::scratch_directory disk;
-    faulty_gateway gateway{quick + "store: 'sqlite:" + disk.file("records.db") + "'\n" + agent_at(agent.url("/rpc"))};
+    faulty_gateway gateway{
+        quick() + requests + "store: 'sqlite:" + disk.file("records.db") + "'\n" + agent_at(agent.url("/rpc"))
+    };
     const auto card = [&] { return test_support::request(gateway.port(), "GET", flow::card_target("a")); };
     const auto directory = [&] { return test_support::request(gateway.port(), "GET", "/agents"); };
     REQUIRE(card().status == 200);
@@ -115,7 +98,7 @@ TEST_CASE("A certificate that has expired is shown all the same, and its end is 
     const auto mine = ca.issue_expired({"localhost"});
     scripted_agent agent{card_or_answer};
     faulty_gateway gateway{
-        quick + "store: memory\ntls: {cert: " + mine.cert_file + ", key: " + mine.key_file + "}\n" +
+        quick() + requests + "store: memory\ntls: {cert: " + mine.cert_file + ", key: " + mine.key_file + "}\n" +
         agent_at(agent.url("/rpc"))
     };
     CHECK(gateway.logs("certificate_expiring"));
@@ -141,7 +124,8 @@ TEST_CASE("An agent whose certificate expires keeps its standing connections and
     const auto shown = ca.issue({"127.0.0.1"});
     scripted_agent agent{card_or_answer, {.cert_file = shown.cert_file, .key_file = shown.key_file}};
     faulty_gateway gateway{
-        quick + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"), ", tls: {ca_file: '" + ca.ca_file() + "'}")
+        quick() + requests + "store: memory\nworkers: 1\n" +
+        agent_at(agent.url("/rpc"), ", tls: {ca_file: '" + ca.ca_file() + "'}")
     };
     CHECK(gateway.call().status == 200);
     gateway.faults().move_clock(240h);
@@ -162,7 +146,9 @@ TEST_CASE("An agent whose certificate expires keeps its standing connections and
 TEST_CASE("Whatever the wall clock does, callers notice nothing, no age is negative, and each step is logged once")
 {
     scripted_agent agent{card_or_answer};
-    faulty_gateway gateway{quick + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"), ", timeout: 1s")};
+    faulty_gateway gateway{
+        quick() + requests + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"), ", timeout: 1s")
+    };
     const auto get_card = [&] { return test_support::request(gateway.port(), "GET", flow::card_target("a")); };
     REQUIRE(get_card().status == 200);
     const auto in_2038 =
@@ -210,7 +196,7 @@ TEST_CASE("Whatever the wall clock does, callers notice nothing, no age is negat
 TEST_CASE("A log that nobody reads costs lines, which are counted, and no call")
 {
     scripted_agent agent{card_or_answer};
-    faulty_gateway gateway{quick + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"))};
+    faulty_gateway gateway{quick() + requests + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"))};
     // Nobody reads its pipe from here on. A reload that is refused is a line of its own, in a write of its own.
     const auto lost = [&] { return gateway.metric("cardea_log_lines_dropped_total"); };
     const auto until = std::chrono::steady_clock::now() + 20s;
@@ -234,7 +220,7 @@ TEST_CASE("A log that nobody reads costs lines, which are counted, and no call")
 TEST_CASE("While the disk of the log is full calls go on, and lines come again when there is room")
 {
     scripted_agent agent{card_or_answer};
-    faulty_gateway gateway{quick + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"))};
+    faulty_gateway gateway{quick() + requests + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc"))};
     gateway.faults().only("pipe:");
     gateway.faults().set(failing::write, {.error = ENOSPC});
     CHECK(gateway.call().status == 200);
@@ -257,7 +243,7 @@ TEST_CASE("While one worker is stuck its calls wait, those of others go on, and 
     const test_support::manager_socket manager;
     scripted_agent agent{card_or_answer};
     faulty_gateway gateway{
-        quick + "store: memory\nworkers: 2\n" + agent_at(agent.url("/rpc")),
+        quick() + requests + "store: memory\nworkers: 2\n" + agent_at(agent.url("/rpc")),
         {"NOTIFY_SOCKET=" + manager.address(), "WATCHDOG_USEC=1000000"}
     };
     std::vector<http_client> callers;  // on both workers: one that is at work takes no new connection before it is done
@@ -308,7 +294,7 @@ TEST_CASE("While the control loop is stuck calls go on and cards come from memor
     const test_support::manager_socket manager;
     scripted_agent agent{card_or_answer};
     faulty_gateway gateway{
-        quick + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc")),
+        quick() + requests + "store: memory\nworkers: 1\n" + agent_at(agent.url("/rpc")),
         {"NOTIFY_SOCKET=" + manager.address(), "WATCHDOG_USEC=1000000"}
     };
     const auto card = test_support::request_text("GET", flow::card_target("a"));

@@ -4,11 +4,10 @@
 #include <sys/resource.h>
 
 #include <chrono>
-#include <new>
 
-using net::memory_reserve::give_up;
 using net::memory_reserve::patience;
 using net::memory_reserve::refill;
+using net::memory_reserve::until_given;
 
 TEST_SUITE_BEGIN("net/memory_reserve");
 
@@ -24,10 +23,12 @@ std::chrono::nanoseconds time_of(auto&& act)
 void give_up_all()
 {
     bool all = true;
+    std::chrono::milliseconds waited{0};
     for (std::size_t i = 0; i < net::memory_reserve::pieces; ++i) {
-        all = give_up() && all;
+        all = net::memory_reserve::give_up(waited) && all;
     }
     CHECK(all);
+    CHECK(waited.count() == 0);
 }
 
 // The process gets no more addresses.
@@ -49,25 +50,14 @@ private:
 
 }  // namespace
 
-TEST_CASE("An allocation is tried again for each piece of the reserve, then for as long as a thread has patience")
+TEST_CASE("An allocation is tried again for each piece of the reserve, then for as long as it has patience")
 {
+    const auto fail = [] { return static_cast<void*>(nullptr); };
     CHECK(refill());  // nothing is kept, so nothing is missing
-    CHECK_FALSE(give_up());
+    CHECK(time_of([&] { CHECK(until_given(fail) == nullptr); }) < patience / 2);
     net::memory_reserve::keep();
-    const auto handler = std::get_new_handler();
-    REQUIRE((handler != nullptr));
     CHECK(time_of(give_up_all) < patience / 2);
-    const auto try_until_it_fails = [&] {
-        CHECK_THROWS_AS(
-            [&] {
-                for (;;) {
-                    handler();
-                }
-            }(),
-            std::bad_alloc
-        );
-    };
-    CHECK(time_of(try_until_it_fails) >= patience);
+    CHECK(time_of([&] { CHECK(until_given(fail) == nullptr); }) >= patience);
     CHECK(refill());
     CHECK(time_of(give_up_all) < patience / 2);
     bool whole = true;
@@ -77,7 +67,19 @@ TEST_CASE("An allocation is tried again for each piece of the reserve, then for 
     }
     CHECK_FALSE(whole);
     CHECK(refill());
-    std::set_new_handler(nullptr);
+}
+
+TEST_CASE("A thread whose allocations each wait a little waits without end, and gets them all")
+{
+    net::memory_reserve::keep();
+    give_up_all();
+    const auto each = patience / 4;
+    for (int i = 0; i < 5; ++i) {
+        int left = static_cast<int>(each.count());
+        int memory = 0;
+        CHECK(until_given([&] { return left-- > 0 ? nullptr : static_cast<void*>(&memory); }) == &memory);
+    }
+    CHECK(refill());
 }
 
 TEST_SUITE_END();
