@@ -8,6 +8,15 @@
 #include <utility>
 
 namespace net {
+namespace {
+
+// What leaves a loop is a bug, and ends the process: a service manager starts it again. Otherwise threads wait for the one that is gone.
+void run_all(asio::io_context& operations) noexcept
+{
+    operations.run();
+}
+
+}  // namespace
 
 loop::loop(std::shared_ptr<name_book> names)
     : work_{asio::make_work_guard(io_)},
@@ -24,7 +33,7 @@ void loop::run()
     frame_pool::prepare_thread();
     deadlines_.start();
     poller_.start();
-    io_.run();
+    run_all(io_);
 }
 
 void loop::stop()

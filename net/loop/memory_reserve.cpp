@@ -3,6 +3,7 @@
 #include <openssl/crypto.h>
 #include <sys/mman.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -123,14 +124,13 @@ bool refill() noexcept
 
 }  // namespace net::memory_reserve
 
-extern "C" {
-
-void* __real_aligned_alloc(std::size_t alignment, std::size_t size) noexcept;  // NOLINT(bugprone-reserved-identifier)
-
-// Asio allocates with aligned_alloc(), for which there is no new handler. The linker puts this before it (--wrap).
-void* __wrap_aligned_alloc(std::size_t alignment, std::size_t size) noexcept  // NOLINT(bugprone-reserved-identifier)
+// Asio allocates with aligned_alloc(), for which there is no new handler. The linker puts this before it (--wrap). Not by aligned_alloc()
+// itself: under a sanitizer the linker may find none.
+extern "C" void*
+__wrap_aligned_alloc(std::size_t alignment, std::size_t size) noexcept  // NOLINT(bugprone-reserved-identifier)
 {
-    return net::memory_reserve::until_given([=] { return __real_aligned_alloc(alignment, size); });
+    return net::memory_reserve::until_given([=]() -> void* {
+        void* memory = nullptr;
+        return ::posix_memalign(&memory, std::max(alignment, sizeof memory), size) == 0 ? memory : nullptr;
+    });
 }
-
-}  // extern "C"
