@@ -353,8 +353,8 @@ constexpr auto settings_table = std::to_array<setting>({
     {"deadlines.fields",
      field_name_list_setting{of<&settings::deadlines, &deadline_settings::fields>},
      "Header fields in which callers say how long they wait, in milliseconds: 1 to 86400000. Cardea never waits longer "
-     "for the head of the agent's answer, and gives the agent what is left in the same field. Other values are dropped."
-    },
+     "for the head of the agent's answer, nor for what comes before it, and gives the agent what is left in the same "
+     "field. Other values are dropped."},
     {"overload.lag",
      duration_marks_setting{of<&settings::overload, &overload_settings::lag>, 1ms, 1h},
      "How late every worker runs at levels 1, 2 and 3 of [overload](operations.md#overload)."},
