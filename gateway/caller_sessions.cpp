@@ -5,13 +5,9 @@
 #include "gateway/sessions/session_settings.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/session_id.hpp"
-#include "mcp/transport/apart_transport.hpp"
-
-#include <boost/asio/co_spawn.hpp>
 
 #include <array>
 #include <chrono>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <string>
@@ -39,27 +35,6 @@ std::shared_ptr<const mcp::session_ids> own_seals()
     return std::make_shared<const mcp::session_ids>(jose::text_sealer{{&key, 1}});
 }
 
-using texts_read = std::shared_ptr<const mcp::read_text>;
-
-// On that thread, and told on the loop.
-mcp::apart_reading reading_on(model::side_thread& thread, net::loop& loop, std::size_t most)
-{
-    return [&thread, &loop, most](std::string text, std::function<void(texts_read)> done) {
-        auto held = std::make_shared<std::string>(std::move(text));
-        std::function<texts_read()> read = [held, most] { return mcp::read_apart(std::move(*held), {.bytes = most}); };
-        net::asio::co_spawn(
-            loop.get_executor(),
-            thread.ask<texts_read>(std::move(read)),
-            [done = std::move(done)](const std::exception_ptr& bug, texts_read got) {
-                if (bug) {
-                    std::rethrow_exception(bug);
-                }
-                done(std::move(got));
-            }
-        );
-    };
-}
-
 }  // namespace
 
 caller_sessions::caller_sessions(const caller_services& given, const config::mcp_settings& settings)
@@ -67,16 +42,7 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
       programs_{mcp_path::program_services{
           given.control,
           given.own.turns(),
-          [given](const model::agent_entry& agent) {
-              auto reached = given.own.reach().of_callers(agent);
-              const auto most = static_cast<std::size_t>(agent.record.mcp->max_message);
-              return reached == nullptr ? reached
-                                        : mcp::reading_apart(
-                                              std::move(reached),
-                                              reading_on(given.long_bodies, given.control, most),
-                                              most
-                                          );
-          },
+          [&own = given.own](const model::agent_entry& agent) { return own.reach().of_callers(agent); },
           [&own = given.own](const core::agent& record) {
               return record.mcp->era == core::mcp_era::modern || own.speaks_modern(record.id);
           },

@@ -6,7 +6,6 @@
 #include "core/log.hpp"
 #include "gateway/mcp_path/http_sessions.hpp"
 #include "gateway/mcp_path/program_plane.hpp"
-#include "gateway/model/side_thread.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/traffic/worker.hpp"
@@ -26,7 +25,6 @@ struct caller_services {
         workers;                   // what is known of sessions over HTTP goes to all of them
     sessions::session_plane& own;  // in whose turns programs start
     const core::logger& log;
-    model::side_thread& long_bodies;  // that long messages of servers are read on
 };
 
 class caller_sessions {

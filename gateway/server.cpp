@@ -36,6 +36,11 @@ std::size_t or_cores(std::uint64_t configured)
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
+sessions::program_settings programs_of(const config::settings& settings, model::side_thread& long_bodies)
+{
+    return {mcp::inherited_environment(), or_cores(settings.limits.program_starts), &long_bodies};
+}
+
 std::vector<net::executor> executors_of(worker_list workers)
 {
     std::vector<net::executor> all;
@@ -159,9 +164,9 @@ core::result<> server::start()
     cards_->set_keeper(*keeper_);
     cards_->set_pause([this] { return overload_.level() > 0; });
     cards_->set_audit(audit_.trail());
-    sessions::program_settings programs{mcp::inherited_environment(), or_cores(settings_.limits.program_starts)};
+    auto programs = programs_of(settings_, long_bodies_);
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    callers_ = make_caller_sessions({control_, workers_, *sessions_, log_, long_bodies_}, settings_.mcp);
+    callers_ = make_caller_sessions({control_, workers_, *sessions_, log_}, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);

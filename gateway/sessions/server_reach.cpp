@@ -3,7 +3,9 @@
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/version.hpp"
+#include "gateway/sessions/long_texts.hpp"
 #include "gateway/sessions/session_settings.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "mcp/transport/fallback_transport.hpp"
 #include "mcp/transport/sse_transport.hpp"
 #include "mcp/transport/stdio_transport.hpp"
@@ -15,12 +17,14 @@ namespace gateway::sessions {
 server_reach::server_reach(
     net::loop& control,
     const core::logger& log,
-    std::vector<std::pair<std::string, std::string>> inherited
+    std::vector<std::pair<std::string, std::string>> inherited,
+    model::side_thread* long_bodies
 )
     : loop_{control},
       log_{log},
       exchanges_{control, "cardea/" + std::string{model::version()}},
-      inherited_{std::move(inherited)}
+      inherited_{std::move(inherited)},
+      long_bodies_{long_bodies}
 {
 }
 
@@ -29,9 +33,15 @@ mcp::transport_factory server_reach::of_callers(const model::agent_entry& agent)
     auto hidden = secrets_of_callers(agent);
     if (agent.fell_back) {
         // What the gateway's own session has found out need not be tried again for each.
-        return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden)));
+        return reading(mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden))), agent.record);
     }
-    return of_gateway(agent, std::move(hidden));
+    return reading(made_for(agent, std::move(hidden), nullptr), agent.record);
+}
+
+mcp::transport_factory
+server_reach::reading(mcp::transport_factory made, const core::agent& record, std::size_t most_items)
+{
+    return read_on(long_bodies_, loop_, std::move(made), record.mcp->max_message, most_items);
 }
 
 std::shared_ptr<const core::redaction> server_reach::secrets_of_callers(const model::agent_entry& agent)
@@ -64,6 +74,16 @@ void server_reach::renew(const std::string& id, const std::shared_ptr<const mode
 }
 
 mcp::transport_factory server_reach::of_gateway(
+    const model::agent_entry& agent,
+    std::shared_ptr<const core::redaction> secrets,
+    std::shared_ptr<mcp::complaint_lines> complaints
+)
+{
+    auto made = made_for(agent, std::move(secrets), std::move(complaints));
+    return reading(std::move(made), agent.record, mcp::discovery_limits{}.items);
+}
+
+mcp::transport_factory server_reach::made_for(
     const model::agent_entry& agent,
     std::shared_ptr<const core::redaction> secrets,
     std::shared_ptr<mcp::complaint_lines> complaints

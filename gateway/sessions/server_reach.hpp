@@ -5,6 +5,7 @@
 #include "core/log.hpp"
 #include "core/redaction.hpp"
 #include "core/secret.hpp"
+#include "gateway/model/side_thread.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/complaint_log.hpp"
 #include "mcp/transport/http_wire.hpp"
@@ -13,6 +14,7 @@
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -27,17 +29,19 @@ using token_supply = std::function<net::task<core::result<core::secret>>(std::st
 
 class server_reach {
 public:
-    // `inherited`: what programs get of the gateway's own environment. References outlive it.
+    // `inherited`: what programs get of the gateway's own environment. `long_bodies`: the thread that long messages of servers are
+    // read on; null: the loop's. All outlive it.
     server_reach(
         net::loop& control,
         const core::logger& log,
-        std::vector<std::pair<std::string, std::string>> inherited
+        std::vector<std::pair<std::string, std::string>> inherited,
+        model::side_thread* long_bodies = nullptr
     );
 
     // Before the first agent with such credentials.
     void set_tokens(token_supply tokens) { tokens_ = std::move(tokens); }
 
-    // Null: in no way that the gateway knows. What is logged of what the server says is without `secrets`. `complaints` gets what
+    // Null: in no way that the gateway knows. Long pages of lists are read with their items. What is logged of what the server says is without `secrets`. `complaints` gets what
     // programs write to stderr; null: nobody asks for it.
     mcp::transport_factory of_gateway(
         const model::agent_entry& agent,
@@ -47,6 +51,9 @@ public:
 
     // The same without what secrets_of_callers() has.
     mcp::transport_factory of_callers(const model::agent_entry& agent);
+
+    // What another way to the server tells, with its long messages read on that thread.
+    mcp::transport_factory reading(mcp::transport_factory made, const core::agent& record, std::size_t most_items = 0);
 
     // What is hidden of all callers' sessions with the agent: also its tokens from renew(), for as long as one of them holds it.
     std::shared_ptr<const core::redaction> secrets_of_callers(const model::agent_entry& agent);
@@ -58,6 +65,11 @@ public:
     void close_connections() { exchanges_.close(); }
 
 private:
+    mcp::transport_factory made_for(
+        const model::agent_entry& agent,
+        std::shared_ptr<const core::redaction> secrets,
+        std::shared_ptr<mcp::complaint_lines> complaints
+    );
     mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
 
     struct given_secrets {
@@ -70,6 +82,7 @@ private:
     const core::logger& log_;
     net::exchange_client exchanges_;
     std::vector<std::pair<std::string, std::string>> inherited_;
+    model::side_thread* long_bodies_;
     token_supply tokens_;
     model::string_map<given_secrets> given_;
 };

@@ -46,7 +46,7 @@ session_plane::session_plane(
       cards_{cards},
       log_{log},
       defaults_{defaults},
-      reach_{control, log, std::move(programs.inherited)},
+      reach_{control, log, std::move(programs.inherited), programs.long_bodies},
       turns_{control, programs.starts, longest_turn}
 {
     cards_.set_demand([this](const std::string& id) {
@@ -267,7 +267,7 @@ core::result<std::shared_ptr<const mcp::server_facts>> session_plane::control(co
 mcp::transport_factory session_plane::lane(const std::string& id)
 {
     auto* const found = find(id);
-    return found == nullptr ? mcp::transport_factory{} : found->runner().lane();
+    return found == nullptr ? mcp::transport_factory{} : reach_.reading(found->runner().lane(), found->record());
 }
 
 std::shared_ptr<const mcp::server_lists> session_plane::known_lists(const std::string& id) const

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/model/side_thread.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/turns.hpp"
 #include "gateway/sessions/passed_lists.hpp"
@@ -30,10 +31,11 @@ namespace gateway::sessions {
 
 class agent_session;
 
-// What all programs have in common.
+// What all servers have in common.
 struct program_settings {
     std::vector<std::pair<std::string, std::string>> inherited;  // of the gateway's own environment
-    std::size_t starts = 1;                                      // of them, at a time
+    std::size_t starts = 1;                                      // of programs, at a time
+    model::side_thread* long_bodies = nullptr;  // that long messages of servers are read on; null: on the loop
 };
 
 class session_plane {

@@ -2,7 +2,6 @@
 
 #include "core/json/jsonrpc_scan.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/protocol/tool_headers.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -10,18 +9,6 @@
 
 namespace mcp {
 namespace {
-
-struct list_words {
-    std::string_view items;  // the member of a result
-    std::string_view key;    // the member of an item
-};
-
-constexpr std::array<list_words, list_kinds> words{{
-    {"tools", "name"},
-    {"resources", "uri"},
-    {"resourceTemplates", "uriTemplate"},
-    {"prompts", "name"},
-}};
 
 constexpr core::duration longest_time_to_live = std::chrono::hours{24};
 
@@ -106,14 +93,10 @@ core::result<> discovery_walk::open(std::string_view result)
     if (!read) {
         return failed("the result: " + read.error().detail);
     }
-    // A server of an earlier version has no such member (2026-07-28, basic).
-    if (const auto type = read->find("resultType"); !type.empty() && text_of(type) != "complete") {
-        return failed("a result that is not complete");
+    if (auto begun = begin_page(read->find("resultType")); !begun) {
+        return begun;
     }
-    if (++pages_ > limits_.pages) {
-        return failed("over " + std::to_string(limits_.pages) + " pages");
-    }
-    const auto items = read->find(words[at_].items);
+    const auto items = read->find(member_of(static_cast<list_kind>(at_)));
     if (!is_array(items)) {
         return failed("the result has no list");
     }
@@ -126,20 +109,64 @@ core::result<> discovery_walk::open(std::string_view result)
     return find_items();
 }
 
+core::result<> discovery_walk::open(list_page& result)
+{
+    if (at_ == list_kinds) {
+        return failed("an answer to no question");
+    }
+    if (result.problem) {
+        return failed("the result: " + result.problem->detail);
+    }
+    if (auto begun = begin_page(result.type); !begun) {
+        return begun;
+    }
+    auto list = std::exchange(result.lists[at_], std::nullopt);
+    if (!list) {
+        return failed("the result has no list");
+    }
+    if (list->problem) {
+        return failed("the list: " + list->problem->detail);
+    }
+    page_ = std::make_unique<page>(page{
+        .read = std::move(list->read),
+        .time_to_live = std::move(result.time_to_live),
+        .scope = std::move(result.scope),
+        .cursor = std::move(result.cursor)
+    });
+    return count_items(page_->read.size() < list->count ? std::string_view::npos : list->count);
+}
+
+core::result<> discovery_walk::begin_page(std::string_view type)
+{
+    // A server of an earlier version has no such member (2026-07-28, basic).
+    if (!type.empty() && text_of(type) != "complete") {
+        return failed("a result that is not complete");
+    }
+    if (++pages_ > limits_.pages) {
+        return failed("over " + std::to_string(limits_.pages) + " pages");
+    }
+    return {};
+}
+
 core::result<> discovery_walk::take_some(std::size_t most_bytes)
 {
     if (page_ == nullptr) {
         return {};
     }
     auto& under_way = *page_;
-    for (std::size_t bytes = 0; under_way.taken < under_way.each.size();) {
-        const auto raw = under_way.each[under_way.taken];
-        if (bytes > 0 && bytes + raw.size() > most_bytes) {
+    const bool known = !under_way.read.empty();
+    const auto count = known ? under_way.read.size() : under_way.each.size();
+    for (std::size_t bytes = 0; under_way.taken < count;) {
+        const auto at = under_way.taken;
+        const auto size = known ? under_way.read[at].bytes : under_way.each[at].size();
+        if (bytes > 0 && bytes + size > most_bytes) {
             return {};
         }
         ++under_way.taken;
-        bytes += raw.size();
-        if (auto taken = take_item(raw); !taken) {
+        bytes += size;
+        auto item = known ? std::move(under_way.read[at])
+                          : read_list_item(under_way.each[at], static_cast<list_kind>(at_), check_headers_);
+        if (auto taken = take_item(std::move(item)); !taken) {
             return taken;
         }
     }
@@ -175,39 +202,33 @@ core::result<> discovery_walk::find_items()
     if (!elements) {
         return failed("the list: " + elements.error().detail);
     }
-    if (elements->count > room) {
+    page_->each = std::move(elements->raw);
+    return count_items(elements->count);
+}
+
+core::result<> discovery_walk::count_items(std::size_t count)
+{
+    if (count > limits_.items - items_) {
         return failed("over " + std::to_string(limits_.items) + " items in all lists");
     }
-    items_ += elements->count;
-    page_->each = std::move(elements->raw);
+    items_ += count;
     return {};
 }
 
-core::result<> discovery_walk::take_item(std::string_view raw)
+core::result<> discovery_walk::take_item(list_item item)
 {
-    bytes_ += raw.size();
+    bytes_ += item.bytes;
     if (bytes_ > limits_.bytes) {
         return failed("over " + std::to_string(limits_.bytes) + " bytes in all lists");
     }
-    const auto item = raw_object::read(raw);
-    if (!item) {
-        leave_out({}, item.error().detail);
-        return {};
-    }
-    auto key = item->text(words[at_].key);
-    auto text = usable(raw, deepest_fact);
-    const bool checked = check_headers_ && text && static_cast<list_kind>(at_) == list_kind::tools;
-    const auto headers = checked ? header_problem(item->find("inputSchema")) : std::nullopt;
-    if (key.empty()) {
-        leave_out({}, "has no key");
-    } else if (!text) {
-        leave_out(key, text.error().detail);
-    } else if (headers) {
-        leave_out(key, *headers);
-    } else if (!keys_.insert(key).second) {
-        leave_out(key, "has the key of another");
+    if (!item.problem.empty()) {
+        leave_out(item.key, item.problem);
+    } else if (check_headers_ && !item.headers.empty()) {
+        leave_out(item.key, item.headers);
+    } else if (!keys_.insert(item.key).second) {
+        leave_out(item.key, "has the key of another");
     } else {
-        found_[at_].push_back({std::move(key), std::move(*text)});
+        found_[at_].push_back({std::move(item.key), std::move(item.raw)});
     }
     return {};
 }

@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "mcp/protocol/list_page.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/server_facts.hpp"
 
@@ -97,6 +98,9 @@ public:
     // The same a little at a time, for a page may have 10,000 items: open(), then take_some() while in_page(). At least one item is
     // taken, and others up to so many bytes.
     core::result<> open(std::string_view result);
+
+    // The same of one that was read before; what it lists is taken from it.
+    core::result<> open(list_page& result);
     bool in_page() const noexcept { return page_ != nullptr; }
     core::result<> take_some(std::size_t most_bytes);
 
@@ -117,16 +121,19 @@ public:
 private:
     // What is left of a result.
     struct page {
-        std::string items;  // raw
+        std::string items{};  // raw
         std::vector<std::string_view> each{};
+        std::vector<list_item> read{};  // instead, if they were read before
         std::size_t taken = 0;
         std::string time_to_live{};  // raw, as the next two
         std::string scope{};
         std::string cursor{};
     };
 
+    core::result<> begin_page(std::string_view type);
     core::result<> find_items();
-    core::result<> take_item(std::string_view raw);
+    core::result<> count_items(std::size_t count);
+    core::result<> take_item(list_item item);
     core::result<> turn_page(std::string_view cursor);
     void take_freshness(std::string_view ttl, std::string_view scope);
     void leave_out(std::string_view key, std::string_view why);

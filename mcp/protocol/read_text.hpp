@@ -15,6 +15,8 @@
 
 namespace mcp {
 
+struct list_page;
+
 inline constexpr std::size_t read_at_once = 256 * 1024;  // bytes of a text that need not be read away from the loop
 
 // What a notification says of whom it is for: raw, into its text; empty: it does not.
@@ -29,8 +31,10 @@ note_parts parts_of(const message& notification);
 struct read_part {
     std::string_view text;
     core::result<message> read;
-    addressee whom;   // as addressee_of()
-    note_parts note;  // of a notification
+    addressee whom;                        // as addressee_of()
+    note_parts note;                       // of a notification
+    std::vector<addressee> meant = {};     // of what is no message: as addressees_of()
+    std::shared_ptr<list_page> page = {};  // of a result, if lists were to be read (list_page.hpp)
 };
 
 // Views are into `text`, so that it stays where it is.
@@ -43,6 +47,7 @@ struct read_text {
     std::span<const read_part> parts(std::string_view version) const noexcept;
 };
 
-std::shared_ptr<const read_text> read_apart(std::string text, message_limits limits);
+// `most_items`: of each list that a result has, so many items are read too; 0: none is looked for.
+std::shared_ptr<const read_text> read_apart(std::string text, message_limits limits, std::size_t most_items = 0);
 
 }  // namespace mcp

@@ -19,6 +19,7 @@ public:
     virtual ~connection_observer() = default;
     virtual void connected(connection& from) = 0;
     virtual void received(connection& from, std::string_view text) = 0;
+    virtual void received_long(connection& from, const read_text& what) = 0;
     virtual void refused(connection& from, std::string_view beginning, std::size_t limit) = 0;
     virtual void failed(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says) = 0;
     virtual void session_lost() = 0;
@@ -65,6 +66,7 @@ private:
         observer_.connected(*this);
     }
     void received(std::string_view text) override { observer_.received(*this, text); }
+    void received_long(const read_text& what) override { observer_.received_long(*this, what); }
     void refused(std::string_view beginning, std::size_t limit) override { observer_.refused(*this, beginning, limit); }
     void failed(std::uint64_t request, core::error why, std::optional<era> says) override
     {

@@ -127,8 +127,19 @@ void conversation::cancel_ping()
 
 void conversation::received(connection& from, std::string_view text)
 {
+    take_each(from, messages_in(text, host_.state().version()));
+}
+
+void conversation::received_long(connection& from, const read_text& what)
+{
+    take_each(from, what.parts(host_.state().version()));
+}
+
+template <class Messages>
+void conversation::take_each(connection& from, const Messages& messages)
+{
     const auto kept = host_.keep();
-    for (const auto each : messages_in(text, host_.state().version())) {
+    for (const auto& each : messages) {
         if (&from != connections_.current() && &from != connections_.probe()) {
             return;  // what came before has ended it
         }
@@ -136,7 +147,7 @@ void conversation::received(connection& from, std::string_view text)
     }
 }
 
-void conversation::heard(connection& from, const message& said)
+void conversation::heard(connection& from, const message& said, list_page* page)
 {
     if (from.probe()) {
         return take_from_probe(from, said);
@@ -148,7 +159,7 @@ void conversation::heard(connection& from, const message& said)
             return take_notification(said);
         case message_kind::result:
         case message_kind::failure:
-            return take_answer(said);
+            return take_answer(said, page);
     }
 }
 
@@ -180,7 +191,7 @@ void conversation::take_notification(const message& notification)
     }
 }
 
-void conversation::take_answer(const message& answer)
+void conversation::take_answer(const message& answer, list_page* page)
 {
     const auto id = answer.answered();
     const auto use = id ? requests_.take(*id) : std::nullopt;
@@ -202,7 +213,7 @@ void conversation::take_answer(const message& answer)
             return host_.happened({.kind = good ? event_kind::stream_down : event_kind::stream_none});
         case purpose::list:
         case purpose::look:
-            return walks_.take(*use, answer);
+            return walks_.take(*use, answer, page);
     }
 }
 

@@ -48,6 +48,7 @@ public:
 private:
     void connected(connection& from) override;
     void received(connection& from, std::string_view text) override;
+    void received_long(connection& from, const read_text& what) override;
     void refused(connection& from, std::string_view beginning, std::size_t limit) override
     {
         intake_.take_too_long(from, beginning, limit);
@@ -59,14 +60,16 @@ private:
     void closed(connection& from) override;
     void not_sent(std::uint64_t id, const core::error& why) override;
     void late(std::uint64_t id, const std::string& method) override;
-    void heard(connection& from, const message& said) override;
+    void heard(connection& from, const message& said, list_page* page) override;
     void unusable(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says) override;
 
     void ask_for_era(connection& probe);
     void tell_era(const connection& probe, std::optional<era> verdict, bool stands);
     void take_from_probe(connection& probe, const message& answer);
     void take_notification(const message& notification);
-    void take_answer(const message& answer);
+    template <class Messages>
+    void take_each(connection& from, const Messages& messages);
+    void take_answer(const message& answer, list_page* page);
     void take_pong(const message& answer);
     bool believes_move(purpose use) const;
     void leave_era(purpose use, era speaks, const std::string& said);

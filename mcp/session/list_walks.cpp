@@ -79,15 +79,15 @@ discovery_walk* list_walks::under_way(purpose use)
     return look_ ? &look_->walk : nullptr;
 }
 
-void list_walks::take(purpose use, const message& answer)
+void list_walks::take(purpose use, const message& answer, list_page* page)
 {
     auto* const walk = under_way(use);
     if (walk == nullptr) {
         return;
     }
     const bool good = answer.kind == message_kind::result;
-    const auto taken = good ? walk->open(answer.result) : walk->refuse(answer.failure);
-    if (!taken) {
+    const auto opened = [&] { return page != nullptr ? walk->open(*page) : walk->open(answer.result); };
+    if (const auto taken = good ? opened() : walk->refuse(answer.failure); !taken) {
         return give_up(use, taken.error());
     }
     if (good) {

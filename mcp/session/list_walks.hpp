@@ -33,8 +33,9 @@ public:
     void cancel();
     void publish();
 
-    // The answer to a request for `list` or `look`, or its failure, with the detail from operator_notes::shown().
-    void take(purpose use, const message& answer);
+    // The answer to a request for `list` or `look`, or its failure, with the detail from operator_notes::shown(). `page`: its result,
+    // if it was read elsewhere; else null.
+    void take(purpose use, const message& answer, list_page* page);
     void fail(purpose use, const core::error& why);
 
     // Why the walk under way is cancelled next, for those who wait for it.

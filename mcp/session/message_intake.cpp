@@ -6,6 +6,14 @@
 #include <utility>
 
 namespace mcp {
+namespace {
+
+addressee addressee_in(std::string_view text, const read_part* known)
+{
+    return known != nullptr ? known->whom : addressee_of(text, true);
+}
+
+}  // namespace
 
 message_intake::message_intake(
     session_host& host,
@@ -24,12 +32,23 @@ message_intake::message_intake(
 
 void message_intake::take(connection& from, std::string_view text)
 {
+    const read_part* const not_known = nullptr;
+    take(from, text, read_message(text, settings_.messages), not_known);
+}
+
+void message_intake::take(
+    connection& from,
+    std::string_view text,
+    const core::result<message>& read,
+    const read_part* known
+)
+{
     ++host_.counts().received;
-    const auto read = read_message(text, settings_.messages);
     if (!read) {
         const bool first = !std::exchange(from.spoke_nonsense, true);
-        if (!refuse(from, {addressees_of(text), read.error(), text.size(), std::nullopt, first}) && !from.probe()) {
-            host_.lane().take(text, addressee_of(text, true).numbered());
+        auto meant = known != nullptr ? known->meant : addressees_of(text);
+        if (!refuse(from, {std::move(meant), read.error(), text.size(), std::nullopt, first}) && !from.probe()) {
+            host_.lane().take(text, addressee_in(text, known).numbered());
         }
         return;
     }
@@ -37,7 +56,7 @@ void message_intake::take(connection& from, std::string_view text)
     auto answered = answers ? read->answered() : std::nullopt;
     if (answers && !answered) {
         // JSON-RPC 2.0, "Response object": the id must be the request's. One that is another's is as late as any.
-        const auto whom = addressee_of(text, true);
+        const auto whom = addressee_in(text, known);
         if (whom.id && request_of(from, whom)) {
             const bool first = !std::exchange(from.spoke_nonsense, true);
             refuse(from, {{whom}, another_id(), text.size(), std::nullopt, first});
@@ -45,17 +64,17 @@ void message_intake::take(connection& from, std::string_view text)
         }
         answered = whom.numbered();
     }
-    const bool of_caller = !from.probe() && is_of_caller(*read);
+    const bool of_caller = !from.probe() && is_of_caller(*read, known);
     if (!from.probe() && (of_caller || read->kind == message_kind::notification)) {
         host_.lane().take(text, answered);
     }
     if (!of_caller) {
-        observer_.heard(from, *read);
+        observer_.heard(from, *read, known != nullptr ? known->page.get() : nullptr);
     }
 }
 
 // What the server asks is answered here: it cannot know whose call it is about.
-bool message_intake::is_of_caller(const message& said) const
+bool message_intake::is_of_caller(const message& said, const read_part* known) const
 {
     if (said.kind == message_kind::result || said.kind == message_kind::failure) {
         const auto id = said.answered();
@@ -64,8 +83,7 @@ bool message_intake::is_of_caller(const message& said) const
     if (said.kind == message_kind::request || era_of(host_.state().version()) != era::modern) {
         return false;
     }
-    const auto meta = members_of(members_of(said.params).object("_meta"));
-    const auto subscription = meta.find("io.modelcontextprotocol/subscriptionId");
+    const auto subscription = (known != nullptr ? known->note : parts_of(said)).subscription_id;
     const auto id = integer_of<std::uint64_t>(subscription);
     return !subscription.empty() && !(id && requests_.waits(*id));
 }

@@ -1,6 +1,7 @@
 // Reads what a server sends, message by message, and rejects what is malformed. On the control loop's thread.
 #pragma once
 
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/protocol/refused_message.hpp"
 #include "mcp/session/connection.hpp"
 #include "mcp/session/operator_notes.hpp"
@@ -16,7 +17,9 @@ namespace mcp {
 class intake_observer {
 public:
     virtual ~intake_observer() = default;
-    virtual void heard(connection& from, const message& said) = 0;
+
+    // `page`: of a result that was read elsewhere; else null.
+    virtual void heard(connection& from, const message& said, list_page* page) = 0;
 
     // The answer to this request is malformed. `says` as transport_observer::failed().
     virtual void unusable(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says) = 0;
@@ -35,6 +38,9 @@ public:
 
     void take(connection& from, std::string_view text);
 
+    // The same of one that was read elsewhere.
+    void take(connection& from, const read_part& message) { take(from, message.text, message.read, &message); }
+
     // As transport_observer::refused().
     void take_too_long(connection& from, std::string_view beginning, std::size_t limit);
 
@@ -48,7 +54,9 @@ private:
         bool first;                        // of its kind on this connection
     };
 
-    bool is_of_caller(const message& said) const;
+    // `known`: null: it was read here.
+    void take(connection& from, std::string_view text, const core::result<message>& read, const read_part* known);
+    bool is_of_caller(const message& said, const read_part* known) const;
     std::optional<std::uint64_t> request_of(const connection& from, const addressee& whom) const;
 
     // False: no request of the session waits for it.

@@ -145,11 +145,11 @@ void http_post::took(std::string_view piece)
     }
 }
 
-// Long ones of a caller's are read by whoever gets them, away from the loop (apart_transport.hpp). That one finds out whether it is the
-// answer, and takes no exception to a failure that is told behind that.
+// Long ones are read by whoever gets them, away from the loop (apart_transport.hpp). That one finds out whether it is the answer, and
+// takes no exception to a failure that is told behind that.
 bool http_post::passes_unread(std::string_view text) const noexcept
 {
-    return message_.of_caller && message_.id != 0 && text.size() > read_at_once;
+    return message_.id != 0 && text.size() > read_at_once;
 }
 
 // Whether it is an answer; `ours`: to this request; `refused`: it was to be that, and why it is not.

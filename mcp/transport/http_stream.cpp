@@ -1,6 +1,7 @@
 #include "mcp/transport/http_stream.hpp"
 
 #include "mcp/protocol/http_evidence.hpp"
+#include "mcp/protocol/read_text.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -77,6 +78,13 @@ void http_stream::took(std::string_view piece)
             continue;
         }
         failures_ = 0;
+        if (event->data.size() > read_at_once) {  // read by whoever gets it (apart_transport.hpp)
+            owner_.take(event->data);
+            if (alive.expired()) {
+                return;
+            }
+            continue;
+        }
         const auto read =
             read_message(event->data, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
         const bool answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);

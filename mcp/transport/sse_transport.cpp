@@ -2,6 +2,7 @@
 
 #include "core/url.hpp"
 #include "mcp/protocol/http_evidence.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/transport/http_transport.hpp"
 
 #include <boost/asio/post.hpp>
@@ -56,11 +57,10 @@ public:
     }
 
     std::uint64_t id() const noexcept { return message_.id; }
-    bool is_answered_by(std::uint64_t answered) const noexcept { return !message_.of_caller && id() == answered; }
     const std::string& method() const noexcept { return message_.method; }
 
-    // Its answer came before the word that it was taken.
-    void answer_came() noexcept { answered_ = true; }
+    // This may be its answer, before the word that it was taken.
+    void note_answer(std::uint64_t to) noexcept { answered_ = answered_ || (!message_.of_caller && id() == to); }
     bool answered() const noexcept { return answered_; }
     bool taken() const noexcept { return status_ >= 200 && status_ < 300; }
     bool of_caller() const noexcept { return message_.of_caller; }
@@ -166,6 +166,7 @@ public:
     void open() override;
     core::result<> send(outgoing message) override;
     void settle(const dialect& speaks) override { wire_.speaks = speaks; }
+    void answered_apart(std::uint64_t text_id) override;
     void open_stream(outgoing /*listen*/) override {}
     void close(bool end_session) override;
 
@@ -329,15 +330,20 @@ bool sse_transport::take_endpoint(std::string_view reference)
 
 void sse_transport::take_message(const std::string& text)
 {
-    const auto read = read_message(text, {.bytes = static_cast<std::size_t>(settings_->server.max_message)});
+    // Whoever gets a long one reads it, and says what it answers (apart_transport.hpp).
+    const auto most = std::min(read_at_once, static_cast<std::size_t>(settings_->server.max_message));
+    const auto read = read_message(text, {.bytes = most});
     if (const auto id = read ? read->answered() : std::nullopt) {
-        for (const auto& each : under_way_) {
-            if (each->is_answered_by(*id)) {
-                each->answer_came();
-            }
-        }
+        answered_apart(*id);
     }
     observer_.received(text);
+}
+
+void sse_transport::answered_apart(std::uint64_t text_id)
+{
+    for (const auto& each : under_way_) {
+        each->note_answer(text_id);
+    }
 }
 
 void sse_transport::ended(core::result<> how)

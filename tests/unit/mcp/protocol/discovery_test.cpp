@@ -30,15 +30,30 @@ list_set set_of(std::initializer_list<list_kind> lists)
 
 const auto tools_only = set_of({list_kind::tools});
 
-// How a walk over tools ends with these results: its detail, or what it found.
-std::string outcome(const std::vector<std::string>& results, mcp::discovery_limits limits = {})
+using accept_function = core::result<> (*)(discovery_walk& walk, const std::string& result);
+
+core::result<> accept_text(discovery_walk& walk, const std::string& result)
+{
+    return walk.accept(result);
+}
+
+// What was read away from the walk.
+core::result<> accept_page(discovery_walk& walk, const std::string& result)
+{
+    auto read = mcp::read_list_page(result, mcp::discovery_limits{}.items);
+    auto opened = walk.open(read);
+    return opened ? walk.take_some(std::string::npos) : opened;
+}
+
+std::string
+outcome_of(const std::vector<std::string>& results, const mcp::discovery_limits& limits, accept_function accept)
 {
     discovery_walk walk{tools_only, mcp::era::legacy, limits};
     for (const auto& result : results) {
         if (!walk.next()) {
             return "over too early";
         }
-        if (const auto taken = walk.accept(result); !taken) {
+        if (const auto taken = accept(walk, result); !taken) {
             CHECK(taken.error().code == core::errc::upstream_protocol);
             CHECK_FALSE(walk.next().has_value());
             return taken.error().detail;
@@ -52,7 +67,18 @@ std::string outcome(const std::vector<std::string>& results, mcp::discovery_limi
     for (const auto& each : found[list_kind::tools]) {
         names += each.key + ' ';
     }
+    for (const auto& each : found.left_out[index_of(list_kind::tools)].first) {
+        names += "without " + each + ' ';
+    }
     return names;
+}
+
+// How a walk over tools ends with these results: its detail, or what it found and left out. The same if they are read before.
+std::string outcome(const std::vector<std::string>& results, const mcp::discovery_limits& limits = {})
+{
+    auto here = outcome_of(results, limits, accept_text);
+    CHECK(outcome_of(results, limits, accept_page) == here);
+    return here;
 }
 
 std::string page(const std::string& items, const std::string& cursor = {})
@@ -313,6 +339,36 @@ TEST_CASE("a list that differs only in its order stays in the order that it had"
     CHECK_FALSE(mcp::same_content(listed(tool("a"), first), first));
     CHECK_FALSE(mcp::same_content(listed(comma(tool("b"), R"({"name":"a","title":"A"})"), first), first));
     CHECK(listed(comma(tool("c"), comma(tool("b"), tool("a"))), first)[list_kind::tools][0].key == "c");
+}
+
+TEST_CASE("A page that was read before it is known what was asked gives a walk its own list, once")
+{
+    const std::string both =
+        R"({"tools":[{"name":"t"}],"prompts":[{"name":"p"},1],"resources":7,"ttlMs":5,"nextCursor":"n"})";
+    const auto page_of_both = mcp::read_list_page(both, 1);
+    auto read = page_of_both;
+    CHECK_FALSE(read.lists[index_of(list_kind::resources)].has_value());
+    discovery_walk prompts{set_of({list_kind::prompts}), mcp::era::legacy};
+    CHECK(prompts.open(read).error().detail == "prompts/list: over 10000 items in all lists");
+    discovery_walk resources{set_of({list_kind::resources}), mcp::era::legacy};
+    CHECK(resources.open(read).error().detail == "resources/list: the result has no list");
+    read = page_of_both;
+    discovery_walk tools{tools_only, mcp::era::modern};
+    REQUIRE(tools.open(read).has_value());
+    REQUIRE(tools.take_some(1).has_value());
+    CHECK(tools.next()->cursor == R"("n")");
+    CHECK(tools.open(read).error().detail == "tools/list: the result has no list");
+}
+
+TEST_CASE("A tool that was read before is left out for its header fields only where they are checked")
+{
+    const std::string result = page(R"({"name":"t","inputSchema":{"type":"object","x-mcp-header":"A"}})");
+    for (const auto headers : {mcp::tool_headers::ignored, mcp::tool_headers::checked}) {
+        discovery_walk walk{tools_only, mcp::era::modern, {}, headers};
+        REQUIRE(accept_page(walk, result).has_value());
+        const auto found = std::move(walk).onto({});
+        CHECK(found[list_kind::tools].size() == (headers == mcp::tool_headers::checked ? 0 : 1));
+    }
 }
 
 TEST_CASE("A page that is taken a little at a time is the same page, and is over with its last item or its first fault")

@@ -118,6 +118,22 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("Other long answers are passed on unread in the same way")
+{
+    const auto text = R"({"jsonrpc":"2.0","id":7,"result":{"a":")" + std::string(mcp::read_at_once, 'x') + R"("}})";
+    for (const bool as_event : {false, true}) {
+        CAPTURE(as_event);
+        scripted_agent agent;
+        agent.next(as_event ? events(event(text, "e-1")) : answer_json(text));
+        callers_rig x{agent.url("/mcp")};
+        x.begin_modern();
+        REQUIRE(x.wire->send(ask(7, "tools/list")).has_value());
+        REQUIRE(x.wait_until([&] { return x.told.size() == 3; }));
+        CHECK(x.told[1] == "received " + text);
+        CHECK(x.told[2] == (as_event ? "failed 7 upstream_reset" : "failed 7 upstream_protocol"));
+    }
+}
+
 TEST_CASE("A piece of a caller's answer costs one turn of the loop, and starts no timer again")
 {
     constexpr std::size_t pieces = 200;
