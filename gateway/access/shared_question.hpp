@@ -6,8 +6,8 @@
 #include "net/loop/signal.hpp"
 #include "net/server/timed_ask.hpp"
 
-#include <deque>
 #include <exception>
+#include <list>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -52,17 +52,31 @@ private:
     public:
         place(shared_question& of, net::signal& wake)
             : of_{of},
-              wake_{wake}
+              wake_{wake},
+              at_{of_.waiting_.insert(of_.waiting_.end(), this)}
         {
-            of_.waiting_.push_back(&wake_);
         }
-        ~place() { std::erase(of_.waiting_, &wake_); }
+        ~place()
+        {
+            if (!told_) {
+                of_.waiting_.erase(at_);
+            }
+        }
         place(const place&) = delete;
         place& operator=(const place&) = delete;
+
+        // Whoever calls has taken it off the list.
+        void tell()
+        {
+            told_ = true;
+            wake_.set();
+        }
 
     private:
         shared_question& of_;
         net::signal& wake_;
+        bool told_ = false;
+        typename std::list<place*>::iterator at_;
     };
 
     // One that goes on may make others give up.
@@ -71,13 +85,13 @@ private:
         while (!waiting_.empty()) {
             auto* const next = waiting_.front();
             waiting_.pop_front();
-            next->set();
+            next->tell();
         }
     }
 
     std::optional<Answer> answer_;
     std::exception_ptr failure_;
-    std::deque<net::signal*> waiting_;
+    std::list<place*> waiting_;  // each leaves it at once, however many there are
 };
 
 }  // namespace gateway::access

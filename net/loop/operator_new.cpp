@@ -1,5 +1,6 @@
 // The global operator new, which takes from the reserve: a handler (std::set_new_handler) would not know whether it is asked for one
-// allocation again, or for the next. The array, nothrow and aligned forms end here or at aligned_alloc().
+// allocation again, or for the next. The array and nothrow forms end here, the aligned ones at aligned_alloc(), whose wrapper they meet only
+// where libstdc++ is linked statically (Release).
 #include "net/loop/memory_reserve.hpp"
 
 #include <cstdlib>
