@@ -111,7 +111,7 @@ TEST_CASE("A long page is not read by the session: it takes what was read elsewh
     CHECK((*x.published[0])[mcp::list_kind::tools][0].key == "elsewhere");
 }
 
-TEST_CASE("A long answer to a request for a list comes to what it would come to if the session read it")
+TEST_CASE("A long answer with a list has the same outcome wherever it is read")
 {
     const auto answer = [](const std::string& id, const std::string& result) {
         return R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":)" + result + "}";
