@@ -68,6 +68,10 @@ void task_text::read_one(char c, task_sink& to)
         begin_value(c);
     } else if (mode_ == mode::colon) {
         mode_ = c == ':' ? mode::value : mode::done;
+        if (c == ':' && wants_ == want::artifact) {
+            has_artifact_ = true;
+            tell(to);
+        }
     } else if (c == '"') {
         begin_text();
         mode_ = mode::name_text;
@@ -211,7 +215,7 @@ void task_text::end_text(task_sink& to)
         mode_ = mode::colon;
         wants_ = want::nothing;
         if (!too_long_) {
-            wants_ = has_escape_ ? wanted_at(core::unescape_json(text), to) : wanted_at(text, to);
+            wants_ = has_escape_ ? wanted_at(core::unescape_json(text)) : wanted_at(text);
         }
     } else if (mode_ == mode::id_text) {
         id_size_ = too_long_ ? std::uint16_t{0} : word_size_;
@@ -236,7 +240,7 @@ void task_text::end_text(task_sink& to)
     }
 }
 
-task_text::want task_text::wanted_at(std::string_view name, task_sink& to)
+task_text::want task_text::wanted_at(std::string_view name) const noexcept
 {
     if (told_) {
         return in_ != object::status && name == "contextId" ? want::context : want::nothing;
@@ -257,9 +261,7 @@ task_text::want task_text::wanted_at(std::string_view name, task_sink& to)
         return want::status;
     }
     if (name == "artifact") {
-        has_artifact_ = true;
-        tell(to);
-        return want::nothing;
+        return want::artifact;
     }
     if (in_ == object::outer && name == "result") {
         return want::result;

@@ -67,7 +67,18 @@ private:
     };
     // The objects that are looked into.
     enum class object : std::uint8_t { none, outer, result, task, status };
-    enum class want : std::uint8_t { nothing, document, result, wrapped, id, task_id, status, state, context };
+    enum class want : std::uint8_t {
+        nothing,
+        document,
+        result,
+        wrapped,
+        id,
+        task_id,
+        status,
+        state,
+        context,
+        artifact
+    };
 
     const char* read_text(const char* at, const char* end, task_sink& to);
     const char* skip_text(const char* at, const char* end);
@@ -81,7 +92,7 @@ private:
     void leave(task_sink& to);
     void end_state(task_sink& to);
     void tell(task_sink& to);
-    want wanted_at(std::string_view name, task_sink& to);
+    want wanted_at(std::string_view name) const noexcept;
     void keep(std::string_view piece) noexcept;
 
     mode mode_ = mode::value;

@@ -277,6 +277,7 @@ TEST_CASE("A document that is passed by shows no task, and one that may show one
              R"({"id":"t","text":"a \\ and \"status\" in a text, and no name"})",
              R"({"a":["status","artifact"],"b":"artifact","state":"working"})",
              "status:artifact:",
+             R"({"taskId":"t","artifact","text":"no name, since no colon is behind it"})",
          }) {
         CAPTURE(nothing);
         CHECK_FALSE(may_show_task(nothing, false));
