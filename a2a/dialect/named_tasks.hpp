@@ -16,8 +16,9 @@ using name_visitor = std::function<bool(named what, std::string_view id)>;
 
 // Calls `each` with every `id`, `taskId` and `contextId` of the parameters, and with every `taskId`, `contextId` and element of
 // `referenceTaskIds` of the message in them, these last, and with the task of every resource name (`name`, `parent`) of the parameters
-// and of the `config` in them, which has a `taskId` too; an id may be of something else, such as a push configuration. `params`: raw
-// JSON text that has passed a scan (core/json/jsonrpc_scan.hpp), or empty. False: `each` said so, and was not called again.
+// and of the `config` in them, which has a `taskId` too; an id may be of something else, such as a push configuration. `params`: a
+// JSON value that has passed a scan (core/json/jsonrpc_scan.hpp), from its first byte on, or empty. False: `each` said so, and was not
+// called again.
 bool each_named(std::string_view params, const name_visitor& each);
 
 }  // namespace a2a

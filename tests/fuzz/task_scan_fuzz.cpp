@@ -130,16 +130,16 @@ void check_named(std::string_view text)
     if (!core::count_members(text)) {
         return;
     }
-    const auto all = named(text);
+    const auto params = text.substr(text.find_first_not_of(" \t\r\n"));  // there is one: it is JSON
+    const auto all = named(params);
     for (const auto& id : all) {
-        require(id.size() <= text.size(), "a named task is no longer than the text\n");
+        require(id.size() <= params.size(), "a named task is no longer than the text\n");
     }
-    const auto begin = text.find_first_not_of(" \t\r\n");
-    if (begin == std::string_view::npos || text[begin] != '{') {
+    if (params.front() != '{') {
         return;
     }
     // With a task in front no text is passed by without being read.
-    const auto longer = R"({"taskId":"first",)" + std::string{text.substr(begin + 1)};
+    const auto longer = R"({"taskId":"first",)" + std::string{params.substr(1)};
     if (core::count_members(longer)) {
         auto expected = all;
         expected.insert(expected.begin(), "first");
