@@ -100,7 +100,8 @@ TEST_CASE("A long page is not read by the session: it takes what was read elsewh
     const auto id = mcp::addressee_of(next.text, true).id.value_or(0);
     const auto other =
         R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":{"tools":[{"name":"elsewhere"}]}})";
-    auto read = *mcp::read_apart(other, {}, 10);
+    const auto elsewhere = mcp::read_apart(other, {}, 10);  // what is read stands in its text
+    auto read = *elsewhere;
     read.text = next.text;
     read.whole.text = read.text;
     read.whole.read->result = R"({"tools":1})";
