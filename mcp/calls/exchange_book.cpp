@@ -31,12 +31,12 @@ std::string replaced(std::string_view text, std::array<replacement, 2> parts)
     for (const auto& each : parts) {
         if (!each.part.empty()) {
             const auto at = static_cast<std::size_t>(each.part.data() - text.data());
-            out += text.substr(from, at - from);
-            out += each.by;
+            out.append(text.substr(from, at - from)).append(each.by);
             from = at + each.part.size();
         }
     }
-    return out.append(text.substr(from));
+    out += text.substr(from);
+    return out;  // by its name, which is moved
 }
 
 std::string refusal(std::string_view id, std::int64_t code, std::string_view reason)
