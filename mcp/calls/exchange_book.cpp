@@ -1,6 +1,7 @@
 #include "mcp/calls/exchange_book.hpp"
 
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/server_facts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -271,10 +272,11 @@ delivery exchange_book::take_response(std::string_view text, const message& read
         const bool number = read.id_is == id_type::number;
         return number ? fail(addressee_in(text, known), refused_answer(another_id())) : drop();
     }
-    delivery answer;
-    answer.to = destination::call;
-    answer.call = found->first;
-    answer.last = true;
+    if (found->second.initialize && text.size() > longest_handshake) {
+        const auto why = core::upstream_error(errc::message_too_large, "the answer to initialize is over 256 KiB");
+        return fail({true, std::nullopt, false, found->second.upstream_id}, why);
+    }
+    delivery answer{.to = destination::call, .call = found->first, .last = true};
     answer.refused = read.kind == message_kind::failure;
     const auto call = end(found);
     answer.text = replaced(text, {{{read.id, call.id}, {}}});
