@@ -104,7 +104,8 @@ std::string kept_tasks(std::string_view result, const task_filter& keeps)
         out.append(from, each.was.data()).append(each.is_total ? std::to_string(kept) : each.text);
         from = each.was.data() + each.was.size();
     }
-    return out.append(from, result.data() + result.size());
+    out.append(from, result.data() + result.size());
+    return out;
 }
 
 }  // namespace a2a

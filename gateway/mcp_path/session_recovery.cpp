@@ -4,6 +4,7 @@
 #include "core/json/json.hpp"
 #include "gateway/mcp_path/tried_openings.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/server_facts.hpp"
 
 #include <utility>
 
@@ -63,7 +64,7 @@ void session_recovery::send(mcp::outgoing message)
 // Of what comes only the answer to `initialize` is read; it is told before it is settled().
 void session_recovery::take(std::string_view text)
 {
-    const auto read = mcp::read_message(text, {.bytes = static_cast<std::size_t>(settings_->server.max_message)});
+    const auto read = mcp::read_message(text, {.bytes = mcp::longest_handshake});
     if (spoken_.empty() && read && read->answered() == last_id_) {
         spoken_ = read->kind == mcp::message_kind::result ? mcp::members_of(read->result).text("protocolVersion")
                                                           : std::string{};

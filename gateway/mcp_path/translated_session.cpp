@@ -104,6 +104,10 @@ void translated_session::look_at_opening()
     if (const auto& why = from->failure(); why) {
         return end(session_end::refused, *why);
     }
+    if (said.size() > mcp::longest_handshake) {
+        const auto* const over = "the answer to server/discover is over 256 KiB";
+        return end(session_end::refused, core::upstream_error(core::errc::message_too_large, over));
+    }
     const auto result = mcp::members_of(said).object("result");
     const auto facts = mcp::read_discover_result(result);
     if (facts) {

@@ -1,5 +1,6 @@
 #include "mcp/calls/client_message.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace mcp {
@@ -14,7 +15,7 @@ std::size_t field_bytes(const std::vector<std::pair<std::string, std::string>>& 
 }
 
 kept_message::kept_message(const client_message& message)
-    : text_{message.text},
+    : text_{message.owner != nullptr ? *message.owner : std::make_shared<const std::string>(message.text)},
       method_{message.method},
       id_{span_of(message.id, message.text)},
       params_{span_of(message.params, message.text)},
@@ -26,7 +27,9 @@ kept_message::kept_message(const client_message& message)
 
 client_message kept_message::view() const noexcept
 {
-    return {text_, method_, at(id_), at(params_), at(progress_token_), at(request_id_), client_};
+    client_message all{text(), method_, at(id_), at(params_), at(progress_token_), at(request_id_), client_};
+    all.owner = &text_;
+    return all;
 }
 
 kept_message::span kept_message::span_of(std::string_view part, std::string_view whole) const noexcept
@@ -36,10 +39,11 @@ kept_message::span kept_message::span_of(std::string_view part, std::string_view
 
 std::string one_line(std::string text)
 {
-    // Without a branch, so that it is done as fast as memory is written, however many there are.
-    for (char& each : text) {
-        each = each == '\n' || each == '\r' ? ' ' : each;
-    }
+    // Every byte is written, so that it is done as fast as memory is, however many there are.
+    std::ranges::transform(text, text.begin(), [](char c) {
+        const bool ends = static_cast<int>(c == '\n') | static_cast<int>(c == '\r');
+        return ends ? ' ' : c;
+    });
     return text;
 }
 

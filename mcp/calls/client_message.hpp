@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -34,9 +35,11 @@ struct client_message {
     const incoming* read = nullptr;      // the same; `text` as it was read; null: it has to be read again
     std::string_view principal = {
     };  // the same; whose it is where several share a connection; empty: nobody's in particular
+    const std::shared_ptr<const std::string>* owner =
+        nullptr;  // the same; all of it is `text`; null: to keep that is to copy it
 };
 
-// A copy that lives as long as it has to.
+// One that lives as long as it has to. Copies share the text, and so does one that is made of view().
 class kept_message {
 public:
     // None: its text is empty.
@@ -44,7 +47,7 @@ public:
 
     explicit kept_message(const client_message& message);
 
-    // Views into this.
+    // Views into this, as long as it stays where it is.
     client_message view() const noexcept;
 
 private:
@@ -54,9 +57,10 @@ private:
     };
 
     span span_of(std::string_view part, std::string_view whole) const noexcept;
-    std::string_view at(span where) const noexcept { return std::string_view{text_}.substr(where.begin, where.length); }
+    std::string_view at(span where) const noexcept { return text().substr(where.begin, where.length); }
+    std::string_view text() const noexcept { return text_ == nullptr ? std::string_view{} : std::string_view{*text_}; }
 
-    std::string text_;
+    std::shared_ptr<const std::string> text_;  // null: none
     std::string method_;
     span id_;
     span params_;

@@ -1,6 +1,7 @@
 #include "mcp/calls/exchange_book.hpp"
 
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/server_facts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -31,12 +32,12 @@ std::string replaced(std::string_view text, std::array<replacement, 2> parts)
     for (const auto& each : parts) {
         if (!each.part.empty()) {
             const auto at = static_cast<std::size_t>(each.part.data() - text.data());
-            out += text.substr(from, at - from);
-            out += each.by;
+            out.append(text.substr(from, at - from)).append(each.by);
             from = at + each.part.size();
         }
     }
-    return out.append(text.substr(from));
+    out += text.substr(from);
+    return out;  // by its name, which is moved
 }
 
 std::string refusal(std::string_view id, std::int64_t code, std::string_view reason)
@@ -271,10 +272,11 @@ delivery exchange_book::take_response(std::string_view text, const message& read
         const bool number = read.id_is == id_type::number;
         return number ? fail(addressee_in(text, known), refused_answer(another_id())) : drop();
     }
-    delivery answer;
-    answer.to = destination::call;
-    answer.call = found->first;
-    answer.last = true;
+    if (found->second.initialize && text.size() > longest_handshake) {
+        const auto why = core::upstream_error(errc::message_too_large, "the answer to initialize is over 256 KiB");
+        return fail({true, std::nullopt, false, found->second.upstream_id}, why);
+    }
+    delivery answer{.to = destination::call, .call = found->first, .last = true};
     answer.refused = read.kind == message_kind::failure;
     const auto call = end(found);
     answer.text = replaced(text, {{{read.id, call.id}, {}}});

@@ -23,7 +23,8 @@ std::string edited(std::string_view text, std::span<const text_edit> edits)
         out.append(text, copied, edit->place.at - copied).append(edit->text);
         copied = edit->place.at + edit->place.size;
     }
-    return out.append(text, copied);
+    out.append(text, copied);
+    return out;  // by its name, which is moved
 }
 
 text_range moved(text_range part, std::span<const text_edit> edits) noexcept

@@ -3,6 +3,7 @@
 #include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/server_facts.hpp"
 
 #include <algorithm>
 #include <array>
@@ -15,6 +16,7 @@ namespace {
 constexpr std::int64_t header_mismatch = -32020;
 constexpr std::int64_t invalid_request = -32600;
 constexpr std::size_t most_versions = 64;
+constexpr std::size_t longest_words = 4096;  // of an error's, that are searched
 
 struct named_versions {
     bool modern = false;
@@ -38,7 +40,7 @@ named_versions versions_in(std::string_view list)
 
 bool mentions(std::string_view text, std::string_view word)
 {
-    return !std::ranges::search(text, word, {}, core::lower).empty();
+    return !std::ranges::search(text.substr(0, longest_words), word, {}, core::lower).empty();
 }
 
 }  // namespace
@@ -46,13 +48,17 @@ bool mentions(std::string_view text, std::string_view word)
 era era_of_answer(const message& answer)
 {
     if (answer.kind == message_kind::result) {
+        if (answer.result.size() > longest_handshake) {
+            return era::modern;  // whose handshake refuses it, and says why
+        }
         return versions_in(members_of(answer.result).find("supportedVersions")).modern ? era::modern : era::legacy;
     }
     const auto code = answer.failure.code;
     if (answer.kind != message_kind::failure || code > header_mismatch || code < unsupported_version) {
         return era::legacy;
     }
-    const auto named = versions_in(members_of(answer.failure.data).find("supported"));
+    const bool too_long = answer.failure.data.size() > longest_handshake;
+    const auto named = too_long ? named_versions{} : versions_in(members_of(answer.failure.data).find("supported"));
     return named.legacy && !named.modern ? era::legacy : era::modern;
 }
 

@@ -29,6 +29,9 @@ core::error refused(std::string_view why)
 
 core::result<raw_object> read_result(std::string_view raw)
 {
+    if (raw.size() > longest_handshake) {
+        return refused("the result of the handshake is over 256 KiB");
+    }
     auto read = raw_object::read(raw);
     if (!read) {
         return refused("the result of the handshake: " + read.error().detail);

@@ -5,6 +5,7 @@
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/version.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -32,10 +33,13 @@ struct server_facts {
 
 inline constexpr unsigned deepest_fact = 56;  // of nested containers: a card puts more around it
 
+// Bytes of an answer to `initialize` or `server/discover`, and of its result: it is read more than once, on a loop.
+inline constexpr std::size_t longest_handshake = 256 * 1024;
+
 // The lists whose changes a server announces, by its raw capabilities; templates go with resources.
 list_set announced_lists(std::string_view capabilities);
 
-// The result of `initialize`. Fails with upstream_protocol if it is not an object, has a version that the gateway does not
+// The result of `initialize`. Fails with upstream_protocol if it is over longest_handshake or not an object, has a version that the gateway does not
 // speak or that has no `initialize`, or capabilities that are not usable(). Other members of a wrong type are absent.
 core::result<server_facts> read_initialize_result(std::string_view raw);
 

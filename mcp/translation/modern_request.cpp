@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -128,14 +129,15 @@ kept_message to_modern(const client_message& request, const client_terms& terms,
     changed.set_param(routed::input_responses, "inputResponses", input.responses);
     changed.set_param(routed::request_state, "requestState", input.state);
     const auto edits = std::move(changed).take();
-    const auto text = edited(request.text, edits);
+    const auto text = std::make_shared<const std::string>(edited(request.text, edits));
     client_message all;
-    all.text = text;
+    all.text = *text;
     all.method = request.method;
-    all.id = moved(read[routed::id], edits, text);
-    all.params = moved(read[routed::params], edits, text);
-    all.progress_token = moved(read[routed::progress_token], edits, text);
+    all.id = moved(read[routed::id], edits, all.text);
+    all.params = moved(read[routed::params], edits, all.text);
+    all.progress_token = moved(read[routed::progress_token], edits, all.text);
     all.client = request.client;
+    all.owner = &text;
     return kept_message{all};
 }
 

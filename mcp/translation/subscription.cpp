@@ -58,7 +58,8 @@ std::string without_subscription(std::string_view notification)
     close(rest, '}');
     const auto at = static_cast<std::size_t>(meta.data() - notification.data());
     std::string out{notification.substr(0, at)};
-    return out.append(rest).append(notification.substr(at + meta.size()));
+    out.append(rest).append(notification.substr(at + meta.size()));
+    return out;
 }
 
 std::string resource_updated(std::string_view uri)

@@ -15,6 +15,7 @@ http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing message, 
     : wire_{wire},
       owner_{owner},
       message_{std::move(message)},
+      text_{std::make_shared<const std::string>(std::move(message_.text))},
       first_{first},
       events_{static_cast<std::size_t>(wire.settings.server.max_message)}
 {
@@ -47,7 +48,7 @@ void http_post::begin()
 
 void http_post::start()
 {
-    auto request = resuming_ ? wire_.listen(events_.last_id()) : wire_.post(message_);
+    auto request = resuming_ ? wire_.listen(events_.last_id()) : wire_.post(message_, text_);
     request.url = course_.at;
     const bool names = resuming_ || (!wire_.modern() && message_.method != "initialize");
     named_session_ = names && !wire_.session_id.empty();
@@ -86,7 +87,7 @@ void http_post::headed(const net::exchange_head& head)
     if (follow(head)) {
         return;
     }
-    message_.text.clear();
+    text_.reset();
     status_ = head.status;
     if (!is_good()) {
         refusal_ = refusal_text(head, message_.method, wire_.settings);

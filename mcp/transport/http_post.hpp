@@ -2,6 +2,7 @@
 // is taken up again if it ends before. Seen by what speaks to a server without a transport, and by http_transport.cpp.
 #pragma once
 
+#include "mcp/transport/event_reader.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/deadlines.hpp"
@@ -92,7 +93,8 @@ private:
 
     http_wire& wire_;
     http_post_owner& owner_;
-    outgoing message_;
+    outgoing message_;                         // without its text
+    std::shared_ptr<const std::string> text_;  // null once it is answered
     bool first_;
     bool named_session_ = false;
     bool streams_ = false;   // the exchange under way is a stream of events

@@ -29,7 +29,8 @@ void http_stream::start()
     streams_ = false;
     body_.clear();
     named_session_ = gets() && !wire_.session_id.empty();
-    auto request = gets() ? wire_.listen(events_.last_id()) : wire_.post(listen_);
+    auto request = gets() ? wire_.listen(events_.last_id())
+                          : wire_.post(listen_, std::make_shared<const std::string>(listen_.text));
     request.url = course_.at;
     exchange_ = wire_.start(std::move(request), *this);
 }
@@ -124,7 +125,8 @@ void http_stream::ended(core::result<> how)
 
 void http_stream::judge()
 {
-    const auto read = read_message(body_, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
+    // One that is so long says nothing that we know.
+    const auto read = read_message(body_, {.bytes = read_at_once});
     const message* const answer = read ? &*read : nullptr;
     if (named_session_ && says_session_lost(status_, answer)) {
         return owner_.forgotten();

@@ -2,6 +2,7 @@
 // `subscriptions/listen` in the modern era, of which each needs an id of its own. Seen by http_transport.cpp only.
 #pragma once
 
+#include "mcp/transport/event_reader.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
 

@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::size_t longest_session_id = 1024;
 constexpr std::size_t longest_quote = 200;  // of what a server says
-constexpr std::size_t longest_event_id = 1024;
 constexpr std::string_view coded_prefix = "=?base64?";
 constexpr std::string_view coded_suffix = "?=";
 
@@ -48,12 +47,6 @@ bool is_ours(std::string_view name) noexcept
 bool begins(const outgoing* message) noexcept
 {
     return message != nullptr && (message->method == "initialize" || message->method == "server/discover");
-}
-
-std::optional<core::duration> read_retry(std::string_view text)
-{
-    const auto milliseconds = integer_of<std::uint32_t>(text);
-    return milliseconds ? std::optional{core::duration{*milliseconds}} : std::nullopt;
 }
 
 bool asks_for_credentials(unsigned status) noexcept
@@ -202,12 +195,12 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
     return out;
 }
 
-net::exchange_request http_wire::post(const outgoing& message) const
+net::exchange_request http_wire::post(const outgoing& message, std::shared_ptr<const std::string> text) const
 {
     auto out = request("POST", &message);
     out.headers.emplace_back("Accept", "application/json, text/event-stream");
     out.headers.emplace_back("Content-Type", "application/json");
-    out.body = message.text;
+    out.body = std::move(text);
     out.repeatable = message.id != 0 && safe_to_repeat(client_method_of(message.method));
     out.head_timeout = patience_for(message, settings.server);
     out.idle_timeout = out.head_timeout;
@@ -240,30 +233,6 @@ void http_wire::show_token(net::exchange_request& to) const
     if (!token.empty()) {
         to.headers.emplace_back("Authorization", "Bearer " + token.reveal());
     }
-}
-
-std::optional<stream_event> event_reader::next()
-{
-    while (const auto text = splitter_.next()) {
-        stream_event event;
-        for (std::string_view rest = *text; !rest.empty();) {
-            const auto [whole, name, value] = net::take_sse_line(rest);
-            if (name == "event") {
-                event.type = value;
-            } else if (name == "id" && value.size() <= longest_event_id &&
-                       std::ranges::all_of(value, [](char c) { return visible(c) || c == ' '; })) {
-                last_id_ = value;
-            } else if (name == "retry") {
-                const auto read = read_retry(value);
-                retry_ = read ? read : retry_;
-            }
-        }
-        event.data = net::sse_data(*text).value_or(std::string{});
-        if (!event.data.empty()) {
-            return event;
-        }
-    }
-    return std::nullopt;
 }
 
 }  // namespace mcp

@@ -11,7 +11,6 @@
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
-#include "net/sse/sse_events.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
@@ -110,7 +109,8 @@ struct http_wire {
 
     // With the configured fields, the version and the session, but for the message that begins a session.
     net::exchange_request request(std::string_view http_method, const outgoing* message) const;
-    net::exchange_request post(const outgoing& message) const;
+    net::exchange_request post(const outgoing& message, std::shared_ptr<const std::string> text)
+        const;                                                           // instead of its own
     net::exchange_request listen(std::string_view last_event_id) const;  // GET
 
     // As exchange_client::start(); with a token, if there are `tokens`, for which it waits.
@@ -118,41 +118,6 @@ struct http_wire {
 
     // Adds the latest token, if there was one.
     void show_token(net::exchange_request& to) const;
-};
-
-struct stream_event {
-    std::string type;  // empty: message
-    std::string data;
-};
-
-// The events of one stream after the other. Split-invariant; what is not ended by an empty line is no event.
-class event_reader {
-public:
-    explicit event_reader(std::size_t max_message)
-        : max_message_{max_message},
-          splitter_{max_message + extra}
-    {
-    }
-
-    // A new stream begins; the previous id and delay stand.
-    void begin() { splitter_ = net::sse_splitter{max_message_ + extra}; }
-    void feed(std::string_view bytes) { splitter_.feed(bytes); }
-
-    // The next one that has data. Nothing: more has to be fed, or it is too_large().
-    std::optional<stream_event> next();
-    bool too_large() const noexcept { return splitter_.too_large(); }
-
-    // The latest id that can be sent in a field. Empty: none.
-    const std::string& last_id() const noexcept { return last_id_; }
-    std::optional<core::duration> retry() const noexcept { return retry_; }
-
-private:
-    static constexpr std::size_t extra = 64 * 1024;  // fields and comments beside the message
-
-    std::size_t max_message_;
-    net::sse_splitter splitter_;
-    std::string last_id_;
-    std::optional<core::duration> retry_;
 };
 
 }  // namespace mcp

@@ -3,6 +3,7 @@
 #include "core/url.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/read_text.hpp"
+#include "mcp/transport/event_reader.hpp"
 #include "mcp/transport/http_transport.hpp"
 
 #include <boost/asio/post.hpp>
@@ -38,6 +39,7 @@ public:
     sse_post(sse_post_owner& owner, outgoing message, http_wire& wire, std::string& endpoint)
         : owner_{owner},
           message_{std::move(message)},
+          text_{std::make_shared<const std::string>(std::move(message_.text))},
           wire_{wire},
           endpoint_{endpoint},
           deadline_{wire.on.io()}
@@ -68,7 +70,7 @@ public:
 private:
     void start()
     {
-        auto request = wire_.post(message_);
+        auto request = wire_.post(message_, text_);
         request.url = course_.at;
         exchange_ = wire_.start(std::move(request), *this);
     }
@@ -91,7 +93,6 @@ private:
         if (follow(head)) {
             return;
         }
-        message_.text.clear();
         status_ = head.status;
         refusal_ = refusal_text(head, message_.method, wire_.settings);
         if (taken()) {
@@ -106,13 +107,11 @@ private:
     }
     void ended(core::result<> how) override
     {
-        if (taken()) {
-            return owner_.over(*this, std::nullopt, std::nullopt);
+        if (taken() || !how) {
+            auto why = taken() ? std::nullopt : std::optional{how.error()};
+            return owner_.over(*this, std::move(why), std::nullopt);
         }
-        if (!how) {
-            return owner_.over(*this, how.error(), std::nullopt);
-        }
-        const auto read = read_message(body_);
+        const auto read = read_message(body_, {.bytes = read_at_once});  // a longer one says nothing that we know
         // A call that is refused says nothing of other calls, and what the server says of it may be what the caller has said.
         const auto code = message_.of_caller ? errc::upstream_status : refusal_code(status_);
         const auto quoted = message_.of_caller ? std::string{} : refusal_body(status_, body_, wire_.settings);
@@ -134,7 +133,8 @@ private:
     }
 
     sse_post_owner& owner_;
-    outgoing message_;
+    outgoing message_;  // without its text
+    std::shared_ptr<const std::string> text_;
     http_wire& wire_;
     std::string& endpoint_;
     http_course course_;

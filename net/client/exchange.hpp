@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -26,13 +25,13 @@ struct exchange_request {
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
     std::string query;                                         // a further parameter of the URL: never logged
     std::shared_ptr<const core::address_rule> addresses;       // what may be connected to; null: any address
-    std::optional<std::string> body;
-    tls_client_files tls;                      // for https
-    core::duration connect_timeout{5'000};     // until the connection, with its TLS, stands
-    core::duration head_timeout{30'000};       // from the start until the head of the answer is whole
-    core::duration idle_timeout{30'000};       // between two pieces of a body that is no event stream
-    core::duration stream_timeout{0};          // between two pieces of one that is; 0: none
-    std::uint64_t max_size = 8 * 1024 * 1024;  // of a body that is no event stream
+    std::shared_ptr<const std::string> body;                   // null: none
+    tls_client_files tls;                                      // for https
+    core::duration connect_timeout{5'000};                     // until the connection, with its TLS, stands
+    core::duration head_timeout{30'000};                       // from the start until the head of the answer is whole
+    core::duration idle_timeout{30'000};                       // between two pieces of a body that is no event stream
+    core::duration stream_timeout{0};                          // between two pieces of one that is; 0: none
+    std::uint64_t max_size = 8 * 1024 * 1024;                  // of a body that is no event stream
     // May be sent again if a kept connection turns out to be gone before a byte of the answer; else only if the peer cannot have got it.
     bool repeatable = true;
 };

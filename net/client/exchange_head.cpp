@@ -67,7 +67,7 @@ write_exchange_head(const exchange_request& request, const upstream_target& to, 
         "Via",
         "1.1 " + std::string{own_pseudonym()}
     );  // so that a request of ours that comes back to us is known
-    if (request.body) {
+    if (request.body != nullptr) {
         out.field("Content-Length", std::uint64_t{request.body->size()});
     }
     out.end();

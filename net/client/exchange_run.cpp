@@ -111,7 +111,7 @@ void exchange_run::send()
     set_due(head_due_);
     pieces request;
     request.add(head_);
-    if (request_.body) {
+    if (request_.body != nullptr) {
         request.add(*request_.body);
     }
     sent_before_ = lease_->side().bytes_out();

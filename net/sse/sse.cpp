@@ -5,17 +5,26 @@
 #include <utility>
 
 namespace net {
-namespace {
 
-// The first CR or LF at or behind `at`; the end if there is none.
+// Both are looked for together: a stream may have many of one, and the other nowhere.
 std::size_t find_line_end(std::string_view bytes, std::size_t at) noexcept
 {
-    const auto rest = bytes.substr(at);
-    const auto line_feed = std::min(rest.find('\n'), rest.size());
-    return at + std::min(rest.substr(0, line_feed).find('\r'), line_feed);
+    constexpr std::size_t block = 64;
+    const auto ends = [](char c) { return static_cast<unsigned>(c == '\n') | static_cast<unsigned>(c == '\r'); };
+    for (; bytes.size() - at >= block; at += block) {
+        unsigned found = 0;
+        for (const char c : bytes.substr(at, block)) {
+            found |= ends(c);
+        }
+        if (found != 0) {
+            break;
+        }
+    }
+    while (at < bytes.size() && ends(bytes[at]) == 0) {
+        ++at;
+    }
+    return at;
 }
-
-}  // namespace
 
 void sse_scanner::begin_event() noexcept
 {

@@ -14,6 +14,9 @@ inline constexpr std::string_view sse_draining = ": draining\n\n";  // the gatew
 
 inline constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
+// The first CR or LF at or behind `at`; the end if there is none. In the time of what lies between.
+std::size_t find_line_end(std::string_view bytes, std::size_t at = 0) noexcept;
+
 class sse_scanner {
 public:
     // `limit` in bytes, 3 or more: of one event with its comments, line ends and the empty line that ends it (but for the LF of a

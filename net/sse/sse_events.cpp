@@ -66,7 +66,7 @@ std::optional<std::string> sse_splitter::take_rest()
 
 sse_line take_sse_line(std::string_view& rest)
 {
-    const auto end = std::min(rest.find_first_of("\r\n"), rest.size());
+    const auto end = find_line_end(rest);
     const auto ends_with =
         rest.substr(end).starts_with("\r\n") ? std::size_t{2} : std::min<std::size_t>(1, rest.size() - end);
     const auto text = rest.substr(0, end);

@@ -58,6 +58,21 @@ TEST_CASE("A server of which nothing is known is asked what it is before initial
         x.say(answer_text(x.id_of_line(), R"({"supportedVersions":["2099-01-01"],"capabilities":{}})"));
         CHECK(x.all(*reader) == "upstream_protocol");
     }
+    SUBCASE("it answers with 256 KiB, and with a byte more")
+    {
+        const auto padded = [&](std::size_t size) {
+            // The session sees the client's id in it.
+            const auto answer = answer_text(x.id_of_line(), discovered);
+            return answer + std::string(size - answer_text("0", discovered).size(), ' ');
+        };
+        x.say(padded(mcp::longest_handshake));
+        CHECK(x.all(*reader) == translated_opening + "\nover");
+        translated_rig other;
+        const auto refused = other.open(other.asked(program_act::begin, "", opening));
+        other.say(padded(mcp::longest_handshake + 1));
+        CHECK(other.all(*refused) == "message_too_large");
+        CHECK(other.plane.counts().ended[static_cast<std::size_t>(session_end::refused)] == 1);
+    }
     SUBCASE("it ends")
     {
         x.programs.die();

@@ -1,8 +1,8 @@
 #include "gateway/sessions/long_texts.hpp"
 
-#include "mcp/protocol/discovery.hpp"
-#include "mcp/protocol/read_text.hpp"
+#include "mcp/protocol/list_page.hpp"
 #include "tests/support/script.hpp"
+#include "tests/unit/gateway/sessions/listener.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -19,6 +19,8 @@
 
 TEST_SUITE_BEGIN("gateway/sessions/long_texts");
 
+using sessions_test::listener;
+
 namespace {
 
 struct silent_wire final : mcp::transport {
@@ -27,21 +29,6 @@ struct silent_wire final : mcp::transport {
     void settle(const mcp::dialect& /*speaks*/) override {}
     void open_stream(mcp::outgoing /*listen*/) override {}
     void close(bool /*end_session*/) override {}
-};
-
-struct listener final : mcp::transport_observer {
-    void connected() override {}
-    void received(std::string_view /*text*/) override { ++short_texts; }
-    void received_long(const mcp::read_text& what) override { pages.push_back(what.whole.page); }
-    void refused(std::string_view /*beginning*/, std::size_t /*limit*/) override {}
-    void failed(std::uint64_t /*request*/, core::error /*why*/, std::optional<mcp::era> /*says*/) override {}
-    void session_lost() override {}
-    void stream_changed(mcp::stream_news /*news*/) override {}
-    void lost(core::error /*why*/) override {}
-    void closed() override {}
-
-    int short_texts = 0;
-    std::vector<std::shared_ptr<mcp::list_page>> pages;
 };
 
 std::string page(std::size_t bytes)

@@ -23,3 +23,18 @@ TEST_CASE("A kept message says the same when the first is gone")
     CHECK_FALSE(mcp::is_one_line("{\r1"));
     CHECK(mcp::is_one_line("{ \"a\":  1}"));
 }
+
+TEST_CASE("What is kept of a kept message is the same text, not a copy of it, also when the first is gone")
+{
+    mcp::kept_message again;
+    const char* at = nullptr;
+    {
+        const mcp::kept_message first{call("17", with_token("3"))};
+        at = first.view().text.data();
+        again = mcp::kept_message{first.view()};
+    }
+    CHECK(again.view().text.data() == at);
+    CHECK(again.view().id == "17");
+    CHECK(again.view().progress_token == "3");
+    CHECK(mcp::kept_message{}.view().text.empty());
+}

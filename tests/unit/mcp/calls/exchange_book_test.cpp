@@ -1,6 +1,7 @@
 // over 400 lines: one book, and a case for each thing that a server or a client may say.
 #include "mcp/calls/exchange_book.hpp"
 
+#include "mcp/protocol/server_facts.hpp"
 #include "tests/unit/mcp/calls/client_texts.hpp"
 
 #include <doctest/doctest.h>
@@ -209,6 +210,30 @@ TEST_CASE("An error is an answer, and a malformed answer fails its call")
     CHECK(told.failure->code == errc::message_too_large);
     CHECK(book.take("nonsense").to == destination::nobody);
     CHECK(book.in_flight() == 0);
+}
+
+TEST_CASE("An answer to initialize may have 256 KiB, and a longer one fails it; answers to calls may be longer")
+{
+    for (const auto size : {mcp::longest_handshake - 1, mcp::longest_handshake, mcp::longest_handshake + 1}) {
+        CAPTURE(size);
+        exchange_book book{{}};
+        const client_text initialize{R"({"jsonrpc":"2.0","id":1,"method":"initialize","params":{}})"};
+        REQUIRE(book.begin(initialize).has_value());
+        REQUIRE(book.begin(call("2")).has_value());
+        const auto padded = [size](const std::string& id) {
+            return result(id, '"' + std::string(size - result(id, "\"\"").size(), 'x') + '"');
+        };
+        const auto opened = book.take(padded("1"));
+        CHECK(opened.call == 1);
+        CHECK(opened.last);
+        CHECK(opened.failure.has_value() == (size > mcp::longest_handshake));
+        CHECK(opened.text.empty() == opened.failure.has_value());
+        if (opened.failure) {
+            CHECK(opened.failure->code == errc::message_too_large);
+        }
+        CHECK_FALSE(book.take(padded("2")).failure.has_value());
+        CHECK(book.in_flight() == 0);
+    }
 }
 
 TEST_CASE("Progress reaches the call whose token it has, in its spelling, and nobody once that is over")

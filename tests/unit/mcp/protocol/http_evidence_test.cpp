@@ -1,5 +1,7 @@
 #include "mcp/protocol/http_evidence.hpp"
 
+#include "mcp/protocol/server_facts.hpp"
+
 #include <doctest/doctest.h>
 
 #include <optional>
@@ -55,6 +57,35 @@ TEST_CASE("a result that names a modern version or an error that only that era h
         CAPTURE(each.answer);
         CHECK(mcp::era_of_answer(*mcp::read_message(each.answer)) == each.expected);
     }
+}
+
+TEST_CASE(
+    "Long words of a server are not searched for its era: a long result is told by the handshake, long data tell "
+    "nothing"
+)
+{
+    const auto padded = [](std::string_view begin, std::size_t size) {
+        return std::string{begin} + std::string(size - begin.size() - 2, 'x') + R"("})";
+    };
+    const auto era_at = [&](std::size_t size) {
+        return mcp::era_of_answer(*mcp::read_message(result(padded(R"({"supportedVersions":["2025-11-25"],"x":")", size)
+        )));
+    };
+    CHECK(era_at(mcp::longest_handshake) == era::legacy);
+    CHECK(era_at(mcp::longest_handshake + 1) == era::modern);
+    const auto refused_at = [&](std::size_t size) {
+        return mcp::era_of_answer(
+            *mcp::read_message(failure(-32022, "m", padded(R"({"supported":["2025-11-25"],"x":")", size)))
+        );
+    };
+    CHECK(refused_at(mcp::longest_handshake) == era::legacy);
+    CHECK(refused_at(mcp::longest_handshake + 1) == era::modern);
+    const auto lost_behind = [](std::size_t before) {
+        const auto said = mcp::read_message(failure(-32000, std::string(before, ' ') + "session"));
+        return mcp::says_session_lost(400, &*said);
+    };
+    CHECK(lost_behind(4096 - 7));
+    CHECK_FALSE(lost_behind(4096 - 6));
 }
 
 TEST_CASE("over HTTP a server that fails, asks who calls or sends elsewhere says nothing about its era")

@@ -99,6 +99,25 @@ TEST_CASE("a server of the modern era is discovered, and says who it is in the r
     CHECK(mcp::read_discover_result(R"({"capabilities":{}})").has_error());
 }
 
+TEST_CASE("A result of a handshake may have 256 KiB, and one that is longer is refused")
+{
+    const auto padded = [](std::string text, std::size_t size) {
+        return text + std::string(size - text.size() - 2, 'x') + R"("})";
+    };
+    const std::string opened = R"({"protocolVersion":"2025-11-25","capabilities":{},"instructions":")";
+    const std::string discovered = R"({"supportedVersions":["2026-07-28"],"capabilities":{},"instructions":")";
+    for (const auto size : {mcp::longest_handshake - 1, mcp::longest_handshake, mcp::longest_handshake + 1}) {
+        CAPTURE(size);
+        const bool fits = size <= mcp::longest_handshake;
+        CHECK(mcp::read_initialize_result(padded(opened, size)).has_value() == fits);
+        CHECK(mcp::read_discover_result(padded(discovered, size)).has_value() == fits);
+    }
+    const auto refused = mcp::read_initialize_result(padded(opened, mcp::longest_handshake + 1));
+    REQUIRE(refused.has_error());
+    CHECK(refused.error().code == core::errc::upstream_protocol);
+    CHECK(refused.error().detail == "the result of the handshake is over 256 KiB");
+}
+
 TEST_CASE("every server of the captures is read")
 {
     REQUIRE(tests::captures().size() >= 16);

@@ -96,13 +96,13 @@ TEST_CASE("A long page is not read by the session: it takes what was read elsewh
     CHECK(x.published.empty());
     auto next = std::move(reader.texts.front());
     reader.texts.clear();
-    // Whoever reads it here would find other tools.
+    // Whoever reads it here finds no message, and in its result no tools.
     const auto id = mcp::addressee_of(next.text, true).id.value_or(0);
     const auto other =
         R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"result":{"tools":[{"name":"elsewhere"}]}})";
     const auto elsewhere = mcp::read_apart(other, {}, 10);  // what is read stands in its text
     auto read = *elsewhere;
-    read.text = next.text;
+    read.text = std::string(next.text.size(), 'x');
     read.whole.text = read.text;
     read.whole.read->result = R"({"tools":1})";
     next.done(std::make_shared<const mcp::read_text>(std::move(read)));

@@ -134,6 +134,22 @@ TEST_CASE("Other long answers are passed on unread in the same way")
     }
 }
 
+TEST_CASE("A long text on a stream is passed on unread, whatever it is")
+{
+    scripted_agent agent{in_session([](const test_support::recorded_request&) { return test_support::event_stream(); })
+    };
+    transport_rig x{agent.url()};
+    x.begin();
+    x.wire->open_stream({});
+    REQUIRE(x.wait_for("stream up"));
+    REQUIRE(agent.wait_for_streams(1));
+    const auto padded = [](std::size_t size) { return result_of(2) + std::string(size - result_of(2).size(), ' '); };
+    agent.send_event(padded(mcp::read_at_once));
+    agent.send_event(padded(mcp::read_at_once + 1));
+    REQUIRE(x.wait_for("received " + padded(mcp::read_at_once + 1)));
+    CHECK(x.told.size() == 2);
+}
+
 TEST_CASE("A piece of a caller's answer costs one turn of the loop, and starts no timer again")
 {
     constexpr std::size_t pieces = 200;

@@ -9,22 +9,6 @@
 
 TEST_SUITE_BEGIN("mcp/transport/http_wire");
 
-namespace {
-
-std::vector<std::string> read_all(mcp::event_reader& reader, std::string_view text, std::size_t step)
-{
-    std::vector<std::string> all;
-    for (std::size_t at = 0; at < text.size(); at += step) {
-        reader.feed(text.substr(at, step));
-        while (const auto event = reader.next()) {
-            all.push_back(event->type + ":" + event->data);
-        }
-    }
-    return all;
-}
-
-}  // namespace
-
 TEST_CASE("a stream is not asked for before the time that the server names, which is taken up to an hour")
 {
     using core::duration;
@@ -35,31 +19,6 @@ TEST_CASE("a stream is not asked for before the time that the server names, whic
     CHECK(settings.pause(duration{3'599'999}) == duration{3'599'999});
     CHECK(settings.pause(duration{3'600'000}) == duration{3'600'000});
     CHECK(settings.pause(duration{3'600'001}) == duration{3'600'000});
-}
-
-TEST_CASE("events are the same however the stream is cut, and an unfinished one is none")
-{
-    constexpr std::string_view text =
-        "\xEF\xBB\xBFid: 1\r\nretry: 70\r\ndata:\r\n\r\n: comment\r\n\r\nevent: endpoint\r\ndata: /m?x\r\n\r\n"
-        "data: a\ndata: b\nid: 2\n\nid: \x01\nretry: 7x\nretry: 99999999999\ndata: c\n\ndata: half";
-    for (std::size_t step = 1; step < 30; ++step) {
-        CAPTURE(step);
-        mcp::event_reader reader{100};
-        CHECK(read_all(reader, text, step) == std::vector<std::string>{"endpoint:/m?x", ":a\nb", ":c"});
-        CHECK(reader.last_id() == "2");
-        CHECK(reader.retry() == core::duration{70});
-        reader.begin();
-        CHECK(read_all(reader, "data: d\n\n", step) == std::vector<std::string>{":d"});
-        CHECK(reader.last_id() == "2");
-    }
-}
-
-TEST_CASE("an event over the limit is too large")
-{
-    mcp::event_reader reader{100};
-    reader.feed("data: " + std::string(70'000, 'x'));
-    CHECK_FALSE(reader.next());
-    CHECK(reader.too_large());
 }
 
 TEST_CASE("header values that are not visible ASCII, or look coded, are coded")

@@ -1,5 +1,6 @@
 #include "mcp/transport/sse_transport.hpp"
 
+#include "mcp/protocol/read_text.hpp"
 #include "tests/support/hostile_addresses.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
@@ -263,6 +264,24 @@ TEST_CASE("a request that is answered has not failed, whatever becomes of its ow
     REQUIRE(it.x.wait_for("received " + result_of(1)));
     it.x.run_for(600ms);
     CHECK(it.x.told.size() == 1);
+}
+
+TEST_CASE("A long text over SSE is passed on unread: what it answers is answered when whoever has read it says so")
+{
+    const auto text = result_of(1) + std::string(mcp::read_at_once, ' ');
+    for (const bool says_so : {true, false}) {
+        CAPTURE(says_so);
+        connected_rig it{test_support::silence()};
+        REQUIRE(it.x.wire->send(ask(1, "initialize")).has_value());
+        REQUIRE(it.x.wait_until([&] { return it.agent.request_count() == 2; }));
+        it.agent.send_event(text);
+        REQUIRE(it.x.wait_for("received " + text));
+        if (says_so) {
+            it.x.wire->answered_apart(1);
+        }
+        it.x.run_for(600ms);
+        CHECK(it.x.has("failed 1 upstream_timeout") != says_so);
+    }
 }
 
 TEST_CASE("A caller's request over SSE waits for timeouts.call, and no answer is matched with its number")

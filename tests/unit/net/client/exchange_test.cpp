@@ -47,7 +47,7 @@ net::exchange_request with_method(std::string url, std::string method, std::opti
 {
     auto made = get(std::move(url));
     made.method = std::move(method);
-    made.body = std::move(body);
+    made.body = body ? std::make_shared<const std::string>(*std::move(body)) : nullptr;
     return made;
 }
 

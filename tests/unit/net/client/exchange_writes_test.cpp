@@ -39,7 +39,7 @@ net::exchange_request post(std::string url, std::size_t bytes)
     net::exchange_request made;
     made.url = std::move(url);
     made.method = "POST";
-    made.body = std::string(bytes, 'x');
+    made.body = std::make_shared<const std::string>(bytes, 'x');
     made.repeatable = false;
     return made;
 }

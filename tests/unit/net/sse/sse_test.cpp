@@ -69,6 +69,25 @@ bool takes(std::string_view stream, std::uint64_t limit, std::size_t piece)
 
 }  // namespace
 
+TEST_CASE("The end of a line is the first CR or LF, wherever it stands and however much follows")
+{
+    for (const std::size_t size : {0U, 1U, 63U, 64U, 65U, 127U, 128U, 129U, 200U}) {
+        const std::string plain(size, 'x');
+        CHECK(net::find_line_end(plain) == size);
+        CHECK(net::find_line_end(plain, size) == size);
+        for (std::size_t at = 0; at < size; ++at) {
+            for (const char end : {'\r', '\n'}) {
+                auto text = plain;
+                text[at] = end;
+                text.back() = '\n';
+                REQUIRE(net::find_line_end(text) == at);
+                REQUIRE(net::find_line_end(text, at) == at);
+                REQUIRE(net::find_line_end(text, at + 1) == std::max(size - 1, at + 1));
+            }
+        }
+    }
+}
+
 TEST_CASE("after every byte it is known whether an event is under way, and how much of it has come")
 {
     for (const auto& stream : streams()) {
