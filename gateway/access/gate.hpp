@@ -8,7 +8,7 @@
 #include "gateway/access/hashed_cache.hpp"
 #include "gateway/access/keyed_hash.hpp"
 #include "gateway/access/shared_question.hpp"
-#include "gateway/model/control_services.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
@@ -29,7 +29,7 @@ using caller = std::shared_ptr<const core::principal>;
 class gate {
 public:
     // `control` outlives the gate.
-    explicit gate(model::control_services& control)
+    explicit gate(model::credential_checks& control)
         : control_{control}
     {
     }
@@ -86,7 +86,7 @@ private:
     hash_value hash_of(const credential& found);
     caller keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now);
 
-    model::control_services& control_;
+    model::credential_checks& control_;
     std::shared_ptr<const access_plan> plan_;
     keyed_hash hash_;
     hashed_cache<caller> accepted_;
