@@ -51,6 +51,13 @@ admin_guard::admin_guard(model::control_services& control, const config::setting
     };
     gate_.set_observer(note_key);
     registration_gate_.set_observer(note_key);
+    const auto note_refusal = [this](std::string_view address) {
+        model::request_record record;
+        record.peer = address;
+        note_denial(record, model::denial::refused);
+    };
+    gate_.set_refusal_observer(note_refusal);
+    registration_gate_.set_refusal_observer(note_refusal);
 }
 
 void admin_guard::set_plans(access::access_plans plans)

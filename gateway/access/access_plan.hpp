@@ -57,7 +57,7 @@ public:
 
     const credential_reader& reader() const noexcept { return reader_; }
 
-    // Whose credential it is. Fails with unauthenticated. nullopt: somebody has to be asked, see model::control_services::verify().
+    // Whose credential it is. Fails with unauthenticated. nullopt: somebody has to be asked, see model::credential_checks::verify().
     std::optional<core::result<model::accepted_credential>> judge(const credential& found, core::wall_time now) const;
 
     // The same of a client certificate, whose handshake has verified it. Null: certificates identify nobody here.

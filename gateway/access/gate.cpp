@@ -84,6 +84,7 @@ gate::ask(net::server_connection& connection, std::string_view address, core::st
     const auto about = shares ? same->second : begin(*found, hash, address, connection.owner());
     const auto owner = co_await question::wait(about, connection, due);
     if (!owner) {
+        about->is_left = about->is_left || !shares;
         co_return net::gave_up(connection);
     }
     if (shares && !*owner && owner->error().code == core::errc::unauthenticated) {
@@ -119,6 +120,9 @@ net::routine<> gate::settle(asking what)
     if (!owner && owner.error().code == core::errc::unauthenticated) {
         accepted_.forget(what.hash);
         failures->note_failure(what.address, what.here.now());
+        if (what.about->is_left && refusal_observer_) {
+            refusal_observer_(what.address);
+        }
     }
     what.about->answer(std::move(owner));
 }

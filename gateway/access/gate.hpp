@@ -8,7 +8,7 @@
 #include "gateway/access/hashed_cache.hpp"
 #include "gateway/access/keyed_hash.hpp"
 #include "gateway/access/shared_question.hpp"
-#include "gateway/model/control_services.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
@@ -29,7 +29,7 @@ using caller = std::shared_ptr<const core::principal>;
 class gate {
 public:
     // `control` outlives the gate.
-    explicit gate(model::control_services& control)
+    explicit gate(model::credential_checks& control)
         : control_{control}
     {
     }
@@ -39,6 +39,12 @@ public:
 
     // From now on it is told of each key and fixed token that is accepted, and not only remembered.
     void set_observer(std::function<void(const core::principal&)> observer) { observer_ = std::move(observer); }
+
+    // From now on it is told of each credential that is refused after whoever asked about it has given up: from which address.
+    void set_refusal_observer(std::function<void(std::string_view address)> observer)
+    {
+        refusal_observer_ = std::move(observer);
+    }
 
     // Null: callers need no credential. A request keeps the plan that it began with.
     const std::shared_ptr<const access_plan>& plan() const noexcept { return plan_; }
@@ -54,7 +60,9 @@ public:
     ask(net::server_connection& connection, std::string_view address, core::steady_time due);
 
 private:
-    using question = shared_question<core::result<caller>>;
+    struct question : shared_question<core::result<caller>> {
+        bool is_left = false;  // the request that began it waits no more
+    };
 
     // Who asks what, and from where.
     struct asking {
@@ -86,13 +94,14 @@ private:
     hash_value hash_of(const credential& found);
     caller keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now);
 
-    model::control_services& control_;
+    model::credential_checks& control_;
     std::shared_ptr<const access_plan> plan_;
     keyed_hash hash_;
     hashed_cache<caller> accepted_;
     std::map<hash_value, std::shared_ptr<question>> questions_;  // under way, about credentials, with this plan
     std::shared_ptr<failure_limit> failures_;
     std::function<void(const core::principal&)> observer_;
+    std::function<void(std::string_view)> refusal_observer_;
 };
 
 }  // namespace gateway::access

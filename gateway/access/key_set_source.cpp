@@ -148,7 +148,12 @@ void key_set_source::begin(net::executor where)
     reading_ = true;
     ++counts_.fetches;
     newer_from_ = services_.now() + pause_between_newer;
-    net::asio::co_spawn(where, read(shared_from_this()), net::asio::detached);
+    try {
+        net::asio::co_spawn(where, read(shared_from_this()), net::asio::detached);
+    } catch (...) {
+        reading_ = false;  // without memory it has not begun
+        throw;
+    }
 }
 
 net::task<> key_set_source::read(std::shared_ptr<key_set_source> source)
@@ -242,8 +247,9 @@ void key_set_source::end(core::result<reading_result> outcome)
 net::task<> key_set_source::reading_end()
 {
     net::task_signal ended;
+    auto waits = ended.wait();
     waiting_.push_back(&ended);
-    co_await ended.wait();
+    co_await std::move(waits);
 }
 
 // Only what changes: a source that is down is not a line for every attempt.

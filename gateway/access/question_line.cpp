@@ -32,14 +32,20 @@ net::task<question_line::answer> question_line::ask(std::string key, std::functi
         co_return unavailable("too many questions are under way");
     } else {
         about = std::make_shared<asked>();
-        under_way_.emplace(key, about);
-        net::asio::co_spawn(where, carry_out(self, std::move(key), std::move(question)), net::asio::detached);
+        const auto placed = under_way_.emplace(key, about).first;
+        try {
+            net::asio::co_spawn(where, carry_out(self, std::move(key), std::move(question)), net::asio::detached);
+        } catch (...) {
+            under_way_.erase(placed);  // without memory it has not begun
+            throw;
+        }
     }
     if (!about->answered) {
         net::task_signal ended;
+        auto waits = ended.wait();
         about->waiting.push_back(&ended);
         ++waiting_;
-        co_await ended.wait();
+        co_await std::move(waits);
         --waiting_;
     }
     co_return *about->answered;  // NOLINT(*-optional-access): it wakes when there is an answer
@@ -51,7 +57,7 @@ net::task<> question_line::carry_out(
     std::function<net::task<answer>()> question
 )
 {
-    answer outcome = unavailable("the question could not be asked");
+    std::optional<answer> outcome;
     try {
         outcome = co_await question();
     } catch (const std::exception& thrown) {
@@ -59,7 +65,7 @@ net::task<> question_line::carry_out(
     }
     const auto about = line->under_way_.at(key);
     line->under_way_.erase(key);
-    about->answered.emplace(std::move(outcome));
+    about->answered = std::move(outcome);
     for (auto* const waiter : std::exchange(about->waiting, {})) {
         waiter->set();
     }

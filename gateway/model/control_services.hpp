@@ -3,14 +3,13 @@
 
 #include "core/error.hpp"
 #include "core/secret.hpp"
-#include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/call_verdict.hpp"
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/client_sessions.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "gateway/model/directory_page.hpp"
-#include "gateway/model/presented_credential.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/registration.hpp"
@@ -35,11 +34,9 @@ namespace gateway::model {
 
 struct agent_entry;
 
-class control_services {
+class control_services : public credential_checks {
 public:
     virtual ~control_services() = default;
-
-    virtual net::executor executor() = 0;
 
     // `cards.max_size`, which a reload changes. Any thread may ask.
     virtual std::uint64_t largest_card() const noexcept = 0;
@@ -69,9 +66,6 @@ public:
 
     // To whom tasks belong; null: nobody keeps that. The same as long as there are workers. Any thread may ask for it.
     virtual access::task_index* tasks() noexcept { return nullptr; }
-
-    // Whose this credential is, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
-    virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;
 
     // The sessions of callers that live in this process. Any thread may ask for it.
     virtual program_port& programs() = 0;

@@ -232,6 +232,9 @@ public:
 
     void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }
 
+    // Of a request that has been counted, for another reason.
+    void count_denied(model::denial why) noexcept { totals_.denied.add(why); }
+
     void count_shed(shed_reason why) noexcept { totals_.shed.add(why); }
     void observe_queue(std::chrono::nanoseconds waited) noexcept { totals_.queue.observe(waited); }
 

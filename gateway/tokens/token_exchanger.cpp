@@ -74,13 +74,20 @@ net::task<token_exchanger::answer> token_exchanger::token(model::exchange_reques
         }
         about->under_way = true;
         ++under_way_;
-        net::asio::co_spawn(services_.where, run(self, about, std::move(asked)), net::asio::detached);
+        try {
+            net::asio::co_spawn(services_.where, run(self, about, std::move(asked)), net::asio::detached);
+        } catch (...) {
+            about->under_way = false;  // without memory it has not begun
+            --under_way_;
+            throw;
+        }
     }
     if (about->under_way) {
         net::task_signal ended;
+        auto waits = ended.wait();
         about->waiting.push_back(&ended);
         ++waiting_;
-        co_await ended.wait();
+        co_await std::move(waits);
         --waiting_;
     }
     auto outcome = about->outcome.value_or(unavailable("the exchange has no outcome"));

@@ -78,8 +78,9 @@ net::task<core::result<core::secret>> token_source::token(core::secret refused)
     }
     if (asking_) {
         net::task_signal ended;
+        auto waits = ended.wait();
         waiting_.push_back(&ended);
-        co_await ended.wait();
+        co_await std::move(waits);
     }
     if (token_.empty() || token_ == refused) {
         co_return unavailable("the agent's OAuth server gives no token");
@@ -99,7 +100,12 @@ token_facts token_source::facts() const
 void token_source::begin()
 {
     asking_ = true;
-    net::asio::co_spawn(services_.where, run(shared_from_this()), net::asio::detached);
+    try {
+        net::asio::co_spawn(services_.where, run(shared_from_this()), net::asio::detached);
+    } catch (...) {
+        asking_ = false;  // without memory it has not begun
+        throw;
+    }
 }
 
 net::task<> token_source::run(std::shared_ptr<token_source> source)

@@ -6,6 +6,7 @@
 #include "gateway/traffic/deadline_fields.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 
+#include <chrono>
 #include <utility>
 
 namespace gateway::traffic {
@@ -41,6 +42,25 @@ std::string_view address_of(const request_context& request) noexcept
 }
 
 }  // namespace
+
+void access_guard::set_observers(telemetry::worker_metrics& metrics, telemetry::audit_tally& tally)
+{
+    const auto note_key = [&metrics, &tally](const core::principal& owner) {
+        tally.note_key(owner);
+        metrics.note_key({owner.provider, owner.id}, std::chrono::system_clock::now());
+    };
+    const auto note_refusal = [&metrics, &tally](std::string_view address) {
+        model::request_record record;
+        record.peer = address;
+        record.denied = model::denial::refused;
+        metrics.count_denied(*record.denied);
+        tally.note(record);
+    };
+    for (auto* const gate : {&gate_, &registration_gate_}) {
+        gate->set_observer(note_key);
+        gate->set_refusal_observer(note_refusal);
+    }
+}
 
 void access_guard::set_plans(access::access_plans plans)
 {

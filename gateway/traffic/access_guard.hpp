@@ -5,11 +5,12 @@
 #include "config/settings.hpp"
 #include "gateway/access/gate.hpp"
 #include "gateway/access/rate_limiter.hpp"
+#include "gateway/telemetry/audit_tally.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/local_snapshot.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -29,12 +30,8 @@ public:
     {
     }
 
-    // As gate::set_observer().
-    void set_observer(const std::function<void(const core::principal&)>& observer)
-    {
-        gate_.set_observer(observer);
-        registration_gate_.set_observer(observer);
-    }
+    // From now on they hear of keys that are accepted, and of credentials that are refused too late for the record of their request.
+    void set_observers(telemetry::worker_metrics& metrics, telemetry::audit_tally& tally);
 
     // Requests under way keep what they began with.
     void set_plans(access::access_plans plans);

@@ -20,6 +20,14 @@ struct call_deadline {
     // The same for the caller alone: the agent is not to blame.
     bool asked_and_over(core::steady_time now) const noexcept { return asked && over(now); }
 
+    // The agent gets back the time that something else has taken; a caller that has set its own deadline waits no longer.
+    void put_off(core::steady_time::duration by) noexcept
+    {
+        if (!asked && due != core::steady_time::max()) {
+            due += by;
+        }
+    }
+
     // What an agent is told that has until then.
     static core::duration left(core::steady_time until, core::steady_time now) noexcept
     {

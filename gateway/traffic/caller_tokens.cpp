@@ -131,8 +131,7 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
     auto asked = control.exchange(std::move(about));
     auto told = co_await net::ask_until(caller, call.deadline.due, control.executor(), std::move(asked));
     if (!told) {
-        co_return call.deadline
-            .interrupted(caller.aborted() ? woken::ended : woken::late, "token", caller.owner().now());
+        co_return no_other_token(caller, call);
     }
     auto& exchanged = *told;
     if (exchanged) {
@@ -140,6 +139,14 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
         call.token->until = exchanged->until;
     }
     co_return exchanged.has_value();
+}
+
+core::error no_other_token(const net::server_connection& caller, const relay_call& call)
+{
+    if (caller.aborted() || call.deadline.asked) {
+        return net::gave_up(caller);
+    }
+    return core::upstream_error(errc::upstream_credentials, "no other token within the agent's timeout");
 }
 
 }  // namespace gateway::traffic

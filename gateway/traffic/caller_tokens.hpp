@@ -39,8 +39,12 @@ private:
 };
 
 // Another token in call.token, for whoever comes later too, instead of that in the head of the call, which the agent has refused.
-// False: there is none. Fails at call.deadline, and with draining. All outlive the routine.
+// False: there is none. Fails at call.deadline, as no_other_token(). All outlive the routine.
 net::routine<core::result<bool>>
 renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call);
+
+// Why a wait for a token instead of a refused one gave nothing by call.deadline: it was the OAuth server that had no time left, not
+// the agent.
+core::error no_other_token(const net::server_connection& caller, const relay_call& call);
 
 }  // namespace gateway::traffic

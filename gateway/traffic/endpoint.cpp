@@ -4,7 +4,6 @@
 #include "gateway/traffic/call_attempts.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
 #include "net/http1/head_writer.hpp"
-#include "net/loop/ask.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
@@ -51,8 +50,14 @@ net::routine<model::card_answer> endpoint::obtain_card(request_context& request)
             // A fetch of ours, which would wait for itself.
             co_return model::card_answer{nullptr, model::card_use::miss, core::gateway_error(errc::loop_detected)};
         }
+        auto& caller = request.caller;
+        const auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
         auto asked = control_.card(request.agent->record.id);
-        found = co_await net::ask(control_.executor(), request.caller.owner().get_executor(), std::move(asked));
+        auto answered = co_await net::ask_until(caller, due, control_.executor(), std::move(asked));
+        if (!answered) {
+            co_return model::card_answer{nullptr, model::card_use::miss, net::gave_up(caller)};
+        }
+        found = std::move(*answered);
     }
     request.record.card = found.use;
     if (!found.card && !found.failure) {

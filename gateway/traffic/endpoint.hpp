@@ -40,7 +40,7 @@ protected:
     static bool may_call(const request_context& request, std::string_view method);
 
     // The card of the agent, which is set, as it is served now; waits for it if none is known or that one is not fresh. Without
-    // a card there is a failure: that of control_services::card(), or loop_detected.
+    // a card there is a failure: that of control_services::card(), loop_detected, or as net::gave_up() at the caller's deadline.
     net::routine<model::card_answer> obtain_card(request_context& request) const;
 
     // For the first calls of the agent, which is set: waits for its card, which may say where calls go and what it speaks. Fails with

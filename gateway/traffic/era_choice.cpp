@@ -1,11 +1,12 @@
 #include "gateway/traffic/era_choice.hpp"
 
 #include "core/ascii.hpp"
+#include "gateway/traffic/deadline_fields.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/mcp_repair.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "mcp/calls/incoming_check.hpp"
-#include "net/loop/ask.hpp"
+#include "net/server/timed_ask.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -26,16 +27,21 @@ bool era_choice::concerns(const request_context& request, const mcp::incoming_bo
            mcp::era_of_post(mcp_fields_of(head), read) == mcp::era::legacy;
 }
 
-net::routine<> era_choice::choose(request_context& request, model::control_services& control)
+net::routine<core::result<>> era_choice::choose(request_context& request, model::control_services& control)
 {
     if (const auto* const known = look(request)) {
         request.translated = known->translated;
-        co_return;
+        co_return core::result<>{};
     }
     auto asked = control.programs().translates(request.agent->record.id);
-    const auto here = request.caller.owner().get_executor();
-    request.translated = co_await net::ask(control.executor(), here, std::move(asked));
+    const auto due = due_of(request);
+    const auto found = co_await net::ask_until(request.caller, due, control.executor(), std::move(asked));
+    if (!found) {
+        co_return net::gave_up(request.caller);
+    }
+    request.translated = *found;
     remember(request);
+    co_return core::result<>{};
 }
 
 bool era_choice::awaits_era(const request_context& request)
@@ -52,12 +58,15 @@ net::routine<core::result<>> era_choice::find_era(const request_context& request
         co_return core::result<>{};
     }
     auto asked = control.programs().find_era(request.agent->record.id);
-    const auto here = request.caller.owner().get_executor();
-    auto found = co_await net::ask(control.executor(), here, std::move(asked));
-    if (found) {
+    const auto due = due_of(request);
+    auto found = co_await net::ask_until(request.caller, due, control.executor(), std::move(asked));
+    if (!found) {
+        co_return net::gave_up(request.caller);
+    }
+    if (*found) {
         remember(request);
     }
-    co_return found;
+    co_return std::move(*found);
 }
 
 // Null: the control loop has to be asked.
@@ -76,6 +85,11 @@ void era_choice::remember(const request_context& request)
         request.translated,
         request.caller.owner().now() + memory,
     };
+}
+
+core::steady_time era_choice::due_of(const request_context& request) const
+{
+    return caller_deadline(request.caller.head().fields, deadlines_, request.caller.started());
 }
 
 bool is_translated(const mcp::sealed_session& session) noexcept

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/error.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/incoming.hpp"
@@ -30,13 +31,20 @@ public:
     // the modern one, which begins a session or belongs to none. The agent is set.
     static bool concerns(const request_context& request, const mcp::incoming_body& read);
 
-    // Sets request.translated.
-    net::routine<> choose(request_context& request, model::control_services& control);
+    // `deadlines`: names of the fields that say how long a caller waits; they outlive it.
+    explicit era_choice(const std::vector<std::string>& deadlines)
+        : deadlines_{deadlines}
+    {
+    }
+
+    // Sets request.translated. Fails as net::gave_up(), at the caller's deadline.
+    net::routine<core::result<>> choose(request_context& request, model::control_services& control);
 
     // Whether the message, which request.program says, has to wait until it is known which era its program speaks.
     static bool awaits_era(const request_context& request);
 
-    // Returns when it is known. Fails with why the gateway's own session with the program could not show it.
+    // Returns when it is known. Fails with why the gateway's own session with the program could not show it, and as net::gave_up(), at
+    // the caller's deadline.
     net::routine<core::result<>> find_era(const request_context& request, model::control_services& control);
 
 private:
@@ -48,7 +56,9 @@ private:
 
     const known_agent* look(const request_context& request) const;
     void remember(const request_context& request);
+    core::steady_time due_of(const request_context& request) const;
 
+    const std::vector<std::string>& deadlines_;
     model::string_map<known_agent> known_;  // by agent
 };
 

@@ -13,7 +13,6 @@
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <functional>
 #include <utility>
@@ -165,8 +164,18 @@ net::routine<> mcp_endpoint::post(request_context& request)
     } else {
         read = co_await read_long_message(request, *body);
     }
-    if (era_choice::concerns(request, read)) {
-        co_await eras_.choose(request, control_);
+    core::result<> begun;
+    if (is_too_long(read)) {
+        begun = core::caller_error(errc::invalid_request, "an id, a name or a capability is too long");
+    } else {
+        request.call_id = read.id.of(*body);
+        if (era_choice::concerns(request, read)) {
+            begun = co_await eras_.choose(request, control_);
+        }
+    }
+    if (!begun) {
+        co_await respond_call_error(request, std::move(begun).error());
+        co_return;
     }
     if (auto refusal = prepare(request, read, *body)) {
         co_await std::move(*refusal);
@@ -213,13 +222,6 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
 {
     const auto fields = mcp_fields_of(request.caller.head());
     const auto& message = read.message;
-    if (is_too_long(read)) {
-        return respond_call_error(
-            request,
-            core::caller_error(errc::invalid_request, "an id, a name or a capability is too long")
-        );
-    }
-    request.call_id = read.id.of(body);
     request.record.era = mcp::era_of_post(fields, read);
     request.record.mcp_method = message.method;
     const bool legacy = *request.record.era == mcp::era::legacy;

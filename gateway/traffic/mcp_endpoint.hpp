@@ -57,7 +57,7 @@ private:
     std::shared_ptr<const mcp::session_ids> ids_;
     std::set<mcp::session_digest> asked_about_;
     moved_paths moved_;
-    era_choice eras_;
+    era_choice eras_{settings_.deadlines.fields};
 };
 
 }  // namespace gateway::traffic

@@ -54,10 +54,12 @@ net::routine<relay_outcome> relay::run()
 {
     auto done = co_await agent_.begin();
     if (done && may_renew_token()) {
+        const auto begun = caller_.owner().now();
         const auto renewed = co_await renew_token();
         if (!renewed) {
             done = renewed.error();
         } else if (*renewed) {
+            call_.deadline.put_off(caller_.owner().now() - begun);
             agent_.discard();
             done = co_await agent_.begin();
         }
@@ -124,8 +126,7 @@ net::routine<core::result<bool>> relay::renew_token()
     const auto entry =
         co_await net::ask_until(caller_, call_.deadline.due, settings_.control.executor(), std::move(asked));
     if (!entry) {
-        const auto how = caller_.aborted() ? woken::ended : woken::late;
-        co_return call_.deadline.interrupted(how, "token", caller_.owner().now());
+        co_return no_other_token(caller_, call_);
     }
     const bool same = *entry != nullptr && (*entry)->record == call_.agent->record;
     if (same) {

@@ -86,10 +86,7 @@ traffic_handler::traffic_handler(
       log_{log},
       phases_{new phases{control, pool, settings}}
 {
-    phases_->guard.set_observer([this](const core::principal& owner) {
-        phases_->tally.note_key(owner);
-        phases_->metrics.note_key({owner.provider, owner.id}, std::chrono::system_clock::now());
-    });
+    phases_->guard.set_observers(phases_->metrics, phases_->tally);
 }
 
 traffic_handler::~traffic_handler() = default;

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <cstdlib>
+#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -101,9 +102,16 @@ CURLMcode curl_driver::add(std::shared_ptr<curl_transfer> transfer)
 
 CURLMcode curl_driver::begin(CURL* easy)
 {
-    const auto code = curl_multi_add_handle(multi_.get(), easy);
+    auto code = curl_multi_add_handle(multi_.get(), easy);
+    if (has_lost_time_ && code == CURLM_OK) {
+        curl_multi_remove_handle(multi_.get(), easy);
+        code = CURLM_OUT_OF_MEMORY;
+    }
     if (code != CURLM_OK) {
         transfers_.erase(easy);
+    }
+    if (has_lost_time_) {
+        end_all();
     }
     return code;
 }
@@ -133,6 +141,9 @@ void curl_driver::remove(const curl_transfer& transfer)
         lookups_.erase(held.key());
         curl_multi_remove_handle(multi_.get(), held.key());  // one that it does not have is removed already
     }
+    if (has_lost_time_) {
+        end_all();
+    }
 }
 
 std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> curl_driver::remove_all()
@@ -146,7 +157,12 @@ std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> curl_driver::remove_al
 
 int curl_driver::on_socket(CURL*, curl_socket_t socket, int directions, void* self, void*) noexcept
 {
-    static_cast<curl_driver*>(self)->watch_socket(socket, directions);
+    auto& driver = *static_cast<curl_driver*>(self);
+    try {
+        driver.watch_socket(socket, directions);
+    } catch (const std::bad_alloc&) {
+        driver.watches_.erase(socket);  // as one that cannot be watched
+    }
     return 0;
 }
 
@@ -204,7 +220,13 @@ void curl_driver::arm(const std::shared_ptr<watch>& watched, int direction)
 
 int curl_driver::on_timer(CURLM*, long milliseconds, void* self) noexcept
 {
-    static_cast<curl_driver*>(self)->arm_timer(milliseconds);
+    auto& driver = *static_cast<curl_driver*>(self);
+    try {
+        driver.arm_timer(milliseconds);
+    } catch (const std::bad_alloc&) {
+        // Told of it here, libcurl would leave a transfer half added.
+        driver.has_lost_time_ = true;
+    }
     return 0;
 }
 
@@ -236,13 +258,19 @@ void curl_driver::act(curl_socket_t socket, int happened)
             }
         }
     }
-    if (outcome == CURLM_OUT_OF_MEMORY || outcome == CURLM_INTERNAL_ERROR) {
-        // It has forgotten a socket or a time, and would never say that a transfer is over.
-        for (const auto& [easy, lost] : remove_all()) {
-            lost->without_memory();
-            lost->over(CURLE_OUT_OF_MEMORY);
-        }
+    if (outcome == CURLM_OUT_OF_MEMORY || outcome == CURLM_INTERNAL_ERROR || has_lost_time_) {
+        end_all();
     }
+}
+
+// There was no memory: libcurl or the driver has forgotten a socket or a time, and nothing would say that a transfer is over.
+void curl_driver::end_all()
+{
+    for (const auto& [easy, lost] : remove_all()) {
+        lost->without_memory();
+        lost->over(CURLE_OUT_OF_MEMORY);
+    }
+    has_lost_time_ = false;
 }
 
 }  // namespace net

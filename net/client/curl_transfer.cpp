@@ -15,6 +15,7 @@
 #include <charconv>
 #include <cstring>
 #include <limits>
+#include <new>
 #include <utility>
 
 namespace net {
@@ -201,9 +202,22 @@ void curl_transfer::not_found(const error_code& why)
     text.copy(why_.data(), why_.size() - 1);
 }
 
-void curl_transfer::without_memory()
+// The text needs no memory of its own.
+void curl_transfer::without_memory() noexcept
 {
-    refuse(core::errc::overloaded, "fetch: no memory");
+    refuse(core::errc::overloaded, "no memory");
+}
+
+// libcurl is C: an exception would end the process. What is missing for one transfer ends that one.
+template <class Value, class Act>
+Value curl_transfer::or_end(Value how, const Act& act) noexcept
+{
+    try {
+        return act();
+    } catch (const std::bad_alloc&) {
+        without_memory();
+        return how;
+    }
 }
 
 // The address that libcurl connects to: what is checked here is not resolved again.
@@ -223,23 +237,29 @@ curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_soc
 CURLcode curl_transfer::on_tls(CURL*, void* context, void* self) noexcept
 {
     auto& tls = *static_cast<SSL_CTX*>(context);
-    const auto& transfer = *static_cast<const curl_transfer*>(self);
-    const auto& request = transfer.request_;
+    auto& transfer = *static_cast<curl_transfer*>(self);
+    return transfer.or_end(CURLE_ABORTED_BY_CALLBACK, [&] { return transfer.prepare_tls(tls); });
+}
+
+CURLcode curl_transfer::prepare_tls(SSL_CTX& tls)
+{
     verify_strictly(tls);
-    record_verdict(tls, transfer.verdict_);
-    use_revocations(tls, request.tls.ca_file);
-    const auto url = core::http_url::parse(request.url);
+    record_verdict(tls, verdict_);
+    use_revocations(tls, request_.tls.ca_file);
+    const auto url = core::http_url::parse(request_.url);
     return url && expect_name(*SSL_CTX_get0_param(&tls), url->host) ? CURLE_OK : CURLE_PEER_FAILED_VERIFICATION;
 }
 
 std::size_t curl_transfer::on_header(char* data, std::size_t, std::size_t size, void* self) noexcept
 {
-    return static_cast<curl_transfer*>(self)->take_head_line({data, size}) ? size : 0;
+    auto& transfer = *static_cast<curl_transfer*>(self);
+    return transfer.or_end(false, [&] { return transfer.take_head_line({data, size}); }) ? size : 0;
 }
 
 std::size_t curl_transfer::on_body(char* data, std::size_t, std::size_t size, void* self) noexcept
 {
-    return static_cast<curl_transfer*>(self)->take_body({data, size}) ? size : 0;
+    auto& transfer = *static_cast<curl_transfer*>(self);
+    return transfer.or_end(false, [&] { return transfer.take_body({data, size}); }) ? size : 0;
 }
 
 bool curl_transfer::refuse(core::errc code, const char* why)

@@ -63,7 +63,7 @@ public:
     void not_found(const error_code& why);
 
     // The gateway's own fault: over() follows.
-    void without_memory();
+    void without_memory() noexcept;
 
     // libcurl has ended it. May call nobody who could start, end or destroy anything.
     virtual void over(CURLcode code) = 0;
@@ -105,6 +105,11 @@ private:
     static CURLcode on_tls(CURL*, void* context, void* self) noexcept;
     static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) noexcept;
     static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept;
+    // What `act` gives; `how`, which has libcurl give up, if there is no memory for that.
+    template <class Value, class Act>
+    Value or_end(Value how, const Act& act) noexcept;
+
+    CURLcode prepare_tls(SSL_CTX& tls);
     bool take_head_line(std::string_view line);
     bool take_field(std::string_view line);
     bool end_of_head();

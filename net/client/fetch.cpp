@@ -76,7 +76,8 @@ void curl_fetcher::engine::start(fetch_request request, fetch_completion waiting
     }
     const auto& kept = begun->waiting.emplace(std::move(waiting));
     if (const auto code = driver_.add(begun); code != CURLM_OK) {
-        begun->end_with(core::gateway_error(core::errc::internal, curl_multi_strerror(code)));
+        const auto kind = code == CURLM_OUT_OF_MEMORY ? core::errc::overloaded : core::errc::internal;
+        begun->end_with(core::gateway_error(kind, curl_multi_strerror(code)));
         return;
     }
     if (auto slot = asio::get_associated_cancellation_slot(kept); slot.is_connected()) {

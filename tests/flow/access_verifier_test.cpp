@@ -1,5 +1,6 @@
 #include "gateway/access/failure_limit.hpp"
 #include "tests/flow/deadline_fixture.hpp"
+#include "tests/support/scratch.hpp"
 
 #include <doctest/doctest.h>
 
@@ -330,6 +331,55 @@ TEST_CASE("a refused credential counts as a failure of its address although its 
                });
     };
     CHECK(counts());
+}
+
+TEST_CASE(
+    "a credential that is refused after its caller's deadline is denied once more, in the metrics and in the audit"
+)
+{
+    constexpr std::string_view unavailable = R"(cardea_denied_total{reason="unavailable"})";
+    constexpr std::string_view refused = R"(cardea_denied_total{reason="refused"})";
+    slow_verifier with{R"({"active":false})"};
+    const test_support::scratch_directory scratch;
+    auto settings = with.settings();
+    settings.audit = "file:" + scratch.file("audit");
+    {
+        running_gateway gateway{settings};
+        std::unique_ptr<test_support::http_client> hasty;
+        std::unique_ptr<test_support::http_client> patient;
+        double expected = 1;
+        SUBCASE("nobody else has it")
+        {
+            hasty = begin_call(gateway.port(), "a", with_deadline(bearer("guess"), 200ms));
+        }
+        SUBCASE("the caller who asked first has given up")
+        {
+            hasty = begin_call(gateway.port(), "a", with_deadline(bearer("guess"), 200ms));
+            REQUIRE(with.server.wait_for_requests(1));
+            patient = begin_call(gateway.port(), "a", bearer("guess"));
+            expected = 2;
+        }
+        SUBCASE("a caller who shares the question has given up")
+        {
+            patient = begin_call(gateway.port(), "a", bearer("guess"));
+            REQUIRE(with.server.wait_for_requests(1));
+            hasty = begin_call(gateway.port(), "a", with_deadline(bearer("guess"), 200ms));
+        }
+        check_deadline(gateway, *hasty);
+        CHECK(gateway.wait_for_metric(unavailable, 1));
+        CHECK_FALSE(gateway.metric(refused).has_value());
+        with.gate.release();
+        if (patient) {
+            CHECK(patient->read_response().status == 401);
+        }
+        CHECK(gateway.wait_for_metric(refused, expected));
+        CHECK(gateway.metric(unavailable) == 1.0);
+    }
+    const auto audit = test_support::read_whole(scratch.file("audit"));
+    CHECK(audit.find(R"("reason":"unavailable")") != std::string::npos);
+    const auto line = audit.find(R"("reason":"refused")");
+    REQUIRE(line != std::string::npos);
+    CHECK(audit.find(R"("address":"127.0.0.1")", line) != std::string::npos);
 }
 
 TEST_CASE("a gateway with questions that nobody waits for ends in order")

@@ -186,6 +186,26 @@ TEST_CASE("an agent that does not answer within cards.timeout is a 504")
     }
 }
 
+TEST_CASE("a caller's deadline ends its wait for a card, which the others get when it comes")
+{
+    test_support::gate gate;
+    scripted_agent agent{[&](const test_support::recorded_request&) {
+        return test_support::then(
+            {test_support::pass_gate{gate.shared()}},
+            test_support::answer_json(card_text("Slow", "http://127.0.0.1/rpc"))
+        );
+    }};
+    auto settings = quick_settings();
+    settings.cards.timeout = 2 * test_support::patience;
+    const auto gateway = gateway_for(agent.url("/rpc"), std::move(settings));
+    const auto begun = std::chrono::steady_clock::now();
+    check_refusal(get_card(gateway, "a", {{"X-Request-Timeout-Ms", "200"}}), 504, "upstream_timeout", "a");
+    CHECK(std::chrono::steady_clock::now() - begun < test_support::patience);
+    gate.release();
+    CHECK(get_card(gateway, "a").status == 200);
+    CHECK(agent.request_count() == 1);
+}
+
 TEST_CASE("all places of a card together take no longer than cards.timeout")
 {
     scripted_agent agent{always(test_support::silence())};

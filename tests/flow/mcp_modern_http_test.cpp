@@ -195,6 +195,28 @@ TEST_CASE("The first call to a lazy server repeats what its tool wants repeated,
     }
 }
 
+TEST_CASE("A client's deadline ends its wait until it is known whether a server speaks the legacy era")
+{
+    const relayed x{
+        [](const recorded_request& request) {
+            const bool begins = request.body.find(R"("method":"initialize")") != std::string::npos;
+            return begins ? silence() : modern_server(request);
+        },
+        [](config::settings& settings) {
+            make_mcp(settings);
+            settings.agents[0].mcp->era = core::mcp_era::automatic;
+            settings.agents[0].mcp->start = core::mcp_start::eager;
+            settings.agents[0].mcp->initialize_timeout = 2 * patience;
+        }
+    };
+    wait_for_card(x);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto got = post(x, open_with_roots, {{"X-Request-Timeout-Ms", "200"}});
+    check_error(got, 504, -32603, "upstream_timeout");
+    CHECK(json::parse(got.body)["id"] == 0);
+    CHECK(std::chrono::steady_clock::now() - begun < patience);
+}
+
 TEST_CASE("Whether a server speaks the legacy era is asked once, and not by each client")
 {
     const auto x = modern_gateway(core::mcp_era::automatic);

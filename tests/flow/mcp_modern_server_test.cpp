@@ -55,12 +55,15 @@ std::string completed(std::string_view id)
 constexpr std::string_view opening =
     R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"shell","version":"1.50"}}})";
 
-http_response modern_call(const program_gateway& x)
+http_response modern_call(const program_gateway& x, const std::string& tool = "one", const field_list& more = {})
 {
+    field_list fields{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", tool}};
+    fields.insert(fields.end(), more.begin(), more.end());
     return x.post(
-        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"one","_meta":{)"
-        R"("io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
-        {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "one"}}
+        R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + tool +
+            R"(","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+            R"("io.modelcontextprotocol/clientCapabilities":{}}}})",
+        fields
     );
 }
 
@@ -138,6 +141,22 @@ TEST_CASE("A client of the modern era gets 503, and why, of a program whose era 
     const auto late = modern_call(silent);
     CHECK(late.status == 503);
     CHECK(!late.header("Retry-After").empty());
+}
+
+TEST_CASE("A client's deadline ends its wait for the era of a program, and for a program's answer")
+{
+    const field_list hasty{{"X-Request-Timeout-Ms", "500"}};
+    const auto begun = std::chrono::steady_clock::now();
+    const program_gateway silent{[](config::settings& settings) {
+        settings.agents[0].mcp->arguments = {"-c", "cat > /dev/null"};
+        settings.agents[0].mcp->initialize_timeout = 2 * patience;
+    }};
+    check_error(modern_call(silent, "one", hasty), 504, -32603, "upstream_timeout");
+    const program_gateway x{modern_program(core::mcp_era::modern)};
+    CHECK(modern_call(x).status == 200);
+    check_error(modern_call(x, "hang", hasty), 504, -32603, "upstream_timeout");
+    CHECK(x.got("notifications/cancelled").find("notifications/cancelled") != std::string::npos);
+    CHECK(std::chrono::steady_clock::now() - begun < patience);
 }
 
 TEST_CASE("A client of the legacy era uses a program that speaks only the modern one, configured or found out")

@@ -96,8 +96,9 @@ struct verifier {
 };
 
 struct exchanging_gateway {
-    explicit exchanging_gateway(bool card_is_fetched = false)
-        : fetches_card{card_is_fetched}
+    explicit exchanging_gateway(bool card_is_fetched = false, std::optional<core::duration> timeout_of_agent = {})
+        : fetches_card{card_is_fetched},
+          timeout{timeout_of_agent}
     {
     }
 
@@ -124,6 +125,7 @@ struct exchanging_gateway {
         client.grant = core::oauth_grant::token_exchange;
         auto& words = out.agents.emplace_back(agent("words", recorder.url("/rpc"), anyone, anyone));
         words.credentials = client;
+        words.timeout = timeout;
         words.relay_paths = {"/files/*"};
         words.extended_card = core::extended_card_access::proxy;
         if (fetches_card) {
@@ -143,6 +145,7 @@ struct exchanging_gateway {
     std::string shown() { return recorder.request(recorder.request_count() - 1).header("Authorization"); }
 
     bool fetches_card;
+    std::optional<core::duration> timeout;
     exchange_server tokens;
     verifier callers;
     scripted_agent recorder{answer_of_agent};
@@ -264,9 +267,11 @@ TEST_CASE("a caller's deadline ends its own wait for an exchange, which is there
     CHECK(with.tokens.exchanges().size() == 2);
 }
 
-TEST_CASE("a caller's deadline ends the wait for the exchange that replaces a refused token")
+TEST_CASE(
+    "a caller's deadline ends the wait for the exchange that replaces a refused token, and so does the agent's timeout"
+)
 {
-    exchanging_gateway with;
+    exchanging_gateway with{/*card_is_fetched=*/false, 1s};
     CHECK(with.status("alice-token") == 200);
     test_support::gate gate;
     with.tokens.server.otherwise([&](const recorded_request& asked) {
@@ -275,6 +280,9 @@ TEST_CASE("a caller's deadline ends the wait for the exchange that replaces a re
     with.recorder.otherwise(refusing({with.shown()}));
     auto hasty = begin_call(with.gateway.port(), "words", with_deadline(bearer("alice-token"), 200ms));
     check_deadline(with.gateway, *hasty);
+    const auto late = call(with.gateway.port(), "words", bearer("alice-token"));
+    CHECK(late.status == 503);
+    CHECK(late.header("Cardea-Error") == "upstream_credentials");
     gate.release();
     CHECK(becomes_true([&] { return with.status("alice-token") == 200; }));
     CHECK(with.tokens.exchanges().size() == 2);

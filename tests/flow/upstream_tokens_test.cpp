@@ -69,6 +69,11 @@ test_support::handler takes_only(const std::string& token)
     };
 }
 
+std::string upstream_errors(std::string_view reason)
+{
+    return R"(cardea_upstream_errors_total{agent="words",reason=")" + std::string{reason} + R"("})";
+}
+
 constexpr std::string_view refreshes = R"(cardea_agent_token_refreshes_total{agent="words",outcome="ok"})";
 constexpr std::string_view failures = R"(cardea_agent_token_refreshes_total{agent="words",outcome="failed"})";
 
@@ -160,6 +165,55 @@ TEST_CASE("a caller's deadline ends the wait for the token that replaces a refus
     gate.release();
     CHECK(becomes_true([&] { return call(gateway.port(), "words", nobody).status == 200; }));
     CHECK(tokens.server.request_count() == 2);
+}
+
+TEST_CASE("an OAuth server that is slower than its agent's timeout is named, and the agent is not blamed")
+{
+    oauth_server tokens;
+    scripted_agent recorder{answer_of_agent};
+    auto agent = with_tokens(recorder.url("/rpc"), tokens.server.url("/token"));
+    agent.timeout = 300ms;
+    agent.breaker_failures = 1;
+    running_gateway gateway{settings_with(std::move(agent))};
+    CHECK(call(gateway.port(), "words", nobody).status == 200);
+    test_support::gate gate;
+    tokens.server.next(
+        test_support::then({test_support::pass_gate{gate.shared()}}, answer_json(granted("planted-token-2")))
+    );
+    recorder.otherwise(takes_only("planted-token-2"));
+    const auto got = call(gateway.port(), "words", nobody);
+    CHECK(got.status == 503);
+    CHECK(got.header("Cardea-Error") == "upstream_credentials");
+    CHECK(gateway.log().wait_for([](std::string_view line) {
+        return line.find(R"("detail":"no other token within the agent's timeout")") != line.npos;
+    }));
+    CHECK(gateway.metric(upstream_errors("upstream_credentials")) == 1.0);
+    CHECK_FALSE(gateway.metric(upstream_errors("upstream_timeout")).has_value());
+    gate.release();
+    CHECK(becomes_true([&] { return call(gateway.port(), "words", nobody).status == 200; }));
+    CHECK_FALSE(gateway.metric(R"(cardea_breaker_openings_total{agent="words",endpoint="1"})").has_value());
+}
+
+TEST_CASE("the time that an OAuth server takes for another token is not taken from the agent")
+{
+    constexpr auto timeout = 1500ms;
+    oauth_server tokens;
+    scripted_agent recorder{answer_of_agent};
+    auto agent = with_tokens(recorder.url("/rpc"), tokens.server.url("/token"));
+    agent.timeout = timeout;
+    agent.breaker_failures = 1;
+    running_gateway gateway{settings_with(std::move(agent))};
+    CHECK(call(gateway.port(), "words", nobody).status == 200);
+    const auto slowly = [&](const auto& answer) {
+        std::this_thread::sleep_for(timeout * 2 / 3);
+        return answer;
+    };
+    tokens.server.otherwise([&](const recorded_request&) { return slowly(answer_json(granted("planted-token-2"))); });
+    recorder.otherwise([&](const recorded_request& asked) {
+        const auto answer = takes_only("planted-token-2")(asked);
+        return asked.header("Authorization") == "Bearer planted-token-2" ? slowly(answer) : answer;
+    });
+    CHECK(call(gateway.port(), "words", nobody).status == 200);
 }
 
 TEST_CASE("without a token calls and card fetches fail with a code of their own, and go on when there is one")

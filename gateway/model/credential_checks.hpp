@@ -1,0 +1,23 @@
+// What the gates of workers ask of the control loop.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/presented_credential.hpp"
+#include "net/loop/types.hpp"
+
+namespace gateway::model {
+
+class credential_checks {
+public:
+    // Of the loop that tasks of this interface run on. Any thread may ask for it.
+    virtual net::executor executor() = 0;
+
+    // Whose this credential is, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
+    virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;
+
+protected:
+    ~credential_checks() = default;
+};
+
+}  // namespace gateway::model
