@@ -46,6 +46,24 @@ std::string shape_problem(std::string_view text, const json_limits& limits)
     return {};
 }
 
+constexpr const char* not_json = "not JSON";
+
+// What nlohmann is not to see; empty: nothing.
+std::string problem_before_parser(std::string_view text, const json_limits& limits)
+{
+    if (text.size() > limits.bytes) {
+        return "longer than " + std::to_string(limits.bytes) + " bytes";
+    }
+    if (text.starts_with("\xEF\xBB\xBF")) {
+        return "starts with a byte order mark";
+    }
+    if (auto problem = shape_problem(text, limits); !problem.empty()) {
+        return problem;
+    }
+    // nlohmann takes a NUL after the document for its end.
+    return text.find('\0') != std::string_view::npos ? "has a NUL byte" : "";
+}
+
 // Builds the document from its parser's events. nlohmann's own builder looks for each name among all before it and copies
 // whatever an object holds whenever that grows: both together took a minute of CPU time for 1 MiB.
 class document_builder final : public nlohmann::json_sax<json> {
@@ -247,27 +265,28 @@ result<json> parse_json(std::string_view text, json_limits limits)
 
 result<json> parse_document(std::string_view text, json_limits limits, std::size_t values)
 {
-    if (text.size() > limits.bytes) {
-        return caller_error(errc::parse_error, "longer than " + std::to_string(limits.bytes) + " bytes");
-    }
-    if (text.starts_with("\xEF\xBB\xBF")) {
-        return caller_error(errc::parse_error, "starts with a byte order mark");
-    }
-    if (auto problem = shape_problem(text, limits); !problem.empty()) {
+    if (auto problem = problem_before_parser(text, limits); !problem.empty()) {
         return caller_error(errc::parse_error, std::move(problem));
-    }
-    // nlohmann takes a NUL after the document for its end.
-    if (text.find('\0') != std::string_view::npos) {
-        return caller_error(errc::parse_error, "has a NUL byte");
     }
     document_builder builder{values};
     if (!json::sax_parse(text, &builder)) {
         return caller_error(
             errc::parse_error,
-            builder.too_many() ? "a document with more than " + std::to_string(values) + " values" : "not JSON"
+            builder.too_many() ? "a document with more than " + std::to_string(values) + " values" : not_json
         );
     }
     return std::move(builder).take();
+}
+
+result<> check_json(std::string_view text, json_limits limits)
+{
+    if (auto problem = problem_before_parser(text, limits); !problem.empty()) {
+        return caller_error(errc::parse_error, std::move(problem));
+    }
+    if (!json::accept(text)) {
+        return caller_error(errc::parse_error, not_json);
+    }
+    return {};
 }
 
 std::string to_text(const json& value)

@@ -87,15 +87,16 @@ net::routine<> program_relay::run()
         co_return;
     }
     const bool soon = act == program_act::request || act == program_act::call || act == program_act::modern;
+    // Of the head of the answer; a stream has begun by then, or never does.
     const auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
-    const auto until = soon ? caller.owner().now() + longest_silence : net::never;
+    const auto until = std::min(due, soon ? caller.owner().now() + longest_silence : net::never);
     const bool begins_at_place = soon && asked.resumes == model::resumption::at_once;
     reader_ = control_.programs().open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
-    auto came = co_await next_batch(std::min(until, due));
-    if (came && !*came && due <= until && !announcing_) {
-        came = net::gave_up(caller);
-    } else if (came && *came) {
+    auto came = co_await next_batch(until);
+    if (came && *came) {
         request_.record.upstream_first_byte = caller.owner().now() - caller.started();
+    } else if (came && caller.owner().now() >= due) {
+        came = net::gave_up(caller);
     } else if (came && begins_at_place) {
         reader_->stream();
         came = co_await next_batch(net::never);

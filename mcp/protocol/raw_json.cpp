@@ -1,7 +1,7 @@
 #include "mcp/protocol/raw_json.hpp"
 
-#include "core/json/json.hpp"
 #include "core/json/json_cursor.hpp"
+#include "core/json/json_document.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
 #include <algorithm>
@@ -178,7 +178,7 @@ core::result<std::string> usable(std::string_view raw, unsigned depth)
     core::json_limits limits;
     limits.bytes = text.size();
     limits.depth = depth;
-    if (auto read = core::parse_json(text, limits); !read) {
+    if (auto read = core::check_json(text, limits); !read) {
         return read.error();
     }
     return text;

@@ -93,6 +93,45 @@ TEST_CASE("A call to a program that does not read is 503 within a session too, s
     CHECK(x.becomes_true([&] { return x.post(call_of("one", "3"), session).status == 200; }));
 }
 
+TEST_CASE("A caller who waits for less time than a program is silent hears in time that there is no answer")
+{
+    const program_gateway x;
+    const auto session = x.begin();
+    const auto in_time = [&](std::string_view time) {
+        auto fields = session;
+        fields.emplace_back("X-Request-Timeout-Ms", time);
+        return fields;
+    };
+    const auto begun = std::chrono::steady_clock::now();
+    const auto got = x.post(call_of("hang", "1"), in_time("50"));
+    CHECK(std::chrono::steady_clock::now() - begun < patience / 2);
+    CHECK(got.header("Content-Type") == "application/json");
+    CHECK(got.header("Cardea-Error") == "upstream_timeout");
+    CHECK(json::parse(got.body)["id"] == 1);
+
+    // As of a caller that has left: its session goes on, and the call until the client cancels it.
+    const std::string cancel = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})";
+    CHECK(x.post(cancel, session).status == 202);
+    CHECK(x.got("notifications/cancelled").find("notifications/cancelled") != std::string::npos);
+    CHECK(x.post(call_of("one", "2"), in_time("60000")).status == 200);
+    // The beginning of a stream is that of an answer.
+    http_client caller{x.port()};
+    caller.send(program_gateway::text("POST", in_time("60000"), call_of("wait", "3")));
+    CHECK(caller.read_head().header("Content-Type") == "text/event-stream");
+    x.touch("go");
+    CHECK_FALSE(caller.read_until(done_of("3")).empty());
+}
+
+TEST_CASE("A caller who waits for less time than a program needs to begin a session gets no session")
+{
+    const program_gateway x{[](config::settings& settings) {
+        settings.agents[0].mcp->arguments = {"-c", "cat > /dev/null"};
+    }};
+    const auto begun = std::chrono::steady_clock::now();
+    check_error(x.post(initialize_body, {{"X-Request-Timeout-Ms", "50"}}), 504, -32603, "upstream_timeout");
+    CHECK(std::chrono::steady_clock::now() - begun < patience / 2);
+}
+
 TEST_CASE("An initialize without an id is refused before a program starts")
 {
     const program_gateway x;

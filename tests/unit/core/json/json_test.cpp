@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <string>
+#include <vector>
 
 using core::parse_json;
 
@@ -23,6 +24,50 @@ TEST_CASE("depth is limited exactly, and brackets in strings do not count")
     CHECK(parse_json(nested(65)).has_error());
     CHECK(parse_json("\"" + std::string(100, '[') + "\\\"" + std::string(100, '[') + "\"").has_value());
     CHECK(parse_json(nested(500000), {.bytes = 2000000, .depth = 64}).has_error());
+}
+
+TEST_CASE("a text is checked as it is parsed, without the document")
+{
+    const std::vector<std::string> texts{
+        "null",
+        R"({"a":[1,-0.5e3,"\u00e9",{}],"a":2})",
+        " [ ] ",
+        "",
+        "{",
+        "[1,]",
+        "[1] 2",
+        "1e308",
+        "1e309",
+        "-1e400",
+        "01",
+        "18446744073709551616",
+        R"("\ud800")",
+        "\"\xC3\x28\"",
+        "\"\xC3\xA9\"",
+        "\"\x01\"",
+        std::string("1\0", 2),
+        "\xEF\xBB\xBF"
+        "1",
+        "// x\n1",
+        "NaN",
+        std::string(64, '[') + std::string(64, ']'),
+        std::string(65, '[') + std::string(65, ']'),
+        std::string(101, ' ') + "1",
+        R"({"a":1,"b":2,"c":3})",
+        R"({"a":1,"b":2,"c":3,"d":4})",
+    };
+    for (const auto& text : texts) {
+        CAPTURE(text);
+        const core::json_limits limits{.bytes = 200, .members = 3};
+        const auto parsed = parse_json(text, limits);
+        const auto checked = core::check_json(text, limits);
+        CHECK(checked.has_value() == parsed.has_value());
+        if (!checked && !parsed) {
+            CHECK(checked.error().detail == parsed.error().detail);
+        }
+    }
+    CHECK(core::check_json(std::string(100, ' ') + "1", {.bytes = 101}).has_value());
+    CHECK(core::check_json(std::string(100, ' ') + "1", {.bytes = 100}).has_error());
 }
 
 TEST_CASE("the members of one object are limited exactly, the elements of an array are not")

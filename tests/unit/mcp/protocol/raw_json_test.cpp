@@ -2,9 +2,34 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
+#include <fstream>
 #include <string>
 
 TEST_SUITE_BEGIN("mcp/protocol/raw_json");
+
+namespace {
+
+// Bytes; `what`: a line of /proc/self/status.
+std::size_t memory_of_process(const std::string& what)
+{
+    std::ifstream status{"/proc/self/status"};
+    for (std::string word; status >> word;) {
+        if (word == what) {
+            std::size_t kib = 0;
+            status >> kib;
+            return kib * 1024;
+        }
+    }
+    return 0;
+}
+
+void forget_most_memory()
+{
+    std::ofstream{"/proc/self/clear_refs"} << 5;
+}
+
+}  // namespace
 
 TEST_CASE("an object's members come as they are written, in their order")
 {
@@ -60,6 +85,24 @@ TEST_CASE("half a surrogate pair becomes the replacement character, wherever it 
         mcp::compact(R"(["\ud83d","\ude00","\ud83dx","\ud83d\ud83d\ude00","\uD83D\u0041"])") ==
         R"(["\ufffd","\ufffd","\ufffdx","\ufffd\ud83d\ude00","\ufffd\u0041"])"
     );
+}
+
+TEST_CASE("a text of millions of small values is taken with little more memory than its copy")
+{
+    std::string text{"["};
+    while (text.size() < std::size_t{4} * 1024 * 1024) {
+        text += "[],[[]],0,{},";
+    }
+    text += "0]";
+    forget_most_memory();
+    const auto before = memory_of_process("VmRSS:");
+    const auto taken = mcp::usable(text, 60);
+    REQUIRE(taken.has_value());
+    CHECK(*taken == text);
+    const auto most = memory_of_process("VmHWM:");
+    REQUIRE(before > 0);
+    REQUIRE(most > 0);
+    CHECK(most - before < 4 * text.size());
 }
 
 TEST_CASE("objects and lists are put together")
