@@ -19,8 +19,8 @@ namespace {
 std::string outcome_at(const std::string& url, const std::string& method = "server/discover")
 {
     transport_rig x{url};
-    x.settings.server.request_timeout = 200ms;
-    x.settings.server.initialize_timeout = 200ms;
+    x.settings.server.request_timeout = 1s;
+    x.settings.server.initialize_timeout = 1s;
     x.settings.server.max_message = 500;
     x.open();
     REQUIRE(x.wire->send(ask(7, method)).has_value());

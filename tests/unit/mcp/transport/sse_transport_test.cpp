@@ -28,17 +28,17 @@ test_support::handler server_of(script stream, script taken)
 }
 
 struct connected_rig {
-    explicit connected_rig(script taken)
-        : connected_rig{server_of(test_support::event_stream(), std::move(taken))}
+    explicit connected_rig(script taken, core::duration patience = 500ms)
+        : connected_rig{server_of(test_support::event_stream(), std::move(taken)), patience}
     {
     }
-    explicit connected_rig(test_support::handler server)
+    explicit connected_rig(test_support::handler server, core::duration patience = 500ms)
         : agent{std::move(server)},
           x{agent.url("/base/sse?key=1")}
     {
-        x.settings.server.request_timeout = 500ms;
-        x.settings.server.initialize_timeout = 500ms;
-        x.settings.server.call_timeout = 1s;
+        x.settings.server.request_timeout = patience;
+        x.settings.server.initialize_timeout = patience;
+        x.settings.server.call_timeout = 2 * patience;
         x.open(true);
         REQUIRE(x.wait_until([&] { return agent.request_count() == 1; }));
         REQUIRE(agent.wait_for_streams(1));
@@ -55,7 +55,7 @@ std::string outcome_of(script stream)
 {
     scripted_agent agent{always(std::move(stream))};
     transport_rig x{agent.url("/sse")};
-    x.settings.server.request_timeout = 100ms;
+    x.settings.server.request_timeout = 1s;
     x.settings.server.max_message = 500;
     x.open(true);
     REQUIRE(x.wait_until([&] { return !x.told.empty(); }));
@@ -158,7 +158,7 @@ TEST_CASE("What a server says where it has taken a message is not kept, and does
     {
         constexpr std::size_t piece = 64 * 1024;
         constexpr std::size_t pieces = 128;
-        connected_rig it{test_support::event_stream()};
+        connected_rig it{test_support::event_stream(), 1min};
         REQUIRE(it.x.wire->send(ask(1, "tools/list")).has_value());
         REQUIRE(it.x.wait_until([&] { return it.agent.request_count() == 2; }));
         REQUIRE(it.agent.wait_for_streams(2));
@@ -192,7 +192,7 @@ TEST_CASE("What a server says without end where it refuses a message has the lim
     auto text = test_support::raw({"HTTP/1.1 400 Bad Request\r\nContent-Type: text/event-stream\r\n\r\n"});
     text.insert(text.end(), 9, test_support::bytes{std::string(1024 * 1024, 'x')});
     text.emplace_back(test_support::hold{});
-    connected_rig it{text};
+    connected_rig it{text, 1min};
     REQUIRE(it.x.wire->send(ask(1, "tools/list")).has_value());
     CHECK(it.x.wait_for("failed 1 message_too_large"));
 }
