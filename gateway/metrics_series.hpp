@@ -22,8 +22,9 @@ public:
             co_return;
         }
         net::task_signal called;
+        auto waits = called.wait();
         waiting_.push_back(&called);
-        co_await called.wait();
+        co_await std::move(waits);
     }
 
     // `here`: the control loop. Not inside this call: whoever goes on may be long at it.

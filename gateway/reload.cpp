@@ -144,8 +144,9 @@ net::task<reload_report> reloader::reload(reload_trigger by)
 {
     net::task_signal free;
     while (busy_) {
+        auto waits = free.wait();
         waiting_.push_back(&free);
-        co_await free.wait();
+        co_await std::move(waits);
     }
     reload_report report;
     if (stopped_) {

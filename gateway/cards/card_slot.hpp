@@ -83,8 +83,9 @@ public:
     static net::task<> next_change(slot_pointer slot)
     {
         net::task_signal change;
+        auto waits = change.wait();
         slot->waiting_.push_back(&change);
-        co_await change.wait();
+        co_await std::move(waits);
     }
 
     static net::task<> wait_while(slot_pointer slot, bool card_slot::* flag)

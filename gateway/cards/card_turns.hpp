@@ -31,6 +31,7 @@ public:
     net::task<> next(std::string agent)
     {
         net::task_signal turn;
+        auto waits = turn.wait();
         auto& queue = waiting_[agent];
         if (queue.empty()) {
             agents_.push_back(std::move(agent));
@@ -39,7 +40,7 @@ public:
         if (!std::exchange(running_, true)) {
             post();
         }
-        co_await turn.wait();
+        co_await std::move(waits);
     }
 
     // How many pieces of the agent's work wait.

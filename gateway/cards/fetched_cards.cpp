@@ -141,7 +141,13 @@ void fetched_cards::start(const slot_pointer& slot)
         return;
     }
     ++fetching_;
-    out_.start(fetch(slot), "card_fetch");
+    try {
+        out_.start(fetch(slot), "card_fetch");
+    } catch (...) {
+        slot->fetching = false;  // without memory it has not begun
+        --fetching_;
+        throw;
+    }
 }
 
 net::task<> fetched_cards::fetch(slot_pointer slot)

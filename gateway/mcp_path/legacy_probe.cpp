@@ -28,8 +28,9 @@ net::task<bool> legacy_probe::refuses(std::shared_ptr<const model::agent_entry> 
     const auto at = begin(agent);
     if (!at->refuses) {
         net::task_signal told;
+        auto waits = told.wait();
         at->waiting.push_back(&told);
-        co_await told.wait();
+        co_await std::move(waits);
     }
     co_return at->refuses.value_or(true);
 }
@@ -42,7 +43,6 @@ std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const std::shared_ptr
         }
     }
     const auto added = std::make_shared<attempt>();
-    attempts_.push_back(added);
     added->agent = agent;
     added->settings = std::make_shared<const mcp::http_settings>(services_.over_http(*agent));
     session_recovery::terms terms{
@@ -63,7 +63,13 @@ std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const std::shared_ptr
             }
         }
     );
-    added->opening->begin();
+    attempts_.push_back(added);
+    try {
+        added->opening->begin();
+    } catch (...) {
+        attempts_.remove(added);  // without memory it has not begun
+        throw;
+    }
     return added;
 }
 

@@ -32,11 +32,13 @@ public:
     net::task<> wait()
     {
         net::task_signal called;
+        auto waits = called.wait();
+        const auto where = co_await net::asio::this_coro::executor;
         waiting_.push_back(&called);
         if (waiting_.size() == 1 && !calling_) {
-            call_next(co_await net::asio::this_coro::executor);
+            call_next(where);
         }
-        co_await called.wait();
+        co_await std::move(waits);
         until_ = std::chrono::steady_clock::now() + length_;
     }
 

@@ -131,7 +131,8 @@ void curl_driver::on_resolved(CURL* easy, const resolver::name_ptr& name, const 
         transfer->not_found(failed);
         transfer->over(waited >= transfer->patience() ? CURLE_OPERATION_TIMEDOUT : CURLE_COULDNT_RESOLVE_HOST);
     } else {
-        transfer->over(CURLE_FAILED_INIT);
+        transfer->without_memory();
+        transfer->over(CURLE_OUT_OF_MEMORY);
     }
 }
 
@@ -161,7 +162,9 @@ int curl_driver::on_socket(CURL*, curl_socket_t socket, int directions, void* se
     try {
         driver.watch_socket(socket, directions);
     } catch (const std::bad_alloc&) {
-        driver.watches_.erase(socket);  // as one that cannot be watched
+        if (const auto gone = driver.watches_.extract(socket); gone && gone.mapped() != nullptr) {
+            gone.mapped()->leave();  // as one that cannot be watched
+        }
     }
     return 0;
 }

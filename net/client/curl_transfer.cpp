@@ -205,7 +205,7 @@ void curl_transfer::not_found(const error_code& why)
 // The text needs no memory of its own.
 void curl_transfer::without_memory() noexcept
 {
-    refuse(core::errc::overloaded, "no memory");
+    refused_ = core::gateway_error(core::errc::overloaded, "no memory");
 }
 
 // libcurl is C: an exception would end the process. What is missing for one transfer ends that one.

@@ -12,6 +12,7 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 
+#include <cstddef>
 #include <exception>
 #include <memory>
 #include <optional>
@@ -33,6 +34,16 @@ routine<bool> wait_until(server_connection& caller, core::steady_time due, Over 
     co_return over();
 }
 
+// So many questions of a loop may be under way that nobody waits for: each holds memory, and no connection bounds their number.
+inline constexpr std::size_t most_unheard = 1024;
+
+// How many there are, of the loop that this thread runs.
+inline std::size_t& unheard() noexcept
+{
+    thread_local std::size_t questions = 0;
+    return questions;
+}
+
 // Why a wait until the deadline of the caller's own gave nothing: upstream_timeout with the detail `deadline`, or draining.
 inline core::error gave_up(const server_connection& caller)
 {
@@ -40,8 +51,8 @@ inline core::error gave_up(const server_connection& caller)
                             : core::upstream_error(core::errc::upstream_timeout, "deadline");
 }
 
-// As `ask` (net/loop/ask.hpp), until `due`. The caller's loop runs until the answer is there. Nothing: as wait_until().
-// Exceptions of the task arrive here if they come in time.
+// As `ask` (net/loop/ask.hpp), until `due`; for as long as it takes if most_unheard are under way then. The caller's loop runs until the
+// answer is there. Nothing: as wait_until(). Exceptions of the task arrive here if they come in time.
 template <class T>
 routine<std::optional<T>> ask_until(server_connection& caller, core::steady_time due, executor there, task<T> question)
 {
@@ -64,13 +75,23 @@ routine<std::optional<T>> ask_until(server_connection& caller, core::steady_time
                 state->over = true;
                 if (state->wake != nullptr) {
                     state->wake->set();
+                } else {
+                    --unheard();
                 }
             });
         }
     );
-    auto waits = wait_until(caller, due, [state] { return state->over; });
-    co_await std::move(waits);
-    state->wake = nullptr;
+    const auto is_over = [state] { return state->over; };
+    auto waits = wait_until(caller, due, is_over);
+    bool told = co_await std::move(waits);
+    if (!told && !caller.aborted() && unheard() >= most_unheard) {
+        auto goes_on = wait_until(caller, never, is_over);
+        told = co_await std::move(goes_on);
+    }
+    if (!told) {
+        state->wake = nullptr;
+        ++unheard();
+    }
     if (state->failure) {
         std::rethrow_exception(state->failure);
     }

@@ -1,3 +1,5 @@
+#include "net/loop/deadlines.hpp"
+#include "net/server/timed_ask.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
@@ -6,9 +8,12 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <chrono>
+#include <future>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/cards/failures");
@@ -202,6 +207,44 @@ TEST_CASE("a caller's deadline ends its wait for a card, which the others get wh
     check_refusal(get_card(gateway, "a", {{"X-Request-Timeout-Ms", "200"}}), 504, "upstream_timeout", "a");
     CHECK(std::chrono::steady_clock::now() - begun < test_support::patience);
     gate.release();
+    CHECK(get_card(gateway, "a").status == 200);
+    CHECK(agent.request_count() == 1);
+}
+
+TEST_CASE("Callers who give up leave no more questions behind than a worker has room for: the next one waits")
+{
+    test_support::gate gate;
+    scripted_agent agent{[&](const test_support::recorded_request&) {
+        return test_support::then(
+            {test_support::pass_gate{gate.shared()}},
+            test_support::answer_json(card_text("Slow", "http://127.0.0.1/rpc"))
+        );
+    }};
+    auto settings = quick_settings();
+    settings.workers = 1;
+    settings.cards.timeout = 10 * test_support::patience;
+    const auto gateway = gateway_for(agent.url("/rpc"), std::move(settings));
+    constexpr std::size_t callers = 64;
+    static_assert(net::most_unheard % callers == 0);
+    const auto hasty = [&] { return get_card(gateway, "a", {{"X-Request-Timeout-Ms", "1"}}).status; };
+    std::atomic<std::size_t> late = 0;
+    {
+        std::vector<std::jthread> all;
+        for (std::size_t i = 0; i < callers; ++i) {
+            all.emplace_back([&] {
+                for (std::size_t call = 0; call < net::most_unheard / callers; ++call) {
+                    late += hasty() == 504U ? 1 : 0;
+                }
+            });
+        }
+    }
+    CHECK(late == net::most_unheard);
+    auto next = std::async(std::launch::async, hasty);
+    // What is late would answer meanwhile.
+    CHECK(next.wait_for(4 * net::sweep_interval) == std::future_status::timeout);
+    gate.release();
+    CHECK(next.get() == 200);
+    // There is room again.
     CHECK(get_card(gateway, "a").status == 200);
     CHECK(agent.request_count() == 1);
 }
