@@ -85,6 +85,7 @@ check_image() {
 # The image's program as its user, in its root, and the command of its HEALTHCHECK.
 check_run() {
     local root=$1 admin=
+    : >"$scratch/log" # sed may be there before the program
     chroot --userspec=65532:65532 "$root" /usr/bin/cardea run --store memory --listen 127.0.0.1:0 --admin 127.0.0.1:0 \
         --agent words=http://127.0.0.1:9/ 2>"$scratch/log" &
     children+=("$!")
