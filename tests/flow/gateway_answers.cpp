@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace flow {
@@ -124,6 +125,8 @@ bool becomes_true(const std::function<bool()>& question)
         if (question()) {
             return true;
         }
+        // Questions without a pause take both cores from a program that has just been started.
+        std::this_thread::sleep_for(std::chrono::milliseconds{2});
     }
     return false;
 }
