@@ -12,11 +12,6 @@ namespace {
 
 thread_local int left = 0;  // until one fails; 0: none does
 
-bool fails() noexcept
-{
-    return left > 0 && --left == 0;
-}
-
 }  // namespace
 
 namespace tests {
@@ -34,6 +29,15 @@ bool stop_failing() noexcept
 }  // namespace tests
 
 #ifndef CARDEA_ALLOCATIONS_ARE_TAKEN
+
+namespace {
+
+bool fails() noexcept
+{
+    return left > 0 && --left == 0;
+}
+
+}  // namespace
 
 void* operator new(std::size_t size)
 {
