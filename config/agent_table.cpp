@@ -145,7 +145,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"limits.in_flight",
      optional_count{&agent::most_in_flight, 1, 1'000'000},
      {.setting = "defaults.limits.in_flight"},
-     "How many calls the agent gets at a time, from all callers and workers. More "
+     "How many calls the agent gets at a time, from all callers and workers, half of them from one principal. More "
      "[wait](operations.md#too-many-calls). "
      "A stream of events counts until it begins. Not for programs and HTTP+SSE."},
     {"maxInFlight", other_spelling{"limits.in_flight"}, {}, "The same as `limits.in_flight`."},
@@ -156,7 +156,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"limits.streams",
      optional_count{&agent::most_streams, 1, 1'000'000},
      {.setting = "defaults.limits.streams"},
-     "How many streams of events of the agent are open at a time. More get 503."},
+     "How many streams of events of the agent are open at a time, half of them of one principal. More get 503."},
     {"relay_paths",
      pattern_list_key{&agent::relay_paths},
      {"none"},
@@ -381,8 +381,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"max_sessions",
      count_key<std::optional<std::uint64_t>>{&mcp_server::max_sessions, 1, 100'000},
      {"16 programs, or 10000 connections over HTTP+SSE"},
-     "How many sessions callers may have at once with an MCP server that is a program or speaks HTTP+SSE. A server "
-     "over streamable HTTP limits its sessions itself."},
+     "How many sessions callers may have at once with an MCP server that is a program or speaks HTTP+SSE, one "
+     "principal "
+     "half of them. A server over streamable HTTP limits its sessions itself."},
     {"overlap",
      switch_key{&mcp_server::overlap},
      {},

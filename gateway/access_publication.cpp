@@ -1,6 +1,6 @@
 #include "gateway/access_publication.hpp"
 
-#include "gateway/access/keyed_hash.hpp"
+#include "core/keyed_hash.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -25,7 +25,7 @@ void publish_access(
         access::access_plan::make(now.access, std::move(before), to.public_base),
         access::access_plan::make_for_registration(now.access, now.registration.token, to.public_base),
         // Not the admin listener's: whoever fails on `listen` would lock out operators who share the address.
-        std::make_shared<access::failure_limit>(now.limits.failed_credentials, access::keyed_hash{}({}, {})[0])
+        std::make_shared<access::failure_limit>(now.limits.failed_credentials, core::keyed_hash{}({}, {})[0])
     };
     for (const auto& each : to.workers) {
         each->set_access(plans);

@@ -39,7 +39,7 @@ admin_guard::admin_guard(model::control_services& control, const config::setting
     : control_{control},
       proxies_{settings.trusted_proxies},
       failures_{
-          std::make_shared<access::failure_limit>(settings.limits.failed_credentials, access::keyed_hash{}({}, {})[0])
+          std::make_shared<access::failure_limit>(settings.limits.failed_credentials, core::keyed_hash{}({}, {})[0])
       },
       gate_{control},
       registration_gate_{control},

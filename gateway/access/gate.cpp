@@ -94,7 +94,7 @@ gate::ask(net::server_connection& connection, std::string_view address, core::st
 }
 
 std::shared_ptr<gate::question>
-gate::begin(const credential& found, const hash_value& hash, std::string_view address, net::loop& here)
+gate::begin(const credential& found, const core::hash_value& hash, std::string_view address, net::loop& here)
 {
     auto about = std::make_shared<question>();
     auto presented = presented_as(found);
@@ -127,7 +127,8 @@ net::routine<> gate::settle(asking what)
     what.about->answer(std::move(owner));
 }
 
-net::routine<core::result<caller>> gate::verify(model::presented_credential presented, hash_value hash, net::loop& here)
+net::routine<core::result<caller>>
+gate::verify(model::presented_credential presented, core::hash_value hash, net::loop& here)
 {
     const auto plan = plan_;
     auto asked = control_.verify(std::move(presented));
@@ -179,7 +180,7 @@ core::result<caller> gate::owner_of(net::server_connection& connection)
     return *judged ? core::result<caller>{keep(hash, std::move(**judged), now)} : std::move(*judged).error();
 }
 
-hash_value gate::hash_of(const credential& found)
+core::hash_value gate::hash_of(const credential& found)
 {
     if (found.field == nullptr) {
         return hash_({}, found.text);
@@ -190,7 +191,7 @@ hash_value gate::hash_of(const credential& found)
     return hash_({bytes.data(), bytes.size()}, found.text);
 }
 
-caller gate::keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now)
+caller gate::keep(const core::hash_value& hash, model::accepted_credential accepted, core::steady_time now)
 {
     // What has ended by now is remembered all the same: it was no guess.
     const auto left = std::clamp<core::wall_time::duration>(

@@ -3,10 +3,10 @@
 
 #include "core/access.hpp"
 #include "core/error.hpp"
+#include "core/keyed_hash.hpp"
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/failure_limit.hpp"
 #include "gateway/access/hashed_cache.hpp"
-#include "gateway/access/keyed_hash.hpp"
 #include "gateway/access/shared_question.hpp"
 #include "gateway/model/credential_checks.hpp"
 #include "net/loop/loop.hpp"
@@ -67,7 +67,7 @@ private:
     // Who asks what, and from where.
     struct asking {
         std::shared_ptr<question> about;
-        hash_value hash;
+        core::hash_value hash;
         model::presented_credential presented;
         std::string address;
         net::loop& here;
@@ -87,18 +87,19 @@ private:
     };
 
     std::shared_ptr<question>
-    begin(const credential& found, const hash_value& hash, std::string_view address, net::loop& here);
+    begin(const credential& found, const core::hash_value& hash, std::string_view address, net::loop& here);
     net::routine<> settle(asking what);
-    net::routine<core::result<caller>> verify(model::presented_credential presented, hash_value hash, net::loop& here);
+    net::routine<core::result<caller>>
+    verify(model::presented_credential presented, core::hash_value hash, net::loop& here);
     core::result<caller> owner_of(net::server_connection& connection);
-    hash_value hash_of(const credential& found);
-    caller keep(const hash_value& hash, model::accepted_credential accepted, core::steady_time now);
+    core::hash_value hash_of(const credential& found);
+    caller keep(const core::hash_value& hash, model::accepted_credential accepted, core::steady_time now);
 
     model::credential_checks& control_;
     std::shared_ptr<const access_plan> plan_;
-    keyed_hash hash_;
+    core::keyed_hash hash_;
     hashed_cache<caller> accepted_;
-    std::map<hash_value, std::shared_ptr<question>> questions_;  // under way, about credentials, with this plan
+    std::map<core::hash_value, std::shared_ptr<question>> questions_;  // under way, about credentials, with this plan
     std::shared_ptr<failure_limit> failures_;
     std::function<void(const core::principal&)> observer_;
     std::function<void(std::string_view)> refusal_observer_;

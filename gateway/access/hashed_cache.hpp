@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "gateway/access/keyed_hash.hpp"
+#include "core/keyed_hash.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -18,20 +18,20 @@ public:
     static constexpr std::size_t capacity = 4096;
 
     // Null: it is not known, or not any more. Holds until the next change.
-    const Value* find(const hash_value& hash, core::steady_time now) const noexcept
+    const Value* find(const core::hash_value& hash, core::steady_time now) const noexcept
     {
         const auto at = place_of(hash);
         return at < slots_.size() && now < slots_[at].until ? &slots_[at].value : nullptr;
     }
 
     // Whether it was known lately, also if it is not any more. What was never inserted is not.
-    bool remembers(const hash_value& hash) const noexcept
+    bool remembers(const core::hash_value& hash) const noexcept
     {
         const auto at = place_of(hash);
         return at < slots_.size() && slots_[at].until != core::steady_time{};
     }
 
-    void forget(const hash_value& hash) noexcept
+    void forget(const core::hash_value& hash) noexcept
     {
         if (const auto at = place_of(hash); at < slots_.size()) {
             slots_[at] = {};
@@ -39,7 +39,7 @@ public:
     }
 
     // Instead of the one of its row that ends first, if the row is full.
-    void insert(const hash_value& hash, Value value, core::steady_time until)
+    void insert(const core::hash_value& hash, Value value, core::steady_time until)
     {
         slots_.resize(capacity);
         auto at = place_of(hash);
@@ -58,15 +58,15 @@ private:
     static constexpr std::size_t row = 8;
 
     struct slot {
-        hash_value hash{};
+        core::hash_value hash{};
         core::steady_time until{};  // long ago: empty
         Value value{};
     };
 
-    static std::size_t row_of(const hash_value& hash) noexcept { return hash[0] % (capacity / row) * row; }
+    static std::size_t row_of(const core::hash_value& hash) noexcept { return hash[0] % (capacity / row) * row; }
 
     // capacity: it has none.
-    std::size_t place_of(const hash_value& hash) const noexcept
+    std::size_t place_of(const core::hash_value& hash) const noexcept
     {
         const auto first = row_of(hash);
         for (auto at = first; at < std::min(first + row, slots_.size()); ++at) {

@@ -28,7 +28,7 @@ token_buckets::token_buckets(const core::rate_limit& limit)
 {
 }
 
-bool token_buckets::take(const hash_value& name, core::steady_time now) noexcept
+bool token_buckets::take(const core::hash_value& name, core::steady_time now) noexcept
 {
     const auto time = nanoseconds(now);
     auto* const of = find(rows_[name[0] % rows], name[1] | 1U, time);

@@ -5,8 +5,8 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/keyed_hash.hpp"
 #include "core/rate_limits.hpp"
-#include "gateway/access/keyed_hash.hpp"
 #include "gateway/model/request_record.hpp"
 
 #include <array>
@@ -28,7 +28,7 @@ public:
     explicit token_buckets(const core::rate_limit& limit);
 
     // Takes a token out of the bucket with this name; false: it is empty.
-    bool take(const hash_value& name, core::steady_time now) noexcept;
+    bool take(const core::hash_value& name, core::steady_time now) noexcept;
 
 private:
     struct bucket {
@@ -67,7 +67,7 @@ private:
     explicit rate_limiter(const core::rate_limits& limits);
 
     core::rate_limits limits_;
-    keyed_hash hash_;
+    core::keyed_hash hash_;
     std::unique_ptr<token_buckets> principals_;  // null: not limited
     std::unique_ptr<token_buckets> agents_;
     std::unique_ptr<token_buckets> addresses_;

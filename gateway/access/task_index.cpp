@@ -44,7 +44,7 @@ std::uint64_t with_state(std::uint64_t word, a2a::task_state state) noexcept
 
 }  // namespace
 
-task_index::task_index(const limits& of, const keyed_hash::key& key)
+task_index::task_index(const limits& of, const core::keyed_hash::key& key)
     : hash_{key},
       keep_{std::chrono::duration_cast<std::chrono::nanoseconds>(of.keep).count()},
       count_{std::max<std::size_t>(static_cast<std::size_t>(of.tasks / row), 1)},
@@ -56,10 +56,10 @@ task_index::task_index(const limits& of, const keyed_hash::key& key)
     }
 }
 
-keyed_hash::key task_index::key_of(const core::secret& lasting)
+core::keyed_hash::key task_index::key_of(const core::secret& lasting)
 {
     const auto digest = jose::sha256("cardea tasks\n" + lasting.reveal());
-    keyed_hash::key key{};
+    core::keyed_hash::key key{};
     std::memcpy(key.data(), digest.data(), std::min(sizeof key, digest.size()));
     return key;
 }

@@ -7,8 +7,8 @@
 #include "a2a/dialect/enums.hpp"
 #include "core/access.hpp"
 #include "core/clock.hpp"
+#include "core/keyed_hash.hpp"
 #include "core/secret.hpp"
-#include "gateway/access/keyed_hash.hpp"
 
 #include <array>
 #include <atomic>
@@ -29,10 +29,10 @@ public:
         std::uint64_t tasks = 0;
         core::duration keep{};
     };
-    task_index(const limits& of, const keyed_hash::key& key);
+    task_index(const limits& of, const core::keyed_hash::key& key);
 
     // The key that a secret which outlives the process stands for.
-    static keyed_hash::key key_of(const core::secret& lasting);
+    static core::keyed_hash::key key_of(const core::secret& lasting);
 
     // A principal, or anybody.
     using owner = std::uint64_t;
@@ -122,7 +122,7 @@ private:
     void mark(std::size_t number) noexcept;
     void take_row(place_row& in, std::int64_t now, std::vector<entry>& out) const;
 
-    keyed_hash hash_;
+    core::keyed_hash hash_;
     std::int64_t keep_;
     std::size_t count_;
     std::unique_ptr<place_row[], freed> rows_;

@@ -1,6 +1,7 @@
 #include "gateway/reach/call_gate.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <new>
 #include <utility>
@@ -62,6 +63,24 @@ bool call_gate::try_enter() noexcept
     return take_place(/*past_queue=*/false);
 }
 
+std::optional<core::place_share> call_gate::try_enter(core::caller_mark whose) noexcept
+{
+    auto share = call_share(whose);
+    return share && try_enter() ? std::move(share) : std::nullopt;
+}
+
+std::optional<core::place_share> call_gate::call_share(core::caller_mark whose) noexcept
+{
+    const auto most = core::half_of(limit_.load(std::memory_order_relaxed));
+    return core::all_shares().take(core::place_shares::of_object(this), whose, most);
+}
+
+std::optional<core::place_share> call_gate::stream_share(core::caller_mark whose) noexcept
+{
+    const auto most = core::half_of(most_streams_.load(std::memory_order_relaxed));
+    return core::all_shares().take(core::place_shares::of_object(this, "streams"), whose, most);
+}
+
 void call_gate::leave() noexcept
 {
     if (state_.fetch_sub(1, std::memory_order_acq_rel) >= one_waiting) {
@@ -80,7 +99,7 @@ bool call_gate::begin_stream() noexcept
     return false;
 }
 
-void call_gate::join(std::shared_ptr<call_waiter> waiter, std::uint64_t caller)
+void call_gate::join(std::shared_ptr<call_waiter> waiter, core::caller_mark caller)
 {
     add(std::make_unique<errand>(errand{.waiter = std::move(waiter), .caller = caller}));
 }
@@ -151,9 +170,12 @@ void call_gate::seat(const errand& asked) noexcept
             static_cast<void>(room_->queue.pop(now_()));  // what waited before says nothing of those that come now
         }
         room_->queue.set_length(static_cast<std::size_t>(length_.load(std::memory_order_relaxed)));
-        if (take_place(/*past_queue=*/room_->queue.size() == 0)) {
+        admit_next();  // who waits behind that has no share left, and is no reason to refuse this one
+        if (auto taken = call_share(asked.caller); taken && take_place(/*past_queue=*/true)) {
+            waiter.share_ = std::move(*taken);
             how = admitted;
         } else {
+            taken.reset();
             room_->waiters.emplace(ticket_of(waiter), asked.waiter);
             const auto place = room_->queue.push(ticket_of(waiter), asked.caller, now_());
             if (place == fair_queue::place::waits) {
@@ -169,6 +191,7 @@ void call_gate::seat(const errand& asked) noexcept
     if (waiter.decide(how)) {
         waiter.decided();
     } else if (how == admitted) {
+        waiter.share_.give_back();
         state_.fetch_sub(1, std::memory_order_acq_rel);
     }
 }
@@ -187,19 +210,33 @@ void call_gate::drop(const call_waiter& waiter) noexcept
 
 void call_gate::admit_next() noexcept
 {
+    core::place_share share;
+    const auto admits = [&](core::caller_mark caller) {
+        auto taken = call_share(caller);
+        if (taken) {
+            share = std::move(*taken);
+        }
+        return taken.has_value();
+    };
     while (room_ != nullptr && room_->queue.size() > 0 && take_place(/*past_queue=*/true)) {
-        const auto ticket = room_->queue.pop(now_());
+        const auto ticket = room_->queue.pop(now_(), std::ref(admits));
         const auto found = room_->waiters.extract(ticket.value_or(0));
         if (found.empty()) {
+            share.give_back();
             state_.fetch_sub(1, std::memory_order_acq_rel);
-            continue;
+            if (ticket) {
+                continue;
+            }
+            return;  // all that wait have their share
         }
         auto& waiter = *found.mapped();
+        waiter.share_ = std::move(share);
         // Its place is taken before it is counted out: nobody passes the queue in between.
         state_.fetch_sub(one_waiting, std::memory_order_acq_rel);
         if (waiter.decide(call_waiter::state::admitted)) {
             waiter.decided();
         } else {
+            waiter.share_.give_back();
             state_.fetch_sub(1, std::memory_order_acq_rel);
         }
     }

@@ -1,10 +1,11 @@
 // How many calls of one agent are in flight, exactly, whatever the number of threads. Below the limit a call costs two atomic
-// operations. Beyond it calls wait in a fair queue, which whatever thread has something to do with it carries on at that moment:
-// no thread ever waits for another one. Any thread.
+// operations, and two more if a principal makes it, which has at most half of the places. Beyond that calls wait in a fair queue,
+// which whatever thread has something to do with it carries on at that moment: no thread ever waits for another one. Any thread.
 #pragma once
 
 #include "core/call_limits.hpp"
 #include "core/clock.hpp"
+#include "core/place_shares.hpp"
 #include "gateway/reach/fair_queue.hpp"
 #include "gateway/reach/retry_ledger.hpp"
 
@@ -12,7 +13,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 
 namespace gateway::reach {
 
@@ -31,6 +34,9 @@ public:
 
     state now() const noexcept { return state_.load(std::memory_order_acquire); }
 
+    // Of the place that it has been admitted to: once, and given back before that.
+    core::place_share take_share() noexcept { return std::move(share_); }
+
 private:
     friend class call_gate;
 
@@ -44,6 +50,7 @@ private:
     }
 
     std::atomic<state> state_{state::undecided};
+    core::place_share share_;  // written before the decision
 };
 
 class call_gate {
@@ -62,8 +69,12 @@ public:
     // Takes a place. False: there is none, or others wait: join().
     bool try_enter() noexcept;
 
-    // Asks for a place. The decision comes through the waiter, perhaps within this call. `caller`: a hash of whose call it is.
-    void join(std::shared_ptr<call_waiter> waiter, std::uint64_t caller);
+    // The same for a principal, with its share, which is given back before the place.
+    std::optional<core::place_share> try_enter(core::caller_mark whose) noexcept;
+
+    // Asks for a place. The decision comes through the waiter, perhaps within this call. A principal that has its share waits, while
+    // others pass.
+    void join(std::shared_ptr<call_waiter> waiter, core::caller_mark caller);
 
     // The waiter wants no place any more. False: it has been decided before; an admitted one has to leave().
     bool give_up(const std::shared_ptr<call_waiter>& waiter);
@@ -71,7 +82,8 @@ public:
     // Gives a place back, which the next in the queue gets at once.
     void leave() noexcept;
 
-    // The same for the places of streams, which have no queue.
+    // The same for the places of streams, which have no queue: with the share first, nothing if the principal has all that it may.
+    std::optional<core::place_share> stream_share(core::caller_mark whose) noexcept;
     bool begin_stream() noexcept;
     void end_stream() noexcept { streams_.fetch_sub(1, std::memory_order_relaxed); }
 
@@ -89,7 +101,7 @@ private:
     // What is to be done with the queue, in the order in which it was asked for.
     struct errand {
         std::shared_ptr<call_waiter> waiter;
-        std::uint64_t caller = 0;
+        core::caller_mark caller = 0;
         bool leaves = false;
         errand* next = nullptr;
     };
@@ -110,6 +122,7 @@ private:
     void seat(const errand& asked) noexcept;
     void drop(const call_waiter& waiter) noexcept;
     void admit_next() noexcept;
+    std::optional<core::place_share> call_share(core::caller_mark whose) noexcept;
     bool take_place(bool past_queue) noexcept;
 
     std::atomic<std::uint64_t> state_{0};  // calls in flight, and above them calls in the queue

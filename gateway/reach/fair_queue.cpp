@@ -32,13 +32,17 @@ fair_queue::place fair_queue::push(std::uint64_t ticket, std::uint64_t caller, c
     return place::waits;
 }
 
-std::optional<std::uint64_t> fair_queue::pop(core::steady_time now)
+std::optional<std::uint64_t> fair_queue::pop(core::steady_time now, const admission& admits)
 {
     if (turns_.empty()) {
         newest_first_ = false;
         return std::nullopt;
     }
-    const auto caller = turns_.front();
+    const auto turn = std::ranges::find_if(turns_, [&](auto each) { return !admits || admits(each); });
+    if (turn == turns_.end()) {
+        return std::nullopt;
+    }
+    const auto caller = *turn;
     auto& mine = lines_[caller];
     const auto call = newest_first_ ? std::prev(mine.calls.end()) : mine.calls.begin();
     const auto next = *call;

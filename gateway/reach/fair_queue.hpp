@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
 #include <optional>
 #include <unordered_map>
@@ -38,7 +39,9 @@ public:
 
     // The call that is next: of the caller whose turn it is, the oldest one. But if every call of the last whole interval had waited
     // longer than `patience`, the newest one: the old ones' callers are about to give up, and one served in time is worth more.
-    std::optional<std::uint64_t> pop(core::steady_time now);
+    // `admits`: whether a caller may have a place, which it then gets; those that may not keep their turn. Empty: all may.
+    using admission = std::function<bool(std::uint64_t caller)>;
+    std::optional<std::uint64_t> pop(core::steady_time now, const admission& admits = {});
 
     // A call whose caller has left, or whose time is over. False: it does not wait.
     bool remove(std::uint64_t ticket);

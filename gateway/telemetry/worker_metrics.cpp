@@ -90,6 +90,8 @@ std::string_view name(shed_reason why) noexcept
             return "queue_timeout";
         case shed_reason::streams:
             return "streams";
+        case shed_reason::stream_share:
+            return "stream_share";
     }
     return "overload";
 }

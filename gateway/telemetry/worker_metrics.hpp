@@ -69,11 +69,11 @@ enum class tls_handshake : std::uint8_t { complete, resumed, failed };
 std::string_view name(tls_handshake how) noexcept;
 
 // Why a call was refused although the agent could be called; a metric label.
-enum class shed_reason : std::uint8_t { overload, queue_full, queue_share, queue_timeout, streams };
+enum class shed_reason : std::uint8_t { overload, queue_full, queue_share, queue_timeout, streams, stream_share };
 
 std::string_view name(shed_reason why) noexcept;
 
-using shed_counters = enum_counters<shed_reason, shed_reason::streams>;
+using shed_counters = enum_counters<shed_reason, shed_reason::stream_share>;
 using access_counters = enum_counters<model::access_outcome, model::access_outcome::unavailable>;
 using retry_counters = enum_counters<model::retry_reason, model::retry_reason::unanswered>;
 using limit_counters = enum_counters<model::rate_limit, model::rate_limit::address>;

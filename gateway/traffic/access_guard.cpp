@@ -139,6 +139,7 @@ std::optional<net::routine<>> access_guard::admit(request_context& request) cons
     if (identifies(request)) {
         request.record.access = access::outcome_of(request.owner);
         if (const auto* caller = request.principal()) {
+            request.place.belong_to(core::mark_of_principal(caller->provider, caller->id));
             request.record.principal = caller->id;
             request.record.provider = caller->provider;
         }

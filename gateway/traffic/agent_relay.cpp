@@ -117,9 +117,10 @@ call_deadline agent_relay::deadline_of(const request_context& request) const
 // What speaks against sending the request to the agent at all.
 std::optional<core::error> agent_relay::objection(const request_context& request) const
 {
-    if (request.call->streaming && !has_room()) {  // NOLINT(*-optional-access): only what is relayed comes here
+    const bool streaming = request.call->streaming;  // NOLINT(*-optional-access): only what is relayed comes here
+    if (streaming && (!has_room() || !stream_share(request.place.whose()))) {
         // What the agent would begin could not be passed on.
-        return core::gateway_error(errc::overloaded, "streams");
+        return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
     // Once is no loop: an agent may be another one of this gateway.
     constexpr std::size_t most_passes = 1;
@@ -301,20 +302,35 @@ net::routine<> agent_relay::send(request_context& request)
     co_await respond_call_error(request, std::move(*outcome.failure));
 }
 
-bool agent_relay::keep_place()
+std::optional<core::place_share> agent_relay::stream_share(core::caller_mark whose) const noexcept
 {
-    if (!has_room()) {
+    return core::all_shares().take(core::place_shares::of_object(this), whose, core::half_of(settings_.limits.streams));
+}
+
+bool agent_relay::keep_place(open_stream& stream)
+{
+    auto share = stream_share(stream.whose());
+    if (!share || !has_room()) {
         return false;
     }
+    stream.share() = std::move(*share);
     ++kept_places_;
     return true;
 }
 
+void agent_relay::give_place_up(open_stream& stream)
+{
+    stream.share().give_back();
+    --kept_places_;
+}
+
 bool agent_relay::stream_began(open_stream& stream)
 {
-    if (!has_room()) {
+    auto share = stream_share(stream.whose());
+    if (!share || !has_room()) {
         return false;
     }
+    stream.share() = std::move(*share);
     ++open_streams_;
     metrics_.stream_started(stream.agent().record.id);
     if (ending_streams_) {

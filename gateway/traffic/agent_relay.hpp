@@ -41,8 +41,8 @@ public:
     void end_streams();
 
     // Of any answer on this worker.
-    bool keep_place() override;
-    void give_place_up() override { --kept_places_; }
+    bool keep_place(open_stream& stream) override;
+    void give_place_up(open_stream& stream) override;
     bool stream_began(open_stream& stream) override;
     void stream_ended() override { --open_streams_; }
     void task_changed(const model::agent_entry& agent, a2a::task_state state) override;
@@ -63,6 +63,7 @@ private:
     std::optional<net::routine<>> refuse(request_context& request) const;
     std::optional<core::error> objection(const request_context& request) const;
     bool has_room() const noexcept { return open_streams_ + kept_places_ < settings_.limits.streams; }
+    std::optional<core::place_share> stream_share(core::caller_mark whose) const noexcept;
 
     model::control_services& control_;
     caller_tokens caller_tokens_;

@@ -1,6 +1,7 @@
 #include "gateway/traffic/call_admission.hpp"
 
-#include "gateway/access/keyed_hash.hpp"
+#include "core/place_shares.hpp"
+#include "gateway/access/failure_limit.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/request_context.hpp"
@@ -55,14 +56,13 @@ private:
 };
 
 // Whose turn it is in a queue: the principal's, else the address's.
-std::uint64_t caller_of(const request_context& request)
+core::caller_mark caller_of(const request_context& request)
 {
-    static const access::keyed_hash hash;
-    const auto* principal = request.principal();
-    if (principal != nullptr) {
-        return hash(principal->provider, principal->id)[0];
+    if (request.place.whose() != 0) {
+        return request.place.whose();
     }
-    return hash("", request.client.empty() ? std::string_view{request.caller.peer()} : request.client)[0];
+    const auto& client = request.client;
+    return core::mark_of_address(access::number_of(client.empty() ? std::string_view{request.caller.peer()} : client));
 }
 
 // An answer that nobody would ask for but as a stream. Any message to an MCP server may be answered with one.
@@ -131,14 +131,13 @@ std::optional<core::result<>> call_admission::enter(request_context& request) co
         return core::result<>{};  // it is not called over HTTP
     }
     auto& gate = *request.agent->calls;
-    if (wants_stream(call) && !request.place.reserve_stream(gate)) {
-        return shed(request, shed_reason::streams);
+    if (wants_stream(call)) {
+        const auto given = request.place.reserve_stream(gate);
+        if (given != stream_place::given) {
+            return shed(request, given == stream_place::share ? shed_reason::stream_share : shed_reason::streams);
+        }
     }
-    if (!gate.try_enter()) {
-        return std::nullopt;
-    }
-    request.place.hold(gate);
-    return core::result<>{};
+    return request.place.enter(gate) ? std::optional{core::result<>{}} : std::nullopt;
 }
 
 net::routine<core::result<>> call_admission::wait(request_context& request) const
@@ -164,7 +163,7 @@ net::routine<core::result<>> call_admission::wait(request_context& request) cons
     metrics_.observe_queue(std::chrono::steady_clock::now() - begun);
     switch (waiter->now()) {
         case state::admitted:
-            request.place.hold(gate);
+            request.place.hold(gate, waiter->take_share());
             if (how == woken::ended || how == woken::caller_gone) {
                 break;
             }

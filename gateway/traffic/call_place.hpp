@@ -1,11 +1,20 @@
-// A call's place among those of its agent in flight, or among its streams, given back at the end. One thread.
+// A call's place among those of its agent in flight, or among its streams, with what it is of its principal's share; given back at
+// the end. One thread.
 #pragma once
 
+#include "core/place_shares.hpp"
 #include "gateway/reach/call_gate.hpp"
 
+#include <cstdint>
 #include <utility>
 
 namespace gateway::traffic {
+
+enum class stream_place : std::uint8_t {
+    given,
+    full,   // the agent has as many streams as it may
+    share,  // the principal has half of them
+};
 
 class call_place {
 public:
@@ -14,37 +23,74 @@ public:
     call_place(const call_place&) = delete;
     call_place& operator=(const call_place&) = delete;
 
-    // One among the streams, for a call that is to be answered with one. The gate outlives the place. False: there is none.
-    bool reserve_stream(reach::call_gate& gate) noexcept
+    // Whose places these are; 0: of a caller without a credential. Before any of them.
+    void belong_to(core::caller_mark whose) noexcept { whose_ = whose; }
+    core::caller_mark whose() const noexcept { return whose_; }
+
+    // One among the calls in flight. The gate outlives the place. False: the call has to wait for one.
+    bool enter(reach::call_gate& gate) noexcept
     {
-        stream_ = gate.begin_stream() ? &gate : nullptr;
-        return stream_ != nullptr;
+        if (whose_ == 0) {
+            call_ = gate.try_enter() ? &gate : nullptr;
+        } else if (auto share = gate.try_enter(whose_)) {
+            hold(gate, std::move(*share));
+        }
+        return call_ != nullptr;
     }
 
-    // The same among the calls in flight, which the gate has given.
-    void hold(reach::call_gate& gate) noexcept { call_ = &gate; }
+    // The same that the gate has given.
+    void hold(reach::call_gate& gate, core::place_share share) noexcept
+    {
+        call_ = &gate;
+        call_share_ = std::move(share);
+    }
+
+    // One among the streams, for a call that is to be answered with one.
+    stream_place reserve_stream(reach::call_gate& gate) noexcept
+    {
+        auto share = gate.stream_share(whose_);
+        if (!share) {
+            return stream_place::share;
+        }
+        if (!gate.begin_stream()) {
+            return stream_place::full;
+        }
+        stream_ = &gate;
+        stream_share_ = std::move(*share);
+        return stream_place::given;
+    }
 
     // The answer is a stream: the agent has one call fewer in flight, unless no stream has room.
     void became_stream() noexcept
     {
-        if (call_ != nullptr && (stream_ != nullptr || reserve_stream(*call_))) {
-            std::exchange(call_, nullptr)->leave();
+        if (call_ != nullptr && (stream_ != nullptr || reserve_stream(*call_) == stream_place::given)) {
+            leave();
         }
     }
 
     void give_back() noexcept
     {
-        if (auto* const gate = std::exchange(call_, nullptr)) {
-            gate->leave();
-        }
+        leave();
+        stream_share_.give_back();
         if (auto* const gate = std::exchange(stream_, nullptr)) {
             gate->end_stream();
         }
     }
 
 private:
+    void leave() noexcept
+    {
+        call_share_.give_back();
+        if (auto* const gate = std::exchange(call_, nullptr)) {
+            gate->leave();
+        }
+    }
+
+    core::caller_mark whose_ = 0;
     reach::call_gate* call_ = nullptr;
     reach::call_gate* stream_ = nullptr;
+    core::place_share call_share_;
+    core::place_share stream_share_;
 };
 
 // The answer of a call with this place is a stream; null: calls of its agent are not counted.

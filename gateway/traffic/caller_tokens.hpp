@@ -3,8 +3,8 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/keyed_hash.hpp"
 #include "gateway/access/hashed_cache.hpp"
-#include "gateway/access/keyed_hash.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "net/loop/routine.hpp"
@@ -34,7 +34,7 @@ public:
 
 private:
     model::control_services& control_;
-    access::keyed_hash hash_;
+    core::keyed_hash hash_;
     access::hashed_cache<std::shared_ptr<caller_token>> known_;
 };
 

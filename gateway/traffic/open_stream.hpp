@@ -2,6 +2,7 @@
 #pragma once
 
 #include "a2a/dialect/enums.hpp"
+#include "core/place_shares.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <boost/intrusive/list.hpp>
@@ -20,6 +21,15 @@ public:
     // It ends once the caller has taken what came of it or takes nothing more.
     virtual void end_stream() = 0;
     virtual const model::agent_entry& agent() const noexcept = 0;
+
+    // Whose it is; 0: of a caller without a credential.
+    virtual core::caller_mark whose() const noexcept = 0;
+
+    // For the observer: what it is of its principal's share of streams, until it is destroyed.
+    core::place_share& share() noexcept { return of_principal_; }
+
+private:
+    core::place_share of_principal_;
 };
 
 // Told when an answer turns out to be a stream of events, and which states its tasks are in.
@@ -28,9 +38,10 @@ public:
     virtual ~stream_observer() = default;
 
     // Keeps a place for an answer that may turn out to be a stream, so that one is not refused after the server has acted; given
-    // up before the stream begins, or when there is none. False: limits.streams is reached, and nothing is to be given up.
-    virtual bool keep_place() = 0;
-    virtual void give_place_up() = 0;
+    // up before the stream begins, or when there is none. False: limits.streams is reached, or half of it by the principal, and
+    // nothing is to be given up.
+    virtual bool keep_place(open_stream& stream) = 0;
+    virtual void give_place_up(open_stream& stream) = 0;
 
     // False: it is one too many, and is not passed on.
     virtual bool stream_began(open_stream& stream) = 0;

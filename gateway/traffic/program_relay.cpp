@@ -66,7 +66,7 @@ program_relay::~program_relay()
         observer_.stream_ended();
     }
     if (placed_) {
-        observer_.give_place_up();
+        observer_.give_place_up(*this);
     }
 }
 
@@ -75,15 +75,23 @@ const model::agent_entry& program_relay::agent() const noexcept
     return *request_.agent;
 }
 
+core::caller_mark program_relay::whose() const noexcept
+{
+    return request_.place.whose();
+}
+
 net::routine<> program_relay::run()
 {
     auto& caller = request_.caller;
     auto& asked = call_.asked;
     const auto act = asked.act;
     const bool may_stream = act != program_act::tell && act != program_act::end;
-    placed_ = may_stream && observer_.keep_place();
+    placed_ = may_stream && observer_.keep_place(*this);
     if (may_stream && !placed_) {
-        co_await respond_call_error(request_, core::gateway_error(errc::overloaded, "streams"));
+        co_await respond_call_error(
+            request_,
+            core::gateway_error(errc::overloaded, "streams, of all or of this principal")
+        );
         co_return;
     }
     const bool soon = act == program_act::request || act == program_act::call || act == program_act::modern;
@@ -247,7 +255,7 @@ net::routine<> program_relay::translate(std::string& text)
 net::routine<> program_relay::stream(bool came)
 {
     if (std::exchange(placed_, false)) {
-        observer_.give_place_up();
+        observer_.give_place_up(*this);
     }
     announced_ = observer_.stream_began(*this);
     auto& caller = request_.caller;

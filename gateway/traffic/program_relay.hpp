@@ -46,6 +46,7 @@ public:
     // The caller is told that the gateway ends, and the stream is whole.
     void end_stream() override { wait_.end(); }
     const model::agent_entry& agent() const noexcept override;
+    core::caller_mark whose() const noexcept override;
 
 private:
     net::routine<core::result<bool>> next_batch(core::steady_time until);

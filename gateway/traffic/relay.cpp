@@ -188,7 +188,7 @@ net::routine<core::result<>> relay::pass_answer()
         writer_.leave_length_open();
     }
     if (!expect_events()) {
-        co_return core::gateway_error(errc::overloaded, "streams");
+        co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
     writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_), call_.extensions.to_caller);
     if (call_.terms != nullptr) {
@@ -390,7 +390,7 @@ net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
     }
     writer_.leave_length_open();
     if (!expect_events()) {
-        co_return core::gateway_error(errc::overloaded, "streams");
+        co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
     co_return co_await editor.edit_events();
 }

@@ -6,6 +6,7 @@
 #include "gateway/traffic/agent_exchange.hpp"
 #include "gateway/traffic/answer_writer.hpp"
 #include "gateway/traffic/body_reader.hpp"
+#include "gateway/traffic/call_place.hpp"
 #include "gateway/traffic/early_events.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/open_stream.hpp"
@@ -40,6 +41,7 @@ public:
     // An answer that is a stream of events is cut.
     void end_stream() override { wait_.end(); }
     const model::agent_entry& agent() const noexcept override { return *call_.agent; }
+    core::caller_mark whose() const noexcept override { return call_.place == nullptr ? 0 : call_.place->whose(); }
 
 private:
     bool may_renew_token() const noexcept;

@@ -12,7 +12,7 @@
 namespace {
 
 using namespace std::chrono_literals;
-using gateway::access::keyed_hash;
+using core::keyed_hash;
 using accepted_cache = gateway::access::hashed_cache<std::shared_ptr<const core::principal>>;
 
 const core::steady_time start{1h};
@@ -106,7 +106,7 @@ TEST_SUITE("accepted credentials")
         keyed_hash other;
         CHECK(one("", "a") == one("", "a"));
         CHECK(one("", "a") != other("", "a"));
-        const std::set<gateway::access::hash_value> values{one("", "ab"), one("a", "b"), one("ab", ""), one("", "ba")};
+        const std::set<core::hash_value> values{one("", "ab"), one("a", "b"), one("ab", ""), one("", "ba")};
         CHECK(values.size() == 4);
     }
 }

@@ -22,7 +22,7 @@ using a2a::task_state;
 using gateway::access::task_index;
 
 const core::steady_time start{100h};
-constexpr gateway::access::keyed_hash::key key{1, 2};
+constexpr core::keyed_hash::key key{1, 2};
 
 core::principal someone(const std::string& id, const std::string& provider = "keys")
 {

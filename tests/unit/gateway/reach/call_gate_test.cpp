@@ -1,3 +1,4 @@
+// over 400 lines: the cases share one clock and one waiter.
 #include "gateway/reach/call_gate.hpp"
 
 #include "gateway/reach/gate_shelf.hpp"
@@ -13,6 +14,7 @@
 #include <semaphore>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 using namespace std::chrono_literals;
@@ -39,11 +41,20 @@ private:
     void decided() noexcept override { ++told; }
 };
 
-std::shared_ptr<waiter> join(call_gate& gate, std::uint64_t caller)
+const core::caller_mark one = core::mark_of_principal("p", "one");
+const core::caller_mark two = core::mark_of_principal("p", "two");
+
+std::shared_ptr<waiter> join(call_gate& gate, core::caller_mark caller)
 {
     auto made = std::make_shared<waiter>();
     gate.join(made, caller);
     return made;
+}
+
+// Of a caller without a credential.
+std::shared_ptr<waiter> join(call_gate& gate, int address)
+{
+    return join(gate, core::caller_mark{2} * static_cast<core::caller_mark>(address));
 }
 
 core::call_limits limits(std::uint64_t in_flight, std::uint64_t queue, std::uint64_t streams = 1)
@@ -93,6 +104,124 @@ TEST_CASE("A place that becomes free goes to the queue, whose callers take turns
     gate.leave();
     CHECK(gate.in_flight() == 0);
     CHECK(gate.try_enter());
+}
+
+TEST_CASE("A principal holds at most half of the places, and one if there is only one")
+{
+    for (const auto& [limit, most] : {std::pair{1U, 1U}, {2U, 1U}, {3U, 1U}, {4U, 2U}, {5U, 2U}}) {
+        CAPTURE(limit);
+        call_gate gate{limits(limit, 0), now};
+        std::vector<core::place_share> held;
+        for (unsigned i = 0; i < most; ++i) {
+            auto share = gate.try_enter(one);
+            REQUIRE(share.has_value());
+            held.push_back(std::move(*share));
+        }
+        CHECK_FALSE(gate.try_enter(one).has_value());
+        CHECK(gate.in_flight() == most);
+        CHECK(gate.try_enter(two).has_value() == (limit > 1));
+        held.pop_back();
+        gate.leave();
+        CHECK(gate.try_enter(one).has_value());
+    }
+}
+
+TEST_CASE("Calls of a principal that has its share wait, and those of others pass them")
+{
+    call_gate gate{limits(4, 8), now};
+    std::vector<core::place_share> held;
+    for (int i = 0; i < 2; ++i) {
+        held.push_back(std::move(*gate.try_enter(one)));
+    }
+    const std::vector waiting{join(gate, one), join(gate, one)};
+    CHECK(gate.waiting() == 2);
+    CHECK(gate.in_flight() == 2);
+    const auto other = join(gate, two);
+    CHECK(other->now() == state::admitted);
+    const auto nobodys = join(gate, 2);
+    CHECK(nobodys->now() == state::admitted);
+    CHECK(gate.in_flight() == 4);
+    // A place of another one is not for the principal.
+    other->take_share().give_back();
+    gate.leave();
+    CHECK(waiting[0]->now() == state::undecided);
+    held.pop_back();
+    gate.leave();
+    CHECK(waiting[0]->now() == state::admitted);
+    CHECK(waiting[1]->now() == state::undecided);
+    waiting[0]->take_share().give_back();
+    gate.leave();
+    CHECK(waiting[1]->now() == state::admitted);
+    CHECK(gate.waiting() == 0);
+}
+
+TEST_CASE("A call finds its place although the queue is full of calls that have no share left")
+{
+    call_gate gate{limits(2, 1), now};
+    auto held = gate.try_enter(one);
+    REQUIRE(held.has_value());
+    const auto waits = join(gate, one);
+    CHECK(waits->now() == state::undecided);
+    CHECK(join(gate, two)->now() == state::admitted);
+    CHECK(join(gate, two)->now() == state::full);
+    held->give_back();
+    gate.leave();
+    CHECK(waits->now() == state::admitted);
+}
+
+TEST_CASE("A call that gives up while it waits for its share leaves nothing behind")
+{
+    call_gate gate{limits(2, 4), now};
+    {
+        auto held = gate.try_enter(one);
+        const auto first = join(gate, one);
+        const auto second = join(gate, one);
+        CHECK(gate.give_up(first));
+        held->give_back();
+        gate.leave();
+        CHECK(second->now() == state::admitted);
+        CHECK_FALSE(gate.give_up(second));
+        second->take_share().give_back();
+        gate.leave();
+    }
+    CHECK(gate.in_flight() == 0);
+    CHECK(gate.waiting() == 0);
+    CHECK(gate.try_enter(one).has_value());
+}
+
+TEST_CASE("A limit that rises gives a principal that waits more places, and one that falls none until enough have left")
+{
+    call_gate gate{limits(2, 8), now};
+    auto first = gate.try_enter(one);
+    const auto second = join(gate, one);
+    CHECK(second->now() == state::undecided);
+    gate.set_limits(limits(4, 8));
+    CHECK(second->now() == state::admitted);
+    gate.set_limits(limits(2, 8));
+    first->give_back();
+    gate.leave();
+    const auto third = join(gate, one);
+    CHECK(third->now() == state::undecided);
+    second->take_share().give_back();
+    gate.leave();
+    CHECK(third->now() == state::admitted);
+}
+
+TEST_CASE("A principal holds at most half of the streams, apart from its calls")
+{
+    call_gate gate{limits(2, 0, 4), now};
+    const auto call = gate.try_enter(one);
+    REQUIRE(call.has_value());
+    std::vector<core::place_share> held;
+    for (int i = 0; i < 2; ++i) {
+        auto share = gate.stream_share(one);
+        REQUIRE(share.has_value());
+        held.push_back(std::move(*share));
+    }
+    CHECK_FALSE(gate.stream_share(one).has_value());
+    CHECK(gate.stream_share(two).has_value());
+    held.pop_back();
+    CHECK(gate.stream_share(one).has_value());
 }
 
 TEST_CASE("The queue refuses the call beyond its length, and the one beyond its caller's half")
@@ -290,7 +419,7 @@ TEST_CASE("With many threads the agent never sees one call more than the limit, 
     tally seen;
     std::vector<std::thread> all;
     for (int i = 0; i < threads; ++i) {
-        all.emplace_back([&, i] { call_often(gate, seen, static_cast<std::uint64_t>(i), calls); });
+        all.emplace_back([&, i] { call_often(gate, seen, 2 * static_cast<core::caller_mark>(i), calls); });
     }
     for (auto& each : all) {
         each.join();
@@ -301,6 +430,68 @@ TEST_CASE("With many threads the agent never sees one call more than the limit, 
     CHECK(gate.in_flight() == 0);
     CHECK(gate.waiting() == 0);
     CHECK(gate.try_enter());
+}
+
+namespace {
+
+// As call_often(), of one of two principals.
+void call_in_turn(call_gate& gate, tally& seen, core::caller_mark whose, int calls)
+{
+    const auto leave = [&](core::place_share share) {
+        const auto inside = ++seen.inside;
+        auto most = seen.most.load();
+        while (most < inside && !seen.most.compare_exchange_weak(most, inside)) {
+        }
+        std::this_thread::yield();
+        --seen.inside;
+        ++seen.served;
+        share.give_back();
+        gate.leave();
+    };
+    for (int i = 0; i < calls; ++i) {
+        if (auto share = gate.try_enter(whose)) {
+            leave(std::move(*share));
+            continue;
+        }
+        const auto call = std::make_shared<blocking_waiter>();
+        gate.join(call, whose);
+        if (i % 16 == 0 && gate.give_up(call)) {
+            ++seen.gave_up;
+            continue;
+        }
+        call->wait();
+        if (call->now() == state::admitted) {
+            leave(call->take_share());
+        } else {
+            ++seen.refused;
+        }
+    }
+}
+
+}  // namespace
+
+TEST_CASE("With many threads no principal ever has one call more than its half, and no call and no share is lost")
+{
+    constexpr int threads = 8;
+    constexpr int calls = 10'000;
+    call_gate gate{limits(4, 6), [] { return core::steady_time{std::chrono::steady_clock::now()}; }};
+    tally of_one;
+    tally of_two;
+    std::vector<std::thread> all;
+    for (int i = 0; i < threads; ++i) {
+        all.emplace_back([&, i] { call_in_turn(gate, i % 2 == 0 ? of_one : of_two, i % 2 == 0 ? one : two, calls); });
+    }
+    for (auto& each : all) {
+        each.join();
+    }
+    CHECK(of_one.most <= 2);
+    CHECK(of_two.most <= 2);
+    CHECK(of_one.served + of_one.refused + of_one.gave_up == threads / 2 * calls);
+    CHECK(of_two.served + of_two.refused + of_two.gave_up == threads / 2 * calls);
+    CHECK(gate.in_flight() == 0);
+    CHECK(gate.waiting() == 0);
+    CHECK(core::all_shares().count(core::place_shares::of_object(&gate), one) == 0);
+    CHECK(core::all_shares().count(core::place_shares::of_object(&gate), two) == 0);
 }
 
 TEST_SUITE_END();

@@ -41,6 +41,23 @@ TEST_CASE("Callers take turns, and each caller's calls go in their order")
     CHECK(queue.size() == 0);
 }
 
+TEST_CASE("Callers that may not have a place keep their turn while others pass")
+{
+    fair_queue queue{100};
+    for (const std::uint64_t caller : {1U, 1U, 2U, 3U}) {
+        static std::uint64_t ticket = 0;
+        ++ticket;
+        CHECK(queue.push(ticket, caller, start) == place::waits);
+    }
+    CHECK(queue.pop(start, [](auto caller) { return caller == 2; }) == 3);
+    CHECK_FALSE(queue.pop(start, [](auto /*caller*/) { return false; }).has_value());
+    CHECK(queue.size() == 3);
+    CHECK(queue.pop(start, [](auto /*caller*/) { return true; }) == 1);
+    CHECK(queue.pop(start) == 4);
+    CHECK(queue.pop(start) == 2);
+    CHECK_FALSE(queue.pop(start, [](auto /*caller*/) { return true; }).has_value());
+}
+
 TEST_CASE("The queue takes as many calls as its length, and one fewer or more is as it says")
 {
     fair_queue queue{4};

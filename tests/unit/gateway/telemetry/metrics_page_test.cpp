@@ -614,6 +614,7 @@ TEST_CASE("the gateway and its process are described")
         R"(cardea_shed_total{reason="queue_share"} 0)",
         R"(cardea_shed_total{reason="queue_timeout"} 0)",
         R"(cardea_shed_total{reason="streams"} 0)",
+        R"(cardea_shed_total{reason="stream_share"} 0)",
         "cardea_requests_in_flight 0",
         R"(cardea_retries_total{reason="unconnected"} 0)",
         R"(cardea_retries_total{reason="unacknowledged"} 0)",

@@ -1,4 +1,4 @@
-#include "gateway/access/keyed_hash.hpp"
+#include "core/keyed_hash.hpp"
 
 #include <doctest/doctest.h>
 #include <openssl/core_names.h>
@@ -13,8 +13,8 @@
 
 namespace {
 
-using gateway::access::hash_value;
-using gateway::access::keyed_hash;
+using core::hash_value;
+using core::keyed_hash;
 
 // SipHash-1-3 of OpenSSL.
 hash_value of_openssl(const keyed_hash::key& key, std::string_view text)

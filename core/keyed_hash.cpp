@@ -1,13 +1,13 @@
-#include "gateway/access/keyed_hash.hpp"
+#include "core/keyed_hash.hpp"
 
-#include <openssl/rand.h>
+#include <sys/random.h>
 
 #include <bit>
 #include <cstddef>
 #include <cstring>
 #include <stdexcept>
 
-namespace gateway::access {
+namespace core {
 namespace {
 
 static_assert(std::endian::native == std::endian::little, "words are read as they lie in memory");
@@ -112,8 +112,9 @@ private:
 
 keyed_hash::keyed_hash()
 {
-    if (RAND_bytes(reinterpret_cast<unsigned char*>(key_.data()), sizeof(key_)) != 1) {
-        throw std::runtime_error{"OpenSSL has no randomness"};
+    // So few bytes come whole, and no signal interrupts them (getrandom(2)).
+    if (getrandom(key_.data(), sizeof(key_), 0) != sizeof(key_)) {
+        throw std::runtime_error{"the system has no randomness"};
     }
 }
 
@@ -129,4 +130,4 @@ hash_value keyed_hash::operator()(std::string_view first, std::string_view secon
     return state.take();
 }
 
-}  // namespace gateway::access
+}  // namespace core

@@ -9,7 +9,7 @@
 #include <cstdint>
 #include <string_view>
 
-namespace gateway::access {
+namespace core {
 
 using hash_value = std::array<std::uint64_t, 2>;
 
@@ -17,7 +17,7 @@ class keyed_hash {
 public:
     using key = std::array<std::uint64_t, 2>;
 
-    // With a new key. Throws std::runtime_error if OpenSSL has no randomness.
+    // With a new key. Throws std::runtime_error if the system has no randomness.
     keyed_hash();
     explicit keyed_hash(const key& known) noexcept
         : key_{known}
@@ -31,4 +31,4 @@ private:
     key key_{};
 };
 
-}  // namespace gateway::access
+}  // namespace core
