@@ -104,9 +104,6 @@ bool rate_limiter::admits_address(std::string_view address, core::steady_time no
     if (!addresses_) {
         return true;
     }
-    if (address.find(':') == std::string_view::npos) {
-        return addresses_->take(hash_(address, {}), now);
-    }
     const auto number = number_of(address);
     std::array<char, sizeof(number)> bytes{};
     std::memcpy(bytes.data(), &number, bytes.size());

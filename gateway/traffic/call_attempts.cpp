@@ -1,5 +1,6 @@
 #include "gateway/traffic/call_attempts.hpp"
 
+#include "core/ip.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "gateway/traffic/request_context.hpp"
@@ -41,7 +42,9 @@ std::uint64_t caller_hash(const request_context& request)
     if (const auto* principal = request.principal()) {
         return hash(principal->id) ^ (hash(principal->provider) << 1U);
     }
-    return hash(request.client.empty() ? std::string_view{request.caller.peer()} : std::string_view{request.client});
+    const std::string_view address = request.client.empty() ? request.caller.peer() : request.client;
+    const auto parsed = core::parse_ip(address);
+    return parsed ? hash({reinterpret_cast<const char*>(parsed->bytes.data()), parsed->bytes.size()}) : hash(address);
 }
 
 std::shared_ptr<const model::agent_entry>

@@ -128,10 +128,26 @@ TEST_SUITE("rate limiter")
         CHECK(count >= 2 * rate * 99 / 100);
     }
 
+    TEST_CASE("An IPv4 address counts as one in whatever way it is written, and an IPv6 address with its /64")
+    {
+        const auto limiter =
+            gateway::access::rate_limiter::make({.principal = {}, .agent = {}, .address = {.rate = 1, .burst = 1}});
+        CHECK(limiter->admits_address("4.4.4.4", start));
+        CHECK_FALSE(limiter->admits_address("::ffff:4.4.4.4", start));
+        CHECK_FALSE(limiter->admits_address("::FFFF:0404:0404", start));
+        CHECK_FALSE(limiter->admits_address("0:0:0:0:0:ffff:404:404", start));
+        CHECK(limiter->admits_address("4.4.4.5", start));
+        CHECK(limiter->admits_address("::ffff:4.4.4.6", start));
+        CHECK_FALSE(limiter->admits_address("4.4.4.6", start));
+        CHECK(limiter->admits_address("2001:db8::1", start));
+        CHECK_FALSE(limiter->admits_address("2001:db8::2", start));
+        CHECK(limiter->admits_address("2001:db8:0:1::1", start));
+    }
+
     TEST_CASE("More names than there are buckets find room, and the flood's own bucket stays empty meanwhile")
     {
         token_buckets buckets{{.rate = 1, .burst = 1}};
-        const gateway::access::keyed_hash hash;
+        const core::keyed_hash hash;
         std::uint64_t early = 0;
         for (std::size_t i = 0; i < token_buckets::most / 8; ++i) {
             CHECK(buckets.take(hash(std::to_string(i), {}), start));
