@@ -17,6 +17,7 @@ caller_session::caller_session(session_table& in, session_name name)
 void caller_session::end(session_end why, const core::error& error)
 {
     if (!std::exchange(over_, true)) {
+        share_.give_back();
         close(error);
         in_.over(*this, why);
     }

@@ -4,12 +4,14 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/place_shares.hpp"
 #include "gateway/mcp_path/session_end.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "net/loop/types.hpp"
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <utility>
@@ -58,13 +60,24 @@ public:
     // Another record, which means the same for sessions; its times hold for calls in flight too.
     void set_agent(std::shared_ptr<const model::agent_entry> agent) noexcept { name_.agent = std::move(agent); }
 
+    // What its place is of its principal's share, which is given back once the session is over or leaves.
+    void hold(core::place_share share) noexcept { share_ = std::move(share); }
+
     // It is found no more, and ends soon, or by itself before that.
-    void leave() noexcept { leaves_ = true; }
+    void leave() noexcept
+    {
+        leaves_ = true;
+        share_.give_back();
+    }
     bool leaves() const noexcept { return leaves_; }
 
     void use(core::steady_time now) noexcept { last_use_ = now; }
     core::steady_time began() const noexcept { return began_; }
     core::steady_time last_use() const noexcept { return last_use_; }
+
+    // A call or a stream of it is open at this time.
+    void note_open(core::steady_time now) noexcept { last_open_ = now; }
+    core::steady_time unused_since() const noexcept { return std::max(last_use_, last_open_); }
     bool is_over() const noexcept { return over_; }
     const model::agent_entry& agent() const noexcept { return *name_.agent; }
     const session_name& name() const noexcept { return name_; }
@@ -81,6 +94,8 @@ private:
     session_name name_;
     core::steady_time began_;
     core::steady_time last_use_;
+    core::steady_time last_open_{};
+    core::place_share share_;
     bool leaves_ = false;
     bool over_ = false;
 };

@@ -13,10 +13,10 @@ leaving_programs::leaving_programs(net::executor on, std::function<void(const st
 {
 }
 
-void leaving_programs::add(std::unique_ptr<program> used, std::string_view agent_id)
+void leaving_programs::add(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal)
 {
     std::erase_if(held_, [&](const held& each) { return each.waits == used.get(); });
-    auto& ending = *all_.emplace_back(std::move(used), std::string{agent_id}).used;
+    auto& ending = *all_.emplace_back(std::move(used), std::string{agent_id}, std::string{principal}).used;
     ending.stop([this, gone = &ending] { drop(gone); });
 }
 
@@ -38,15 +38,25 @@ std::size_t leaving_programs::count(std::string_view agent_id) const
     return static_cast<std::size_t>(std::ranges::count(all_, agent_id, &leaving::agent_id));
 }
 
-void leaving_programs::hold(program& waits, std::string agent_id)
+std::size_t leaving_programs::count(std::string_view agent_id, std::string_view principal) const
 {
-    held_.push_back({&waits, std::move(agent_id)});
+    return static_cast<std::size_t>(std::ranges::count_if(all_, [&](const leaving& each) {
+        return each.agent_id == agent_id && each.principal == principal;
+    }));
 }
 
-bool leaving_programs::start_held(std::string_view agent_id)
+void leaving_programs::hold(program& waits, std::string agent_id, std::string principal)
+{
+    held_.push_back({&waits, std::move(agent_id), std::move(principal)});
+}
+
+bool leaving_programs::start_held(
+    std::string_view agent_id,
+    const std::function<bool(const std::string& principal)>& may
+)
 {
     return std::erase_if(held_, [&](const held& each) {
-               const bool starts = each.agent_id == agent_id;
+               const bool starts = each.agent_id == agent_id && may(each.principal);
                if (starts) {
                    each.waits->let_start();
                }

@@ -20,26 +20,30 @@ public:
     // `gone` is called with the agent of each that has exited, not from within a call of its own.
     leaving_programs(net::executor on, std::function<void(const std::string& agent_id)> gone);
 
-    // Ends it in order, and keeps it until it is gone; what it refers to lives as long. It is not held any more.
-    void add(std::unique_ptr<program> used, std::string_view agent_id);
+    // Ends it in order, and keeps it until it is gone; what it refers to lives as long. It is not held any more. `principal`: who had
+    // it; empty: nobody in particular.
+    void add(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal);
 
     std::size_t count(std::string_view agent_id) const;
+    std::size_t count(std::string_view agent_id, std::string_view principal) const;
     bool empty() const noexcept { return all_.empty(); }
 
     // One that is held; it is here until start_held() or add().
-    void hold(program& waits, std::string agent_id);
+    void hold(program& waits, std::string agent_id, std::string principal);
 
-    // Those of the agent may start. False: there are none.
-    bool start_held(std::string_view agent_id);
+    // Those of the agent start whose principal may. False: there are none.
+    bool start_held(std::string_view agent_id, const std::function<bool(const std::string& principal)>& may);
 
 private:
     struct leaving {
         std::unique_ptr<program> used;
         std::string agent_id;
+        std::string principal;
     };
     struct held {
         program* waits;
         std::string agent_id;
+        std::string principal;
     };
 
     void drop(const program* gone);

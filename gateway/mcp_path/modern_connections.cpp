@@ -13,7 +13,7 @@ modern_upstream modern_connections::open(const std::shared_ptr<const model::agen
         .on = services_.loop.get_executor(),
         .start = [this](const model::agent_entry& now
                  ) { return std::make_unique<program>(nullptr, services_.reach(now)); },
-        .retire = [this, id](std::unique_ptr<program> used) { sessions_.retire(std::move(used), id); },
+        .retire = [this, id](std::unique_ptr<program> used) { sessions_.retire(std::move(used), id, {}); },
         .one_client = true
     };
     auto connection = std::make_shared<modern_program>(std::move(services), agent);

@@ -330,7 +330,7 @@ bool program_session::begin_another()
     }
     const auto reader = stage_ == stage::opens ? opening_.lock() : nullptr;
     const auto ended = std::move(calls_);
-    owner_.retire(ended->abandon(), agent().record.id);
+    owner_.retire(ended->abandon(), agent().record.id, name().principal);
     begin_program(stage_, reader);
     if (reader != nullptr && stage_ == stage::opens) {
         end_if_left(*reader);
@@ -349,7 +349,7 @@ void program_session::lose(const core::error& why)
     // The client may still answer what it has asked: the next one asks under other ids.
     first_question_ = calls_->next_question();
     const auto lost = std::move(calls_);
-    owner_.retire(lost->fail(error), agent().record.id);
+    owner_.retire(lost->fail(error), agent().record.id, name().principal);
     stage_ = stage::lost;
     told_.reset();
     unasked_.forget_questions();
@@ -364,7 +364,7 @@ void program_session::close(const core::error& error)
     stage_ = stage::over;
     held_.fail(error);
     if (const auto calls = std::move(calls_)) {
-        owner_.retire(calls->fail(error), agent().record.id);
+        owner_.retire(calls->fail(error), agent().record.id, name().principal);
     }
     unasked_.close();
 }

@@ -35,7 +35,7 @@ public:
     virtual std::unique_ptr<program> take_program(const program_session& of) = 0;
 
     // It may be in a call of its own.
-    virtual void retire(std::unique_ptr<program> used, std::string_view agent_id) = 0;
+    virtual void retire(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal) = 0;
     virtual void recovered(const program_session& session) = 0;
 
     // A program of it has answered `initialize`.

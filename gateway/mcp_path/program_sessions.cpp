@@ -86,12 +86,13 @@ core::result<program_session*> program_sessions::begin_one(
     const std::optional<restored_state>& once
 )
 {
-    if (auto room = make_room(name.agent, most_sessions(name.agent->record)); !room) {
+    auto room = make_room(name.agent, name.principal, most_sessions(name.agent->record));
+    if (!room) {
         return room.error();
     }
     use_programs_of(name.agent);
     session_owner& owner = *this;
-    return &add(std::make_unique<program_session>(owner, std::move(name), initialize, once));
+    return &add(std::make_unique<program_session>(owner, std::move(name), initialize, once), std::move(*room));
 }
 
 void program_sessions::use_programs_of(const std::shared_ptr<const model::agent_entry>& agent)
@@ -99,7 +100,7 @@ void program_sessions::use_programs_of(const std::shared_ptr<const model::agent_
     auto& programs = agents_[agent->record.id];
     if (programs == nullptr) {
         auto retire_used = [this, id = agent->record.id](std::unique_ptr<program> used) {
-            retire(std::move(used), id);
+            retire(std::move(used), id, {});
         };
         programs = std::make_unique<agent_programs>(
             agent,
@@ -133,21 +134,28 @@ void program_sessions::keep_warm(const std::string& agent_id)
     const auto taken = size(agent_id);
     const auto room = taken < most ? most - taken : 0;
     auto wanted = is_program(record) ? std::min<std::size_t>(record.mcp->warm, room) : 0;
-    if (!may_start(record)) {
+    if (!may_start(record, {})) {
         wanted = std::min(wanted, programs.warm.size());
     }
     programs.warm.keep(wanted);
 }
 
-bool program_sessions::may_start(const core::agent& record) const
+// Programs on their way out count for who had them, as if they were in use.
+bool program_sessions::may_start(const core::agent& record, std::string_view principal) const
 {
-    return !is_program(record) || leaving_.count(record.id) + leaving(record.id) < most_sessions(record);
+    const auto most = most_sessions(record);
+    return !is_program(record) || (leaving_.count(record.id) + leaving(record.id) < most &&
+                                   (principal.empty() || leaving_.count(record.id, principal) < core::half_of(most)));
 }
 
 void program_sessions::start_held(const std::string& agent_id)
 {
     const auto found = agents_.find(agent_id);
-    if (found != agents_.end() && may_start(found->second->agent->record) && leaving_.start_held(agent_id)) {
+    if (found == agents_.end()) {
+        return;
+    }
+    const auto may = [&](const std::string& principal) { return may_start(found->second->agent->record, principal); };
+    if (leaving_.start_held(agent_id, may)) {
         keep_warm(agent_id);
     }
 }
@@ -195,10 +203,10 @@ void program_sessions::stop()
 std::unique_ptr<program> program_sessions::take_program(const program_session& of)
 {
     const auto& record = of.agent().record;
-    auto taken = agents_.find(record.id)->second->warm.take(!may_start(record));
+    auto taken = agents_.find(record.id)->second->warm.take(!may_start(record, of.name().principal));
     took_waiting_ = taken->runs();
     if (taken->is_held()) {
-        leaving_.hold(*taken, record.id);
+        leaving_.hold(*taken, record.id, of.name().principal);
     }
     return taken;
 }

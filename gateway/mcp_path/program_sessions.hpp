@@ -40,9 +40,9 @@ public:
     ~program_sessions() override;
 
     // A session for the client that sent this `initialize` to an agent whose server is a program. Fails with session_limit:
-    // max_sessions are there, and none is idle for 60 s; with body_too_large (program_session::most_initialize); and with
-    // draining. While max_sessions programs of ended sessions have not exited, the program is held, and the answer fails with
-    // session_limit if that takes timeouts.initialize.
+    // max_sessions are there, or half of them of the principal, and none may go (make_room()); with body_too_large (program_session::most_initialize); and with
+    // draining. While max_sessions programs of ended sessions have not exited, or half of them of the principal, the program is held,
+    // and the answer fails with session_limit if that takes timeouts.initialize.
     core::result<begun_session> begin(
         std::shared_ptr<const model::agent_entry> agent,
         std::string principal,
@@ -61,9 +61,9 @@ public:
     bool busy() const noexcept { return !leaving_.empty(); }
 
     // Ends it, and keeps it until it is gone.
-    void retire(std::unique_ptr<program> used, std::string_view agent_id) override
+    void retire(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal) override
     {
-        leaving_.add(std::move(used), agent_id);
+        leaving_.add(std::move(used), agent_id, principal);
     }
 
     std::size_t warm(const std::string& agent_id) const;
@@ -77,7 +77,7 @@ private:
     void use_programs_of(const std::shared_ptr<const model::agent_entry>& agent);
     core::result<program_session*>
     begin_one(session_name name, const mcp::client_message& initialize, const std::optional<restored_state>& once);
-    bool may_start(const core::agent& record) const;
+    bool may_start(const core::agent& record, std::string_view principal) const;
     void start_held(const std::string& agent_id);
     void keep_warm(const std::string& agent_id);
 

@@ -9,9 +9,15 @@ bool recovery_turns::push(const attempt& added)
 {
     const auto& agent = added->call.agent->record.id;
     auto& its = agents_[agent];
-    if (its.waiting.size() >= most_waiting) {
+    auto share = core::all_shares().take(
+        core::place_shares::of_object(&turns_, agent),
+        added->call.whose,
+        core::half_of(most_waiting)
+    );
+    if (!share || its.waiting.size() >= most_waiting) {
         return false;
     }
+    added->place = std::move(*share);
     if (its.waiting.empty()) {
         turns_.push_back(agent);
     }
@@ -24,14 +30,20 @@ recovery_turns::attempt recovery_turns::next()
     if (running_ >= most_running) {
         return nullptr;
     }
-    const auto turn = std::ranges::find_if(turns_, [this](const std::string& agent) {
-        return agents_.find(agent)->second.running.size() < most_of_agent;
+    std::list<attempt>::iterator first;
+    const auto turn = std::ranges::find_if(turns_, [&](const std::string& agent) {
+        auto& its = agents_.find(agent)->second;
+        if (its.running.size() >= most_of_agent) {
+            return false;
+        }
+        first = std::ranges::find_if(its.waiting, [this](const attempt& each) { return may_begin(*each); });
+        return first != its.waiting.end();
     });
     if (turn == turns_.end()) {
         return nullptr;
     }
     auto& its = agents_.find(*turn)->second;
-    its.running.splice(its.running.end(), its.waiting, its.waiting.begin());
+    its.running.splice(its.running.end(), its.waiting, first);
     if (its.waiting.empty()) {
         turns_.erase(turn);
     } else {
@@ -41,8 +53,26 @@ recovery_turns::attempt recovery_turns::next()
     return its.running.back();
 }
 
+// With its shares, if its principal has less than half of what is under way.
+bool recovery_turns::may_begin(session_attempt& waiting) const
+{
+    auto& all = core::all_shares();
+    const auto whose = waiting.call.whose;
+    const auto of_agent = core::place_shares::of_object(this, waiting.call.agent->record.id);
+    auto place = all.take(of_agent, whose, core::half_of(most_of_agent));
+    auto of_all = all.take(core::place_shares::of_object(this), whose, core::half_of(most_running));
+    if (!place || !of_all) {
+        return false;
+    }
+    waiting.place = std::move(*place);
+    waiting.of_all = std::move(*of_all);
+    return true;
+}
+
 void recovery_turns::remove(const attempt& ended)
 {
+    ended->place.give_back();
+    ended->of_all.give_back();
     const auto found = agents_.find(ended->call.agent->record.id);
     if (found == agents_.end()) {
         return;

@@ -1,8 +1,9 @@
 // Sessions with MCP servers over HTTP that are begun again, and which of them is next: agents take turns, and a server that does
-// not answer holds the places of its own agent only. Pure; one thread.
+// not answer holds the places of its own agent only, of which a principal has at most half. Pure; one thread.
 #pragma once
 
 #include "core/error.hpp"
+#include "core/place_shares.hpp"
 #include "gateway/mcp_path/session_recovery.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -26,6 +27,8 @@ struct session_attempt {
     std::unique_ptr<session_recovery> recovery{};        // null: it waits for its turn, or is over
     std::optional<core::result<std::string>> outcome{};  // nullopt: it is not over
     std::vector<recovery_waiter> waiting{};
+    core::place_share place{};   // among those of its agent that wait, or that are under way
+    core::place_share of_all{};  // among all that are under way
 };
 
 class recovery_turns {
@@ -36,10 +39,10 @@ public:
 
     using attempt = std::shared_ptr<session_attempt>;
 
-    // The attempt waits for its turn. False: too many of its agent do.
+    // The attempt waits for its turn. False: too many of its agent do, or half of them of its principal.
     bool push(const attempt& added);
 
-    // The one whose turn it is, which is under way until remove(). Null: none may begin now.
+    // The one whose turn it is, which is under way until remove(). Null: none may begin now. Looks at all that wait at most.
     attempt next();
 
     // It is over, or nobody waits for its turn any more.
@@ -54,6 +57,8 @@ private:
         std::list<attempt> running;
         std::list<attempt> waiting;
     };
+
+    bool may_begin(session_attempt& waiting) const;
 
     model::string_map<agent_attempts> agents_;
     std::list<std::string> turns_;  // agents with an attempt that waits, the next one first

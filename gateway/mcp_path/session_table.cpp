@@ -107,42 +107,41 @@ void session_table::set_agent(const std::string& id, const std::shared_ptr<const
     end_all(id, session_end::withdrawn, core::upstream_error(errc::upstream_reset, "the agent has changed"));
 }
 
-core::result<> session_table::make_room(const std::shared_ptr<const model::agent_entry>& agent, std::size_t most)
+core::result<core::place_share> session_table::make_room(
+    const std::shared_ptr<const model::agent_entry>& agent,
+    std::string_view principal,
+    std::size_t most
+)
 {
     if (stopped_) {
         return core::gateway_error(errc::draining);
     }
     const auto& id = agent->record.id;
     set_agent(id, agent);
-    const auto found = agents_.find(id);
-    if (found == agents_.end() || found->second.sessions.size() < most) {
-        return {};
+    const auto places = core::place_shares::of_object(this, id);
+    const auto whose = core::mark_of_principal({}, principal);
+    auto share = core::all_shares().take(places, whose, core::half_of(most));
+    if (!share && evict(id, principal)) {
+        share = core::all_shares().take(places, whose, core::half_of(most));
     }
-    auto* const oldest = now() < found->second.full_until ? nullptr : longest_unused(found->second);
-    if (oldest == nullptr) {
+    if (!share) {
+        return core::gateway_error(errc::session_limit, "the principal has half of max_sessions sessions, all in use");
+    }
+    if (size(id) >= most && !evict(id, {})) {
         return core::gateway_error(errc::session_limit, "max_sessions sessions are in use");
     }
-    oldest->end(session_end::evicted, no_session());
-    return {};
+    return std::move(*share);
 }
 
-// Null: none may go, and none has to be looked at before of_agent::full_until.
-caller_session* session_table::longest_unused(of_agent& in) const
+// Ends one of this principal, or of all. False: none may go.
+bool session_table::evict(const std::string& agent_id, std::string_view principal)
 {
-    const auto time = now();
-    auto full_until = time + longest_full;
-    caller_session* oldest = nullptr;
-    for (const auto& [handle, each] : in.sessions) {
-        if (time - each->last_use() < evictable) {
-            full_until = std::min(full_until, each->last_use() + evictable);
-        } else if ((oldest == nullptr || each->last_use() < oldest->last_use()) && !each->busy()) {
-            oldest = each.get();
-        }
+    const auto in = agents_.find(agent_id);
+    auto* const gone = in == agents_.end() ? nullptr : in->second.next_to_go(principal, now());
+    if (gone != nullptr) {
+        gone->end(session_end::evicted, no_session());
     }
-    if (oldest == nullptr) {
-        in.full_until = full_until;
-    }
-    return oldest;
+    return gone != nullptr;
 }
 
 void session_table::keep(std::unique_ptr<caller_session> begun)
@@ -293,6 +292,9 @@ std::vector<caller_session*> session_table::some_behind(const sweep_place& place
 
 void session_table::judge(caller_session& session, core::steady_time now)
 {
+    if (session.busy() || session.listened_to()) {
+        session.note_open(now);
+    }
     if (now - session.began() >= longest_life && !session.busy()) {
         session.end(session_end::aged, no_session());
     } else if (now - session.last_use() >= longest_idle && !session.listened_to() && !session.busy()) {

@@ -4,6 +4,8 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/place_shares.hpp"
+#include "gateway/mcp_path/agent_sessions.hpp"
 #include "gateway/mcp_path/caller_session.hpp"
 #include "gateway/mcp_path/ending_sessions.hpp"
 #include "gateway/mcp_path/program_services.hpp"
@@ -44,14 +46,10 @@ struct session_counts {
 class session_table {
 public:
     static constexpr std::size_t usual_sessions = 10'000;  // of an agent without max_sessions that is no program
-    static constexpr core::duration evictable = std::chrono::seconds{60};
     static constexpr core::duration longest_idle = std::chrono::minutes{30};
     static constexpr core::duration longest_life = std::chrono::hours{24};
 
     static constexpr std::size_t most_swept = 256;  // sessions at once
-
-    // How long an agent is taken to be full after none of its sessions could go: looking at each of them takes time.
-    static constexpr core::duration longest_full{1000};
 
     virtual ~session_table() = default;
     session_table(const session_table&) = delete;
@@ -97,15 +95,18 @@ protected:
     const program_services& services() const noexcept { return services_; }
     bool stopped() const noexcept { return stopped_; }
 
-    // For one more session of this record of the agent. If it has `most`, the one ends that has been idle for longest, but for at least
-    // `evictable`. Fails with session_limit and draining.
-    core::result<> make_room(const std::shared_ptr<const model::agent_entry>& agent, std::size_t most);
+    // For one more session with this record of the agent. If it has `most`, or the principal half of them, the one ends that has been
+    // without a call and a stream for longest (agent_sessions::next_to_go()); of the principal's own if it is that one's share. `principal` is empty if callers are not told apart. Fails with session_limit
+    // and draining.
+    core::result<core::place_share>
+    make_room(const std::shared_ptr<const model::agent_entry>& agent, std::string_view principal, std::size_t most);
 
-    // Behind make_room().
+    // `share`: of make_room().
     template <class Session>
-    Session& add(std::unique_ptr<Session> begun)
+    Session& add(std::unique_ptr<Session> begun, core::place_share share)
     {
         auto& added = *begun;
+        added.hold(std::move(share));
         keep(std::move(begun));
         return added;
     }
@@ -132,11 +133,6 @@ private:
     template <class Value>
     using ordered = std::map<std::string, Value, std::less<>>;
 
-    struct of_agent {
-        std::shared_ptr<const model::agent_entry> agent;
-        core::steady_time full_until{};                     // unless a session ends
-        ordered<std::unique_ptr<caller_session>> sessions;  // by handle; never empty
-    };
     struct sweep_place {
         core::steady_time now;
         std::string agent;
@@ -148,13 +144,13 @@ private:
     std::unique_ptr<caller_session> take(const caller_session& session);
     caller_session* find(const session_key& key) const;
     caller_session* use(const session_key& key) const;
-    caller_session* longest_unused(of_agent& in) const;
+    bool evict(const std::string& agent_id, std::string_view principal);
     void sweep_some();
     std::vector<caller_session*> some_behind(const sweep_place& place) const;
     static void judge(caller_session& session, core::steady_time now);
 
     program_services services_;
-    ordered<of_agent> agents_;  // by id
+    ordered<agent_sessions> agents_;  // by id
     ending_sessions ends_soon_;
     session_counts counts_;
     bool stopped_ = false;

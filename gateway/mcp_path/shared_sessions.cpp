@@ -56,7 +56,8 @@ core::result<begun_session> shared_sessions::begin(
     if (!server) {
         return server.error();
     }
-    if (auto room = make_room(agent, agent->record.mcp->max_sessions.value_or(usual_sessions)); !room) {
+    auto room = make_room(agent, principal, agent->record.mcp->max_sessions.value_or(usual_sessions));
+    if (!room) {
         return room.error();
     }
     auto& calls = calls_of(agent);
@@ -68,7 +69,7 @@ core::result<begun_session> shared_sessions::begin(
     };
     session_name name{agent, begun.handle, std::move(principal)};
     const shared_owner& owner = *this;
-    add(std::make_unique<shared_session>(*this, std::move(name), owner, calls, version));
+    add(std::make_unique<shared_session>(*this, std::move(name), owner, calls, version), std::move(*room));
     calls.connect();
     return begun;
 }
@@ -164,7 +165,7 @@ void shared_sessions::stop()
 
 void shared_sessions::retire(std::unique_ptr<program> used, const std::string& agent_id)
 {
-    leaving_.retire(std::move(used), agent_id);
+    leaving_.retire(std::move(used), agent_id, {});
 }
 
 void shared_sessions::lost(shared_calls& of)

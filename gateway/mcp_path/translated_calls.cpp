@@ -160,8 +160,16 @@ std::optional<std::string> translated_calls::park(translated_call& call)
     if (parked_.size() >= most_parked || std::cmp_greater_equal(of_agent, most_parked_of_agent)) {
         return std::nullopt;
     }
+    const auto whose = core::mark_of_principal({}, terms.principal);
+    auto& all = core::all_shares();
+    auto own_of_agent =
+        all.take(core::place_shares::of_object(this, terms.agent), whose, core::half_of(most_parked_of_agent));
+    auto own = all.take(core::place_shares::of_object(this), whose, core::half_of(most_parked));
+    if (!own_of_agent || !own) {
+        return std::nullopt;
+    }
     const auto handle = services_.seals->new_handle(0);
-    parked_.emplace(handle, parked_call{&call, services_.clock()});
+    parked_.emplace(handle, parked_call{&call, services_.clock(), std::move(*own_of_agent), std::move(*own)});
     return services_.seals->seal_input(handle, binding_of(terms), std::chrono::system_clock::now());
 }
 

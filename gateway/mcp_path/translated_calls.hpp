@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/place_shares.hpp"
 #include "gateway/mcp_path/list_listeners.hpp"
 #include "gateway/mcp_path/program_sessions.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
@@ -56,6 +57,8 @@ private:
     struct parked_call {
         translated_call* call;
         core::steady_time since;
+        core::place_share of_agent{};
+        core::place_share of_all{};
     };
 
     net::executor executor() override { return services_.loop.get_executor(); }

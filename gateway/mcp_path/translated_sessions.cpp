@@ -71,7 +71,8 @@ core::result<> translated_sessions::call(
 core::result<translated_session*> translated_sessions::begin_one(session_name name, mcp::client_terms terms, bool once)
 {
     const auto& agent = name.agent;
-    if (auto room = make_room(agent, agent->record.mcp->max_sessions.value_or(usual_sessions)); !room) {
+    auto room = make_room(agent, name.principal, agent->record.mcp->max_sessions.value_or(usual_sessions));
+    if (!room) {
         return room.error();
     }
     auto& kept = kept_[agent->record.id];
@@ -88,8 +89,9 @@ core::result<translated_session*> translated_sessions::begin_one(session_name na
         .listed = [this, id = agent->record.id] { return services().listed ? services().listed(id) : nullptr; },
         .kept = kept
     };
-    return &add(std::make_unique<translated_session>(*this, std::move(name), std::move(server), std::move(terms), once)
-    );
+    auto begun =
+        std::make_unique<translated_session>(*this, std::move(name), std::move(server), std::move(terms), once);
+    return &add(std::move(begun), std::move(*room));
 }
 
 void translated_sessions::lists_changed(const std::string& id, const std::shared_ptr<const mcp::server_lists>& now)

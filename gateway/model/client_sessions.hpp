@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/place_shares.hpp"
 #include "core/secret.hpp"
 #include "gateway/model/session_calls.hpp"
 #include "mcp/calls/client_capabilities.hpp"
@@ -31,6 +32,7 @@ struct session_call {
     bool agreed = true;        // client and server have agreed on `version`; else it is what the client asked for
     mcp::client_capabilities declared;
     std::vector<std::pair<std::string, core::secret>> fields;  // that the server gets from this caller
+    core::caller_mark whose = 0;                               // 0: of a caller without a credential
 };
 
 class client_sessions {

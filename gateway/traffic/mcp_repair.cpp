@@ -292,6 +292,7 @@ model::session_call mcp_repair::call_of(const relay_call& call) const
     out.agreed = agreed_;
     out.declared = session_.declared;
     out.fields = request_.forwarded;
+    out.whose = request_.place.whose();
     if (call.token) {
         out.fields.emplace_back("Authorization", core::secret{"Bearer " + call.token->text.reveal()});
     }

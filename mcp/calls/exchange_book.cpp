@@ -89,7 +89,6 @@ exchange_book::exchange_book(book_settings settings)
     : settings_{std::move(settings)},
       ids_{/*always=*/false},
       tokens_{settings_.shared || settings_.renames},
-      shares_{settings_.most_of_principal},
       questions_{settings_.first_question},
       last_{settings_.shared || settings_.renames ? call_number{upstream_names::first_new} - 1 : 0}
 {
@@ -99,11 +98,14 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
 {
     const bool listens = settings_.most_listens > 0 && request.method == "subscriptions/listen";
     const bool room = listens ? listens_ < settings_.most_listens : calls_.size() - listens_ < settings_.most_calls;
-    if (!room || (!listens && !shares_.take(request.principal))) {
+    const bool counts = settings_.most_of_principal > 0 && !listens;
+    const auto whose = counts ? core::mark_of_principal({}, request.principal) : core::caller_mark{};
+    auto share = core::all_shares().take(core::place_shares::of_object(this), whose, settings_.most_of_principal);
+    if (!room || !share) {
         return core::gateway_error(errc::overloaded, "too many calls are in flight, of all or of this principal");
     }
     open_call added;
-    added.principal = listens ? std::string_view{} : request.principal;
+    added.share = std::move(*share);
     added.listens = listens;
     listens_ += listens ? 1 : 0;
     added.id = request.id;
@@ -234,7 +236,7 @@ exchange_book::open_call exchange_book::end(open_calls::iterator call)
     questions_.end(call->first);
     auto ended = std::move(call->second);
     listens_ -= ended.listens ? 1 : 0;
-    shares_.give_back(ended.principal);
+    ended.share.give_back();
     calls_.erase(call);
     by_id_.erase(ended.upstream_id);
     if (!ended.upstream_token.empty()) {

@@ -5,8 +5,8 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/place_shares.hpp"
 #include "mcp/calls/client_message.hpp"
-#include "mcp/calls/principal_shares.hpp"
 #include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/upstream_names.hpp"
@@ -121,7 +121,10 @@ public:
     delivery take_too_long(std::string_view beginning, std::size_t limit);
 
     std::size_t in_flight() const noexcept { return calls_.size(); }
-    std::size_t in_flight_of(std::string_view principal) const { return shares_.of(principal); }
+    std::size_t in_flight_of(std::string_view principal) const
+    {
+        return core::all_shares().count(core::place_shares::of_object(this), core::mark_of_principal({}, principal));
+    }
 
     // Messages of the server that nobody waited for: late, twice, invented or malformed.
     std::uint64_t dropped() const noexcept { return dropped_; }
@@ -133,7 +136,7 @@ private:
         std::string upstream_id;
         std::string upstream_token;
         std::uint64_t client = 0;
-        std::string principal;  // and counts in shares_; empty: it does not
+        core::place_share share;  // among its principal's calls, but for listens_
         bool initialize = false;
         bool listens = false;  // and counts in listens_
         bool attached = true;
@@ -163,7 +166,6 @@ private:
     upstream_names tokens_;
     open_calls calls_;
     std::size_t listens_ = 0;  // of calls_
-    principal_shares shares_;  // of calls_, but for listens_
     names by_id_;
     names by_token_;
     server_questions questions_;

@@ -17,6 +17,7 @@ class full_rig : public rig {
 public:
     explicit full_rig(std::uint32_t places)
     {
+        principal.clear();
         server.max_sessions = places;
         programs.exits = false;
         for (std::uint32_t each = 0; each < places; ++each) {
@@ -27,7 +28,7 @@ public:
 
     reader initialize()
     {
-        const auto begun = sessions->begin(new_entry(), "p", client_text{opening});
+        const auto begun = sessions->begin(new_entry(), principal, client_text{opening});
         poll();
         return begun ? begun->answer : nullptr;
     }
@@ -115,6 +116,29 @@ TEST_CASE("An agent that changes takes along what waits for a place")
     x.poll();
     CHECK(x.programs.started.size() == 1);
     CHECK_FALSE(x.sessions->busy());
+}
+
+TEST_CASE("Programs on their way out count for their principal, and leave room for those of another one")
+{
+    rig x;
+    x.server.max_sessions = 4;
+    x.programs.exits = false;
+    for (int i = 0; i < 2; ++i) {
+        CHECK(x.sessions->end(x.key(x.begin())).has_value());
+    }
+    x.poll();
+    CHECK(x.programs.started.size() == 2);
+    const auto own = x.sessions->begin(x.new_entry(), "p", client_text{opening});
+    REQUIRE(own.has_value());
+    x.poll();
+    CHECK(x.programs.started.size() == 2);
+    CHECK(x.begin("q").size() == 16);
+    CHECK(x.programs.started.size() == 3);
+    CHECK(next(own->answer).empty());
+    x.programs.exit(0);
+    x.poll();
+    CHECK(x.programs.started.size() == 4);
+    CHECK(next(own->answer) == opened);
 }
 
 TEST_CASE("While the programs of ended sessions hold all places, none starts ahead")

@@ -50,7 +50,6 @@ public:
         program_request out;
         out.act = gateway::model::program_act::modern;
         out.agent = "a";
-        out.principal = "p";
         out.read = read.message;
         out.digest = digest;
         const client_text whole{text};

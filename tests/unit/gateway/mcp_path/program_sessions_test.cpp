@@ -1,3 +1,4 @@
+// over 400 lines: the cases share one rig.
 #include "gateway/mcp_path/program_sessions.hpp"
 
 #include "tests/unit/gateway/mcp_path/sessions_rig.hpp"
@@ -185,15 +186,16 @@ TEST_CASE("A question is refused if nobody has read it after 10 s")
     CHECK(x.programs.lines[0].back().find("-32601") != std::string::npos);
 }
 
-TEST_CASE("When all places are taken, the session goes that is idle for longest, but for at least a minute")
+TEST_CASE("When all places are taken, the session goes that is idle for longest, but for at least 10 s")
 {
     rig x;
+    x.principal.clear();
     x.server.max_sessions = 2;
     const auto first = x.begin();
     x.now += 1s;
     const auto second = x.begin();
     CHECK(x.begin() == "session_limit");
-    x.now += 58'999ms;
+    x.now += 8'999ms;
     CHECK(x.begin() == "session_limit");
     const auto asked = x.request(second, message("1", "tools/call"));
     x.now += 1ms;
@@ -202,7 +204,7 @@ TEST_CASE("When all places are taken, the session goes that is idle for longest,
     CHECK(x.ended(session_end::evicted) == 1);
     CHECK(x.request(first, message("1", "tools/list")) == nullptr);
     // One is used, and the other has a call.
-    x.now += 59'999ms;
+    x.now += 9'999ms;
     CHECK(x.begin() == "session_limit");
     x.now += 1ms;
     CHECK(x.begin().size() == 16);
@@ -210,9 +212,132 @@ TEST_CASE("When all places are taken, the session goes that is idle for longest,
     CHECK(x.request(second, message("2", "tools/list")) != nullptr);
 }
 
+TEST_CASE("A session whose client listens or has just had an answer goes after one whose client does neither")
+{
+    rig x;
+    x.principal.clear();
+    x.server.max_sessions = 3;
+    const auto listens = x.begin();
+    const auto heard = x.sessions->listen(x.key(listens));
+    REQUIRE(heard.has_value());
+    const auto calls = x.begin();
+    auto asked = x.request(calls, message("1", "tools/call"));
+    x.now += 20s;
+    const auto idle = x.begin();
+    x.after(9s);
+    x.programs.say(answer_text("1"), 1);
+    CHECK(next(asked) == answer_text("1"));
+    x.after(1s);
+    CHECK(x.begin().size() == 16);
+    CHECK(x.request(idle, message("1", "ping")) == nullptr);
+    // The end of the call was seen 1 s ago at most, and the stream is open.
+    x.now += 8s;
+    CHECK(x.begin() == "session_limit");
+    x.now += 1s;
+    CHECK(x.begin().size() == 16);
+    CHECK(x.request(calls, message("2", "ping")) == nullptr);
+    // It has listened for a minute, and still the others go first.
+    x.now += 60s;
+    CHECK(x.begin().size() == 16);
+    CHECK(x.begin().size() == 16);
+    CHECK(next(*heard).empty());
+    CHECK(x.begin().size() == 16);
+    CHECK(next(*heard) == "over");
+}
+
+TEST_CASE("A session whose client only listens goes after a minute, if no other one may")
+{
+    rig x;
+    x.server.max_sessions = 1;
+    const auto session = x.begin();
+    const auto heard = x.sessions->listen(x.key(session));
+    REQUIRE(heard.has_value());
+    x.now += 59'999ms;
+    CHECK(x.begin() == "session_limit");
+    x.now += 1ms;
+    CHECK(x.begin().size() == 16);
+    CHECK(next(*heard) == "over");
+}
+
+TEST_CASE("A principal has at most half of the sessions, and its own go first for a further one")
+{
+    rig x;
+    x.server.max_sessions = 4;
+    const auto first = x.begin();
+    const auto second = x.begin();
+    CHECK(x.begin() == "session_limit");
+    const auto other = x.begin("q");
+    CHECK(other.size() == 16);
+    CHECK(x.begin("").size() == 16);
+    CHECK(x.begin("r") == "session_limit");
+    x.now += 5s;
+    CHECK(x.request(first, message("1", "tools/call")) != nullptr);
+    CHECK(x.begin() == "session_limit");
+    x.now += 5s;
+    CHECK(x.begin().size() == 16);
+    CHECK(x.ended(session_end::evicted) == 1);
+    CHECK(x.request(second, message("1", "ping")) == nullptr);
+    CHECK(x.begin() == "session_limit");
+    CHECK(x.sessions->request({other, "a", "q"}, client_text{message("1", "ping")}).has_value());
+    CHECK(x.sessions->end(x.key(first)).has_value());
+    CHECK(x.begin().size() == 16);
+}
+
+TEST_CASE("A principal that uses all of its sessions for ever leaves half of them to others, however often it asks")
+{
+    rig x;
+    x.server.max_sessions = 16;
+    std::vector<std::string> own;
+    for (int i = 0; i < 16; ++i) {
+        if (auto begun = x.begin(); begun.size() == 16) {
+            own.push_back(std::move(begun));
+        }
+    }
+    CHECK(own.size() == 8);
+    for (int minute = 0; minute < 3; ++minute) {
+        for (const auto& each : own) {
+            CHECK(x.request(each, message("1", "ping")) != nullptr);
+        }
+        CHECK(x.begin("q" + std::to_string(minute)).size() == 16);
+        x.after(60s);
+    }
+    CHECK(x.begin() == "session_limit");
+}
+
+TEST_CASE("Sessions that the limit leaves to nobody are given back by whatever ends them")
+{
+    rig x;
+    x.server.max_sessions = 2;
+    const auto is_free = [&] {
+        const auto again = x.begin();
+        return again.size() == 16 && x.sessions->end(x.key(again)).has_value();
+    };
+    CHECK(is_free());
+    x.begin();
+    x.programs.die(x.programs.started.size() - 1);
+    x.after(30min);
+    CHECK(is_free());
+    x.begin();
+    x.server.command = "another";
+    x.sessions->set_agent("a", x.new_entry());
+    CHECK(is_free());
+    x.programs.broken = true;
+    CHECK(x.begin().size() == 16);
+    x.programs.broken = false;
+    CHECK(is_free());
+    const auto call = x.sessions->call(x.new_entry(), "p", {client_text{message("1", "ping")}, "2025-06-18", "{}"});
+    REQUIRE(call.has_value());
+    CHECK(x.begin() == "session_limit");
+    x.poll();
+    x.programs.say(answer_text("1"), x.programs.started.size() - 1);
+    x.poll();
+    CHECK(is_free());
+}
+
 TEST_CASE("Of an agent that does not say how many, 16 programs run at once")
 {
     rig x;
+    x.principal.clear();
     for (int each = 0; each < 16; ++each) {
         REQUIRE(x.begin().size() == 16);
     }

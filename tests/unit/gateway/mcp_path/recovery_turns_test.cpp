@@ -12,12 +12,13 @@ namespace {
 
 using gateway::mcp_path::recovery_turns;
 
-recovery_turns::attempt attempt_of(const std::string& agent)
+recovery_turns::attempt attempt_of(const std::string& agent, core::caller_mark whose = 0)
 {
     auto entry = std::make_shared<gateway::model::agent_entry>();
     entry->record.id = agent;
     auto made = std::make_shared<gateway::mcp_path::session_attempt>();
     made->call.agent = std::move(entry);
+    made->call.whose = whose;
     return made;
 }
 
@@ -42,6 +43,38 @@ void push(recovery_turns& turns, const std::string& agent, std::size_t count)
 }
 
 }  // namespace
+
+TEST_CASE("A principal has at most half of the attempts of an agent that wait, of those under way, and of all")
+{
+    const auto one = core::mark_of_principal("p", "one");
+    const auto two = core::mark_of_principal("p", "two");
+    recovery_turns turns;
+    for (std::size_t i = 0; i < recovery_turns::most_waiting / 2; ++i) {
+        REQUIRE(turns.push(attempt_of("a", one)));
+    }
+    CHECK_FALSE(turns.push(attempt_of("a", one)));
+    REQUIRE(turns.push(attempt_of("a", two)));
+    std::vector<recovery_turns::attempt> begun;
+    CHECK(begin_all(turns, &begun).size() == recovery_turns::most_of_agent / 2 + 1);
+    CHECK(begun.back()->call.whose == two);
+    turns.remove(begun.front());
+    CHECK(begin_all(turns, &begun) == "a");
+    CHECK(begun.back()->call.whose == one);
+    // Those that have begun wait no more.
+    CHECK(turns.push(attempt_of("a", one)));
+    for (const std::string agent : {"b", "c", "d", "e"}) {
+        for (int i = 0; i < 8; ++i) {
+            REQUIRE(turns.push(attempt_of(agent, one)));
+        }
+    }
+    CHECK(begin_all(turns, &begun).size() == recovery_turns::most_running / 2 - recovery_turns::most_of_agent / 2);
+    REQUIRE(turns.push(attempt_of("e", two)));
+    CHECK(begin_all(turns) == "e");
+    turns.take_all();
+    begun.clear();
+    CHECK(turns.push(attempt_of("a", one)));
+    CHECK(begin_all(turns) == "a");
+}
 
 TEST_CASE("Agents take turns, each with at most 16 attempts of 64")
 {

@@ -374,6 +374,7 @@ TEST_CASE("A session that ends in its turn gets no other program if its own ends
     using gateway::mcp_path::ending_sessions;
     constexpr auto count = ending_sessions::most_at_once + 1;
     rig x;
+    x.principal.clear();
     x.server.max_sessions = count;
     std::vector<reader> heard;
     for (std::size_t i = 0; i < count; ++i) {

@@ -13,6 +13,7 @@
 #include <csignal>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -203,9 +204,9 @@ public:
     }
 
     // A session that is open.
-    std::string begin(const std::string& principal = "p")
+    std::string begin(const std::optional<std::string>& whose = std::nullopt)
     {
-        auto begun = sessions->begin(new_entry(), principal, client_text{opening});
+        auto begun = sessions->begin(new_entry(), whose.value_or(principal), client_text{opening});
         if (!begun) {
             return std::string{core::name(begun.error().code)};
         }
@@ -214,7 +215,7 @@ public:
         return begun->handle;
     }
 
-    session_key key(const std::string& handle) const { return {handle, "a", "p"}; }
+    session_key key(const std::string& handle) const { return {handle, "a", principal}; }
 
     reader request(const std::string& handle, const std::string& text)
     {
@@ -247,8 +248,9 @@ public:
     core::logger log{sink, core::log_level::debug};
     fake_programs programs{loop};
     core::steady_time now{100h};
-    std::string card;     // inline; empty: none
-    bool modern = false;  // what is known of the server
+    std::string principal = "p";  // of sessions whose test does not say; empty: callers are not told apart
+    std::string card;             // inline; empty: none
+    bool modern = false;          // what is known of the server
     core::mcp_server server = [] {
         core::mcp_server made;
         made.transport = core::mcp_transport::stdio;

@@ -39,10 +39,10 @@ public:
     }
 
     // The handle of a new session; or what that fails with.
-    std::string begin(const std::string& principal = "p", const std::string& version = "2025-06-18")
+    std::string begin(const std::optional<std::string>& whose = std::nullopt, const std::string& version = "2025-06-18")
     {
         const auto text = message("0", "initialize", R"({"protocolVersion":")" + version + R"(","capabilities":{}})");
-        auto begun = shared->begin(new_entry(), principal, client_text{text});
+        auto begun = shared->begin(new_entry(), whose.value_or(principal), client_text{text});
         poll();
         if (!begun) {
             return std::string{core::name(begun.error().code)};
@@ -51,9 +51,11 @@ public:
         return begun->handle;
     }
 
-    reader request(const std::string& handle, const std::string& text, const std::string& principal = "p")
+    reader
+    request(const std::string& handle, const std::string& text, const std::optional<std::string>& whose = std::nullopt)
     {
-        auto asked = shared->request({handle, "a", principal}, client_text{text});
+        const auto by = whose.value_or(principal);
+        auto asked = shared->request({handle, "a", by}, client_text{text});
         refused = asked ? std::string{} : std::string{core::name(asked.error().code)};
         poll();
         return asked ? *asked : nullptr;
@@ -63,10 +65,10 @@ public:
         const std::string& handle,
         const std::string& uri,
         const std::string& id = "1",
-        const std::string& principal = "p"
+        const std::optional<std::string>& whose = std::nullopt
     )
     {
-        return request(handle, message(id, "resources/subscribe", R"({"uri":")" + uri + R"("})"), principal);
+        return request(handle, message(id, "resources/subscribe", R"({"uri":")" + uri + R"("})"), whose);
     }
 
     reader listen(const std::string& handle)
@@ -253,15 +255,16 @@ TEST_CASE("A principal has 512 calls in flight and no more, subscriptions and ca
     CHECK(x.request(more, call) != nullptr);
 }
 
-TEST_CASE("max_sessions sessions are there, and the next takes the place of one that is idle for 60 s")
+TEST_CASE("max_sessions sessions are there, and the next takes the place of one that is idle for 10 s")
 {
     shared_rig x;
+    x.principal.clear();
     x.server.max_sessions = 2;
     const auto first = x.begin();
     const auto second = x.begin();
     CHECK(x.begin() == "session_limit");
     const auto call = x.request(first, message("1", "tools/call"));
-    x.after(60s);
+    x.after(10s);
     CHECK(x.begin().size() == 16);
     CHECK(x.ended(session_end::evicted) == 1);
     CHECK(x.listen(second) == nullptr);
@@ -274,16 +277,16 @@ TEST_CASE("An agent that is full stays so for 1 s at most, and not behind the ti
     x.server.max_sessions = 1;
     const auto first = x.begin();
     auto call = x.request(first, message("1", "tools/call"));
-    x.now += 60s;
+    x.now += 10s;
     CHECK(x.begin() == "session_limit");
     // It may go now, but nobody looks.
     x.answer();
-    x.now += gateway::mcp_path::session_table::longest_full - 1ms;
+    x.now += gateway::mcp_path::agent_sessions::longest_full - 1ms;
     CHECK(x.begin() == "session_limit");
     x.now += 1ms;
     const auto second = x.begin();
     CHECK(second.size() == 16);
-    x.now += 59s + 999ms;
+    x.now += 9s + 999ms;
     CHECK(x.begin() == "session_limit");
     x.now += 1ms;
     const auto third = x.begin();
@@ -383,6 +386,7 @@ TEST_CASE("Sessions that end in turns are not found meanwhile, do not end twice,
     using gateway::mcp_path::ending_sessions;
     constexpr auto count = ending_sessions::most_at_once + 2;
     shared_rig x;
+    x.principal.clear();
     x.server.max_sessions = count;
     std::vector<std::string> before;
     std::vector<reader> heard;

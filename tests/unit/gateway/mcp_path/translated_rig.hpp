@@ -59,7 +59,6 @@ public:
         program_request out;
         out.act = act;
         out.agent = "a";
-        out.principal = "p";
         out.handle = handle;
         out.version = "2025-06-18";
         if (!text.empty()) {

@@ -259,7 +259,7 @@ TEST_CASE("The session that is idle for longest goes when max_sessions are there
     const auto first = x.begin_session();
     const auto second = x.begin_session();
     CHECK(x.all(x.asked(program_act::begin, "", opening)) == "session_limit");
-    x.pass(gateway::mcp_path::program_sessions::evictable);
+    x.pass(gateway::mcp_path::agent_sessions::evictable);
     CHECK(x.all(x.asked(program_act::request, second, message("1", "ping"))) == answer_text("1") + "\nover");
     x.begin_session();
     CHECK(x.all(x.asked(program_act::request, first, message("1", "ping"))) == "session_not_found");

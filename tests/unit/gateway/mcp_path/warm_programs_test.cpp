@@ -107,6 +107,7 @@ TEST_CASE("Programs that wait count among max_sessions, and go 10 min after the 
 {
     rig x;
     x.server.warm = 16;
+    x.principal.clear();
     x.server.max_sessions = 3;
     const auto first = x.begin();
     CHECK(x.sessions->warm("a") == 2);
