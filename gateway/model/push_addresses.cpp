@@ -1,5 +1,6 @@
 #include "gateway/model/push_addresses.hpp"
 
+#include "core/url.hpp"
 #include "jose/base64url.hpp"
 #include "jose/digest.hpp"
 
@@ -16,6 +17,13 @@ constexpr std::string_view purpose = "A2A push 1";
 
 // Ends each text but the last one; none of them can have it: URLs are checked, and JSON has no controls in strings.
 constexpr char separator = '\0';
+
+// In 16 characters.
+std::string digest_of(std::string_view text)
+{
+    constexpr std::size_t kept_bytes = 12;
+    return jose::base64url(std::string_view{jose::sha256(text)}.substr(0, kept_bytes));
+}
 
 std::array<std::string_view, 2> purpose_of(std::string_view agent) noexcept
 {
@@ -39,7 +47,8 @@ std::string push_addresses::new_proof() const
 std::string push_addresses::seal(std::string_view agent, const push_receiver& receiver) const
 {
     std::string plain = receiver.version == a2a::generation::v1 ? "1" : "0";
-    for (const auto* text : {&receiver.proof, &receiver.url, &receiver.token, &receiver.authentication}) {
+    for (const auto* text :
+         {&receiver.proof, &receiver.url, &receiver.token, &receiver.authentication, &receiver.owner}) {
         plain += *text;
         plain += separator;
     }
@@ -63,6 +72,7 @@ std::optional<push_receiver> push_addresses::open(std::string_view agent, std::s
         *text = rest.substr(0, end);
         rest.remove_prefix(end + 1);
     }
+    found.owner = rest.substr(0, rest.find(separator));  // none in an address that an earlier release has made
     return found;
 }
 
@@ -73,11 +83,25 @@ bool push_addresses::is_proof(const push_receiver& receiver, std::string_view sh
            CRYPTO_memcmp(shown.data(), proof.data(), proof.size()) == 0;
 }
 
-std::string push_lane(std::string_view agent, std::string_view url, std::string_view task)
+std::string push_owner(std::string_view provider, std::string_view id)
+{
+    std::string both{provider};
+    both.append(1, separator).append(id);
+    return digest_of(both);
+}
+
+std::string push_lane(std::string_view agent, const push_receiver& receiver, std::string_view task)
 {
     std::string all{agent};
-    all.append(1, separator).append(url).append(1, separator).append(task);
-    return jose::base64url(jose::sha256(all));
+    all.append(1, separator).append(receiver.url).append(1, separator).append(task);
+    return receiver.owner + '.' + digest_of(core::origin_of(receiver.url)) + '.' + jose::base64url(jose::sha256(all));
+}
+
+lane_names names_in(std::string_view lane) noexcept
+{
+    const auto owner = lane.find('.');
+    const auto hook = owner == std::string_view::npos ? owner : lane.find('.', owner + 1);
+    return hook == std::string_view::npos ? lane_names{} : lane_names{lane.substr(0, owner), lane.substr(0, hook)};
 }
 
 }  // namespace gateway::model

@@ -23,6 +23,7 @@ struct push_receiver {
     std::string authentication{};                    // raw JSON object; empty: none
     a2a::generation version = a2a::generation::v03;  // that the caller speaks
     std::string proof{};                             // what the agent shows besides the address, which logs may have
+    std::string owner{};  // push_owner() of who wants it; empty: a caller without a credential
 
     friend bool operator==(const push_receiver&, const push_receiver&) = default;
 };
@@ -34,7 +35,7 @@ public:
     // 128 random bits in base64url: a push_receiver::proof.
     std::string new_proof() const;
 
-    // Visible ASCII, at most 4/3 of the receiver's texts and 70 bytes.
+    // Visible ASCII, at most 4/3 of the receiver's texts and 72 bytes.
     std::string seal(std::string_view agent, const push_receiver& receiver) const;
 
     // Nothing: it was not sealed for this agent with one of the keys, or it was changed since.
@@ -51,11 +52,21 @@ private:
 struct push_delivery {
     std::string agent;
     std::string address;  // sealed
-    std::string lane;     // the same for the notifications of one task to one URL
+    std::string lane;     // push_lane()
     std::string body;
 };
 
-// The lane of a task's notifications to a URL.
-std::string push_lane(std::string_view agent, std::string_view url, std::string_view task);
+// Whose notifications they are, in 16 characters; the same in each process.
+std::string push_owner(std::string_view provider, std::string_view id);
+
+// The lane of a task's notifications to a URL: "<owner>.<hook>.<rest>". A hook is a server that notifications of one owner go to.
+std::string push_lane(std::string_view agent, const push_receiver& receiver, std::string_view task);
+
+// The same of a lane; empty: of nobody in particular, or another release has made it.
+struct lane_names {
+    std::string_view owner{};
+    std::string_view hook{};  // with the owner
+};
+lane_names names_in(std::string_view lane) noexcept;
 
 }  // namespace gateway::model

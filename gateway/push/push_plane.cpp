@@ -134,8 +134,9 @@ net::task<core::result<std::string>> push_plane::accept(model::push_delivery del
     kept.body = std::move(delivery.body);
     kept.received = store::whole_milliseconds(services_.clock());
     store::delivery_facts facts{0, kept.id, kept.agent, kept.lane, kept.body.size(), kept.received};
-    if (auto place = queue_.reserve(facts.agent, facts.size); !place) {
-        co_return std::move(place).error();
+    auto shares = queue_.reserve(facts);
+    if (!shares) {
+        co_return std::move(shares).error();
     }
     reserved_place place{queue_, under_way_, facts};
     auto keeping = services_.store.keep(std::move(kept));
@@ -146,7 +147,7 @@ net::task<core::result<std::string>> push_plane::accept(model::push_delivery del
     place.use();
     auto id = facts.id;
     facts.number = *number;
-    queue_.add(std::move(facts), services_.now());
+    queue_.add(std::move(facts), std::move(*shares), services_.now());
     co_return id;
 }
 
@@ -210,6 +211,7 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
         queue_.try_again(delivery.lane, services_.now() + pause);
         co_return;
     }
+    const bool answers = *verdict.end != push_end::exhausted && *verdict.end != push_end::expired;
     note(*verdict.end, verdict, delivery);
     auto dropping = services_.store.drop(delivery.number);
     const auto dropped = co_await std::move(dropping);
@@ -220,7 +222,7 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
             {{"agent", delivery.agent}, {"delivery", delivery.id}, {"detail", dropped.error().detail}}
         );
     }
-    queue_.finish(delivery.lane, services_.now());
+    queue_.finish(delivery.lane, services_.now(), answers);
 }
 
 // Whether it has been tried for long enough.

@@ -1,12 +1,15 @@
 // Which deliveries wait, and which is next. Deliveries of a lane go out one after the other in the order of their numbers;
-// lanes do not wait for one another. What is tried for the first time goes before what has failed, so that receivers that do not
-// answer hold up their own only. Bodies are not here but in the store. Pure: the time is a parameter.
+// lanes do not wait for one another. Hooks that have not failed go before those that have, so that receivers that do not
+// answer hold up their own only, and a principal has at most half of the places and of the attempts. Bodies are not here but in the
+// store. Pure: the time is a parameter.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/place_shares.hpp"
 #include "store/engine.hpp"
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -28,6 +31,10 @@ struct queue_limits {
 inline constexpr std::size_t most_under_way = 64;
 inline constexpr std::size_t most_under_way_of_agent = 16;
 
+// What a place is of its principal's shares: of the agent's places and of all, of the agent's bytes and of all. Empty of those that
+// are nobody's in particular.
+using queue_shares = std::array<core::place_share, 4>;
+
 class push_queue {
 public:
     explicit push_queue(const queue_limits& limits) noexcept
@@ -36,11 +43,11 @@ public:
     }
 
     // Takes a place for one more, until add() or give_up(). Fails with overloaded; the detail says which limit.
-    core::result<> reserve(const std::string& agent, std::uint64_t size);
+    core::result<queue_shares> reserve(const store::delivery_facts& delivery);
     void give_up(const std::string& agent, std::uint64_t size);
 
     // Whose place was reserved. It is due at once unless others of its lane wait.
-    void add(store::delivery_facts delivery, core::steady_time now);
+    void add(store::delivery_facts delivery, queue_shares shares, core::steady_time now);
 
     // One of an earlier process: counts, but is never refused.
     void restore(store::delivery_facts delivery, core::steady_time now);
@@ -52,8 +59,8 @@ public:
     // Of the one under way in this lane: how often it has failed before.
     std::uint64_t failures(const std::string& lane) const;
 
-    // The one under way has ended.
-    void finish(const std::string& lane, core::steady_time now);
+    // The one under way has ended; `well`: its hook has answered.
+    void finish(const std::string& lane, core::steady_time now, bool well = true);
 
     // The one under way has failed and is due again at `when`.
     void try_again(const std::string& lane, core::steady_time when);
@@ -63,28 +70,45 @@ public:
     std::optional<core::wall_time> oldest() const;
 
 private:
-    struct lane_state {
-        std::map<std::uint64_t, store::delivery_facts> waiting;  // never empty
-        std::uint64_t failures = 0;                              // of the first
-        bool under_way = false;
+    struct waiting_delivery {
+        store::delivery_facts facts;
+        queue_shares shares;
     };
-    // Lanes of which none is under way: whether the first has failed, when it is due, and the name.
+    struct lane_state {
+        std::map<std::uint64_t, waiting_delivery> waiting;  // never empty
+        std::uint64_t failures = 0;                         // of the first
+        bool under_way = false;
+        core::place_share of_agent;  // among the attempts of the first one's agent, and among all
+        core::place_share of_all;
+    };
+    // Lanes of which none is under way: whether the first or its hook has failed, when it is due, and the name.
     using due_lanes = std::set<std::tuple<bool, core::steady_time, std::string>>;
     struct agent_state {
         std::uint64_t places = 0;
         std::uint64_t bytes = 0;
         std::size_t under_way = 0;
-        due_lanes parked;  // were due while too many were under way; each that ends lets one go
+    };
+    struct hook_state {
+        std::size_t lanes = 0;
+        bool failed = false;  // at its last attempt
     };
     using lanes = std::map<std::string, lane_state, std::less<>>;
 
     void take_place(const std::string& agent, std::uint64_t size);
+    core::result<queue_shares> take_shares(const store::delivery_facts& delivery) const;
+    bool has_failed(std::string_view lane) const;
+    void note_hook(std::string_view lane, bool failed);
+    std::string obstacle(std::string_view name, lane_state& lane);
+    due_lanes::iterator let_go(std::string_view why, due_lanes::iterator place);
     void end_attempt(lanes::iterator lane);
 
     queue_limits limits_;
     lanes lanes_;
     due_lanes due_;  // that are not parked
     std::map<std::string, agent_state, std::less<>> agents_;
+    std::map<std::string, hook_state, std::less<>> hooks_;  // with a lane
+    // Were due while too many were under way, by whose: each that ends lets one go.
+    std::map<std::string, due_lanes, std::less<>> parked_;
     std::map<std::uint64_t, core::wall_time> received_;  // by number
     std::uint64_t places_ = 0;
     std::uint64_t bytes_ = 0;

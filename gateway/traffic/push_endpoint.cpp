@@ -83,7 +83,7 @@ net::routine<> push_endpoint::answer(request_context& request)
         co_await respond_error(request, std::move(failure));
         co_return;
     }
-    delivery.lane = model::push_lane(delivery.agent, receiver.url, found->task);
+    delivery.lane = model::push_lane(delivery.agent, receiver, found->task);
     delivery.body = *body;
     auto asked = control_.deliver(std::move(delivery));
     const auto here = request.caller.owner().get_executor();

@@ -45,7 +45,13 @@ net::routine<a2a::translation<push_call>> push_hook::mediate(request_context& re
     if (found->empty()) {
         co_return call;
     }
-    const push_mediation mediation{settings_, known_, call.caller};
+    const auto* const owner = request.principal();
+    const push_mediation mediation{
+        settings_,
+        known_,
+        call.caller,
+        owner == nullptr ? std::string{} : model::push_owner(owner->provider, owner->id)
+    };
     if (auto objection = mediation.objection(found->front())) {
         co_return std::move(*objection);
     }

@@ -95,6 +95,7 @@ std::string push_mediation::mediated(
         receiver.authentication = each.authentication;
         receiver.version = caller.version;
         receiver.proof = addresses.new_proof();
+        receiver.owner = owner;
         auto& by = with.emplace_back();
         by.at = each;
         by.url = '"' + model::public_address(known.public_base(), agent);

@@ -25,6 +25,7 @@ struct push_mediation {
     const config::settings& settings;
     const local_snapshot& known;
     a2a::dialect caller;
+    std::string owner;  // as model::push_receiver::owner
 
     // Why the caller's URL, token or authentication cannot be taken; nullopt: it can. `at` is where it stands.
     std::optional<a2a::refusal> objection(const a2a::placed_push_config& at) const;

@@ -69,11 +69,46 @@ TEST_CASE("a proof is another one each time, and only itself")
 TEST_CASE("a lane is of one agent, one URL and one task")
 {
     using gateway::model::push_lane;
-    CHECK(push_lane("a", "u", "1") == push_lane("a", "u", "1"));
-    CHECK(push_lane("a", "u", "1") != push_lane("a", "u", "2"));
-    CHECK(push_lane("a", "u", "1") != push_lane("a", "v", "1"));
-    CHECK(push_lane("a", "u", "1") != push_lane("b", "u", "1"));
-    CHECK(push_lane("a", "bc", "") != push_lane("a", "b", "c"));
+    const push_receiver to{.url = "http://u/"};
+    CHECK(push_lane("a", to, "1") == push_lane("a", to, "1"));
+    CHECK(push_lane("a", to, "1") != push_lane("a", to, "2"));
+    CHECK(push_lane("a", to, "1") != push_lane("a", {.url = "http://v/"}, "1"));
+    CHECK(push_lane("a", to, "1") != push_lane("b", to, "1"));
+    CHECK(push_lane("a", {.url = "http://bc/"}, "") != push_lane("a", {.url = "http://b/"}, "c"));
+}
+
+TEST_CASE("A lane names its owner and its hook, which is one server to one owner")
+{
+    using gateway::model::names_in;
+    using gateway::model::push_lane;
+    using gateway::model::push_owner;
+    const auto one = push_owner("keys", "one");
+    CHECK(one.size() == 16);
+    CHECK(one != push_owner("keyso", "ne"));
+    const auto lane = push_lane("a", {.url = "http://u/x", .owner = one}, "1");
+    CHECK(names_in(lane).owner == one);
+    const auto hook = std::string{names_in(lane).hook};
+    CHECK(names_in(push_lane("b", {.url = "http://u:80/y", .owner = one}, "2")).hook == hook);
+    CHECK(names_in(push_lane("a", {.url = "http://u:81/x", .owner = one}, "1")).hook != hook);
+    CHECK(names_in(push_lane("a", {.url = "http://u/x", .owner = push_owner("keys", "two")}, "1")).hook != hook);
+    const auto nobodys = push_lane("a", {.url = "http://u/x"}, "1");
+    CHECK(names_in(nobodys).owner.empty());
+    CHECK(names_in(nobodys).hook == names_in(push_lane("a", {.url = "http://u/y"}, "2")).hook);
+    // Of an earlier release.
+    CHECK(names_in("HrnDUpxN5mWsvpPCTgxQZQ").owner.empty());
+    CHECK(names_in("HrnDUpxN5mWsvpPCTgxQZQ").hook.empty());
+}
+
+TEST_CASE("An address says whose it is, and one that an earlier release has sealed is nobody's")
+{
+    const std::vector<core::secret> keys{core::secret{std::string(jose::sealing_key_bytes, 'a')}};
+    const push_addresses addresses{jose::text_sealer{keys}};
+    const push_receiver owned{.url = "http://h/", .proof = "p", .owner = gateway::model::push_owner("keys", "one")};
+    CHECK(addresses.open("a", addresses.seal("a", owned)) == owned);
+    using namespace std::string_view_literals;
+    const auto purpose = std::array<std::string_view, 2>{"A2A push 1", "a"};
+    const auto old = jose::text_sealer{keys}.seal_long("0p\0http://h/\0\0\0"sv, purpose);
+    CHECK(addresses.open("a", old) == push_receiver{.url = "http://h/", .proof = "p"});
 }
 
 TEST_SUITE_END();

@@ -1,10 +1,14 @@
+// over 400 lines: the cases share what makes a delivery.
 #include "gateway/push/push_queue.hpp"
 
 #include <doctest/doctest.h>
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 TEST_SUITE_BEGIN("gateway/push_queue");
 
@@ -22,8 +26,15 @@ store::delivery_facts delivery(std::uint64_t number, std::string lane, std::stri
 
 void put(push_queue& queue, const store::delivery_facts& each, core::steady_time now = start)
 {
-    REQUIRE(queue.reserve(each.agent, each.size).has_value());
-    queue.add(each, now);
+    auto place = queue.reserve(each);
+    REQUIRE(place.has_value());
+    queue.add(each, std::move(*place), now);
+}
+
+// A lane of this task, as model::push_lane() makes it.
+std::string lane_of(const std::string& owner, const std::string& hook, std::uint64_t task)
+{
+    return owner + '.' + hook + '.' + std::to_string(task);
 }
 
 std::uint64_t next_number(push_queue& queue, core::steady_time now = start)
@@ -34,7 +45,9 @@ std::uint64_t next_number(push_queue& queue, core::steady_time now = start)
 
 std::string over(push_queue& queue, const std::string& agent, std::uint64_t size)
 {
-    const auto place = queue.reserve(agent, size);
+    auto one = delivery(0, "", agent);
+    one.size = size;
+    const auto place = queue.reserve(one);
     return place ? "" : place.error().detail;
 }
 
@@ -190,6 +203,178 @@ TEST_CASE("what is tried for the first time goes before what has failed, however
     CHECK(next_number(queue, start + 1h) == 2);
     queue.finish("y", start + 1h);
     CHECK(next_number(queue, start + 1h) == 3);
+}
+
+TEST_CASE("A principal holds at most half of an agent's places, and half of all")
+{
+    push_queue queue{{8, 6, 1 << 20}};
+    std::uint64_t number = 0;
+    const auto why = [&](const std::string& owner, const std::string& agent) {
+        ++number;
+        const auto one = delivery(number, lane_of(owner, "h", number), agent);
+        auto place = queue.reserve(one);
+        if (!place) {
+            return place.error().detail;
+        }
+        queue.add(one, std::move(*place), start);
+        return std::string{};
+    };
+    for (int i = 0; i < 3; ++i) {
+        CHECK(why("one", "a") == "");
+    }
+    CHECK(why("one", "a") == "the principal has half of limits.push_queue_agent");
+    CHECK(why("two", "a") == "");
+    CHECK(why("one", "b") == "");
+    CHECK(why("one", "b") == "the principal has half of limits.push_queue");
+    CHECK(why("", "b") == "");
+    CHECK(why("", "b") == "");
+    while (const auto next = queue.next(start)) {
+        if (next->lane.starts_with("one.")) {
+            queue.finish(next->lane, start);
+            break;
+        }
+    }
+    CHECK(why("one", "b") == "");
+}
+
+TEST_CASE("A place that is given up, and one of an earlier process, counts for its principal until it ends")
+{
+    push_queue queue{{8, 4, 1 << 20}};
+    const auto one = delivery(1, lane_of("one", "h", 1));
+    const auto other = delivery(2, lane_of("one", "h", 2));
+    {
+        const auto first = queue.reserve(one);
+        const auto second = queue.reserve(other);
+        CHECK(second.has_value());
+        CHECK_FALSE(queue.reserve(other).has_value());
+    }
+    queue.give_up("a", 10);
+    queue.give_up("a", 10);
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        queue.restore(delivery(i, lane_of("one", "h", i)), start);
+    }
+    CHECK_FALSE(queue.reserve(other).has_value());
+    for (int i = 0; i < 3; ++i) {
+        const auto next = queue.next(start);
+        REQUIRE(next.has_value());
+        queue.finish(next->lane, start);
+    }
+    CHECK(queue.size() == 0);
+    CHECK(queue.reserve(other).has_value());
+    queue.give_up("a", 10);
+}
+
+TEST_CASE("A principal holds at most half of the bytes of an agent, and one delivery of any size")
+{
+    push_queue queue{{100, 100, 400 * 1024}};
+    const auto why = [&](const std::string& owner, std::uint64_t size, const std::string& agent) {
+        auto one = delivery(1, lane_of(owner, "h", 1), agent);
+        one.size = size;
+        auto place = queue.reserve(one);
+        if (place) {
+            static std::uint64_t number = 0;
+            one.number = ++number;
+            queue.add(one, std::move(*place), start);
+            return std::string{};
+        }
+        return place.error().detail;
+    };
+    CHECK(why("one", 99 * 1024, "a") == "");
+    CHECK(why("one", 2048, "a") == "the principal has half of an agent's limits.push_queue_bytes");
+    CHECK(why("two", 99 * 1024, "a") == "");
+    CHECK(why("one", 150 * 1024, "b") == "the principal has half of limits.push_queue_bytes");
+    CHECK(why("three", 150 * 1024, "b") == "");
+}
+
+TEST_CASE("A principal has at most half of an agent's attempts, and half of all, and a stranger's first is next")
+{
+    push_queue queue{{10'000, 1000, 10'000'000}};
+    std::uint64_t number = 0;
+    for (const std::string agent : {"a", "b", "c", "d", "e"}) {
+        for (int i = 0; i < 40; ++i) {
+            ++number;
+            put(queue, delivery(number, lane_of("one", "h" + std::to_string(number), number), agent));
+        }
+    }
+    std::map<std::string, std::size_t> begun;
+    std::vector<std::string> lanes;
+    while (const auto next = queue.next(start)) {
+        ++begun[next->agent];
+        lanes.push_back(next->lane);
+    }
+    CHECK(lanes.size() == gateway::push::most_under_way / 2);
+    for (const auto& [agent, count] : begun) {
+        CHECK(count <= gateway::push::most_under_way_of_agent / 2);
+    }
+    ++number;
+    put(queue, delivery(number, lane_of("two", "h", number), "a"));
+    CHECK(next_number(queue) == number);
+    // Each that ends lets exactly one go on, until all have gone.
+    std::size_t ended = 0;
+    while (!lanes.empty()) {
+        queue.finish(lanes.back(), start);
+        lanes.pop_back();
+        ++ended;
+        while (const auto next = queue.next(start)) {
+            lanes.push_back(next->lane);
+        }
+        CHECK(lanes.size() <= gateway::push::most_under_way / 2);
+    }
+    CHECK(ended == 200);
+}
+
+TEST_CASE("An agent's attempt that is free goes to whoever may have it, past those of a principal that may not")
+{
+    push_queue queue{{10'000, 1000, 10'000'000}};
+    std::uint64_t number = 0;
+    const auto add = [&](const std::string& owner, int count) {
+        for (int i = 0; i < count; ++i) {
+            ++number;
+            put(queue, delivery(number, lane_of(owner, "h", number)), start - 1h + number * 1ms);
+        }
+    };
+    add("one", 6);
+    add("two", 8);
+    add("three", 2);
+    std::vector<store::delivery_facts> under_way;
+    while (auto next = queue.next(start)) {
+        under_way.push_back(std::move(*next));
+    }
+    REQUIRE(under_way.size() == gateway::push::most_under_way_of_agent);
+    add("one", 100);
+    add("four", 1);
+    CHECK(next_number(queue) == 0);
+    for (int i = 0; i < 2; ++i) {
+        queue.finish(under_way[static_cast<std::size_t>(14 + i)].lane, start);
+        CHECK(next_number(queue) != 0);
+    }
+    queue.finish(under_way[8].lane, start);
+    CHECK(next_number(queue) == number);
+}
+
+TEST_CASE("A hook that has failed waits after hooks that have not, with all its tasks, until it answers")
+{
+    push_queue queue{{1000, 1000, 100'000}};
+    for (std::uint64_t i = 1; i <= 3; ++i) {
+        put(queue, delivery(i, lane_of("one", "bad", i)));
+    }
+    CHECK(next_number(queue) == 1);
+    queue.try_again(lane_of("one", "bad", 1), start + 1s);
+    put(queue, delivery(4, lane_of("one", "bad", 4)), start + 1ms);
+    put(queue, delivery(5, lane_of("one", "good", 5)), start + 2ms);
+    put(queue, delivery(6, lane_of("two", "bad", 6)), start + 3ms);
+    const auto later = start + 1h;
+    CHECK(next_number(queue, later) == 5);
+    CHECK(next_number(queue, later) == 6);
+    CHECK(next_number(queue, later) == 2);
+    queue.finish(lane_of("one", "bad", 2), later);
+    put(queue, delivery(7, lane_of("one", "bad", 7)), later);
+    CHECK(next_number(queue, later) == 7);
+    CHECK(next_number(queue, later) == 3);
+    queue.finish(lane_of("one", "bad", 3), later, /*well=*/false);
+    put(queue, delivery(8, lane_of("one", "bad", 8)), later);
+    put(queue, delivery(9, lane_of("one", "good", 9)), later);
+    CHECK(next_number(queue, later) == 9);
 }
 
 TEST_CASE("those that an agent has too many of go in their order as others of it end")

@@ -185,7 +185,7 @@ struct push_rig {
         gateway::model::push_delivery delivery;
         delivery.agent = "a";
         delivery.address = addresses->seal("a", wanted);
-        delivery.lane = gateway::model::push_lane("a", wanted.url, task);
+        delivery.lane = gateway::model::push_lane("a", wanted, task);
         delivery.body = body;
         return accept(std::move(delivery));
     }

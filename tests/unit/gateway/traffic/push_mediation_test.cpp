@@ -31,7 +31,7 @@ struct rig {
         const auto found = a2a::find_requested_push(new_rpc, a2a::operation::create_push, config);
         REQUIRE(found.has_value());
         REQUIRE(found->size() == 1);
-        const auto why = push_mediation{settings, known, new_rpc}.objection(found->front());
+        const auto why = push_mediation{settings, known, new_rpc, {}}.objection(found->front());
         return why ? why->member + ": " + std::string{why->why} : "";
     }
 
@@ -147,7 +147,7 @@ TEST_CASE("the agent gets an address of the gateway's and a proof, and nothing o
         R"({"id":"c","url":"https://caller.test/hook","token":"t","authentication":{"scheme":"S","credentials":"C"}})";
     const auto found = a2a::find_requested_push(new_rpc, a2a::operation::create_push, body);
     REQUIRE(found.has_value());
-    const auto text = push_mediation{x.settings, x.known, new_rpc}.mediated(body, "words", *found);
+    const auto text = push_mediation{x.settings, x.known, new_rpc, {}}.mediated(body, "words", *found);
     CHECK(text.find("caller.test") == std::string::npos);
     CHECK(text.starts_with(R"({"id":"c","url":"https://gw.test/agents/words/push/)"));
     const auto again = a2a::find_requested_push(new_rpc, a2a::operation::create_push, text);
