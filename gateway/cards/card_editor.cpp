@@ -8,6 +8,7 @@
 #include "a2a/card/card_skills.hpp"
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"
+#include "core/place_shares.hpp"
 #include "gateway/cards/card_addresses.hpp"
 #include "gateway/cards/managed_card.hpp"
 #include "gateway/model/agent_record.hpp"
@@ -356,8 +357,11 @@ net::task<core::result<model::edited_answer>> card_editor::edit(model::answered_
 net::task<core::result<std::string>> card_editor::extend(model::extended_request asked)
 {
     const auto& record = asked.agent->record;
-    if (turns_.waiting(record.id) >= most_extended) {
-        co_return core::gateway_error(errc::overloaded, "extended cards");
+    const auto whose = asked.caller == nullptr ? 0 : core::mark_of_principal(asked.caller->provider, asked.caller->id);
+    const auto places = core::place_shares::of_object(this, record.id);
+    const auto share = core::all_shares().take(places, whose, core::half_of(most_extended));
+    if (!share || turns_.waiting(record.id) >= most_extended) {
+        co_return core::gateway_error(errc::overloaded, "extended cards, of all or of this principal");
     }
     co_await turns_.next(record.id);
     if (stopped_) {

@@ -10,6 +10,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <string>
@@ -174,6 +175,31 @@ TEST_CASE("Of one agent so many extended cards wait, and one more is refused")
             refused += each.has_error() && each.error().code == errc::overloaded ? 1 : 0;
         }
         CHECK(refused == (count > card_editor::most_extended ? 1 : 0));
+    }
+}
+
+TEST_CASE("A principal has at most half of the extended cards of an agent that wait, and another one's is made")
+{
+    rig x;
+    const auto of = [&](const std::string& id) {
+        auto asked = x.request();
+        core::principal caller;
+        caller.provider = "keys";
+        caller.id = id;
+        asked.caller = std::make_shared<const core::principal>(std::move(caller));
+        return asked;
+    };
+    std::vector<extended_request> all;
+    for (std::size_t i = 0; i < card_editor::most_extended; ++i) {
+        all.push_back(of("one"));
+    }
+    all.push_back(of("two"));
+    for (int again = 0; again < 2; ++again) {
+        auto answers = x.ask(all);
+        CHECK(answers.back().has_value());
+        answers.pop_back();
+        const auto made = std::ranges::count_if(answers, [](const auto& each) { return each.has_value(); });
+        CHECK(made == card_editor::most_extended / 2);
     }
 }
 
