@@ -16,9 +16,22 @@
 namespace a2a {
 namespace {
 
-enum class member : std::uint8_t { other, id, task_id, context_id, message, references, resource, config };
+enum class member : std::uint8_t {
+    other,
+    id,
+    task_id,
+    context_id,
+    message,
+    request,
+    references,
+    resource,
+    config,
+    configuration,
+    push,
+    task_push,
+};
 
-constexpr std::size_t longest_name = std::string_view{"referencetaskids"}.size();
+constexpr std::size_t longest_name = std::string_view{"taskpushnotificationconfig"}.size();
 
 // In lower case and without underscores, with the two letters beyond ASCII that readers which ignore case take for ours:
 // U+017F is an s, U+212A a k.
@@ -56,14 +69,26 @@ member member_named(std::string_view name)
     if (plain == "contextid") {
         return member::context_id;
     }
-    if (plain == "message" || plain == "request") {  // the name in the protocol buffers of 0.3
+    if (plain == "message") {
         return member::message;
+    }
+    if (plain == "request") {  // the message, in the protocol buffers of 0.3
+        return member::request;
     }
     if (plain == "name" || plain == "parent") {
         return member::resource;
     }
     if (plain == "config") {
         return member::config;
+    }
+    if (plain == "configuration") {
+        return member::configuration;
+    }
+    if (plain == "pushnotificationconfig") {
+        return member::push;
+    }
+    if (plain == "taskpushnotificationconfig") {
+        return member::task_push;
     }
     return plain == "referencetaskids" ? member::references : member::other;
 }
@@ -73,15 +98,13 @@ member member_of(std::string_view raw_name, bool escaped)
     return escaped ? member_named(core::unescape_json(raw_name)) : member_named(raw_name);
 }
 
-// A number counts as its digits, which lenient readers make of it.
 bool visit(std::string_view raw, const name_visitor& each, named what = named::task)
 {
     if (is_string(raw)) {
         std::string room;
         return each(what, text_of(raw, room));
     }
-    const bool number = raw.starts_with('-') || (!raw.empty() && core::is_digit(raw.front()));
-    return !number || each(what, raw);
+    return raw == "null" || each(named::unclear, {});
 }
 
 bool visit_all(std::string_view raw, const name_visitor& each)
@@ -99,23 +122,52 @@ bool visit_all(std::string_view raw, const name_visitor& each)
     return true;
 }
 
-// The members of an object of a text that is JSON.
 template <class Each>
-bool each_member(std::string_view raw, Each&& each)
+bool each_member_of(std::string_view object, const name_visitor& to, Each& each)
 {
-    if (!is_object(raw)) {
+    core::json_cursor<core::wide_bytes> cursor{object, core::json_cursor<core::wide_bytes>::deepest};
+    std::uint32_t seen = 0;
+    return cursor.object([&](std::string_view name, bool escaped, std::string_view value) {
+        const auto what = member_of(name, escaped);
+        const bool may_repeat = what == member::other || what == member::resource;
+        const auto bit = may_repeat ? 0U : 1U << static_cast<unsigned>(what);
+        const bool twice = (seen & bit) != 0;
+        seen |= bit;
+        return (!twice || to(named::unclear, {})) && each(what, value);
+    });
+}
+
+// The members of an object of a text that is JSON, or of each object in an array.
+template <class Each>
+bool each_member(std::string_view raw, const name_visitor& to, Each&& each)
+{
+    if (is_object(raw)) {
+        return each_member_of(raw, to, each);
+    }
+    if (!is_array(raw)) {
         return true;
     }
-    core::json_cursor<core::wide_bytes> cursor{raw, core::json_cursor<core::wide_bytes>::deepest};
-    return cursor.object([&each](std::string_view name, bool escaped, std::string_view value) {
-        return each(member_of(name, escaped), value);
-    });
+    array_walker at{raw};
+    std::string_view element;
+    while (at.next(element)) {
+        const bool goes_on =
+            is_object(element) ? each_member_of(element, to, each) : !is_array(element) || to(named::unclear, {});
+        if (!goes_on) {
+            return false;
+        }
+    }
+    return true;
 }
 
 // A name of the protocol buffers of 0.3, such as `tasks/t/pushNotificationConfigs/c`; others name no task.
 bool visit_resource(std::string_view raw, const name_visitor& each)
 {
     constexpr std::string_view tasks = "tasks/";
+    if (is_array(raw)) {
+        // Nothing of A2A has such a name, but some readers make a text of it.
+        const bool plain = raw.find(tasks) == std::string_view::npos && raw.find('\\') == std::string_view::npos;
+        return plain || each(named::unclear, {});
+    }
     if (!is_string(raw)) {
         return true;
     }
@@ -130,7 +182,7 @@ bool visit_resource(std::string_view raw, const name_visitor& each)
 
 bool visit_config(std::string_view raw, const name_visitor& each)
 {
-    return each_member(raw, [&each](member what, std::string_view value) {
+    return each_member(raw, each, [&each](member what, std::string_view value) {
         if (what == member::task_id) {
             return visit(value, each);
         }
@@ -138,19 +190,31 @@ bool visit_config(std::string_view raw, const name_visitor& each)
     });
 }
 
+// That of a message.
+bool visit_configuration(std::string_view raw, const name_visitor& each)
+{
+    return each_member(raw, each, [&each](member what, std::string_view value) {
+        return (what != member::push && what != member::task_push) || visit_config(value, each);
+    });
+}
+
 bool visit_message(std::string_view raw, const name_visitor& each)
 {
     std::string_view references;
-    const bool done = each_member(raw, [&](member what, std::string_view value) {
+    const bool done = each_member(raw, each, [&](member what, std::string_view value) {
         if (what == member::task_id) {
             return visit(value, each);
         }
         if (what == member::context_id) {
             return visit(value, each, named::context);
         }
-        return what != member::references || visit_all(std::exchange(references, value), each);
+        if (what != member::references) {
+            return true;
+        }
+        const auto before = std::exchange(references, value);
+        return before.empty() || visit_all(before, each);
     });
-    return done && visit_all(references, each);
+    return done && (references.empty() || visit_all(references, each));
 }
 
 // What a letter at the end of a name is to ends_as_such(): itself in lower case, `other`, or nothing that counts.
@@ -209,7 +273,11 @@ bool may_name(std::string_view text, std::size_t end, bool escapes)
         case member::resource:
             return true;
         case member::message:  // names none but by a member of its own
+        case member::request:
         case member::config:
+        case member::configuration:
+        case member::push:
+        case member::task_push:
         case member::other:
             return false;
     }
@@ -228,20 +296,29 @@ bool may_name_any(std::string_view params)
 
 bool each_named(std::string_view params, const name_visitor& each)
 {
-    return !may_name_any(params) || each_member(params, [&each](member what, std::string_view value) {
-        if (what == member::id || what == member::task_id) {
-            return visit(value, each);
+    return !may_name_any(params) || each_member(params, each, [&each](member what, std::string_view value) {
+        switch (what) {
+            case member::id:
+            case member::task_id:
+                return visit(value, each);
+            case member::context_id:
+                return visit(value, each, named::context);
+            case member::resource:
+                return visit_resource(value, each);
+            case member::config:
+            case member::push:
+            case member::task_push:
+                return visit_config(value, each);
+            case member::configuration:
+                return visit_configuration(value, each);
+            case member::message:
+            case member::request:
+                return visit_message(value, each);
+            case member::references:
+            case member::other:
+                break;
         }
-        if (what == member::context_id) {
-            return visit(value, each, named::context);
-        }
-        if (what == member::resource) {
-            return visit_resource(value, each);
-        }
-        if (what == member::config) {
-            return visit_config(value, each);
-        }
-        return what != member::message || visit_message(value, each);
+        return true;
     });
 }
 

@@ -9,14 +9,17 @@
 
 namespace a2a {
 
-enum class named : std::uint8_t { task, context };
+// `unclear`: readers do not agree on the name. It is not a text (some make one of `["t"]`, or of `1.0`), or it stands twice in one
+// object, or in nested arrays.
+enum class named : std::uint8_t { task, context, unclear };
 
-// True: go on. `id` is unescaped and holds until it returns.
+// True: go on. `id` is unescaped and holds until it returns; of what is unclear it is empty.
 using name_visitor = std::function<bool(named what, std::string_view id)>;
 
 // Calls `each` with every `id`, `taskId` and `contextId` of the parameters, and with every `taskId`, `contextId` and element of
 // `referenceTaskIds` of the message in them, these last, and with the task of every resource name (`name`, `parent`) of the parameters
-// and of the `config` in them, which has a `taskId` too; an id may be of something else, such as a push configuration. `params`: a
+// and of the push configurations in them, which have a `taskId` too; an id may be of something else, such as a push configuration. An
+// array counts as each of its objects, which some readers take for it. `null` is absent. `params`: a
 // JSON value that has passed a scan (core/json/jsonrpc_scan.hpp), from its first byte on, or empty. False: `each` said so, and was not
 // called again.
 bool each_named(std::string_view params, const name_visitor& each);

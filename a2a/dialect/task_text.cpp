@@ -65,7 +65,7 @@ void task_text::read_one(char c, task_sink& to)
         return;
     }
     if (mode_ == mode::value) {
-        begin_value(c);
+        begin_value(c, to);
     } else if (mode_ == mode::colon) {
         mode_ = c == ':' ? mode::value : mode::done;
         if (c == ':' && wants_ == want::artifact) {
@@ -82,7 +82,7 @@ void task_text::read_one(char c, task_sink& to)
     }
 }
 
-void task_text::begin_value(char c)
+void task_text::begin_value(char c, task_sink& to)
 {
     if (wants_ == want::document) {
         if (c == '{') {
@@ -91,6 +91,9 @@ void task_text::begin_value(char c)
             mode_ = mode::done;
         }
         return;
+    }
+    if ((wants_ == want::wrapped && c == '{') || (wants_ == want::result && c != 'n')) {
+        to.on_result();
     }
     if (c == '"') {
         begin_text();
@@ -257,16 +260,14 @@ task_text::want task_text::wanted_at(std::string_view name) const noexcept
     if (name == "contextId") {
         return want::context;
     }
-    if (name == "status") {
-        return want::status;
-    }
-    if (name == "artifact") {
-        return want::artifact;
+    if (name == "status" || name == "artifact") {
+        return name == "status" ? want::status : want::artifact;
     }
     if (in_ == object::outer && name == "result") {
         return want::result;
     }
-    const bool wrapper = name == "task" || name == "statusUpdate" || name == "artifactUpdate";
+    const bool message = name == "message" || name == "msg";
+    const bool wrapper = message || name == "task" || name == "statusUpdate" || name == "artifactUpdate";
     return wrapper && in_ != object::task ? want::wrapped : want::nothing;
 }
 

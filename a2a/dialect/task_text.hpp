@@ -21,6 +21,9 @@ public:
     // Of a task, an update or a message; behind the state only if the reader goes on for it. The same.
     virtual void on_context(std::string_view id) { static_cast<void>(id); }
 
+    // The text is no error: it has a result, or the wrapper of a task, an update or a message. Before the others.
+    virtual void on_result() {}
+
 protected:
     ~task_sink() = default;
 };
@@ -85,7 +88,7 @@ private:
     const char* skip_nested(const char* at, const char* end);
     const char* read_bare(const char* at, const char* end, task_sink& to);
     void read_one(char c, task_sink& to);
-    void begin_value(char c);
+    void begin_value(char c, task_sink& to);
     void begin_text();
     void end_text(task_sink& to);
     void enter(object what) noexcept;

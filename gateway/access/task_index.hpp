@@ -9,13 +9,10 @@
 #include "core/clock.hpp"
 #include "core/keyed_hash.hpp"
 #include "core/secret.hpp"
+#include "gateway/access/task_table.hpp"
 
-#include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -36,7 +33,7 @@ public:
 
     // A principal, or anybody.
     using owner = std::uint64_t;
-    static constexpr owner anybody = 0;
+    static constexpr owner anybody = task_table::anybody;
 
     // Null: the callers without a credential, which are one principal.
     owner owner_of(const core::principal* caller) const noexcept;
@@ -46,13 +43,17 @@ public:
         std::uint8_t interface = 0;  // where the task lives, as model::task_home; 0: it is not known
     };
 
+    struct context_facts {
+        std::uint64_t name = 0;  // for hold_context() and the others
+        owner whose = anybody;   // also if the context is only held
+    };
+
     // Nothing: it is not known, or not any more. A task that is asked for is kept longer.
     std::optional<facts> find(std::string_view agent, std::string_view task, core::steady_time now) noexcept;
-    std::optional<owner> find_context(std::string_view agent, std::string_view context, core::steady_time now) noexcept;
+    context_facts find_context(std::string_view agent, std::string_view context, core::steady_time now) noexcept;
 
     // An answer has shown the task. One that is known stays whose it is, unless it is anybody's; one that is not is from now on
-    // as `of` says. In the place of one that was not seen for longest, among those of the principal that has most in its row: many
-    // tasks of one principal make others forgotten last. Returns whether the state is another one than when it was shown before.
+    // as `of` says, if task_table::put() has a place for it. Returns whether the state is another one than when it was shown before.
     bool note(
         std::string_view agent,
         std::string_view task,
@@ -61,17 +62,17 @@ public:
         core::steady_time now
     ) noexcept;
 
-    // A call or an answer of this owner's has the context.
+    // An answer of this owner's has shown the context, or has been a success that a message in this context got.
     void note_context(std::string_view agent, std::string_view context, owner whose, core::steady_time now) noexcept;
+    void claim_context(std::uint64_t name, owner whose, core::steady_time now) noexcept;
+
+    // From when a message goes to its agent until its answer is known, a context that is nobody's is kept for its principal, if a place is
+    // free. False: it is another principal's. release_context() frees the place if nothing has claimed the context.
+    bool hold_context(std::uint64_t name, owner whose, core::steady_time now) noexcept;
+    void release_context(std::uint64_t name, owner whose) noexcept;
 
     // A task as it is kept elsewhere.
-    struct entry {
-        std::uint64_t name = 0;
-        std::uint64_t word = 0;
-        core::duration age{};  // since it was seen last
-
-        friend bool operator==(const entry&, const entry&) = default;
-    };
+    using entry = task_table::entry;
 
     // Those of principals, and those of which it is known where they live, that were new, or seen again after a while, since they were taken last: about `most`, the others next time.
     // One thread.
@@ -86,25 +87,9 @@ public:
     // The same while calls go on: what is known of the task already stays.
     void learn(const entry& kept, core::steady_time now) noexcept;
 
-    static constexpr std::size_t row = 8;  // one task is in one row
+    static constexpr std::size_t row = task_table::row;
 
 private:
-    // Accessed as atomics. Pages of the table are not touched before tasks come.
-    struct place_row {
-        std::array<std::uint64_t, row> names;  // 0: of none, 1: being written
-        std::array<std::uint64_t, row> words;  // owner, state and interface
-        std::array<std::int64_t, row> seen;    // nanoseconds of the steady clock
-    };
-    struct freed {
-        void operator()(place_row* rows) const noexcept { std::free(rows); }
-    };
-
-    struct found_place {
-        std::size_t at = row;  // `row`: not there
-        std::uint64_t word = 0;
-        std::int64_t seen = 0;
-    };
-
     std::uint64_t name_of(std::string_view agent, std::string_view task) const noexcept;
     std::uint64_t name_of_context(std::string_view agent, std::string_view context) const noexcept;
     std::optional<facts> find_named(std::uint64_t name, core::steady_time now) noexcept;
@@ -114,19 +99,10 @@ private:
         std::optional<a2a::task_state> state,
         core::steady_time now
     ) noexcept;
-    std::size_t row_of(std::uint64_t name) const noexcept;
-    static found_place look(place_row& in, std::uint64_t name) noexcept;
-    void put(std::size_t number, std::uint64_t name, std::uint64_t word, std::int64_t seen, std::int64_t now) noexcept;
-    std::size_t least_wanted(place_row& in, std::int64_t now) const noexcept;
-    void touch(std::size_t number, const found_place& found, std::int64_t now) noexcept;
-    void mark(std::size_t number) noexcept;
-    void take_row(place_row& in, std::int64_t now, std::vector<entry>& out) const;
 
     core::keyed_hash hash_;
     std::int64_t keep_;
-    std::size_t count_;
-    std::unique_ptr<place_row[], freed> rows_;
-    std::vector<std::atomic<std::uint64_t>> changed_;  // a bit for each row
+    task_table table_;
 };
 
 }  // namespace gateway::access

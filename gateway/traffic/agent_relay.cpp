@@ -258,6 +258,12 @@ net::routine<> agent_relay::wait_for_place(request_context& request)
 net::routine<> agent_relay::send(request_context& request)
 {
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    const held_context context{call.tasks, request.caller.owner().now()};
+    if (!context.holds()) {
+        request.named.hidden_context = true;
+        co_await respond_named(request, request.named);
+        co_return;
+    }
     call.place = &request.place;
     const relay_settings settings{
         .timeouts = settings_.timeouts,

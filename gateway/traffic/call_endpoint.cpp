@@ -157,8 +157,8 @@ net::routine<> call_endpoint::look(request_context& request)
     if (body->size() <= read_at_once) {
         request.named = task_guard{request, control_.tasks()}.look(scanned.call.params, a2a::operation_of(method));
     }
-    if (request.named.hidden()) {
-        co_await respond_hidden(request, request.named);
+    if (request.named.refused()) {
+        co_await respond_named(request, request.named);
         co_return;
     }
     if (request.agent->awaits_card) {

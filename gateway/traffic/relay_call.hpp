@@ -100,6 +100,7 @@ struct task_terms {
     std::uint8_t interface = 0;               // as task_index::facts::interface
     bool owned = false;                       // if they are new, they are the caller's; else anybody's
     const core::principal* caller = nullptr;  // outlives the relay; null: the callers without a credential
+    std::uint64_t context = 0;  // of the message, which an answer that is no error makes the caller's; 0: none
 
     // The answer must come so that it can be read: a caller's tasks are kept from others.
     bool must_read() const noexcept { return index != nullptr && owned; }

@@ -19,6 +19,7 @@
 #include "gateway/traffic/router.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -43,9 +44,11 @@ struct agent_origin {
 struct named_facts {
     bool hidden_task = false;  // it names one of another principal
     bool hidden_context = false;
+    bool unclear = false;       // it names one in a way that readers do not agree on
     model::task_home home = 0;  // where its task lives; 0: it is not known
+    std::uint64_t context = 0;  // that a message names, as task_index::context_facts::name; 0: none
 
-    bool hidden() const noexcept { return hidden_task || hidden_context; }
+    bool refused() const noexcept { return hidden_task || hidden_context || unclear; }
 };
 
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.

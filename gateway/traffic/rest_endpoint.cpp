@@ -38,16 +38,17 @@ seen_body see(std::string_view body, const task_guard& guard, a2a::operation wha
     return {json, json ? guard.look(body, what) : named_facts{}};
 }
 
-// Some readers take members of a request from the query, whatever the path says (google.api.http): no value of it may be such a task.
-void look_at_query(std::string_view query, const task_guard& guard, named_facts& in)
+// Some readers take members of a request from the query, whatever the path says (google.api.http): no value of it may be such a task
+// or context.
+void look_at_query(std::string_view query, const task_guard& guard, a2a::operation what, named_facts& in)
 {
     query.remove_prefix(query.starts_with('?') ? 1 : 0);
-    while (!query.empty() && !in.hidden()) {
+    while (!query.empty() && !in.refused()) {
         const auto end = std::min(query.find('&'), query.size());
         const auto each = query.substr(0, end);
         const auto value = each.find('=');
         if (value != std::string_view::npos) {
-            guard.note_task(core::decoded(each.substr(value + 1)), in);
+            guard.note_value(core::decoded(each.substr(value + 1)), what, in);
         }
         query.remove_prefix(std::min(end + 1, query.size()));
     }
@@ -241,12 +242,12 @@ net::routine<bool> rest_endpoint::refuse_body(request_context& request, const wa
     auto& named = request.named;
     named = seen.named;
     named.home = 0;  // the path decides where the call goes
-    if (!named.hidden() && guard.note_task(asked.target.task_id, named)) {
-        look_at_query(asked.query, guard, named);
+    if (!named.refused() && guard.note_task(asked.target.task_id, named)) {
+        look_at_query(asked.query, guard, what, named);
     }
     named.home = named.home == 0 ? seen.named.home : named.home;
-    if (named.hidden()) {
-        co_await respond_hidden(request, named);
+    if (named.refused()) {
+        co_await respond_named(request, named);
         co_return true;
     }
     co_return false;

@@ -73,25 +73,57 @@ bool task_guard::note_context(std::string_view context, a2a::operation what, nam
         return true;
     }
     const auto caller = tasks_->owner_of(caller_);
-    const auto whose = tasks_->find_context(agent_, context, now_);
-    in.hidden_context = whose && *whose != access::task_index::anybody && *whose != caller;
-    const bool sends = what == a2a::operation::send || what == a2a::operation::stream;
-    if (sends && (!whose || *whose == access::task_index::anybody)) {
-        tasks_->note_context(agent_, context, caller, now_);
+    const auto known = tasks_->find_context(agent_, context, now_);
+    in.hidden_context = known.whose != access::task_index::anybody && known.whose != caller;
+    if (what == a2a::operation::send || what == a2a::operation::stream) {
+        in.context = known.name;
     }
     return !in.hidden_context;
+}
+
+bool task_guard::note_value(std::string_view value, a2a::operation what, named_facts& in) const
+{
+    const auto context = in.context;
+    const bool own = note_task(value, in) && note_context(value, what, in);
+    in.context = context;
+    return own;
 }
 
 named_facts task_guard::look(std::string_view params, a2a::operation what) const
 {
     named_facts found;
-    if (tasks_ != nullptr) {
+    const bool extends = what == a2a::operation::none;
+    if (tasks_ == nullptr || (extends && !hides_)) {
+        return found;
+    }
+    // By position is not how A2A calls its methods.
+    found.unclear = !extends && params.starts_with('[');
+    if (!found.unclear) {
         auto visit = [&](a2a::named kind, std::string_view id) {
-            return kind == a2a::named::context ? note_context(id, what, found) : note_task(id, found);
+            found.unclear = kind == a2a::named::unclear;
+            return !found.unclear &&
+                   (kind == a2a::named::context ? note_context(id, what, found) : note_task(id, found));
         };
         static_cast<void>(a2a::each_named(params, std::ref(visit)));  // no copy, which would be allocated
     }
     return found;
+}
+
+held_context::held_context(const task_terms& terms, core::steady_time now) noexcept
+{
+    if (terms.index != nullptr && terms.context != 0) {
+        index_ = terms.index;
+        name_ = terms.context;
+        whose_ = index_->owner_of(terms.caller);
+        holds_ = index_->hold_context(name_, whose_, now);
+    }
+}
+
+held_context::~held_context()
+{
+    if (index_ != nullptr && holds_) {
+        index_->release_context(name_, whose_);
+    }
 }
 
 task_terms shown_tasks(const request_context& request, access::task_index* tasks)
@@ -104,12 +136,19 @@ task_terms shown_tasks(const request_context& request, access::task_index* tasks
         .index = tasks,
         .interface = request.call->home,  // NOLINT(*-optional-access): only what is relayed comes here
         .owned = request.access != nullptr,
-        .caller = request.principal()
+        .caller = request.principal(),
+        .context = request.named.context
     };
 }
 
-net::routine<> respond_hidden(request_context& request, const named_facts& named)
+net::routine<> respond_named(request_context& request, const named_facts& named)
 {
+    if (named.unclear) {
+        return respond_call_error(
+            request,
+            core::caller_error(core::errc::invalid_params, "an id that is no text, or a member that stands twice")
+        );
+    }
     request.record.denied = model::denial::task;
     if (named.hidden_task) {
         return respond_call_error(

@@ -7,6 +7,7 @@
 #include "gateway/traffic/relay_call.hpp"
 #include "net/loop/routine.hpp"
 
+#include <cstdint>
 #include <string_view>
 
 namespace gateway::traffic {
@@ -23,9 +24,12 @@ public:
     // Whether there is anything to be found.
     bool looks() const noexcept { return tasks_ != nullptr; }
 
-    // What the parameters of a call of JSON-RPC name, which have passed a scan. A context that nobody has is the caller's from
-    // now on, if the call sends a message.
+    // What the parameters of a call of JSON-RPC name, which have passed a scan.
     named_facts look(std::string_view params, a2a::operation what) const;
+
+    // Adds what is known of a value that some reader may take for a task or a context that the call names. False: it belongs to another
+    // principal.
+    bool note_value(std::string_view value, a2a::operation what, named_facts& in) const;
 
     // Adds what is known of a task that the call names. False: the task belongs to another principal. A task that is not known belongs to
     // nobody, since the agent may know it.
@@ -47,8 +51,27 @@ private:
 // What becomes of the tasks that the answer to request.call shows: of an operation of A2A whose answer has one.
 task_terms shown_tasks(const request_context& request, access::task_index* tasks);
 
-// Answers a call that names what belongs to another principal, and notes that it was denied: a task as one that the agent does not
-// know. The request outlives the routine.
-net::routine<> respond_hidden(request_context& request, const named_facts& named);
+// While a message is under way: nobody else gets into its context before the agent's answer has made it the caller's. Outlived by
+// what `terms` refers to.
+class held_context {
+public:
+    held_context(const task_terms& terms, core::steady_time now) noexcept;
+    held_context(const held_context&) = delete;
+    held_context& operator=(const held_context&) = delete;
+    ~held_context();
+
+    // False: another principal was first.
+    bool holds() const noexcept { return holds_; }
+
+private:
+    access::task_index* index_ = nullptr;  // null: there is nothing to be held
+    std::uint64_t name_ = 0;
+    access::task_index::owner whose_ = access::task_index::anybody;
+    bool holds_ = true;
+};
+
+// Answers a call that is refused for what it names. Of what belongs to another principal it notes that it was denied: a task is one
+// that the agent does not know. The request outlives the routine.
+net::routine<> respond_named(request_context& request, const named_facts& named);
 
 }  // namespace gateway::traffic

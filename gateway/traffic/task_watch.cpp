@@ -2,12 +2,19 @@
 
 #include "gateway/traffic/event_stream.hpp"
 
+#include <utility>
+
 namespace gateway::traffic {
 
 void task_watch::begin(const net::http1::response_head& head, body_care care)
 {
     scan_.reset();
-    reads_ = call_.tasks.index != nullptr && head.status >= 200 && head.status < 300 && has_identity_coding(head);
+    const bool good = call_.tasks.index != nullptr && head.status >= 200 && head.status < 300;
+    claims_ = good && call_.tasks.context != 0;
+    reads_ = good && has_identity_coding(head);
+    if (good && !reads_) {
+        on_result();  // for all that can be seen
+    }
     if (reads_) {
         events_ = is_event_stream(head);
         const bool known = care == body_care::passes && head.body == net::http1::framing::length && !events_;
@@ -18,7 +25,7 @@ void task_watch::begin(const net::http1::response_head& head, body_care care)
 void task_watch::see(std::string_view piece)
 {
     if (!scan_) {
-        if (piece.size() == whole_ && !a2a::may_show_task(piece, call_.tasks.must_read())) {
+        if (!claims_ && piece.size() == whole_ && !a2a::may_show_task(piece, call_.tasks.must_read())) {
             reads_ = false;
             return;
         }
@@ -35,10 +42,19 @@ void task_watch::on_task(std::string_view id, std::optional<a2a::task_state> sta
     if (index == nullptr) {
         return;
     }
+    on_result();
     const auto& agent = *call_.agent;
     const bool changed = index->note(agent.record.id, id, call_.tasks.facts(), state, caller_.owner().now());
     if (changed && state) {
         settings_.observer.task_changed(agent, *state);
+    }
+}
+
+void task_watch::on_result()
+{
+    if (std::exchange(claims_, false)) {
+        const auto& terms = call_.tasks;
+        terms.index->claim_context(terms.context, terms.facts().whose, caller_.owner().now());
     }
 }
 

@@ -36,12 +36,14 @@ public:
 private:
     void on_task(std::string_view id, std::optional<a2a::task_state> state) override;
     void on_context(std::string_view id) override;
+    void on_result() override;
 
     net::server_connection& caller_;
     const relay_settings& settings_;
     const relay_call& call_;
     bool reads_ = false;
     bool events_ = false;
+    bool claims_ = false;                 // the first success makes a context the caller's
     std::uint64_t whole_ = 0;             // the size of a body that comes as it is; 0: another one
     std::optional<a2a::task_scan> scan_;  // once a piece has come that may show something
 };

@@ -1,6 +1,6 @@
 // The scan of answers for tasks: it finds the same however the text is cut, and whether it goes on for the context or not; what it tells of a document is in that document, read
 // by the document parser; an event of a stream shows what its data shows as a document. And the tasks that a call names: each is a
-// text or a number of the call's parameters. Run with -max_len=4096 at most.
+// text of the call's parameters. Run with -max_len=4096 at most.
 #include "a2a/dialect/named_tasks.hpp"
 #include "a2a/dialect/task_scan.hpp"
 #include "core/json/json.hpp"
@@ -118,8 +118,10 @@ void check_document(std::string_view text, const std::vector<shown>& tasks)
 std::vector<std::string> named(std::string_view params)
 {
     std::vector<std::string> all;
-    a2a::each_named(params, [&all](a2a::named /*what*/, std::string_view id) {
-        all.emplace_back(id);
+    a2a::each_named(params, [&all](a2a::named what, std::string_view id) {
+        if (what != a2a::named::unclear) {
+            all.emplace_back(id);
+        }
         return true;
     });
     return all;

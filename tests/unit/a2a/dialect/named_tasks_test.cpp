@@ -16,7 +16,8 @@ names named(std::string_view params)
 {
     names all;
     CHECK(a2a::each_named(params, [&all](a2a::named what, std::string_view id) {
-        all.emplace_back(what == a2a::named::context ? "context " : "").append(id);
+        const auto* kind = what == a2a::named::context ? "context " : what == a2a::named::unclear ? "unclear" : "";
+        all.emplace_back(kind).append(id);
         return true;
     }));
     return all;
@@ -40,34 +41,80 @@ TEST_CASE("Calls of both generations name their tasks")
 
 TEST_CASE("Every spelling that some reader takes for the name of a task counts, and every one that stands there")
 {
-    CHECK(named(R"({"id":"a","Id":"b","ID":"c","i_d":"d","id":"e","idx":"no"})") == names{"a", "b", "c", "d", "e"});
-    CHECK(named(R"({"task_id":"a","TaskID":"b","\u0074askId":"c","ta\u017fkId":"d"})") == names{"a", "b", "c", "d"});
-    CHECK(named("{\"tas\xE2\x84\xAAId\":\"a\",\"ta\xC5\xBFkid\":\"b\"}") == names{"a", "b"});
-    CHECK(
-        named(
-            R"({"message":{"task_id":"a"},"Message":{"taskid":"b","reference_task_ids":["c"]},"message":{"taskId":"d"}})"
-        ) == names{"a", "b", "c", "d"}
-    );
+    for (const std::string name : {"id", "Id", "ID", "i_d", "_id", "i\\u0064"}) {
+        CAPTURE(name);
+        CHECK(named("{\"" + name + "\":\"a\",\"idx\":\"no\"}") == names{"a"});
+        CHECK(named("{\"id\":\"a\",\"" + name + "\":\"b\"}") == names{"a", "unclear", "b"});
+    }
+    for (const std::string name :
+         {"taskId", "task_id", "TaskID", "\\u0074askId", "ta\\u017fkId", "tas\xE2\x84\xAAId", "ta\xC5\xBFkid"}) {
+        CAPTURE(name);
+        CHECK(named("{\"" + name + "\":\"a\"}") == names{"a"});
+        CHECK(named("{\"taskId\":\"a\",\"" + name + "\":\"b\"}") == names{"a", "unclear", "b"});
+        CHECK(named("{\"message\":{\"taskId\":\"a\",\"" + name + "\":\"b\"}}") == names{"a", "unclear", "b"});
+    }
+    CHECK(named(R"({"Message":{"taskid":"b","reference_task_ids":["c"]}})") == names{"b", "c"});
+    CHECK(named(R"({"message":{"taskId":"a"},"Message":{"taskId":"b"}})") == names{"a", "unclear", "b"});
     CHECK(named(R"({"request":{"task_id":"a"}})") == names{"a"});
-    CHECK(named(R"({"id":"\u0061\"","taskId":17,"task_id":-1,"taskID":null})") == names{"a\"", "17", "-1"});
-    CHECK(named(R"({"message":{"referenceTaskIds":"one","taskId":{"id":"no"}}})") == names{"one"});
+    CHECK(named(R"({"id":"\u0061\"","taskId":null})") == names{"a\""});
+    CHECK(named(R"({"message":{"referenceTaskIds":"one","taskId":null,"contextId":null}})") == names{"one"});
 }
 
 TEST_CASE("A context is named by the message or by the parameters, in every spelling, and is no task")
 {
     CHECK(named(R"({"contextId":"c","pageSize":5})") == names{"context c"});
     CHECK(
-        named(
-            R"({"message":{"contextId":"c","context_id":"d","CONTEXTID":7,"taskId":"t"},"metadata":{"contextId":"e"}})"
-        ) == names{"context c", "context d", "context 7", "t"}
+        named(R"({"message":{"contextId":"c","taskId":"t"},"metadata":{"contextId":"e"}})") == names{"context c", "t"}
     );
+    for (const std::string name : {"contextId", "context_id", "CONTEXTID", "context\\u0049d"}) {
+        CAPTURE(name);
+        CHECK(named("{\"message\":{\"" + name + "\":\"c\"}}") == names{"context c"});
+        CHECK(
+            named("{\"message\":{\"contextId\":\"c\",\"" + name + "\":\"d\"}}") ==
+            names{"context c", "unclear", "context d"}
+        );
+    }
+}
+
+TEST_CASE("An id that is no text is unclear wherever it stands, since some readers make one of it")
+{
+    for (const std::string id :
+         {"[\"t\"]", "[[\"t\"]]", "1", "-1", "1.23e2", "true", "false", "{}", "{\"id\":\"t\"}", "[]"}) {
+        CAPTURE(id);
+        for (const auto* const place : {"id", "taskId", "contextId", "TASK_ID"}) {
+            CHECK(named("{\"" + std::string{place} + "\":" + id + "}") == names{"unclear"});
+        }
+        for (const auto* const place : {"taskId", "contextId"}) {
+            CHECK(named("{\"message\":{\"" + std::string{place} + "\":" + id + "}}") == names{"unclear"});
+        }
+        CHECK(named(R"({"message":{"referenceTaskIds":["a",)" + id + "]}}") == names{"a", "unclear"});
+        CHECK(named(R"({"config":{"taskId":)" + id + "}}") == names{"unclear"});
+    }
+    CHECK(named(R"({"message":{"referenceTaskIds":7}})") == names{"unclear"});
+}
+
+TEST_CASE("What stands in an array is looked at as if it stood there alone, but not in arrays within it")
+{
+    CHECK(named(R"([{"id":"t"}])") == names{"t"});
+    CHECK(named(R"({"message":[{"taskId":"t","contextId":"c"},{"taskId":"u"}]})") == names{"t", "context c", "u"});
+    CHECK(named(R"({"id":null,"message":[[{"taskId":"t"}]]})") == names{"unclear"});
+    CHECK(named(R"([[{"id":"t"}]])") == names{"unclear"});
+    CHECK(named(R"({"message":"taskId: t","id":"t"})") == names{"t"});
+}
+
+TEST_CASE("A push configuration names its task, also the one that a message brings")
+{
+    CHECK(named(R"({"configuration":{"taskPushNotificationConfig":{"taskId":"t","id":"p"}}})") == names{"t"});
+    CHECK(named(R"({"configuration":{"pushNotificationConfig":{"task_id":"t","url":"u"}}})") == names{"t"});
+    CHECK(named(R"({"pushNotificationConfig":{"taskId":"t"}})") == names{"t"});
+    CHECK(named(R"({"taskPushNotificationConfig":{"name":"tasks/t/pushNotificationConfigs/p"}})") == names{"t"});
 }
 
 TEST_CASE("The tasks that a message refers to come behind its own, all of them")
 {
     CHECK(
         named(R"({"message":{"referenceTaskIds":["a"],"reference_task_ids":["b"],"taskId":"t","contextId":"c"}})") ==
-        names{"a", "t", "context c", "b"}
+        names{"unclear", "a", "t", "context c", "b"}
     );
     CHECK(named(R"({"message":{"referenceTaskIds":["a","b"],"taskId":"t"}})") == names{"t", "a", "b"});
 }
@@ -80,12 +127,15 @@ TEST_CASE("A resource name of the protocol buffers of 0.3 names its task")
     );
     CHECK(named(R"({"name":"tasks/a/pushNotificationConfigs/c","Name":"tasks/\u0062"})") == names{"a", "b"});
     CHECK(named(R"({"name":"other/a","parent":7,"config":[]})").empty());
+    CHECK(named(R"({"name":["other/a"]})").empty());
+    CHECK(named(R"({"name":["tasks/a"]})") == names{"unclear"});
+    CHECK(named(R"({"config":{"parent":[["tasks\/a"]]},"id":null})") == names{"unclear"});
 }
 
 TEST_CASE("What names no task is passed by, whatever its texts hold, and what may name one is not")
 {
     const auto named_behind_first = [](const std::string& members) {
-        auto all = named(R"({"taskId":"first",)" + members + "}");
+        auto all = named(R"({"parent":"tasks/first",)" + members + "}");
         REQUIRE(all.front() == "first");
         all.erase(all.begin());
         return all;

@@ -1,3 +1,4 @@
+// over 400 lines: the cases share one rig.
 #include "gateway/access/task_index.hpp"
 
 #include <doctest/doctest.h>
@@ -7,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -49,6 +51,13 @@ struct rig {
         const auto found = index.find("a", task, start + after);
         return found ? std::optional{found->whose} : std::nullopt;
     }
+
+    // Of a context.
+    task_index::owner holder(const std::string& context, core::duration after = 0s)
+    {
+        return index.find_context("a", context, start + after).whose;
+    }
+    std::uint64_t name(const std::string& context) { return index.find_context("a", context, start).name; }
 
     task_index index;
     core::principal alice_ = someone("alice");
@@ -128,17 +137,17 @@ TEST_CASE("Where a task lives is kept, learnt later if it was not known, and tak
 TEST_CASE("A context belongs to whoever had it first, and is no task of the same id")
 {
     rig x;
-    CHECK_FALSE(x.index.find_context("a", "c", start));
+    CHECK(x.holder("c") == task_index::anybody);
     x.index.note_context("a", "c", x.alice(), start);
     x.index.note_context("a", "c", x.bob(), start);
-    CHECK(x.index.find_context("a", "c", start) == x.alice());
-    CHECK_FALSE(x.index.find_context("b", "c", start));
+    CHECK(x.holder("c") == x.alice());
+    CHECK(x.index.find_context("b", "c", start).whose == task_index::anybody);
     CHECK_FALSE(x.whose("c"));
     x.note("c", x.bob());
     CHECK(x.whose("c") == x.bob());
-    CHECK(x.index.find_context("a", "c", start) == x.alice());
+    CHECK(x.holder("c") == x.alice());
     CHECK(x.index.take_changed(100, start).size() == 2);
-    CHECK_FALSE(x.index.find_context("a", "c", start + 24h));
+    CHECK(x.holder("c", 24h) == task_index::anybody);
 }
 
 TEST_CASE("A state counts when it is another one than before")
@@ -199,6 +208,118 @@ TEST_CASE("A principal with many tasks makes its own forgotten, not the one of a
     CHECK(x.whose("of alice", 3s) == x.alice());
     CHECK(x.whose("of bob 999", 3s) == x.bob());
     CHECK_FALSE(x.whose("of bob 0", 3s));
+}
+
+TEST_CASE("Seven principals that take all they can leave another one what it has")
+{
+    rig x{4096};
+    constexpr int of_alice = 160;
+    for (int i = 0; i < of_alice; ++i) {
+        x.note("of alice " + std::to_string(i), x.alice());
+    }
+    for (int i = 0; i < 70'000; ++i) {
+        const auto taker = someone("taker " + std::to_string(i % 7));
+        x.note("taken " + std::to_string(i), x.index.owner_of(&taker), core::duration{1 + i});
+    }
+    int known = 0;
+    for (int i = 0; i < of_alice; ++i) {
+        known += x.whose("of alice " + std::to_string(i), 80s) == x.alice() ? 1 : 0;
+    }
+    CHECK(known == of_alice);
+}
+
+TEST_CASE("A principal holds a quarter of the table at most while others need room, and its own oldest go first")
+{
+    rig x{4096};
+    const auto taken_by = [&x](task_index::owner whose, const std::string& prefix, int first, int last) {
+        for (int i = first; i < last; ++i) {
+            x.note(prefix + std::to_string(i), whose, core::duration{i});
+        }
+    };
+    const auto held_by = [&x](task_index::owner whose, const std::string& prefix, int first, int last) {
+        int known = 0;
+        for (int i = first; i < last; ++i) {
+            known += x.whose(prefix + std::to_string(i), 100s) == whose ? 1 : 0;
+        }
+        return known;
+    };
+    taken_by(x.alice(), "alice ", 0, 20'000);
+    CHECK(held_by(x.alice(), "alice ", 0, 20'000) == 4096);
+    taken_by(x.bob(), "bob ", 20'000, 21'024);
+    CHECK(held_by(x.bob(), "bob ", 20'000, 21'024) == 1024);  // a quarter of all
+    taken_by(x.alice(), "alice ", 30'000, 60'000);
+    CHECK(held_by(x.bob(), "bob ", 20'000, 21'024) == 1024);
+    std::vector<core::principal> others;
+    for (int i = 0; i < 4; ++i) {
+        others.push_back(someone("other " + std::to_string(i)));
+        taken_by(x.index.owner_of(&others.back()), "other " + std::to_string(i) + " ", 60'000, 62'000);
+    }
+    CHECK(held_by(x.alice(), "alice ", 0, 60'000) <= 4096 / 4);
+}
+
+TEST_CASE("A context that is held is its principal's until it is released, and stays so only if it was claimed")
+{
+    rig x;
+    const auto name = x.name("c");
+    CHECK(x.index.hold_context(name, x.alice(), start));
+    CHECK(x.holder("c") == x.alice());
+    CHECK_FALSE(x.index.hold_context(name, x.bob(), start));
+    CHECK(x.index.hold_context(name, x.alice(), start));
+    x.index.release_context(name, x.bob());
+    CHECK(x.holder("c") == x.alice());
+    CHECK(x.index.take_changed(100, start).empty());
+    x.index.release_context(name, x.alice());
+    CHECK(x.holder("c") == task_index::anybody);
+    CHECK(x.index.hold_context(name, x.bob(), start));
+    x.index.claim_context(name, x.bob(), start);
+    x.index.release_context(name, x.bob());
+    CHECK(x.holder("c") == x.bob());
+    CHECK_FALSE(x.index.hold_context(name, x.alice(), start));
+    CHECK(x.index.take_changed(100, start).size() == 1);
+}
+
+TEST_CASE("A context that is only held displaces nothing, and what was shown to another principal is that one's")
+{
+    rig x{task_index::row};
+    for (std::size_t i = 0; i < task_index::row; ++i) {
+        x.note("t" + std::to_string(i), x.alice());
+    }
+    for (int i = 0; i < 100; ++i) {
+        CHECK(x.index.hold_context(x.name("c" + std::to_string(i)), x.bob(), start + 1s));
+    }
+    for (std::size_t i = 0; i < task_index::row; ++i) {
+        CHECK(x.whose("t" + std::to_string(i)) == x.alice());
+    }
+    rig y;
+    CHECK(y.index.hold_context(y.name("c"), y.alice(), start));
+    y.index.note_context("a", "c", y.bob(), start);
+    y.index.release_context(y.name("c"), y.alice());
+    CHECK(y.holder("c") == y.bob());
+}
+
+TEST_CASE("Of two principals that hold one context at the same moment one at most goes on")
+{
+    rig x{64};
+    std::atomic<int> both = 0;
+    std::atomic<int> alice_in = -1;
+    std::atomic<int> bob_in = -1;
+    const auto work = [&](task_index::owner whose, std::atomic<int>& mine, const std::atomic<int>& other) {
+        for (int i = 0; i < 100'000; ++i) {
+            const int context = i % 4;
+            const auto name = x.name("c" + std::to_string(context));
+            if (x.index.hold_context(name, whose, start)) {
+                mine = context;
+                both += other == context ? 1 : 0;
+                mine = -1;
+                x.index.release_context(name, whose);
+            }
+        }
+    };
+    std::thread alice{work, x.alice(), std::ref(alice_in), std::cref(bob_in)};
+    std::thread bob{work, x.bob(), std::ref(bob_in), std::cref(alice_in)};
+    alice.join();
+    bob.join();
+    CHECK(both == 0);
 }
 
 TEST_CASE("What was noted is taken once, without ids, and another index of another size has it with its age")

@@ -1,0 +1,280 @@
+#include "gateway/access/task_table.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <chrono>
+#include <new>
+
+namespace gateway::access {
+namespace {
+
+constexpr std::uint64_t no_name = 0;
+constexpr std::uint64_t being_written = 1;
+
+constexpr unsigned bits_of_word = 64;
+
+// What is used often need not be noted each time.
+constexpr std::int64_t parts_of_keep = 32;
+
+// Owners are told apart by so many bits of their hash when places are counted.
+constexpr unsigned counted_bits = 12;
+constexpr std::size_t counted_owners = std::size_t{1} << counted_bits;
+
+// Owners that have about as much of the table are equal, so that the least recent name of all goes.
+constexpr std::uint64_t shares = 64;
+constexpr std::uint64_t largest_share = shares / 4;
+
+using atomic_word = std::atomic_ref<std::uint64_t>;
+using atomic_time = std::atomic_ref<std::int64_t>;
+
+}  // namespace
+
+task_table::task_table(std::uint64_t places, std::int64_t keep)
+    : keep_{keep},
+      count_{std::max<std::size_t>(static_cast<std::size_t>(places / row), 1)},
+      rows_{static_cast<place_row*>(std::calloc(count_, sizeof(place_row)))},
+      changed_((count_ + bits_of_word - 1) / bits_of_word),
+      places_of_(counted_owners)
+{
+    if (rows_ == nullptr) {
+        throw std::bad_alloc{};
+    }
+}
+
+// By the name alone, so that a table of another size has a place for it too.
+std::size_t task_table::row_of(std::uint64_t name) const noexcept
+{
+    return static_cast<std::size_t>((name >> 32U) * count_ >> 32U);
+}
+
+// A place is read under its name only: the writer takes the name away first and gives the new one last.
+task_table::found task_table::look(place_row& in, std::uint64_t name) noexcept
+{
+    for (std::size_t i = 0; i < row; ++i) {
+        atomic_word there{in.names[i]};
+        if (there.load(std::memory_order_acquire) != name) {
+            continue;
+        }
+        const auto word = atomic_word{in.words[i]}.load(std::memory_order_acquire);
+        const auto seen = atomic_time{in.seen[i]}.load(std::memory_order_acquire);
+        if (there.load(std::memory_order_relaxed) == name) {
+            return {i, word, seen};
+        }
+    }
+    return {};
+}
+
+std::optional<task_table::found> task_table::find(std::uint64_t name, std::int64_t now) noexcept
+{
+    const auto there = look(rows_[row_of(name)], name);
+    return there.at != row && now - there.seen < keep_ ? std::optional{there} : std::nullopt;
+}
+
+void task_table::touch(std::uint64_t name, const found& where, std::int64_t now) noexcept
+{
+    if (now - where.seen >= keep_ / parts_of_keep) {
+        atomic_time{rows_[row_of(name)].seen[where.at]}.store(now, std::memory_order_relaxed);
+        mark(name);
+    }
+}
+
+void task_table::change(std::uint64_t name, const found& where, std::uint64_t word) noexcept
+{
+    auto before = where.word;
+    atomic_word there{rows_[row_of(name)].words[where.at]};
+    if (there.compare_exchange_strong(before, word, std::memory_order_release)) {
+        count(before, -1);
+        count(word, 1);
+    }
+}
+
+void task_table::put(const content& what, std::int64_t now) noexcept
+{
+    auto& in = rows_[row_of(what.name)];
+    constexpr int tries = 4;
+    for (int i = 0; i < tries; ++i) {
+        auto at = look(in, what.name).at;
+        at = at == row ? free_place(in, now) : at;
+        at = at == row ? least_wanted(in, what.word & owner_bits) : at;
+        if (at == row) {
+            return;
+        }
+        if (fill(in, at, what)) {
+            mark(what.name);
+            return;
+        }
+    }
+}
+
+// Two owners that hold a name at the same moment may have a place each. Both look again once both could be seen, and neither goes
+// on with the other there.
+bool task_table::hold(const content& what, std::int64_t now) noexcept
+{
+    auto& in = rows_[row_of(what.name)];
+    const auto whose = what.word & owner_bits;
+    std::size_t at = row;
+    for (bool filled = false; !filled;) {
+        const auto there = look(in, what.name);
+        if (there.at != row && now - there.seen < keep_) {
+            const auto has = there.word & owner_bits;
+            return has == anybody || has == whose;
+        }
+        at = there.at != row ? there.at : free_place(in, now);
+        if (at == row) {
+            return true;
+        }
+        filled = fill(in, at, what);
+    }
+    std::atomic_thread_fence(std::memory_order_seq_cst);
+    for (std::size_t i = 0; i < row; ++i) {
+        const bool same = atomic_word{in.names[i]}.load(std::memory_order_acquire) == what.name;
+        if (same && (atomic_word{in.words[i]}.load(std::memory_order_acquire) & owner_bits) != whose) {
+            empty(in, at, what.name, what.word);
+            return false;
+        }
+    }
+    return true;
+}
+
+void task_table::release(std::uint64_t name, std::uint64_t word) noexcept
+{
+    auto& in = rows_[row_of(name)];
+    const auto there = look(in, name);
+    if (there.at != row && there.word == word) {
+        empty(in, there.at, name, word);
+    }
+}
+
+// False: another thread writes to the place.
+bool task_table::fill(place_row& in, std::size_t at, const content& what) noexcept
+{
+    atomic_word there{in.names[at]};
+    auto before = there.load(std::memory_order_relaxed);
+    if (before == being_written || !there.compare_exchange_strong(before, being_written, std::memory_order_acq_rel)) {
+        return false;
+    }
+    count(atomic_word{in.words[at]}.exchange(what.word, std::memory_order_acq_rel), -1);
+    count(what.word, 1);
+    atomic_time{in.seen[at]}.store(what.seen, std::memory_order_release);
+    there.store(what.name, std::memory_order_release);
+    return true;
+}
+
+// If it is as it was when it was filled.
+void task_table::empty(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t word) noexcept
+{
+    atomic_word there{in.names[at]};
+    auto before = name;
+    if (!there.compare_exchange_strong(before, being_written, std::memory_order_acq_rel)) {
+        return;
+    }
+    const bool emptied = atomic_word{in.words[at]}.compare_exchange_strong(word, 0, std::memory_order_acq_rel);
+    if (emptied) {
+        count(word, -1);
+    }
+    there.store(emptied ? no_name : name, std::memory_order_release);
+}
+
+// Of no name, or of one that was not seen for its time. `row`: there is none.
+std::size_t task_table::free_place(place_row& in, std::int64_t now) const noexcept
+{
+    for (std::size_t i = 0; i < row; ++i) {
+        const auto name = atomic_word{in.names[i]}.load(std::memory_order_relaxed);
+        const auto seen = atomic_time{in.seen[i]}.load(std::memory_order_relaxed);
+        if (name == no_name || (name != being_written && now - seen >= keep_)) {
+            return i;
+        }
+    }
+    return row;
+}
+
+// For a name of this owner's. `row`: none gives way to it.
+std::size_t task_table::least_wanted(place_row& in, std::uint64_t whose) const noexcept
+{
+    struct candidate {
+        std::size_t at = row;
+        std::uint64_t share = 0;
+        std::int64_t seen = 0;
+    };
+    const auto own = share_of(whose, 1);
+    candidate best;
+    for (std::size_t i = 0; i < row; ++i) {
+        if (atomic_word{in.names[i]}.load(std::memory_order_relaxed) == being_written) {
+            continue;
+        }
+        const auto has = atomic_word{in.words[i]}.load(std::memory_order_relaxed) & owner_bits;
+        const auto seen = atomic_time{in.seen[i]}.load(std::memory_order_relaxed);
+        const candidate each{i, has == whose ? own : share_of(has, 0), seen};
+        if (best.at == row || each.share > best.share || (each.share == best.share && each.seen < best.seen)) {
+            best = each;
+        }
+    }
+    return own > largest_share && best.share < own ? row : best.at;
+}
+
+void task_table::count(std::uint64_t word, std::int32_t change) noexcept
+{
+    const auto whose = word & owner_bits;
+    if (whose != anybody) {
+        auto& places = places_of_[whose >> (bits_of_word - counted_bits)];
+        places.fetch_add(static_cast<std::uint32_t>(change), std::memory_order_relaxed);
+    }
+}
+
+// How much of the table the owner would have with so many more places. Anybody has nothing.
+std::uint64_t task_table::share_of(std::uint64_t whose, std::uint64_t more) const noexcept
+{
+    if (whose == anybody) {
+        return 0;
+    }
+    const auto places = places_of_[whose >> (bits_of_word - counted_bits)].load(std::memory_order_relaxed);
+    return (places + more) * shares / (count_ * row);
+}
+
+void task_table::mark(std::uint64_t name) noexcept
+{
+    const auto number = row_of(name);
+    const auto bit = std::uint64_t{1} << (number % bits_of_word);
+    changed_[number / bits_of_word].fetch_or(bit, std::memory_order_release);
+}
+
+void task_table::unmark(std::uint64_t name) noexcept
+{
+    changed_[row_of(name) / bits_of_word].store(0, std::memory_order_relaxed);
+}
+
+std::vector<task_table::entry> task_table::take_changed(std::size_t most, std::int64_t now)
+{
+    std::vector<entry> out;
+    for (std::size_t i = 0; i < changed_.size() && out.size() < most; ++i) {
+        auto bits = changed_[i].exchange(0, std::memory_order_acquire);
+        for (; bits != 0; bits &= bits - 1) {
+            take_row(rows_[i * bits_of_word + static_cast<std::size_t>(std::countr_zero(bits))], now, out);
+        }
+    }
+    return out;
+}
+
+void task_table::take_row(place_row& in, std::int64_t now, std::vector<entry>& out) const
+{
+    for (std::size_t i = 0; i < row; ++i) {
+        const auto name = atomic_word{in.names[i]}.load(std::memory_order_acquire);
+        const auto there = name < first_name ? found{} : look(in, name);
+        const bool says_something = (there.word & (owner_bits | interface_bits)) != 0 && !is_held(there.word);
+        if (there.at != row && says_something && now - there.seen < keep_) {
+            const std::chrono::nanoseconds age{std::max<std::int64_t>(now - there.seen, 0)};
+            out.push_back({name, there.word, std::chrono::duration_cast<core::duration>(age)});
+        }
+    }
+}
+
+std::vector<task_table::entry> task_table::all(std::int64_t now) const
+{
+    std::vector<entry> out;
+    for (std::size_t i = 0; i < count_; ++i) {
+        take_row(rows_[i], now, out);
+    }
+    return out;
+}
+
+}  // namespace gateway::access
