@@ -95,8 +95,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"caller_credentials",
      caller_credentials_key{&agent::of_callers},
      {},
-     "What the agent gets of its callers' credentials, which are `Authorization`, `Cookie` and whatever a provider "
-     "reads. `drop`: nothing. `passthrough`: all. A list of header names: those. Not for MCP servers."},
+     "What the agent gets of its callers' credentials, which are `Authorization`, `Cookie`, `X-API-Key` and "
+     "[its like](architecture.md#the-relay), and whatever a provider reads. `drop`: nothing. `passthrough`: all. "
+     "A list of header names: those. Not for MCP servers."},
     {"timeout",
      optional_duration{&agent::timeout, 1ms},
      {.setting = "timeouts.upstream_head"},

@@ -166,6 +166,7 @@ bool agent_exchange::begin_request()
         call_.credentials,
         call_.agent.get(),
         call_.extensions.to_agent.has_value(),
+        call_.says_version,
         span_.told(),
         settings_.deadlines,
         call_deadline::left(head_due(), caller_.owner().now())

@@ -54,6 +54,7 @@ bool stays_as_credential(const net::http1::field& field, const forwarding_hop& h
         return true;
     }
     const bool credential = field.id == field_name::authorization || field.id == field_name::cookie ||
+                            field.id == field_name::api_key ||
                             (hop.credentials != nullptr && hop.credentials->is_key_header(field.name));
     if (!credential || hop.agent == nullptr) {
         return credential;
@@ -102,10 +103,18 @@ void add_line(std::string& text, const net::http1::field& line)
     }
 }
 
-// A cookie of one agent would be sent to all agents of the gateway, if it sent any.
+// All agents share the gateway's origin: a cookie of one would be sent to all, a service worker of one would answer for all.
 bool stays_with_answer(field_name id)
 {
-    return id == field_name::cardea || id == field_name::set_cookie || net::http1::hop_by_hop(id);
+    switch (id) {
+        case field_name::cardea:
+        case field_name::of_origin:
+        case field_name::server:
+        case field_name::set_cookie:
+            return true;
+        default:
+            return net::http1::hop_by_hop(id);
+    }
 }
 
 // Fields without which an answer comes whole, whatever the caller has of it, and in no coding.
@@ -183,11 +192,6 @@ bool stays_outside_mcp(const net::http1::field& field, const core::mcp_server& s
            !names(server.forward_headers, field.name);
 }
 
-bool stays_with_mcp_server(std::string_view name) noexcept
-{
-    return core::equal_ignoring_case(name, "Mcp-Session-Id") || begins(name, "Access-Control-");
-}
-
 // Of a Max-Forwards that can be read.
 std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
 {
@@ -235,7 +239,9 @@ void write_request_fields(
         if (stays_with_request(field.id) || stays_as_credential(field, hop) || stays_as_trace(field.id, hop) ||
             (edited && is_one_of(fields_on_form, field.name)) ||
             (translated && is_one_of(fields_of_dialect, field.name)) ||
-            (hop.other_extensions && a2a::extension_field(field.name)) || stays_as_override(field.name, hop) ||
+            (hop.other_extensions && a2a::extension_field(field.name)) ||
+            (hop.other_version && core::equal_ignoring_case(field.name, "A2A-Version")) ||
+            stays_as_override(field.name, hop) ||
             (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
             ) ||
             (server != nullptr && stays_outside_mcp(field, *server)) ||
@@ -286,7 +292,7 @@ void write_answer_fields(
         const bool renamed = !extensions_as.empty() && a2a::extension_field(field.name);
         if (stays_with_answer(field.id) || (edited && is_one_of(fields_of_bytes, field.name)) ||
             (translated && !renamed && is_one_of(fields_of_dialect, field.name)) ||
-            (from == answer_of::mcp_server && stays_with_mcp_server(field.name)) ||
+            (from == answer_of::mcp_server && core::equal_ignoring_case(field.name, "Mcp-Session-Id")) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {
             continue;
         }

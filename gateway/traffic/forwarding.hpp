@@ -38,10 +38,11 @@ void write_request_fields(
 // 7.6.2, 9.3.7). What goes on has one less.
 bool ends_here(const net::http1::request_head& head) noexcept;
 
-// Who answers: MCP's session id and what lets pages of other origins read the answer are the gateway's own there.
+// Who answers: MCP's session id is the gateway's own there.
 enum class answer_of : std::uint8_t { agent, mcp_server };
 
-// Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line. Of
+// Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line. What would act
+// on the origin that all agents share (net::http1::field_name::of_origin), cookies and `Server` stay here. Of
 // one whose body is edited, what names, dates or sums up the agent's bytes stays behind, and nobody may keep it. What the agent
 // says of extensions is called `extensions_as`; empty: as it came.
 void write_answer_fields(

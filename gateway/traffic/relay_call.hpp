@@ -120,6 +120,7 @@ struct relay_call {
     std::string_view body;          // held by the caller's connection, whole
     bool passed = false;            // instead of `body`: what the caller sends, piece by piece as it comes
     bool translated = false;        // `body` is not what the caller sent: its fields are in `session`
+    bool says_version = false;      // `session` has the A2A-Version of the agent's, which replaces the caller's
     bool repeatable = false;        // may be sent again even if it may have been processed
     std::uint64_t caller_hash = 0;  // whose calls go to the same endpoint, with balancing::caller
     bool from_proxy = false;        // the caller is a trusted proxy

@@ -75,36 +75,64 @@ struct known_name {
 constexpr std::array known_names{
     known_name{"te", field_name::te},
     known_name{"via", field_name::via},
+    known_name{"nel", field_name::of_origin},
     known_name{"date", field_name::date},
     known_name{"host", field_name::host},
     known_name{"cookie", field_name::cookie},
     known_name{"expect", field_name::expect},
     known_name{"origin", field_name::origin},
     known_name{"server", field_name::server},
+    known_name{"apikey", field_name::api_key},
     known_name{"trailer", field_name::trailer},
     known_name{"upgrade", field_name::upgrade},
+    known_name{"api-key", field_name::api_key},
+    known_name{"alt-svc", field_name::of_origin},
+    known_name{"x-apikey", field_name::api_key},
     known_name{"forwarded", field_name::forwarded},
     known_name{"x-real-ip", field_name::x_forwarded},
+    known_name{"x-api-key", field_name::api_key},
+    known_name{"accept-ch", field_name::of_origin},
+    known_name{"expect-ct", field_name::of_origin},
+    known_name{"report-to", field_name::of_origin},
+    known_name{"set-login", field_name::of_origin},
     known_name{"connection", field_name::connection},
     known_name{"keep-alive", field_name::keep_alive},
     known_name{"set-cookie", field_name::set_cookie},
     known_name{"tracestate", field_name::tracestate},
     known_name{"traceparent", field_name::traceparent},
+    known_name{"critical-ch", field_name::of_origin},
+    known_name{"set-cookie2", field_name::of_origin},
     known_name{"content-type", field_name::content_type},
+    known_name{"x-auth-token", field_name::api_key},
     known_name{"authorization", field_name::authorization},
     known_name{"if-none-match", field_name::if_none_match},
     known_name{"content-length", field_name::content_length},
     known_name{"http2-settings", field_name::http2_settings},
+    known_name{"x-access-token", field_name::api_key},
+    known_name{"x-goog-api-key", field_name::api_key},
     known_name{"accept-encoding", field_name::accept_encoding},
+    known_name{"clear-site-data", field_name::of_origin},
+    known_name{"public-key-pins", field_name::of_origin},
     known_name{"content-encoding", field_name::content_encoding},
     known_name{"proxy-connection", field_name::proxy_connection},
     known_name{"if-modified-since", field_name::if_modified_since},
     known_name{"transfer-encoding", field_name::transfer_encoding},
+    known_name{"cdn-cache-control", field_name::of_origin},
+    known_name{"surrogate-control", field_name::of_origin},
+    known_name{"use-as-dictionary", field_name::of_origin},
     known_name{"proxy-authenticate", field_name::proxy_authenticate},
+    known_name{"accept-ch-lifetime", field_name::of_origin},
     known_name{"proxy-authorization", field_name::proxy_authorization},
+    known_name{"reporting-endpoints", field_name::of_origin},
+    known_name{"origin-agent-cluster", field_name::of_origin},
+    known_name{"service-worker-allowed", field_name::of_origin},
+    known_name{"sec-session-registration", field_name::of_origin},
+    known_name{"strict-transport-security", field_name::of_origin},
+    known_name{"secure-session-registration", field_name::of_origin},
+    known_name{"public-key-pins-report-only", field_name::of_origin},
 };
 
-constexpr std::size_t longest_name = 19;
+constexpr std::size_t longest_name = 27;
 
 // Where the names of each length begin in known_names; one entry more than there are lengths, as the end.
 constexpr std::array<std::uint8_t, longest_name + 2> first_of_length = [] {
@@ -124,6 +152,18 @@ static_assert(std::is_sorted(known_names.begin(), known_names.end(), [](const kn
 }));
 static_assert(known_names.back().text.size() == longest_name);
 
+// Of a name that begins with an x.
+field_name lookup_extension(std::string_view name) noexcept
+{
+    if (has_prefix(name, "x-forwarded-")) {
+        return field_name::x_forwarded;
+    }
+    const bool commands = has_prefix(name, "x-accel-") || has_prefix(name, "x-reproxy-") ||
+                          has_prefix(name, "x-sendfile") || has_prefix(name, "x-lighttpd-") ||
+                          has_prefix(name, "x-litespeed-");
+    return commands ? field_name::of_origin : field_name::other;
+}
+
 }  // namespace
 
 field_name lookup_field(std::string_view name) noexcept
@@ -140,13 +180,16 @@ field_name lookup_field(std::string_view name) noexcept
             }
         }
     }
-    if (first == 'x' && has_prefix(name, "x-forwarded-")) {
-        return field_name::x_forwarded;
+    switch (first) {
+        case 'x':
+            return lookup_extension(name);
+        case 'c':
+            return has_prefix(name, "cardea-") ? field_name::cardea : field_name::other;
+        case 'a':
+            return has_prefix(name, "access-control-") ? field_name::of_origin : field_name::other;
+        default:
+            return field_name::other;
     }
-    if (first == 'c' && has_prefix(name, "cardea-")) {
-        return field_name::cardea;
-    }
-    return field_name::other;
 }
 
 const std::string_view* find(const field_list& fields, field_name id) noexcept
@@ -186,6 +229,7 @@ bool hop_by_hop(field_name id) noexcept
             return true;
         case field_name::other:
         case field_name::accept_encoding:
+        case field_name::api_key:
         case field_name::authorization:
         case field_name::cardea:
         case field_name::content_encoding:
@@ -197,6 +241,7 @@ bool hop_by_hop(field_name id) noexcept
         case field_name::host:
         case field_name::if_modified_since:
         case field_name::if_none_match:
+        case field_name::of_origin:
         case field_name::origin:
         case field_name::server:
         case field_name::set_cookie:

@@ -12,6 +12,7 @@ namespace net::http1 {
 enum class field_name : std::uint8_t {
     other,
     accept_encoding,
+    api_key,  // X-API-Key and what else carries nothing but a credential
     authorization,
     cardea,  // any name that begins with "cardea-": ours alone
     connection,
@@ -27,6 +28,9 @@ enum class field_name : std::uint8_t {
     if_modified_since,
     if_none_match,
     keep_alive,
+    // Of an answer: what changes the state of the whole origin, lets other origins in, or commands a proxy in front (Alt-Svc,
+    // Access-Control-*, X-Accel-*).
+    of_origin,
     origin,
     proxy_authenticate,
     proxy_authorization,

@@ -174,7 +174,6 @@ TEST_CASE("a caller gets exactly the fields that are meant for it")
     CHECK(got.body == "{}");
     const field_list expected{
         {"Date", "Tue, 01 Jan 2030 00:00:00 GMT"},
-        {"Server", "agent/2"},
         {"Content-Type", "application/json"},
         {"A2A-Version", "0.3"},
         {"A2A-Extensions", "https://x.example/one"},
@@ -188,6 +187,88 @@ TEST_CASE("a caller gets exactly the fields that are meant for it")
         {"Content-Length", "2"},
     };
     CHECK(got.headers == expected);
+}
+
+TEST_CASE("what an agent says for the whole origin stays here, on every route")
+{
+    const std::string fields =
+        "Service-Worker-Allowed: /\r\nClear-Site-Data: \"*\"\r\nSet-Cookie2: a=1\r\nNEL: {}\r\n"
+        "Strict-Transport-Security: max-age=1\r\nReport-To: {}\r\nReporting-Endpoints: a=\"b\"\r\n"
+        "Alt-Svc: h2=\":1\"\r\nX-Accel-Redirect: /x\r\nX-Sendfile: /etc/passwd\r\n"
+        "X-Reproxy-URL: http://10.0.0.1/\r\nAccess-Control-Allow-Origin: *\r\nServer: agent\r\n";
+    const auto names = {
+        "Service-Worker-Allowed",
+        "Clear-Site-Data",
+        "Set-Cookie2",
+        "NEL",
+        "Strict-Transport-Security",
+        "Report-To",
+        "Reporting-Endpoints",
+        "Alt-Svc",
+        "X-Accel-Redirect",
+        "X-Sendfile",
+        "X-Reproxy-URL",
+        "Access-Control-Allow-Origin",
+        "Server"
+    };
+    const std::string task =
+        R"({"jsonrpc":"2.0","id":1,"result":{"kind":"task","id":"t","status":{"state":"working"}}})";
+    const auto answer = [&](const std::string& type, const std::string& body) {
+        return test_support::raw(
+            {"HTTP/1.1 200 OK\r\nX-Stays: 1\r\nContent-Type: " + type + "\r\n" + fields +
+             "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body}
+        );
+    };
+    const relayed x{
+        [&](const test_support::recorded_request& asked) {
+            const bool streams = asked.body.find("message/stream") != std::string::npos;
+            return streams ? answer("text/event-stream", "data: " + task + "\n\n") : answer("application/json", task);
+        },
+        [](config::settings& s) {
+            s.agents[0].relay_paths = {"/files/*"};
+            s.agents[0].dialects = {core::a2a_dialect::v03_jsonrpc, core::a2a_dialect::v03_rest};
+        }
+    };
+    const field_list json{{"Content-Type", "application/json"}};
+    const test_support::http_response all[] = {
+        flow::call(x.port(), call_body()),
+        flow::call(x.port(), call_body("1", "message/stream")),
+        test_support::request(x.port(), "GET", "/agents/a/files/one"),
+        test_support::request(x.port(), "OPTIONS", "/agents/a/files/one", {{"Origin", "https://x.example"}}),
+        test_support::request(x.port(), "GET", "/agents/a/rest/v1/tasks/t"),
+        test_support::request(x.port(), "GET", "/agents/a/rest/tasks/t"),  // translated
+        test_support::request(x.port(), "POST", "/agents/a/rest/v1/message:send", json, R"({"message":{}})"),
+    };
+    for (const auto& got : all) {
+        CHECK(got.header("X-Stays") == "1");
+        for (const auto* name : names) {
+            CAPTURE(name);
+            CHECK(got.count(name) == 0);
+        }
+    }
+    CHECK(x.agent.request_count() == std::size(all));
+}
+
+TEST_CASE("a key of a caller reaches an agent only if the agent's record names it, on every route")
+{
+    for (const bool named : {false, true}) {
+        CAPTURE(named);
+        const relayed x{test_support::answer_json("{}"), [named](config::settings& s) {
+                            s.agents[0].relay_paths = {"/files/*"};
+                            if (named) {
+                                s.agents[0].of_callers.names = {"x-api-key"};
+                            }
+                        }};
+        const field_list keys{{"X-API-Key", "secret"}, {"Content-Type", "application/json"}, {"Api-Key", "secret"}};
+        const std::size_t count = named ? 1 : 0;
+        test_support::request(x.port(), "POST", "/agents/a", keys, call_body());
+        test_support::request(x.port(), "GET", "/agents/a/files/one", keys);
+        REQUIRE(x.agent.request_count() == 2);
+        for (const auto& seen : x.agent.requests()) {
+            CHECK(seen.count("X-API-Key") == count);
+            CHECK(seen.count("Api-Key") == 0);
+        }
+    }
 }
 
 TEST_CASE("an answer without a Date gets one")

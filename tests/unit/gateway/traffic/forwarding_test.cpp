@@ -1,3 +1,4 @@
+// over 400 lines: the cases share how fields are written.
 #include "gateway/traffic/forwarding.hpp"
 
 #include <doctest/doctest.h>
@@ -97,6 +98,13 @@ TEST_CASE("A request loses credentials, fields of this hop, our own names and na
     for (const auto& name : names{
              "Authorization",
              "Cookie",
+             "X-API-Key",
+             "x-api-key",
+             "Api-Key",
+             "ApiKey",
+             "X-Auth-Token",
+             "X-Access-Token",
+             "X-Goog-Api-Key",
              "Host",
              "Expect",
              "Connection",
@@ -237,6 +245,72 @@ TEST_CASE("An answer loses cookies, fields of this hop and our own names, and re
         {"ETag", "\"a\""},
     });
     CHECK(text == "HTTP/1.1 200 OK\r\nX-Powered-By: Express\r\nWWW-Authenticate: Bearer\r\nETag: \"a\"\r\n");
+}
+
+TEST_CASE("An answer loses what would act on the origin that all agents share, or command a proxy in front")
+{
+    for (const auto& name : names{
+             "Service-Worker-Allowed",
+             "Clear-Site-Data",
+             "Strict-Transport-Security",
+             "NEL",
+             "Report-To",
+             "Reporting-Endpoints",
+             "Alt-Svc",
+             "Set-Cookie2",
+             "Set-Login",
+             "Accept-CH",
+             "Critical-CH",
+             "Expect-CT",
+             "Public-Key-Pins",
+             "Origin-Agent-Cluster",
+             "Use-As-Dictionary",
+             "Sec-Session-Registration",
+             "Secure-Session-Registration",
+             "CDN-Cache-Control",
+             "Surrogate-Control",
+             "X-Accel-Redirect",
+             "X-Accel-Expires",
+             "x-accel-buffering",
+             "X-Sendfile",
+             "X-Sendfile2",
+             "X-LIGHTTPD-send-file",
+             "X-LiteSpeed-Location",
+             "X-Reproxy-URL",
+             "Access-Control-Allow-Origin",
+             "access-control-allow-credentials",
+             "Access-Control-Expose-Headers",
+             "Server",
+         }) {
+        CAPTURE(name);
+        for (const auto care : {body_care::passes, body_care::edited, body_care::translated}) {
+            const auto text = answer_with({{"Before", "1"}, {name, "planted"}, {"Behind", "2"}}, care);
+            CHECK(text.find("planted") == std::string::npos);
+            CHECK(values(text, "before") == names{"1"});
+            CHECK(values(text, "behind") == names{"2"});
+        }
+    }
+    // Of a request the same names say nothing of the origin.
+    CHECK(
+        values(request_with({{"Access-Control-Request-Method", "PUT"}}), "access-control-request-method").size() == 1
+    );
+}
+
+TEST_CASE("The caller's version of A2A passes, unless the agent's stands in its place")
+{
+    net::http1::request_head head;
+    head.verb = method::post;
+    const lines written{{"a2a-version", "1.0.3"}, {"X-One", "1"}};
+    head.fields = fields_of(written);
+    auto hop = stranger;
+    std::string text;
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "a2a-version") == names{"1.0.3"});
+    hop.other_version = true;
+    text = "A2A-Version: 1.0\r\n";
+    gateway::traffic::write_request_fields(text, head, {}, hop);
+    CHECK(values(text, "a2a-version") == names{"1.0"});
+    CHECK(values(text, "x-one") == names{"1"});
 }
 
 TEST_CASE("An edited answer keeps nothing that speaks of the agent's bytes, and nobody may store it")
