@@ -1,9 +1,9 @@
 #include "a2a/dialect/answer.hpp"
 
+#include "a2a/dialect/enums.hpp"
 #include "a2a/dialect/error.hpp"
 #include "a2a/dialect/error_table.hpp"
 #include "a2a/dialect/push_config.hpp"
-#include "a2a/dialect/task.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "core/json/json.hpp"
 #include "core/json/json_cursor.hpp"
@@ -77,16 +77,6 @@ bool is_rpc_response(std::string_view text)
     return read_response(w, text, operation::none, found);
 }
 
-bool translate_bare_task(walk& w, std::string_view raw, event_facts& facts)
-{
-    facts.kind = event_kind::task;
-    if (w.same_shape()) {
-        w.out += raw;
-        return true;
-    }
-    return translate_task(w, raw, facts.state);
-}
-
 bool translate_result(walk& w, const exchange& how, std::string_view raw, translated_answer& answer)
 {
     std::string_view next_page;
@@ -99,7 +89,7 @@ bool translate_result(walk& w, const exchange& how, std::string_view raw, transl
             return translate_stream_event(w, raw, answer.facts);
         case operation::get:
         case operation::cancel:
-            return translate_bare_task(w, raw, answer.facts);
+            return translate_task_result(w, raw, answer.facts);
         case operation::create_push:
             return translate_task_push_config(w, raw);
         case operation::get_push:
@@ -205,16 +195,13 @@ std::string sentence(const refusal& why)
     return text.append(why.why);
 }
 
-}  // namespace
-
 translation<translated_answer>
-translate_answer(const exchange& how, const agent_answer& in, const answer_options& options, std::string& out)
+translate_whole(answering& work, const exchange& how, const agent_answer& in, const translation_limits& limits)
 {
-    answering work{how, options, out};
-    if (in.body.size() > options.limits.bytes) {
+    if (in.body.size() > limits.bytes) {
         return work.failure("is larger than the limit");
     }
-    const auto text = checked_json(in.body, options.limits.depth);
+    const auto text = checked_json(in.body, limits.depth);
     if (how.agent.over == binding::jsonrpc) {
         const bool is_response = is_object(text);
         if (!is_success(in.status) && (!is_response || !is_rpc_response(text))) {
@@ -229,6 +216,24 @@ translate_answer(const exchange& how, const agent_answer& in, const answer_optio
         return work.result({});
     }
     return text.empty() ? work.failure("is not JSON") : work.result(text);
+}
+
+}  // namespace
+
+translation<translated_answer>
+translate_answer(const exchange& how, const agent_answer& in, const answer_options& options, std::string& out)
+{
+    const auto before = out.size();
+    answering work{how, options, out};
+    auto done = translate_whole(work, how, in, options.limits);
+    // Specification 1.0.1 section 3.1.6.
+    const bool subscribes = how.asked == operation::subscribe && how.caller.version == generation::v1 &&
+                            how.agent.version == generation::v03;
+    if (subscribes && done && done->facts.kind == event_kind::task && has_ended(done->facts.state)) {
+        out.resize(before);
+        return refusal{rpc_code::unsupported_operation, {}, "subscribes to a task that has ended"};
+    }
+    return done;
 }
 
 translation<translated_answer>

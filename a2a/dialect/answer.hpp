@@ -33,8 +33,8 @@ struct translated_answer {
 };
 
 // Appends the answer to `out`; nothing if it fails. Fails with invalid_agent_response for what is no answer to the call
-// or cannot be said, and with task_not_found for the first push configuration of a task that has none. An error of the
-// agent's is no failure. An extended card is copied: a2a/card/extended_card.hpp shapes cards.
+// or cannot be said, with task_not_found for the first push configuration of a task that has none, and with unsupported_operation for
+// the task that a subscription of 1.0 at an agent of 0.3 begins with, if that has ended. An error of the agent's is no failure. An extended card is copied: a2a/card/extended_card.hpp shapes cards.
 translation<translated_answer>
 translate_answer(const exchange& how, const agent_answer& in, const answer_options& options, std::string& out);
 

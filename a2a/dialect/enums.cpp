@@ -88,6 +88,11 @@ task_state read_state(std::string_view raw)
     return task_state::unspecified;
 }
 
+bool has_ended(task_state state) noexcept
+{
+    return is_final(state) && state != task_state::input_required;
+}
+
 bool is_final(task_state state) noexcept
 {
     switch (state) {

@@ -31,6 +31,9 @@ task_state read_state(std::string_view raw);
 // the caller. 1.0 ends its stream there as well (specification 1.0.1 section 11.7).
 bool is_final(task_state state) noexcept;
 
+// Whether nothing follows for the task.
+bool has_ended(task_state state) noexcept;
+
 role read_role(std::string_view raw);
 
 // With quotes.

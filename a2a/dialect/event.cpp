@@ -230,6 +230,58 @@ task_state state_in(std::string_view raw)
     return read_state(state);
 }
 
+// What every task has.
+bool is_task(std::string_view raw)
+{
+    bool id = false;
+    bool status = false;
+    cursor_type cursor{raw, cursor_type::deepest};
+    const bool whole = is_object(raw) && cursor.object([&](std::string_view name, bool, std::string_view value) {
+        id = id || (name == "id" && is_string(value));
+        status = status || (name == "status" && is_object(value));
+        return true;
+    });
+    return whole && id && status;
+}
+
+// What the event is, and its value.
+event_facts facts_in(std::string_view raw, body_shape shape, std::string_view& value)
+{
+    event_facts facts;
+    value = raw;
+    if (shape == body_shape::types) {
+        facts.kind = kind_of(raw);
+    } else if (is_object(raw)) {
+        cursor_type cursor{raw, cursor_type::deepest};
+        cursor.object([&](std::string_view name, bool, std::string_view member) {
+            for (std::size_t i = 0; i < kinds.size(); ++i) {
+                if (name == kinds[i].wrapper && is_object(member)) {
+                    facts.kind = static_cast<event_kind>(i);
+                    value = member;
+                }
+            }
+            return true;
+        });
+    }
+    if (facts.kind == event_kind::task || facts.kind == event_kind::status_update) {
+        facts.state = is_object(value) ? state_in(value) : task_state::unspecified;
+    }
+    return facts;
+}
+
+// Of the same shape: a task or a message.
+bool copy_send_result(walk& w, std::string_view raw, event_facts& facts)
+{
+    std::string_view value;
+    facts = facts_in(raw, w.from, value);
+    const bool task = facts.kind == event_kind::task && is_task(value);
+    if (!task && facts.kind != event_kind::message) {
+        return w.fail("is neither a task nor a message");
+    }
+    w.out += raw;
+    return true;
+}
+
 }  // namespace
 
 bool translate_stream_event(walk& w, std::string_view raw, event_facts& facts)
@@ -244,36 +296,27 @@ bool translate_stream_event(walk& w, std::string_view raw, event_facts& facts)
 
 bool translate_send_result(walk& w, std::string_view raw, event_facts& facts)
 {
-    if (w.same_shape()) {
-        facts = facts_of(raw, w.from);
-        w.out += raw;
-        return true;
+    return w.same_shape() ? copy_send_result(w, raw, facts) : translate_any(w, raw, facts, false);
+}
+
+bool translate_task_result(walk& w, std::string_view raw, event_facts& facts)
+{
+    facts.kind = event_kind::task;
+    if (!w.same_shape()) {
+        return translate_task(w, raw, facts.state);
     }
-    return translate_any(w, raw, facts, false);
+    if (!is_task(raw)) {
+        return w.fail("is not a task");
+    }
+    facts.state = state_in(raw);
+    w.out += raw;
+    return true;
 }
 
 event_facts facts_of(std::string_view raw, body_shape shape)
 {
-    event_facts facts;
-    std::string_view value = raw;
-    if (shape == body_shape::types) {
-        facts.kind = kind_of(raw);
-    } else if (is_object(raw)) {
-        cursor_type cursor{raw, cursor_type::deepest};
-        cursor.object([&](std::string_view name, bool, std::string_view member) {
-            for (std::size_t i = 0; i < kinds.size(); ++i) {
-                if (name == kinds[i].wrapper) {
-                    facts.kind = static_cast<event_kind>(i);
-                    value = member;
-                }
-            }
-            return true;
-        });
-    }
-    if (facts.kind == event_kind::task || facts.kind == event_kind::status_update) {
-        facts.state = is_object(value) ? state_in(value) : task_state::unspecified;
-    }
-    return facts;
+    std::string_view value;
+    return facts_in(raw, shape, value);
 }
 
 }  // namespace a2a

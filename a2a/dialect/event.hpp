@@ -24,6 +24,9 @@ bool translate_stream_event(walk& w, std::string_view raw, event_facts& facts);
 // Appends what sending a message answers: a task or a message.
 bool translate_send_result(walk& w, std::string_view raw, event_facts& facts);
 
+// Appends the task that a call for one has been answered with.
+bool translate_task_result(walk& w, std::string_view raw, event_facts& facts);
+
 // What the event is, and of which task state, without a translation. Unknown for what is no event.
 event_facts facts_of(std::string_view raw, body_shape shape);
 

@@ -46,8 +46,13 @@ bool write_call(walk& w, request_fields& fields, exchange& how, std::string_view
         w.out.append("\"id\":").append(id).append(",");
     }
     w.out.append("\"method\":\"").append(name(method_for(how.sent, how.agent.version))).append("\",\"params\":");
+    const auto params = w.out.size();
     if (!write_params(w, fields, how)) {
         return false;
+    }
+    // The one method of 0.3 that has none (specification 0.3.0 section 7.10).
+    if (how.sent == operation::extended_card && how.agent.version == generation::v03) {
+        w.out.resize(params - std::string_view{",\"params\":"}.size());
     }
     w.out += '}';
     return true;

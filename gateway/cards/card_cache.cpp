@@ -115,6 +115,7 @@ void succeed(
     card->tools = state.tools;
     card->era = state.era;
     card->required = state.required;
+    card->extended = state.extended;
     card->caching = state.caching;
     card->modified = state.modified;
     card->fetched_at = now;

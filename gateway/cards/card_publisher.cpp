@@ -55,6 +55,7 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
     state.tools = std::move(card.tools);
     state.era = card.era;
     state.required = std::move(card.required);
+    state.extended = card.extended;
     note_hidden(slot, card.hidden);
     // Else the same object, so that memory holds the text once.
     succeed(state, changed ? card.bytes : state.card->bytes, fetched_at, fresh_for, settings_);

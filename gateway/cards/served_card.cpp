@@ -79,6 +79,15 @@ std::shared_ptr<const model::extension_uris> required_extensions(const core::jso
     return uris.empty() ? nullptr : std::make_shared<const model::extension_uris>(std::move(uris));
 }
 
+// In the words of either generation.
+bool says_extended(const core::json& card)
+{
+    const auto* capabilities = core::member(card, "capabilities");
+    const auto* flag = capabilities == nullptr ? nullptr : core::member(*capabilities, "extendedAgentCard");
+    const auto* old = core::member(card, "supportsAuthenticatedExtendedCard");
+    return (flag != nullptr && *flag == true) || (old != nullptr && *old == true);
+}
+
 }  // namespace
 
 served_card describe(const a2a::card& card, const core::redaction& secrets)
@@ -88,6 +97,7 @@ served_card describe(const a2a::card& card, const core::redaction& secrets)
     served.words = model::words_of(card.document);
     served.problems = card.problems;
     served.required = required_extensions(card.document);
+    served.extended = says_extended(card.document);
     auto& facts = served.facts;
     served.log.name = model::shown_words(secrets, facts.name);
     served.log.version = model::shown_words(secrets, facts.version);

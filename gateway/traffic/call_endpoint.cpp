@@ -233,10 +233,10 @@ std::optional<net::routine<>> call_endpoint::prepare(request_context& request, s
         return respond_forbidden(request);
     }
     if (dialect) {
-        const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
-        if (source == core::extended_card_access::off) {
-            return respond_call_error(request, no_extended_card(request));
+        if (auto why = no_extended_card(request)) {
+            return respond_call_error(request, std::move(*why));
         }
+        const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
         if (source == core::extended_card_access::managed) {
             request.managed = model::card_position{*dialect, /*in_result=*/true};
             return std::nullopt;
@@ -271,6 +271,7 @@ std::optional<net::routine<>> call_endpoint::prepare(request_context& request, s
     call.speaks = extension_terms_of(request, way.caller.version, spoken);
     call.speaks->what = a2a::operation_of(method);
     note_home(request, way.to);
+    say_version(request, spoken);
     if (dialect) {
         call.speaks->required = nullptr;  // the card says what is required
         call.card = model::card_position{*dialect, /*in_result=*/true};

@@ -232,14 +232,12 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
     }
     task_.reset();
     hold_request();
-    auto how = how_;
     const bool bare = is_rest(to_) && answer->status < 300;
     if (bare) {
         // HTTP+JSON answers with the task itself, and a stream carries it as a member.
         answer->body = "{\"task\":" + answer->body + "}";
     }
-    how.asked = a2a::operation::stream;
-    auto made = co_await translate_further(with_, how, options(), std::move(*answer));
+    auto made = co_await translate_further(with_, how_, options(), std::move(*answer));
     if (!made.done || made.done->is_error) {
         events_ = false;
         auto whole = made.done ? model::edited_answer{std::move(made.text), true, made.done->status, std::nullopt}
@@ -372,7 +370,8 @@ model::edited_answer dialect_bridge::refused(const a2a::refusal& why, std::strin
 {
     over_ = true;
     const bool agents = why.code == a2a::rpc_code::invalid_agent_response;
-    const auto code = agents ? errc::answer_untranslatable : errc::not_found;
+    const auto other = why.code == a2a::rpc_code::unsupported_operation ? errc::operation_unsupported : errc::not_found;
+    const auto code = agents ? errc::answer_untranslatable : other;
     auto detail = why.member.empty() ? std::string{why.why} : why.member + ' ' + std::string{why.why};
     failure_.emplace(code, agents ? core::side::upstream : core::side::caller, std::move(detail));
     const auto status = a2a::append_refusal(out, caller_, options(), why);

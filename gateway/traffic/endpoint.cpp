@@ -1,6 +1,7 @@
 #include "gateway/traffic/endpoint.hpp"
 
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/traffic/a2a_version.hpp"
 #include "gateway/traffic/call_attempts.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
 #include "net/http1/head_writer.hpp"
@@ -71,10 +72,25 @@ bool endpoint::may_call(const request_context& request, std::string_view method)
     return !request.access || request.access->may_call(request.agent->record, request.principal(), method);
 }
 
-core::error endpoint::no_extended_card(const request_context& request)
+std::optional<core::error> endpoint::no_extended_card(request_context& request) const
 {
+    const auto& agent = *request.agent;
+    const auto source = core::extended_card_of(agent.record, request.access != nullptr);
+    if (source == core::extended_card_access::off) {
+        return core::caller_error(
+            agent.takes_a2a() ? errc::extended_card_not_configured : errc::extended_card_unsupported
+        );
+    }
+    const auto* known = known_.find(agent.record.id, request.sighted);
+    const bool asks = agent.record.extended_card == core::extended_card_access::automatic;
+    if (!asks || known == nullptr || known->card == nullptr || known->card->extended) {
+        return std::nullopt;
+    }
+    const auto method = request.record.rpc_method;
+    const bool of_1 = method && a2a::generation_of(*method) == a2a::generation::v1;
     return core::caller_error(
-        request.agent->takes_a2a() ? errc::extended_card_not_configured : errc::extended_card_unsupported
+        of_1 ? errc::extended_card_unsupported : errc::extended_card_not_configured,
+        "the agent's card"
     );
 }
 
@@ -181,6 +197,15 @@ void endpoint::note_home(request_context& request, const model::agent_interface*
 {
     if (request.call && to != nullptr && request.agent->several_addresses) {
         request.call->home = model::home_at(*to);
+    }
+}
+
+void endpoint::say_version(request_context& request, a2a::generation spoken) noexcept
+{
+    const auto said = version_said(request.caller.head().fields, {});
+    if (spoken == a2a::generation::v1 && said != said_version::other && said != said_version::garbage) {
+        request.call->says_version = true;  // NOLINT(*-optional-access): set, by the promise above
+        request.call->session = "A2A-Version: 1.0\r\n";
     }
 }
 

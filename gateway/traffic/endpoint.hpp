@@ -8,6 +8,7 @@
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -68,12 +69,16 @@ protected:
     // After request.call has been set: the call goes to this interface, so that a task which its answer shows lives there; null: none.
     static void note_home(request_context& request, const model::agent_interface* to) noexcept;
 
+    // After request.call has been set: it goes as it is to an interface that speaks this generation. One of 1.0 is told so (specification 1.0.1
+    // section 3.6.1), unless the caller names a version that Cardea does not know.
+    static void say_version(request_context& request, a2a::generation spoken) noexcept;
+
     // After translate(): the answer to request.call holds a card, which becomes one of the caller's dialect.
     void add_card(request_context& request, a2a::dialect caller) const;
 
-    // Why there is no extended card of the agent, which is set and has none: its kind has none (A2A 1.0.1 section 3.1.11), or
-    // none is configured.
-    static core::error no_extended_card(const request_context& request);
+    // Why there is no extended card of the agent, which is set: its kind has none, none is configured, or its card says that it has
+    // none (A2A 1.0.1 section 3.1.11), unless `extended_card: proxy` knows better. Nothing: there may be one.
+    std::optional<core::error> no_extended_card(request_context& request) const;
 
     // The agent's address as the caller knows it, which is a name of the agent's own if the request came there: an origin; else
     // empty.

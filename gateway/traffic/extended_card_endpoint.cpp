@@ -92,17 +92,20 @@ net::routine<> extended_card_endpoint::look(request_context& request)
         request.managed = model::card_position{form.dialect, /*in_result=*/false};
         co_return;
     }
-    if (source == core::extended_card_access::off) {
-        co_await respond_error(request, no_extended_card(request));
-        co_return;
-    }
     const bool relayed = fits_any(request.agent->record.relay_paths, to.below);
-    if (request.agent->awaits_card && to.extended != extended_path::v02 && !relayed) {
+    const bool off = source == core::extended_card_access::off;
+    if (request.agent->awaits_card && to.extended != extended_path::v02 && !relayed && !off) {
         auto waited = co_await await_card(request);
         if (!waited) {
             co_await respond_error(request, std::move(waited).error());
             co_return;
         }
+    }
+    auto objection = relayed && !off ? std::nullopt : no_extended_card(request);
+    if (objection) {
+        auto why = std::move(*objection);
+        co_await respond_error(request, std::move(why));
+        co_return;
     }
     const auto* through = interface_for(*request.agent, to);
     const auto caller = dialect_of(to.extended);
@@ -121,6 +124,9 @@ net::routine<> extended_card_endpoint::look(request_context& request)
     call.caller = request.owner ? *request.owner : nullptr;
     call.card = model::card_position{form.dialect, /*in_result=*/false};
     call.card_origin = own_origin(request);
+    if (!relayed && caller) {
+        say_version(request, caller->version);
+    }
 }
 
 // Of an agent that does not speak the caller's HTTP+JSON.

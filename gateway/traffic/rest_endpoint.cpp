@@ -96,7 +96,9 @@ a2a::card_dialect card_of(a2a::generation version) noexcept
 void rest_endpoint::note_words(request_context& request) const
 {
     const auto& to = request.to;
-    if (to.where != model::route::relay || !is_meant(to)) {
+    // A path that is refused has one only if it is meant for HTTP+JSON.
+    const bool refused = to.where == model::route::none && !to.rest.empty();
+    if (!refused && (to.where != model::route::relay || !is_meant(to))) {
         return;
     }
     const auto said = generation_said(version_said(request.caller.head().fields, to.query));
@@ -206,11 +208,11 @@ bool rest_endpoint::answers_card(request_context& request, const wanted& asked, 
         answer.emplace(respond_forbidden(request));
         return true;
     }
-    const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
-    if (source == core::extended_card_access::off) {
-        answer.emplace(respond_call_error(request, no_extended_card(request)));
+    if (auto why = no_extended_card(request)) {
+        answer.emplace(respond_call_error(request, std::move(*why)));
         return true;
     }
+    const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);
     if (source == core::extended_card_access::managed) {
         request.managed = model::card_position{card_of(asked.target.version), /*in_result=*/false};
         return true;
@@ -324,6 +326,7 @@ void rest_endpoint::pass_as_it_is(
     call.repeatable = a2a::safe_to_repeat(a2a::method_for(asked.target.what, version));
     call.streaming = a2a::streaming(asked.target.what);
     call.speaks = extension_terms_of(request, version, version);
+    say_version(request, version);
     if (asked.target.what == a2a::operation::extended_card) {
         call.speaks->required = nullptr;  // the card says what is required
         call.card = model::card_position{card_of(version), /*in_result=*/false};

@@ -7,6 +7,7 @@
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -14,6 +15,7 @@ namespace gateway::traffic {
 namespace {
 
 constexpr std::string_view agents_prefix = "/agents/";
+constexpr std::string_view rest_prefix = "/rest/";
 constexpr std::string_view well_known = ".well-known";  // no agent's id, but what clients ask for that have dropped it
 
 // Of the routes with one address.
@@ -87,9 +89,11 @@ bool misleads(std::string_view path) noexcept
     return path.starts_with("//") || (path.starts_with('/') && !unambiguous(path));
 }
 
-destination refused_path() noexcept
+// `below`: an agent, from its '/'; or the whole path.
+destination refused_path(std::string_view below) noexcept
 {
     destination to;
+    to.rest = below.starts_with(rest_prefix) ? below.substr(rest_prefix.size() - 1) : std::string_view{};
     to.refusal = core::errc::bad_request;
     to.astray = true;
     return to;
@@ -121,7 +125,8 @@ destination find_destination(std::string_view target) noexcept
     destination to;
     const auto path = target.substr(0, target.find('?'));
     if (misleads(path)) {
-        return refused_path();
+        const auto after = path.starts_with(agents_prefix) ? path.substr(agents_prefix.size()) : std::string_view{};
+        return refused_path(after.substr(std::min(after.find('/'), after.size())));
     }
     if (const auto alone = route_at(path)) {
         to.where = *alone;
@@ -149,7 +154,7 @@ destination find_destination(std::string_view target) noexcept
     }
     const auto below = after.substr(id.size());
     if (below.starts_with("//")) {
-        return refused_path();
+        return refused_path(below);
     }
     to.agent = id;
     set_below(to, below, /*rest_alone=*/false);
@@ -161,7 +166,7 @@ destination find_destination_of(std::string_view agent, std::string_view target)
     destination to;
     const auto path = target.substr(0, target.find('?'));
     if (misleads(path)) {
-        return refused_path();
+        return refused_path(path);
     }
     to.agent = agent;
     to.query = target.substr(path.size());

@@ -20,7 +20,8 @@ struct destination {
     std::string_view agent;  // of card, call, mcp, relay, push and perhaps resource_metadata
     // The path below the agent, from its '/', without the query; empty or "/" for the agent itself.
     std::string_view below;
-    // Of relay: the path of HTTP+JSON, which follows `/rest`; at an agent's own name it may stand alone, and be something else.
+    // Of relay: the path of HTTP+JSON, which follows `/rest`; at an agent's own name it may stand alone, and be something else. Of none:
+    // of a path that is refused, if it is one of HTTP+JSON.
     std::string_view rest;
     std::string_view query;                                           // with its '?', or empty
     model::directory_kind directory = model::directory_kind::agents;  // of directory

@@ -20,7 +20,7 @@ using test_support::request;
 
 inline constexpr std::string_view words_card =
     R"({"name":"Words","description":"d","version":"1","url":"http://127.0.0.1:9/",)"
-    R"("protocolVersion":"0.3.0","capabilities":{},"defaultInputModes":["text"],)"
+    R"("protocolVersion":"0.3.0","supportsAuthenticatedExtendedCard":true,"capabilities":{},"defaultInputModes":["text"],)"
     R"("defaultOutputModes":["text"],"skills":[]})";
 
 inline core::principal

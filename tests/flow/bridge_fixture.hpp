@@ -145,7 +145,7 @@ inline std::string id_of(const test_support::recorded_request& request)
 // What the gateway adds when it asks HTTP+JSON of 0.3 for a task on its own account.
 inline constexpr std::string_view whole_history = "?historyLength=2147483647";
 
-// Answers each operation in its dialect, at `/base`.
+// Answers each operation in its dialect, at `/base`. The task that the gateway asks for is still working.
 inline test_support::handler speaking(core::a2a_dialect d)
 {
     return [d](const test_support::recorded_request& seen) -> test_support::script {
@@ -161,7 +161,11 @@ inline test_support::handler speaking(core::a2a_dialect d)
             if (what == asked::stream || what == asked::subscribe) {
                 return test_support::answer(200, stream_in(d, id), {{"Content-Type", "text/event-stream"}});
             }
-            return test_support::answer_json(answer_in(d, what, id));
+            const bool follows =
+                seen.target.ends_with(whole_history) || seen.body.find("2147483647") != std::string::npos;
+            return test_support::answer_json(
+                follows ? enveloped(d, id, task_in(d, "working")) : answer_in(d, what, id)
+            );
         }
         return test_support::answer(404, "nothing here");
     };

@@ -289,6 +289,86 @@ TEST_CASE("an extended card of an agent of the other generation comes in the cal
     }
 }
 
+TEST_CASE("an agent of 0.3 is asked for its extended card without params")
+{
+    const auto proxied = [](config::settings& s) { s.agents[0].extended_card = core::extended_card_access::proxy; };
+    const bridged with{v03_jsonrpc, proxied};
+    with.ask(v1_jsonrpc, call_of("GetExtendedAgentCard", "{}"));
+    const auto body = plain_json::parse(with.last().body);
+    CHECK(body.at("method") == "agent/getAuthenticatedExtendedCard");
+    CHECK_FALSE(body.contains("params"));
+    CHECK(body.at("id") == "q-1");
+}
+
+TEST_CASE("an agent whose card has no flag for an extended card is not asked for one, unless it is said that it has one"
+)
+{
+    using enum core::extended_card_access;
+    for (const auto access : {automatic, proxy}) {
+        for (const bool flag : {false, true}) {
+            CAPTURE(flag);
+            const bridged with{v1_jsonrpc, [&](config::settings& s) {
+                                   auto card = plain_json::parse(flow::card_text("A", "http://127.0.0.1/"));
+                                   card["supportsAuthenticatedExtendedCard"] = flag;
+                                   s.agents[0].card = card.dump();
+                                   s.agents[0].extended_card = access;
+                               }};
+            const bool asks = flag || access == proxy;
+            const auto code_of = [&](const auto& caller, const auto& wire) {
+                const auto before = with.x.agent.request_count();
+                const auto got = with.ask(caller, wire);
+                CHECK((with.x.agent.request_count() > before) == asks);
+                return got.header("Cardea-Error");
+            };
+            const auto modern = code_of(v1_jsonrpc, call_of("GetExtendedAgentCard", "{}"));
+            const auto old = code_of(v03_jsonrpc, call_of("agent/getAuthenticatedExtendedCard", "{}"));
+            const auto rest = code_of(v1_rest, wire_request{"GET", "/extendedAgentCard", ""});
+            if (!asks) {
+                CHECK(modern == "extended_card_unsupported");
+                CHECK(old == "extended_card_not_configured");
+                CHECK(rest == "extended_card_unsupported");
+                const auto got = with.ask(v1_jsonrpc, call_of("GetExtendedAgentCard", "{}"));
+                CHECK(error_of(got).at("code") == -32004);
+            }
+        }
+    }
+}
+
+TEST_CASE("an answer of HTTP+JSON that is neither task nor message is the agent's fault")
+{
+    for (const std::string answer :
+         {R"({"ok":true})",
+          R"([])",
+          R"("task")",
+          R"({"task":5})",
+          R"({"task":{}})",
+          R"({"message":"x"})",
+          "{}",
+          R"({"statusUpdate":{"taskId":"t","status":{}}})",
+          R"({"status":"ok"})"}) {
+        CAPTURE(answer);
+        const bridged with{v1_rest, {}, [&](const auto&) { return test_support::answer_json(answer); }};
+        for (const auto what : {asked::send, asked::get, asked::cancel}) {
+            const auto got = with.ask(v1_jsonrpc, what);
+            CHECK(error_of(got).at("code") == -32006);
+            CHECK(got.header("Cardea-Error") == "answer_untranslatable");
+        }
+    }
+}
+
+TEST_CASE("a path of HTTP+JSON that is refused is told in the words of HTTP+JSON")
+{
+    const bridged with{v1_rest};
+    const auto refused = with.ask(v1_rest, {"GET", "/tasks/a%2Fb", ""});
+    CHECK(refused.status == 400);
+    CHECK(error_of(refused).at("status") == "INVALID_ARGUMENT");
+    CHECK(error_of(refused).at("details").at(0).at("reason") == "bad_request");
+    const auto old = with.ask(v03_rest, {"GET", "/v1/tasks/a%2Fb", ""});
+    CHECK(old.status == 400);
+    CHECK(plain_json::parse(old.body).contains("code"));
+    CHECK(with.x.agent.request_count() == 0);
+}
+
 TEST_CASE("extensions go out and come back under the name of each generation")
 {
     const bridged with{v03_jsonrpc, {}, [](const auto& seen) {

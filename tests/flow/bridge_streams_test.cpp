@@ -12,6 +12,7 @@ using enum core::a2a_dialect;
 using flow::asked;
 using flow::bridged;
 using flow::plain_json;
+using test_support::field_list;
 
 }  // namespace
 
@@ -86,7 +87,7 @@ TEST_CASE("a subscription of 1.0 begins with the task, which an agent of 0.3 is 
             REQUIRE(data.size() == 3);
             const auto first = plain_json::parse(data[0]);
             const auto& event = flow::is_rest(caller) ? first : first.at("result");
-            CHECK(event == plain_json::parse(R"({"task":)" + flow::task_in(caller, "completed") + "}"));
+            CHECK(event == plain_json::parse(R"({"task":)" + flow::task_in(caller, "working") + "}"));
             CHECK(flow::told(caller, data[1]) == "working");
             CHECK(with.x.agent.request_count() == before + 2);
             const auto asked_for = with.last();
@@ -101,6 +102,40 @@ TEST_CASE("a subscription of 1.0 begins with the task, which an agent of 0.3 is 
     const auto old = modern.ask(v03_jsonrpc, asked::subscribe);
     CHECK(flow::data_of(old.body).size() == 2);
     CHECK(modern.x.agent.request_count() == 1);
+}
+
+TEST_CASE("a subscription of 1.0 to a task that has ended is refused, whether its agent of 0.3 streams or answers")
+{
+    for (const auto agent : {v03_jsonrpc, v03_rest}) {
+        for (const bool streams : {true, false}) {
+            const bridged with{
+                agent,
+                {},
+                [&](const auto& seen) {
+                    const auto id = flow::id_of(seen);
+                    const bool asks = seen.body.find("tasks/get") != std::string::npos || seen.method == "GET";
+                    if (streams && !asks) {
+                        const field_list fields{{"Content-Type", "text/event-stream"}};
+                        return test_support::answer(200, flow::stream_in(agent, id), fields);
+                    }
+                    const auto task = flow::task_in(agent, "completed");
+                    return test_support::answer_json(
+                        flow::enveloped(agent, id, flow::is_rest(agent) && !asks ? "{\"task\":" + task + "}" : task)
+                    );
+                }
+            };
+            for (const auto caller : {v1_jsonrpc, v1_rest}) {
+                CAPTURE(core::name(caller));
+                CAPTURE(core::name(agent));
+                CAPTURE(streams);
+                const auto got = with.ask(caller, asked::subscribe);
+                CHECK(got.header("Content-Type") == "application/json");
+                CHECK(got.status == (caller == v1_rest ? 400 : 200));
+                const auto said = flow::said_error(caller, got.body);
+                CHECK(said.starts_with(caller == v1_rest ? "FAILED_PRECONDITION UNSUPPORTED_OPERATION" : "-32004"));
+            }
+        }
+    }
 }
 
 TEST_CASE("a subscription begins with one event, however long the task is and however the agent breaks its lines")

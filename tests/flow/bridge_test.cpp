@@ -15,6 +15,7 @@ using flow::asked;
 using flow::bridged;
 using flow::plain_json;
 using flow::wire_request;
+using test_support::field_list;
 
 }  // namespace
 
@@ -103,6 +104,33 @@ TEST_CASE("a call between equal dialects passes byte for byte, also over HTTP+JS
     CHECK(seen.body == odd.body);
     CHECK(seen.header("A2A-Version") == "1.0");
     CHECK(seen.header("A2A-Extensions") == "https://x.example/e");
+}
+
+TEST_CASE("an agent of 1.0 always gets its version, whatever the caller has said of it")
+{
+    for (const auto dialect : {v1_jsonrpc, v1_rest}) {
+        const bridged with{dialect};
+        for (const auto what : {asked::send, asked::stream, asked::get, asked::cancel, asked::subscribe}) {
+            for (const auto& said :
+                 {field_list{}, field_list{{"A2A-Version", "1.0"}}, field_list{{"a2a-version", "1.0.1"}}}) {
+                CAPTURE(core::name(dialect));
+                CAPTURE(flow::method_name(dialect, what));
+                CHECK(with.ask(dialect, flow::request_in(dialect, what), said).status == 200);
+                CHECK(with.last().count("A2A-Version") == 1);
+                CHECK(with.last().header("A2A-Version") == "1.0");
+            }
+        }
+    }
+    const auto passes = [](config::settings& s) { s.agents[0].bridge = false; };
+    const bridged plain{v1_jsonrpc, passes};
+    const auto send = flow::request_in(v1_jsonrpc, asked::send);
+    plain.ask(v1_jsonrpc, send);
+    CHECK(plain.last().header("A2A-Version") == "1.0");
+    plain.ask(v1_jsonrpc, send, {{"A2A-Version", "2.0"}});
+    CHECK(plain.last().header("A2A-Version") == "2.0");
+    const bridged old{v03_jsonrpc};
+    old.ask(v03_jsonrpc, asked::send);
+    CHECK(old.last().count("A2A-Version") == 0);
 }
 
 TEST_CASE("an error of the agent's has its code and its message in every dialect")

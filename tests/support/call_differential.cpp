@@ -61,7 +61,7 @@ json as_document(const a2a::exchange& how, const a2a::outgoing_request& out)
 {
     json made{{"sent", static_cast<int>(how.sent)}, {"first", how.first_config}, {"bare", how.without_history}};
     if (how.agent.over == a2a::binding::jsonrpc) {
-        made["body"] = json::parse(out.body).at("params");
+        made["body"] = json::parse(out.body).value("params", json{});
         return made;
     }
     made["body"] = out.body.empty() ? json{} : json::parse(out.body);

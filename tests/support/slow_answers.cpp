@@ -369,7 +369,10 @@ json slow_answers::result(const json& value)
     switch (how_.asked) {
         case operation::get:
         case operation::cancel:
-            return from_ == to_ ? value : task(value);
+            if (from_ != to_) {
+                return task(value);
+            }
+            return text_at(value, "id").is_null() || !at(value, "status").is_object() ? refuse() : value;
         case operation::create_push:
             return config(value);
         case operation::get_push:

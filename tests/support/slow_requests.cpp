@@ -320,7 +320,9 @@ void slow_requests::write_params(slow_request& made)
     if (!is_old(to_)) {
         put(params, "tenant", in_.tenant);
     }
-    made.body = params;
+    if (what_ != operation::extended_card || !is_old(to_)) {
+        made.body = params;
+    }
 }
 
 // The tables of specification 0.3.0 section 3.5.6 and 1.0.1 section 11.3.

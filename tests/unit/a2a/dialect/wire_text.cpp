@@ -131,7 +131,8 @@ outcome translated_request(
     if (agent.over == a2a::binding::jsonrpc) {
         const auto call = without_envelope(out.body);
         CHECK(text_of(member_of(call, "method")) == a2a::name(a2a::method_for(how->sent, agent.version)));
-        made.text = "{\"params\":" + std::string{member_of(call, "params")} + "}";
+        const auto params = std::string{member_of(call, "params")};
+        made.text = params.empty() ? "{}" : "{\"params\":" + params + "}";
     } else {
         made.text.append("{\"verb\":\"").append(out.verb).append("\",\"target\":\"").append(out.target).append("\"");
         made.text.append(out.body.empty() ? "" : ",\"body\":").append(out.body).append("}");

@@ -224,6 +224,19 @@ TEST_CASE("a path that another reader may take for a different one is a bad requ
     }
 }
 
+TEST_CASE("A path of HTTP+JSON that is refused is known as one, so that its caller is told in its words")
+{
+    for (const auto& found :
+         {find_destination("/agents/a/rest/tasks/b%2Fc"), find_destination_of("a", "/rest/tasks/b%2Fc")}) {
+        CHECK(found.where == route::none);
+        CHECK(found.refusal == core::errc::bad_request);
+        CHECK(found.rest == "/tasks/b%2Fc");
+    }
+    CHECK(find_destination("/agents/a/files/b%2Fc").rest.empty());
+    CHECK(find_destination("//agents/a/rest/x").rest.empty());
+    CHECK(find_destination("/rest/b%2Fc").rest.empty());
+}
+
 TEST_CASE("an id is up to 128 characters long")
 {
     for (const std::size_t length : {std::size_t{127}, std::size_t{128}, std::size_t{129}}) {
