@@ -65,6 +65,14 @@ core::caller_mark caller_of(const request_context& request)
     return core::mark_of_address(access::number_of(client.empty() ? std::string_view{request.caller.peer()} : client));
 }
 
+// Whether its principal has all calls of the agent that it may have, as the agent's gate counts them.
+bool has_its_share(const request_context& request) noexcept
+{
+    const auto calls = core::place_shares::of_object(request.agent->calls.get());
+    const auto most = core::half_of(request.agent->terms->limits.in_flight);
+    return core::all_shares().count(calls, request.place.whose()) >= most;
+}
+
 // An answer that nobody would ask for but as a stream. Any message to an MCP server may be answered with one.
 bool wants_stream(const relay_call& call) noexcept
 {
@@ -101,7 +109,12 @@ core::error call_admission::shed(request_context& request, shed_reason why) cons
 {
     request.shed = true;
     metrics_.count_shed(why);
-    return core::gateway_error(errc::overloaded, std::string{telemetry::name(why)});
+    std::string detail{telemetry::name(why)};
+    const bool waited = why == shed_reason::queue_full || why == shed_reason::queue_timeout;
+    if (waited && has_its_share(request)) {
+        detail += ", the principal has half of limits.in_flight";
+    }
+    return core::gateway_error(errc::overloaded, std::move(detail));
 }
 
 std::optional<core::error> call_admission::objection(request_context& request) const

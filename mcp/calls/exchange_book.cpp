@@ -98,9 +98,9 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
 {
     const bool listens = settings_.most_listens > 0 && request.method == "subscriptions/listen";
     const bool room = listens ? listens_ < settings_.most_listens : calls_.size() - listens_ < settings_.most_calls;
-    const bool counts = settings_.most_of_principal > 0 && !listens;
-    const auto whose = counts ? core::mark_of_principal({}, request.principal) : core::caller_mark{};
-    auto share = core::all_shares().take(core::place_shares::of_object(this), whose, settings_.most_of_principal);
+    const auto most = listens ? core::half_of(settings_.most_listens) : settings_.most_of_principal;
+    const auto whose = settings_.most_of_principal > 0 ? core::mark_of_principal({}, request.principal) : 0;
+    auto share = core::all_shares().take(core::place_shares::of_object(this, listens ? "listen" : ""), whose, most);
     if (!room || !share) {
         return core::gateway_error(errc::overloaded, "too many calls are in flight, of all or of this principal");
     }

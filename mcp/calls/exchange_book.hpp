@@ -36,10 +36,11 @@ struct book_settings {
     std::vector<std::string> declared;  // the client's capabilities by name; of a shared connection none count
     bool only_declared = false;         // requests of the server that no capability is declared for are answered here
     std::size_t most_calls = 64;        // in flight
-    std::size_t most_of_principal = 0;  // of most_calls, of one client_message::principal; 0: all
-    std::size_t most_listens = 0;       // `subscriptions/listen` beside those; 0: they are among them
-    std::size_t most_questions = 64;    // of the server, that nobody has answered
-    std::int64_t first_question = 0;    // the first id under which the client gets them; 0: under the server's own
+    std::size_t most_of_principal =
+        0;                         // of most_calls, of one client_message::principal; 0: all, and of most_listens too
+    std::size_t most_listens = 0;  // `subscriptions/listen` beside those; 0: they are among them
+    std::size_t most_questions = 64;  // of the server, that nobody has answered
+    std::int64_t first_question = 0;  // the first id under which the client gets them; 0: under the server's own
     message_limits messages;
     std::shared_ptr<question_tally> tally = nullptr;  // of what the server asks; null: nobody counts
 };
@@ -72,7 +73,8 @@ public:
         std::uint64_t id = 0;  // in the text; 0: it is no integer
     };
 
-    // A request of a client. Fails with overloaded: most_calls are in flight, most_of_principal or most_listens.
+    // A request of a client. Fails with overloaded: most_calls are in flight, most_of_principal or most_listens, or half of those of the
+    // principal.
     core::result<begun> begin(const client_message& request);
 
     struct cancelled {
@@ -136,7 +138,7 @@ private:
         std::string upstream_id;
         std::string upstream_token;
         std::uint64_t client = 0;
-        core::place_share share;  // among its principal's calls, but for listens_
+        core::place_share share;  // among its principal's calls, or what it listens to
         bool initialize = false;
         bool listens = false;  // and counts in listens_
         bool attached = true;

@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """isolation.py [SCENARIO...]: nobody's trouble is another one's. `silent`: 2,000 callers wait for an agent that says nothing, and another agent
-is called. `noisy`: one caller calls a hundred times as often as each of ten others, and all of them share an agent that is full.
+is called. `greedy`: one principal takes all that it can of what another one needs too.
+`noisy`: one caller calls a hundred times as often as each of ten others, and all of them share an agent that is full.
 `overload`: an agent gets twice and five times the calls that it can answer. Environment: CARDEA_BIN."""
 
 import asyncio
@@ -8,7 +9,7 @@ import collections
 import sys
 import time
 
-from load import CALL, Agent, Caller, Gateway, Verdict, percentile, request, say
+from load import CALL, STREAM, Agent, Caller, Gateway, Verdict, percentile, request, say
 
 COMMON = "workers: 2\ntimeouts: {drain: 1s, drain_idle: 100ms, drain_streams: 100ms}\ncards: {background: 0}\n"
 
@@ -16,8 +17,8 @@ COMMON = "workers: 2\ntimeouts: {drain: 1s, drain_idle: 100ms, drain_streams: 10
 class Load:
     """Calls that are due at a steady rate, whether or not others were answered: from a few connections that are kept."""
 
-    def __init__(self, port, target, rate, seconds, address="127.0.0.1"):
-        self.port, self.what, self.rate, self.seconds, self.address = port, request(target, CALL), rate, seconds, address
+    def __init__(self, port, target, rate, seconds, address="127.0.0.1", fields="", body=CALL):
+        self.port, self.what, self.rate, self.seconds, self.address = port, request(target, body, fields), rate, seconds, address
         self.answers = collections.Counter()
         self.good, self.refused = [], []  # seconds that each took
         self.free, self.waiting = [], set()
@@ -114,8 +115,38 @@ async def overload(verdict):
         gateway.end()
 
 
+def bearer(who):
+    return f"Authorization: Bearer token-of-{who}-0123456789\r\n"
+
+
+PROVIDERS = "access:\n  providers:\n" + "".join(
+    f"    - {{type: static_token, name: {who}, token: token-of-{who}-0123456789}}\n" for who in ("a", "b")) + (
+    "  rules: [{discover: authenticated, call: authenticated}]\n")
+
+
+async def greedy(verdict):
+    """A takes all that it can of a place, and B is served as if it were alone."""
+    for place, limits, body in (("limits.in_flight", "{in_flight: 16, queue: 64}", CALL), ("limits.streams", "{streams: 32}", STREAM)):
+        agent = Agent(delay=0.02, events=3)
+        await agent.start()
+        gateway = Gateway(COMMON + PROVIDERS + f"agents: {{x: {{url: '{agent.url()}', limits: {limits}}}}}\n")
+        try:
+            alone = await Load(gateway.port, "/agents/x", 20, 10, fields=bearer("b"), body=body).run()
+            greed = Load(gateway.port, "/agents/x", 1000, 12, fields=bearer("a"), body=body)
+            taking = asyncio.create_task(greed.run())
+            await asyncio.sleep(1)
+            beside = await Load(gateway.port, "/agents/x", 20, 10, fields=bearer("b"), body=body).run()
+            await taking
+            before, after = (percentile(each.good, 99) * 1000 for each in (alone, beside))
+            verdict.check(beside.share() >= 0.99, f"{place}: {beside.share():.2%} of B's requests succeed: {dict(beside.answers)}")
+            verdict.check(after <= 2 * before, f"{place}: B's p99 {before:.1f} ms alone, {after:.1f} ms beside A (at most twice)")
+            say(f"A: {dict(greed.answers)}")
+        finally:
+            gateway.end()
+
+
 async def main():
-    scenarios = {"silent": silent, "noisy": noisy, "overload": overload}
+    scenarios = {"silent": silent, "noisy": noisy, "overload": overload, "greedy": greedy}
     verdict = Verdict()
     for name in sys.argv[1:] or scenarios:
         say(f"-- {name}")

@@ -78,8 +78,9 @@ class Gateway:
             self.folder.cleanup()
 
 
-def request(target, body=None):
-    head = f"{'GET' if body is None else 'POST'} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n"
+def request(target, body=None, fields=""):
+    """`fields`: whole lines of the head."""
+    head = f"{'GET' if body is None else 'POST'} {target} HTTP/1.1\r\nHost: 127.0.0.1\r\n{fields}"
     if body is None:
         return head.encode() + b"\r\n"
     return head.encode() + b"Content-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body

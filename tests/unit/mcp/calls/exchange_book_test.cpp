@@ -66,6 +66,8 @@ TEST_CASE("A principal has its share of the calls and no more, until one is answ
     REQUIRE_FALSE(fourth.has_value());
     CHECK(fourth.error().code == errc::overloaded);
     CHECK(begin("p", "subscriptions/listen").has_value());
+    CHECK_FALSE(begin("p", "subscriptions/listen").has_value());
+    CHECK(begin("q", "subscriptions/listen").has_value());
     CHECK(begin("q").has_value());
     for (int i = 0; i < 2; ++i) {
         CHECK(begin("").has_value());
