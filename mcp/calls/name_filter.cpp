@@ -6,6 +6,7 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace mcp {
 namespace {
@@ -81,6 +82,12 @@ name_filter::name_filter(core::mcp_filter filter)
       exposed_{std::move(filter.names)},
       descriptions_{std::move(filter.descriptions)}
 {
+    std::array<char, longest_matched_name> room{};
+    for (std::size_t i = 0, given = deny_.size(); i < given; ++i) {
+        if (const auto plain = unescaped_file(deny_[i], room); plain != deny_[i]) {
+            deny_.emplace_back(plain);
+        }
+    }
     for (const auto& [name, other] : exposed_) {
         originals_.emplace_back(other, name);
     }
@@ -117,7 +124,9 @@ std::optional<hiding> name_filter::hidden_by_pattern(std::string_view name) cons
     if (name.size() > longest_matched_name) {
         return hiding::too_long;
     }
-    if (fits_any(deny_, name)) {
+    std::array<char, longest_matched_name> room;
+    const auto plain = unescaped_file(name, room);
+    if (fits_any(deny_, name) || (plain.data() != name.data() && fits_any(deny_, plain))) {
         return hiding::denied;
     }
     return allow_.empty() || fits_any(allow_, name) ? std::nullopt : std::optional{hiding::not_allowed};

@@ -54,10 +54,10 @@ private:
     std::optional<hiding> hidden_by_pattern(std::string_view name) const noexcept;
 
     std::vector<std::string> allow_;
-    std::vector<std::string> deny_;
-    pairs exposed_;       // by the server's name
-    pairs originals_;     // by the exposed name
-    pairs descriptions_;  // by the exposed name
+    std::vector<std::string> deny_;  // of files without escapes too
+    pairs exposed_;                  // by the server's name
+    pairs originals_;                // by the exposed name
+    pairs descriptions_;             // by the exposed name
 };
 
 // The three of an agent.

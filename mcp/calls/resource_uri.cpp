@@ -55,6 +55,14 @@ bool has_dots(std::string_view path) noexcept
     return false;
 }
 
+// What file systems read past, or as another path: an empty segment, and what becomes a separator.
+bool has_loose_path(std::string_view path) noexcept
+{
+    return path.find("//") != std::string_view::npos || path.ends_with('/') ||
+           path.find("%2F") != std::string_view::npos || path.find("%5C") != std::string_view::npos ||
+           path.find("%00") != std::string_view::npos;
+}
+
 // Of one that browsers know, whose host and path they rewrite.
 bool is_special(std::string_view scheme) noexcept
 {
@@ -75,7 +83,8 @@ bool is_canonical_uri(std::string_view uri) noexcept
     if (scheme.empty() || std::ranges::any_of(scheme, is_capital)) {
         return false;
     }
-    rest = rest.substr(0, rest.find('?'));
+    const auto query = rest.find('?');
+    rest = rest.substr(0, query);
     const bool has_authority = rest.starts_with("//");
     if (is_special(scheme)) {
         const auto host = has_authority ? rest.substr(2, rest.find('/', 2) - 2) : std::string_view{};
@@ -85,7 +94,27 @@ bool is_canonical_uri(std::string_view uri) noexcept
             return false;
         }
     }
+    if (scheme == "file" && (query != std::string_view::npos || has_loose_path(rest.substr(2)))) {
+        return false;
+    }
     return !has_dots(has_authority ? rest.substr(2) : rest);
+}
+
+std::string_view unescaped_file(std::string_view uri, std::span<char> room) noexcept
+{
+    if (!uri.starts_with("file:") || uri.size() > room.size() || uri.find('%') == std::string_view::npos) {
+        return uri;
+    }
+    std::size_t size = 0;
+    for (std::size_t i = 0; i < uri.size(); ++i) {
+        const bool escapes = uri[i] == '%' && i + 2 < uri.size();
+        const int high = escapes ? core::hex_value(uri[i + 1]) : -1;
+        const int low = escapes ? core::hex_value(uri[i + 2]) : -1;
+        const bool is_escape = high >= 0 && low >= 0;
+        room[size++] = is_escape ? static_cast<char>(high * 16 + low) : uri[i];
+        i += is_escape ? 2 : 0;
+    }
+    return {room.data(), size};
 }
 
 }  // namespace mcp

@@ -71,6 +71,54 @@ TEST_CASE("callers get the part of a server that its filter lets them, under the
     );
 }
 
+TEST_CASE("A file that is denied is not read under another spelling of its URI, whatever the method")
+{
+    const auto x = mcp_gateway([](config::settings& settings) {
+        settings.agents[0].mcp->resources.deny = {"file:///R/secret.txt", "file:///R/a,b"};
+    });
+    const field_list session{{"Mcp-Session-Id", begin(x)}};
+    const auto before = passed_on(x).size();
+    const auto ask = [&](std::string_view method, const json& params) {
+        return post(x, json{{"jsonrpc", "2.0"}, {"id", 5}, {"method", method}, {"params", params}}.dump(), session);
+    };
+    for (const auto* uri :
+         {"file:///R/secret.txt",
+          "file:///R/secret.txt?",
+          "file:///R/secret.txt?x",
+          "file:///R/secret.txt#",
+          "file:////R/secret.txt",
+          "file:///R//secret.txt",
+          "file:///R/secret.txt/",
+          "file:///R/./secret.txt",
+          "file:///R/x/../secret.txt",
+          "file:///R%2Fsecret.txt",
+          "file:///R/secret%2Etxt",
+          "file:///R/%73ecret.txt",
+          "file:///R\\secret.txt",
+          "file:///R/%5Csecret.txt",
+          "file://localhost/R/secret.txt",
+          "file:/R/secret.txt",
+          "FILE:///R/secret.txt",
+          "file:///R/secret.txt%00",
+          "file:///R/secret.txt ",
+          "file:///R/a%2Cb",
+          "file:///R/a%2cb",
+          "file://127.0.0.1/R/secret.txt",
+          "file:R/secret.txt",
+          "/R/secret.txt"}) {
+        CAPTURE(uri);
+        for (const auto* method : {"resources/read", "resources/subscribe", "resources/unsubscribe"}) {
+            CAPTURE(method);
+            check_error(ask(method, {{"uri", uri}}), 200, -32602, "invalid_params");
+        }
+        const json reference{{"ref", {{"type", "ref/resource"}, {"uri", uri}}}};
+        check_error(ask("completion/complete", reference), 200, -32602, "invalid_params");
+    }
+    CHECK(passed_on(x).size() == before);
+    CHECK(ask("resources/read", {{"uri", "file:///R/public%20file.txt"}}).status == 200);
+    CHECK(passed_on(x).size() == before + 1);
+}
+
 TEST_CASE("the field that repeats the name of a tool has the server's name of it")
 {
     const auto x =

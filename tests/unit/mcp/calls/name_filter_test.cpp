@@ -231,4 +231,16 @@ TEST_CASE("the reference of a completion is filtered as what it refers to")
     CHECK(!*mcp::admit(mcp::name_filters{}, mcp::read_incoming(body).message, body));
 }
 
+TEST_CASE("A file that is denied is denied whatever of its name is escaped")
+{
+    const name_filter filter{words({}, {"file:///R/a,b", "file:///R/c%40d", "file:///R/e f"})};
+    for (const auto* uri :
+         {"file:///R/a,b", "file:///R/a%2Cb", "file:///R/c@d", "file:///R/c%40d", "file:///R/e%20f"}) {
+        CAPTURE(uri);
+        CHECK(filter.why_hidden(uri) == mcp::hiding::denied);
+    }
+    CHECK(filter.exposed("file:///R/a;b"));
+    CHECK(filter.exposed("x:///R/a%2Cb"));
+}
+
 TEST_SUITE_END();
