@@ -245,7 +245,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"skills",
      skill_rules_key{&agent::skills},
      {"all are public"},
-     "Who sees which [skills](#skills-and-extended-cards) of the agent, or tools of an MCP server."},
+     "Who sees which [skills](#skills-and-extended-cards) of the agent; of an MCP server, who sees and calls which "
+     "tools "
+     "and prompts."},
     {"overlays",
      overlays_key{&agent::overlays},
      {"none"},
@@ -390,6 +392,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {},
      "Whether programs of an MCP server start at a [hand-over](operations.md#hand-over) while those of the old process "
      "still run. If false, they start when those have ended."},
+    {"bind",
+     switch_key{&mcp_server::bind},
+     {},
+     "Whether the task ids and `requestState` that an MCP server hands out are good for [one principal "
+     "only](mcp.md#whose-task). If false, they pass as they are: for a server that gets each caller's own credential "
+     "and "
+     "keeps callers apart itself."},
     {"tools",
      mcp_filter_key{&mcp_server::tools},
      {"all, as the server has them"},

@@ -96,6 +96,7 @@ struct mcp_server {
     mcp_filter prompts;
     mcp_filter resources;                      // by URI
     std::vector<std::string> forward_headers;  // of callers, that go on to the server
+    bool bind = true;  // the ids of tasks and `requestState` that it hands out are good for one principal only
 
     friend bool operator==(const mcp_server&, const mcp_server&) = default;
 };

@@ -7,6 +7,7 @@
 #include "jose/openssl_owner.hpp"
 
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <openssl/rand.h>
 
 #include <algorithm>
@@ -60,16 +61,21 @@ int size_of(std::string_view text) noexcept
     return static_cast<int>(text.size());
 }
 
-// Additional authenticated data. Each text comes behind its length, so that no two purposes are the same bytes.
-void authenticate(EVP_CIPHER_CTX* in, std::string_view text)
+std::array<unsigned char, 4> length_of(std::string_view text) noexcept
 {
     const auto size = static_cast<std::uint32_t>(text.size());
-    const std::array<unsigned char, 4> length{
+    return {
         static_cast<unsigned char>(size >> 24U),
         static_cast<unsigned char>(size >> 16U),
         static_cast<unsigned char>(size >> 8U),
         static_cast<unsigned char>(size),
     };
+}
+
+// Additional authenticated data. Each text comes behind its length, so that no two purposes are the same bytes.
+void authenticate(EVP_CIPHER_CTX* in, std::string_view text)
+{
+    const auto length = length_of(text);
     int ignored = 0;
     require(EVP_CipherUpdate(in, nullptr, &ignored, length.data(), static_cast<int>(length.size())) == 1);
     require(text.empty() || EVP_CipherUpdate(in, nullptr, &ignored, bytes_of(text), size_of(text)) == 1);
@@ -143,11 +149,30 @@ text_sealer::text_sealer(std::span<const core::secret> keys, random_source rando
         if (key.reveal().size() != sealing_key_bytes) {
             throw std::invalid_argument("a sealing key has 32 bytes");
         }
-        keys_.push_back({key, mark_of(key.reveal())});
+        keys_.push_back({key, core::secret{sha256("nonces of a sealing key" + key.reveal())}, mark_of(key.reveal())});
     }
 }
 
-// `bytes` has room for the text and the overhead.
+// The first 96 bits of an HMAC, as in RFC 8452 a text and its purpose choose their nonce themselves: two that differ have the same one
+// as rarely as with chance.
+void text_sealer::choose_nonce(unsigned char* nonce, std::string_view plain, sealed_purpose purpose) const
+{
+    std::string all;
+    for (const auto text : purpose) {
+        const auto length = length_of(text);
+        all.append(length.begin(), length.end()).append(text);
+    }
+    all += plain;
+    const auto& key = keys_.front().nonces.reveal();
+    std::array<unsigned char, EVP_MAX_MD_SIZE> code{};
+    unsigned int size = 0;
+    const auto* const done =
+        HMAC(EVP_sha256(), key.data(), size_of(key), bytes_of(all), all.size(), code.data(), &size);
+    require(done != nullptr && size >= nonce_bytes);
+    std::copy_n(code.begin(), nonce_bytes, nonce);
+}
+
+// `bytes` has room for the text and the overhead, and its nonce already.
 void text_sealer::seal_into(unsigned char* bytes, std::string_view plain, sealed_purpose purpose) const
 {
     const auto& key = keys_.front();
@@ -155,7 +180,6 @@ void text_sealer::seal_into(unsigned char* bytes, std::string_view plain, sealed
     auto* const text = nonce + nonce_bytes;
     auto* const tag = text + plain.size();
     bytes[0] = key.mark;
-    random_({nonce, nonce_bytes});
     auto* const in = begin(direction::seal, key.bytes, nonce, purpose);
     int written = 0;
     require(plain.empty() || EVP_CipherUpdate(in, text, &written, bytes_of(plain), size_of(plain)) == 1);
@@ -192,6 +216,7 @@ std::optional<std::string> text_sealer::seal(std::string_view plain, sealed_purp
         return std::nullopt;
     }
     std::array<unsigned char, longest_sealed_bytes> bytes{};
+    random_({bytes.data() + 1, nonce_bytes});
     seal_into(bytes.data(), plain, purpose);
     return base64url({reinterpret_cast<const char*>(bytes.data()), plain.size() + overhead});
 }
@@ -214,7 +239,18 @@ std::optional<opened_text> text_sealer::open(std::string_view sealed, sealed_pur
 std::string text_sealer::seal_long(std::string_view plain, sealed_purpose purpose) const
 {
     std::string bytes(plain.size() + overhead, '\0');
-    seal_into(reinterpret_cast<unsigned char*>(bytes.data()), plain, purpose);
+    auto* const begin = reinterpret_cast<unsigned char*>(bytes.data());
+    random_({begin + 1, nonce_bytes});
+    seal_into(begin, plain, purpose);
+    return base64url(bytes);
+}
+
+std::string text_sealer::seal_equally(std::string_view plain, sealed_purpose purpose) const
+{
+    std::string bytes(plain.size() + overhead, '\0');
+    auto* const begin = reinterpret_cast<unsigned char*>(bytes.data());
+    choose_nonce(begin + 1, plain, purpose);
+    seal_into(begin, plain, purpose);
     return base64url(bytes);
 }
 

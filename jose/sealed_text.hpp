@@ -61,14 +61,20 @@ public:
     std::string seal_long(std::string_view plain, sealed_purpose purpose) const;
     std::optional<std::string> open_long(std::string_view sealed, sealed_purpose purpose) const;
 
+    // As seal_long(), but equal texts for one purpose become one sealed text as long as the first key stays: the nonce is a MAC of
+    // both. Who sees two of them learns whether they hold the same.
+    std::string seal_equally(std::string_view plain, sealed_purpose purpose) const;
+
     void fill_randomly(std::span<unsigned char> bytes) const { random_(bytes); }
 
 private:
+    void choose_nonce(unsigned char* nonce, std::string_view plain, sealed_purpose purpose) const;
     void seal_into(unsigned char* bytes, std::string_view plain, sealed_purpose purpose) const;
     bool open_into(char* plain, std::string_view bytes, sealed_purpose purpose) const;
 
     struct marked_key {
         core::secret bytes;
+        core::secret nonces;     // the key of the nonces of seal_equally()
         unsigned char mark = 0;  // tells keys apart, so that few have to be tried
     };
 

@@ -28,9 +28,11 @@ server_lists_pointer visible_lists(const server_lists_pointer& lists, const a2a:
         return lists;
     }
     auto shown = std::make_shared<mcp::server_lists>(*lists);
-    std::erase_if(shown->lists[mcp::index_of(mcp::list_kind::tools)], [&](const mcp::listed_item& tool) {
-        return !a2a::is_visible(tool.key, audience);
-    });
+    for (const auto list : {mcp::list_kind::tools, mcp::list_kind::prompts}) {
+        std::erase_if(shown->lists[mcp::index_of(list)], [&](const mcp::listed_item& each) {
+            return !a2a::is_visible(each.key, audience);
+        });
+    }
     return shown;
 }
 

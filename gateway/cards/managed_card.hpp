@@ -18,7 +18,7 @@ using server_lists_pointer = std::shared_ptr<const mcp::server_lists>;
 // What callers get of a server (core::mcp_filter): its lists with the names and descriptions that they see.
 server_lists_pointer exposed_lists(const server_lists_pointer& lists, const core::mcp_server& server);
 
-// Without the tools that the audience does not see; the same object if there are none of that kind.
+// Without the tools and prompts that the audience does not see; the same object if there are none of that kind.
 server_lists_pointer visible_lists(const server_lists_pointer& lists, const a2a::skill_audience& audience);
 
 // The card that the overlays go over. Of an MCP server it is written as `as` says, with the tools that the caller sees; of others

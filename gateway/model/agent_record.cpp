@@ -99,6 +99,7 @@ bool same_callers_sessions(const core::agent& a, const core::agent& b)
     server.prompts = b.mcp->prompts;
     server.resources = b.mcp->resources;
     server.forward_headers = b.mcp->forward_headers;
+    server.bind = b.mcp->bind;
     return a.id == b.id && server == *b.mcp && a.speaks == b.speaks && a.url == b.url && a.registered == b.registered &&
            a.bearer == b.bearer && a.credentials == b.credentials && a.headers == b.headers && a.ca_file == b.ca_file &&
            a.cert_file == b.cert_file && a.key_file == b.key_file;

@@ -115,8 +115,8 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
                         record.trust == core::card_trust::same_origin;
     entry.head_timeout = record.mcp ? record.mcp->call_timeout : record.timeout.value_or(of.defaults.head_timeout);
     if (record.mcp && (record.mcp->tools != core::mcp_filter{} || record.mcp->prompts != core::mcp_filter{} ||
-                       record.mcp->resources != core::mcp_filter{})) {
-        entry.filters = std::make_shared<const mcp::name_filters>(*record.mcp);
+                       record.mcp->resources != core::mcp_filter{} || !record.skills.empty())) {
+        entry.filters = std::make_shared<const mcp::name_filters>(*record.mcp, record.skills);
     }
     const bool over_http = record.speaks == core::protocol::a2a ||
                            (record.mcp && record.mcp->transport == core::mcp_transport::streamable_http);

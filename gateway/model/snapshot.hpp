@@ -61,7 +61,7 @@ struct agent_entry {
     std::shared_ptr<reach::call_gate> calls;         // the same, of the agent; has its limits once it is published
     std::shared_ptr<const reach::call_terms> terms;  // of these calls; null as they
     std::shared_ptr<const mcp::name_filters>
-        filters;  // of an MCP server that hides or renames something; null: nothing
+        filters;  // of an MCP server that hides or renames something, or some of it for some callers; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
     bool fell_back = false;  // of an MCP server over streamable HTTP: the gateway's own session found HTTP+SSE only
 

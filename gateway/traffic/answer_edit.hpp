@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace gateway::traffic {
 
@@ -22,6 +23,9 @@ public:
         bool events = true;       // the answer may be a stream of them
         bool every = false;  // answers of any status are edited, empty ones too, and their type is another one; the
                              // head of a stream goes out before its first event
+        bool each =
+            false;  // each message of a stream is edited alone, whenever it goes out: the head goes out before the
+                    // first event, and what is kept for a client that comes back is not edited
         core::errc too_large = core::errc::card_too_large;      // over the limit
         core::errc unreadable = core::errc::card_unrewritable;  // in a content coding
         core::errc unexpected = core::errc::card_not_json;      // a stream of events
@@ -36,6 +40,20 @@ public:
     answer_edit& operator=(const answer_edit&) = delete;
 
     const terms& on() const noexcept { return terms_; }
+
+    // Whether edit() may change this text: what it does not concern goes out as it is, without a copy.
+    virtual bool concerns(std::string_view text) const
+    {
+        static_cast<void>(text);
+        return true;
+    }
+
+    // Whether the beginning of an answer, some kilobytes of it, says that edit() would not change it. False: not yet.
+    virtual bool passes(std::string_view beginning) const
+    {
+        static_cast<void>(beginning);
+        return false;
+    }
 
     // The whole answer, or the data of one event, which is left out if what comes of it is empty.
     virtual net::routine<core::result<model::edited_answer>> edit(std::string text) = 0;

@@ -14,6 +14,9 @@ using net::http1::framing;
 
 namespace {
 
+// Of an answer, in which most servers have said what kind of result it is.
+constexpr std::size_t beginning = 16 * 1024;
+
 // Into a head without its end.
 void set_status(std::string& head, const model::edited_answer& answer)
 {
@@ -51,25 +54,34 @@ answer_editor::answer_editor(
 net::routine<core::result<>> answer_editor::edit_whole()
 {
     const auto& head = agent_.head();
-    if (head.body == framing::length && head.content_length > edit_.on().limit) {
+    if (head.body == framing::length && head.content_length > edit_.on().limit && !edit_.on().each) {
         co_return too_large();
     }
     std::string as_it_came;
-    std::string edited;
+    std::string as_edited;
     write_fields(as_it_came, body_care::passes);
-    write_fields(edited, care());
+    write_fields(as_edited, care());
     agent_.consume_head();
     const bool bodiless = body_.done() && !edit_.on().every;  // to HEAD
+    bool looked = false;
     const auto whole_by = caller_.owner().now() + agent_.call().agent->head_timeout;
     while (!body_.done()) {
-        auto came = co_await read(std::min(whole_by, caller_.owner().now() + agent_.settings().timeouts.upstream_idle));
+        auto came = co_await read(std::min(whole_by, silent_until()));
         if (!came) {
             co_return std::move(came).error();
         }
         if (!*came) {
             co_return interrupted(woken::late, "body");
         }
-        if (text_.size() + body_.announced() > edit_.on().limit) {
+        if (!looked && text_.size() >= beginning) {
+            looked = true;
+            if (edit_.passes(text_)) {
+                co_return co_await pass_rest(std::move(as_it_came));
+            }
+        }
+        // What passes has no limit, and so what is not looked at yet.
+        const bool may_pass = edit_.on().each && !looked;
+        if (!may_pass && text_.size() + body_.announced() > edit_.on().limit) {
             co_return too_large();
         }
         if (!share_.set(text_.size())) {
@@ -79,15 +91,72 @@ net::routine<core::result<>> answer_editor::edit_whole()
     agent_.give_back();
     caller_.clock().stop();
     if (bodiless) {
-        co_return co_await send_whole(std::move(edited), std::move(text_));
+        co_return co_await send_whole(std::move(as_edited), std::move(text_));
     }
-    auto answer = co_await edit_.edit(std::move(text_));
+    auto answer = co_await edited(std::move(text_));
     if (!answer) {
         co_return std::move(answer).error();
     }
-    auto fields = std::move(answer->edited ? edited : as_it_came);
+    if (writer_.begun()) {
+        if (!writer_.add(answer->text)) {
+            co_return core::upstream_error(errc::event_too_large);
+        }
+        writer_.add_end();
+        co_return co_await caller_.send(writer_.take());
+    }
+    auto fields = std::move(answer->edited ? as_edited : as_it_came);
     set_status(fields, *answer);
     co_return co_await send_whole(std::move(fields), std::move(answer->text));
+}
+
+net::routine<core::result<model::edited_answer>> answer_editor::edited(std::string text)
+{
+    if (!edit_.concerns(text)) {
+        co_return model::edited_answer{std::move(text), false};
+    }
+    co_return co_await edit_.edit(std::move(text));
+}
+
+// Nothing of the answer is edited: what has come goes out, and then each piece as it comes.
+net::routine<core::result<>> answer_editor::pass_rest(std::string head)
+{
+    caller_.clock().stop();
+    if (!writer_.begun()) {
+        const bool told = agent_.head().body == framing::length;
+        if (!told) {
+            writer_.leave_length_open();
+        }
+        caller_.scratch() = std::move(head);
+        writer_.add_head(told ? std::optional{agent_.head().content_length} : std::nullopt);
+    }
+    for (;;) {
+        if (!writer_.add(text_)) {
+            co_return core::upstream_error(errc::event_too_large);
+        }
+        if (body_.done()) {
+            writer_.add_end();
+        }
+        if (writer_.pending() > 0) {
+            auto sent = co_await caller_.send(writer_.take());
+            if (!sent) {
+                co_return sent;
+            }
+            writer_.wrote();
+        }
+        text_.clear();
+        share_.set(0);
+        if (body_.done()) {
+            agent_.give_back();
+            co_return core::result<>{};
+        }
+        auto came = co_await read(silent_until());
+        if (!came) {
+            co_return std::move(came).error();
+        }
+        if (!*came) {
+            co_return interrupted(woken::late, "body");
+        }
+    }
 }
 
 // The length of a stream was left open.
@@ -135,6 +204,14 @@ core::error answer_editor::too_large() const
         edit_.on().too_large,
         "the answer is longer than " + std::to_string(edit_.on().limit) + " bytes"
     );
+}
+
+// From now on, between two pieces of the answer.
+core::steady_time answer_editor::silent_until() const
+{
+    const auto& call = agent_.call();
+    const auto silence = call.silence > core::duration{} ? call.silence : agent_.settings().timeouts.upstream_idle;
+    return std::min(caller_.owner().now() + silence, agent_.answer_due());
 }
 
 // Adds the received part of the body to `text_`.
@@ -196,8 +273,10 @@ net::routine<core::result<>> answer_editor::edit_events()
     std::string fields;
     write_fields(fields, care());
     agent_.consume_head();
-    auto silent_until = caller_.owner().now() + agent_.call().agent->head_timeout;
-    if (edit_.on().every) {
+    auto silent_by = caller_.owner().now() + agent_.call().agent->head_timeout;
+    if (writer_.begun()) {
+        silent_by = silent_until();
+    } else if (edit_.on().every || edit_.on().each) {
         auto opening = co_await edit_.opening();
         if (!opening) {
             co_return std::move(opening).error();
@@ -211,7 +290,7 @@ net::routine<core::result<>> answer_editor::edit_events()
         if (!sent) {
             co_return sent;
         }
-        silent_until = caller_.owner().now() + agent_.settings().timeouts.upstream_idle;
+        silent_by = silent_until();
         if (agent_.request_done()) {
             caller_.release_request();
         }
@@ -220,7 +299,7 @@ net::routine<core::result<>> answer_editor::edit_events()
     }
     while (!body_.done() && !edit_.over()) {
         const auto comment_due = writer_.begun() ? writer_.comment_due() : net::never;
-        auto came = co_await read(std::min(silent_until, comment_due));
+        auto came = co_await read(std::min(silent_by, comment_due));
         if (!came) {
             co_return std::move(came).error();
         }
@@ -228,9 +307,9 @@ net::routine<core::result<>> answer_editor::edit_events()
         if (*came) {
             done = co_await edit_received();
             if (writer_.begun()) {
-                silent_until = caller_.owner().now() + agent_.settings().timeouts.upstream_idle;
+                silent_by = silent_until();
             }
-        } else if (comment_due < silent_until) {
+        } else if (comment_due < silent_by) {
             writer_.add_comment();
             done = co_await caller_.send(writer_.take());
             writer_.wrote();
@@ -268,7 +347,7 @@ net::routine<core::result<>> answer_editor::edit_received()
             break;
         }
         if (auto data = net::sse_data(*event)) {
-            auto answer = co_await edit_.edit(std::move(*data));
+            auto answer = co_await edited(std::move(*data));
             if (!answer) {
                 done = std::move(answer).error();
                 continue;

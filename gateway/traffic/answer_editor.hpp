@@ -30,7 +30,7 @@ public:
         answer_edit& edit
     );
 
-    // One of the two carries the answer to the caller and gives the connection back. They fail as the
+    // One of the two carries the answer, or what follows if the caller has got the head of a stream already (early_events), to the caller and gives the connection back. They fail as the
     // edit does and its terms say, with overloaded (bodies), event_too_large, upstream_reset or upstream_protocol, or as
     // a wait or a write does; if writer.begun(), with a part of the answer gone out.
     net::routine<core::result<>> edit_whole();
@@ -40,8 +40,11 @@ public:
 
 private:
     net::routine<core::result<bool>> read(core::steady_time until);
+    core::steady_time silent_until() const;
     void take_received();
     net::routine<core::result<>> edit_received();
+    net::routine<core::result<model::edited_answer>> edited(std::string text);
+    net::routine<core::result<>> pass_rest(std::string head);
     void write_fields(std::string& text, body_care care) const;
     body_care care() const noexcept;
     core::error too_large() const;

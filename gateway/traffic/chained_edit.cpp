@@ -13,13 +13,14 @@ namespace {
 // What takes longer to read is read on another thread.
 constexpr std::size_t edited_at_once = 256 * 1024;
 
-answer_edit::terms terms_after(const answer_edit* before, std::uint64_t limit) noexcept
+answer_edit::terms terms_after(const answer_edit* before, std::uint64_t limit, bool each) noexcept
 {
     if (before != nullptr) {
         return before->on();
     }
     return {
         .limit = limit,
+        .each = each,
         .too_large = core::errc::message_too_large,
         .unreadable = core::errc::upstream_protocol,
     };
@@ -28,7 +29,7 @@ answer_edit::terms terms_after(const answer_edit* before, std::uint64_t limit) n
 }  // namespace
 
 chained_edit::chained_edit(means with, std::unique_ptr<answer_edit> before)
-    : answer_edit{terms_after(before.get(), with.limit)},
+    : answer_edit{terms_after(before.get(), with.limit, with.each)},
       side_{with.side},
       here_{std::move(with.here)},
       before_{std::move(before)}
@@ -82,16 +83,19 @@ net::routine<core::result<model::edited_answer>> chained_edit::edit(std::string 
         before = std::move(*first);
         text = std::exchange(before.text, {});
     }
-    model::edited_answer last;
+    core::result<model::edited_answer> last;
     if (text.size() <= edited_at_once) {
-        last = edit_here(text);
+        last = edit_here(std::move(text));
     } else {
-        auto asked = side_.ask<model::edited_answer>([this, &text] { return edit_here(text); });
+        auto asked =
+            side_.ask<core::result<model::edited_answer>>([this, &text] { return edit_here(std::move(text)); });
         last = co_await net::ask(here_, here_, std::move(asked));
     }
-    last.edited = last.edited || before.edited;
-    last.status = before.status;
-    last.refused = before.refused;
+    if (last) {
+        last->edited = last->edited || before.edited;
+        last->status = before.status;
+        last->refused = before.refused;
+    }
     co_return last;
 }
 

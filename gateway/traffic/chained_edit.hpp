@@ -21,12 +21,13 @@ public:
         std::uint64_t limit = 0;   // of an answer in bytes, without an edit before
         model::side_thread& side;  // outlives the edit
         net::executor here;        // of the caller's loop
+        bool each = false;         // as terms::each, without an edit before
     };
 
     // `before`: another edit of the same answer, which comes first; null: there is none.
     chained_edit(means with, std::unique_ptr<answer_edit> before);
 
-    // Fails as the edit before does, whose status and refusal stay.
+    // Fails as the edit before does, whose status and refusal stay, and as edit_here() does.
     net::routine<core::result<model::edited_answer>> edit(std::string text) final;
 
     void begin(const net::http1::response_head& head, bool events, side_requests& beside) final;
@@ -41,7 +42,7 @@ protected:
 
 private:
     // What becomes of the text. On another thread if it is long: nothing else of the edit runs meanwhile.
-    virtual model::edited_answer edit_here(const std::string& text) const = 0;
+    virtual core::result<model::edited_answer> edit_here(std::string text) const = 0;
 
     model::side_thread& side_;
     net::executor here_;

@@ -15,6 +15,7 @@ constexpr std::size_t edited_at_once = 256 * 1024;
 list_edit::list_edit(
     std::shared_ptr<const model::agent_entry> agent,
     mcp::list_kind list,
+    const std::vector<std::string>* scopes,
     model::side_thread& side,
     net::executor here
 )
@@ -25,6 +26,7 @@ list_edit::list_edit(
       }},
       agent_{std::move(agent)},
       list_{list},
+      scopes_{scopes},
       side_{side},
       here_{std::move(here)}
 {
@@ -32,7 +34,7 @@ list_edit::list_edit(
 
 core::result<model::edited_answer> list_edit::edit_here(const std::string& text) const
 {
-    auto edited = mcp::edit_list(agent_->filters->of(list_), list_, text);
+    auto edited = mcp::edit_list(*agent_->filters, list_, text, scopes_);
     if (!edited) {
         return std::move(edited).error();
     }

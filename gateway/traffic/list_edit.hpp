@@ -9,15 +9,17 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace gateway::traffic {
 
 class list_edit final : public answer_edit {
 public:
-    // The agent has filters. `side` outlives the edit; `here`: of the caller's loop.
+    // The agent has filters. `scopes` as of name_filters::shows(); they and `side` outlive the edit; `here`: of the caller's loop.
     list_edit(
         std::shared_ptr<const model::agent_entry> agent,
         mcp::list_kind list,
+        const std::vector<std::string>* scopes,
         model::side_thread& side,
         net::executor here
     );
@@ -30,6 +32,7 @@ private:
 
     std::shared_ptr<const model::agent_entry> agent_;
     mcp::list_kind list_;
+    const std::vector<std::string>* scopes_;
     model::side_thread& side_;
     net::executor here_;
 };

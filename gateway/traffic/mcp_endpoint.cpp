@@ -250,20 +250,16 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         request.tool = message.text(mcp::routed::name, body, room).value_or("");
         request.record.tool = request.tool;
     }
-    std::optional<mcp::text_edit> renamed;
-    if (request.agent->filters) {
-        auto edit = edit_for_server(request, read, body, control_.long_bodies());
-        if (!edit) {
-            return refuse_hidden(request, std::move(edit).error());
-        }
-        renamed = std::move(*edit);
+    auto edits = edit_for_server(request, read, body, {control_, ids_});
+    if (!edits) {
+        return refuse_hidden(request, std::move(edits).error());
     }
     const bool alone = !begins && request.repair->sealed() == nullptr;
     const auto* known = known_.find(request.agent->record.id);
     const auto* card = known == nullptr ? nullptr : known->card.get();
     if (request.translated || is_for_program_port(*request.agent, legacy, alone) ||
         is_for_legacy_server(request, card)) {
-        return set_program_call(request, {fields, read, body, renamed, request.repair->sealed()});
+        return set_program_call(request, {fields, read, body, *edits, request.repair->sealed()});
     }
     if (is_request && legacy && !begins && !request.repair->begin_call()) {
         return respond_call_error(request, core::gateway_error(errc::overloaded, "calls of this session"));
@@ -271,7 +267,7 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     note_state(request, message, body);
     write_head(request);
     write_name(request, fields.name);
-    write_call(request, message, renamed ? std::string_view{request.edited_body} : body);
+    write_call(request, message, edits->empty() ? body : std::string_view{request.edited_body});
     return std::nullopt;
 }
 
@@ -315,6 +311,9 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         co_await respond_call_error(request, std::move(session).error());
         co_return;
     }
+    if (listens) {
+        edit_stream(request, {control_, ids_});
+    }
     if (request.translated || request.agent->has_program_sessions()) {
         set_program_call(
             request,
@@ -335,6 +334,7 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
     }
     write_head(request);
     auto& call = set_call(request, {});
+    call.edit = request.edit.get();
     call.repeatable = listens;
     call.streaming = listens;
     call.silence = listens ? longest_silence : core::duration{};

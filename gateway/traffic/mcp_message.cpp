@@ -1,6 +1,8 @@
 #include "gateway/traffic/mcp_message.hpp"
 
 #include "core/json/jsonrpc_scan.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/traffic/handed_out_edit.hpp"
 #include "gateway/traffic/list_edit.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/request_context.hpp"
@@ -9,6 +11,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace gateway::traffic {
@@ -59,33 +62,178 @@ bool may_post(const request_context& request, const mcp::incoming_body& read, st
     return !request.access || (read.is_batch ? std::ranges::all_of(read.batch, may) : may(read.message));
 }
 
-// What of the message has to change because something of the server is hidden or has another name, and what of its answer.
-core::result<std::optional<mcp::text_edit>> edit_for_server(
-    request_context& request,
-    const mcp::incoming_body& read,
-    std::string_view body,
-    model::side_thread& long_bodies
-)
+namespace {
+
+// As for extended cards, which are for principals alone.
+const std::vector<std::string>* scopes_of(const request_context& request)
 {
+    const auto* const caller = request.principal();
+    return caller == nullptr ? nullptr : &caller->scopes;
+}
+
+// Where callers have no identity there is nobody to keep apart.
+bool binds(const request_context& request)
+{
+    return request.access != nullptr && request.agent->record.mcp->bind;
+}
+
+handed_out_owner owner_of(const request_context& request, const message_services& with)
+{
+    return {with.ids, binding_of(request), with.control.tasks(), request.principal()};
+}
+
+std::unique_ptr<answer_edit>
+make_sealing(const request_context& request, mcp::handing what, const message_services& with)
+{
+    chained_edit::means means{
+        .limit = request.agent->record.mcp->max_message,
+        .side = with.control.long_bodies(),
+        .here = request.caller.owner().get_executor(),
+        .each = true,
+    };
+    return std::make_unique<handed_out_edit>(owner_of(request, with), what, std::move(means));
+}
+
+// What the server may hand out with its answer. Nothing: it passes as it is. A server of the legacy era hands something out if it is
+// asked for a task; what is said of tasks beside that comes on other streams, of a session here on any.
+std::optional<mcp::handing> handed_out_with(const request_context& request, const mcp::incoming& message)
+{
+    using enum mcp::client_method;
+    if (message.kind != mcp::incoming_kind::request) {
+        return std::nullopt;
+    }
+    switch (message.method) {
+        case tasks_list:
+            return mcp::handing::task_list;
+        case tasks_get:
+        case tasks_update:
+        case tasks_cancel:
+        case tasks_result:
+            return mcp::handing::request;
+        default:
+            break;
+    }
+    const bool modern = request.record.era == mcp::era::modern;
+    if (modern && mcp::may_need_input(message.method)) {
+        return mcp::handing::modern_request;
+    }
+    if (!message[mcp::routed::augmented].empty()) {
+        return mcp::handing::request;
+    }
+    const bool here = request.translated || request.agent->has_program_sessions();
+    return message.method == listen || (here && message.method != initialize) ? std::optional{mcp::handing::other}
+                                                                              : std::nullopt;
+}
+
+// What has to change because something of the server is hidden or has another name, and what of its answer.
+core::result<std::vector<mcp::text_edit>>
+filter(request_context& request, const mcp::incoming_body& read, std::string_view body, const message_services& with)
+{
+    std::vector<mcp::text_edit> edits;
+    const auto& filters = *request.agent->filters;
     if (read.is_batch) {
         return core::caller_error(errc::invalid_request, "a batch, of a server whose lists are edited");
     }
-    auto admitted = mcp::admit(*request.agent->filters, read.message, body);
+    auto admitted = mcp::admit(filters, read.message, body);
     if (!admitted) {
         return std::move(admitted).error();
     }
-    auto edit = std::move(*admitted);
-    if (edit) {
-        const std::string_view text = edit->text;
-        request.edited_body = mcp::edited(body, {&*edit, 1});
-        request.server_name = core::unescape_json(text.substr(1, text.size() - 2));
+    const auto* const scopes = scopes_of(request);
+    if (!mcp::shows_named(filters, read.message, body, scopes)) {
+        request.record.denied = model::denial::forbidden;
+        return core::caller_error(errc::invalid_params, "a name that the caller's scopes hide");
+    }
+    if (*admitted) {
+        edits.push_back(std::move(**admitted));
     }
     const auto list = mcp::list_of(read.message.method);
-    if (list && !request.agent->filters->of(*list).passes_all()) {
+    if (list && filters.edits(*list)) {
         const auto here = request.caller.owner().get_executor();
-        request.edit = std::make_unique<list_edit>(request.agent, *list, long_bodies, here);
+        request.edit = std::make_unique<list_edit>(request.agent, *list, scopes, with.control.long_bodies(), here);
     }
-    return edit;
+    return edits;
+}
+
+// What has to change because the server has handed it out to the caller.
+core::result<std::vector<mcp::text_edit>> open_what_was_handed_out(
+    request_context& request,
+    const mcp::incoming_body& read,
+    std::string_view body,
+    const message_services& with
+)
+{
+    if (read.is_batch) {
+        const auto names = [body](const mcp::incoming& each) { return mcp::names_handed_out(each, body); };
+        if (std::ranges::any_of(read.batch, names)) {
+            return core::caller_error(errc::invalid_request, "a batch that names a task or a state");
+        }
+        return std::vector<mcp::text_edit>{};
+    }
+    const auto owner = owner_of(request, with);
+    const auto* const session = request.repair ? request.repair->sealed() : nullptr;
+    const bool has_tasks = session != nullptr && session->declared.has(mcp::client_capability::tasks);
+    auto opened = mcp::open_handed_out(read.message, body, owner.client(), has_tasks);
+    if (!opened) {
+        request.record.denied = model::denial::task;
+        return std::move(opened).error();
+    }
+    for (const auto& each : opened->tasks) {
+        owner.learn(each);
+    }
+    if (const auto what = handed_out_with(request, read.message); what && request.edit == nullptr) {
+        request.edit = make_sealing(request, *what, with);
+    }
+    return std::move(opened->edits);
+}
+
+// `Mcp-Name` of the server's, if that is what an edit changes.
+void note_server_name(request_context& request, const mcp::incoming& message, const mcp::text_edit& edit)
+{
+    const auto target = mcp::target_of(message.method);
+    if (target && edit.place == message[*target]) {
+        const std::string_view text = edit.text;
+        request.server_name = core::unescape_json(text.substr(1, text.size() - 2));
+    }
+}
+
+}  // namespace
+
+core::result<std::vector<mcp::text_edit>> edit_for_server(
+    request_context& request,
+    const mcp::incoming_body& read,
+    std::string_view body,
+    const message_services& with
+)
+{
+    std::vector<mcp::text_edit> edits;
+    if (request.agent->filters) {
+        auto filtered = filter(request, read, body, with);
+        if (!filtered) {
+            return filtered;
+        }
+        edits = std::move(*filtered);
+    }
+    if (binds(request)) {
+        auto opened = open_what_was_handed_out(request, read, body, with);
+        if (!opened) {
+            return opened;
+        }
+        edits.insert(edits.end(), opened->begin(), opened->end());
+    }
+    for (const auto& each : edits) {
+        note_server_name(request, read.message, each);
+    }
+    if (!edits.empty()) {
+        request.edited_body = mcp::edited(body, edits);
+    }
+    return edits;
+}
+
+void edit_stream(request_context& request, const message_services& with)
+{
+    if (binds(request)) {
+        request.edit = make_sealing(request, mcp::handing::unknown, with);
+    }
 }
 
 // What a server that begins the session again has to be told again, once it has taken it.

@@ -3,15 +3,19 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "gateway/model/side_thread.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "mcp/calls/text_edits.hpp"
 #include "net/loop/routine.hpp"
 
-#include <optional>
+#include <memory>
 #include <string_view>
+#include <vector>
+
+namespace gateway::model {
+class control_services;
+}
 
 namespace gateway::traffic {
 
@@ -23,14 +27,23 @@ mcp::session_binding binding_of(const request_context& request);
 // Whether the caller may call each method of the requests in the body: other messages need the right to call the agent in any way.
 bool may_post(const request_context& request, const mcp::incoming_body& read, std::string_view body);
 
-// What was changed of the body: sets request.edited_body, server_name and edit, where the agent has filters that ask for it. Fails with invalid_params (it is
-// hidden) and invalid_request. `long_bodies` outlives the request.
-core::result<std::optional<mcp::text_edit>> edit_for_server(
+// What of the gateway the following needs; both outlive the request.
+struct message_services {
+    model::control_services& control;
+    const std::shared_ptr<const mcp::session_ids>& ids;  // not null
+};
+
+// What was changed of the body: sets request.edited_body, server_name and edit, where the agent has filters or what it hands out is
+// sealed. Fails with invalid_params (it is hidden, or a task of somebody else), input_expired and invalid_request.
+core::result<std::vector<mcp::text_edit>> edit_for_server(
     request_context& request,
     const mcp::incoming_body& read,
     std::string_view body,
-    model::side_thread& long_bodies
+    const message_services& with
 );
+
+// The same for the answer to a GET of a session, whose messages are edited one by one.
+void edit_stream(request_context& request, const message_services& with);
 
 // The answer to a request that edit_for_server() refuses.
 net::routine<> refuse_hidden(request_context& request, core::error failure);

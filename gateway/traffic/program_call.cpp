@@ -59,9 +59,8 @@ std::optional<mcp::text_edit> trace_of(const request_context& request, const mcp
 // The message as it is passed on, and where its parts stand there.
 mcp::kept_message kept(const request_context& request, const program_message& what, mcp::incoming& read)
 {
-    const auto edits = what.edit ? std::span{&*what.edit, 1} : std::span<const mcp::text_edit>{};
-    const auto body = what.edit ? std::string_view{request.edited_body} : what.body;
-    read = mcp::moved(what.read.message, edits);
+    const auto body = what.edits.empty() ? what.body : std::string_view{request.edited_body};
+    read = mcp::moved(what.read.message, what.edits);
     std::string room;
     auto text = body.substr(what.read.message.whole.at, read.whole.size);
     std::string traced;
@@ -214,9 +213,9 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
     if (what.session) {
         call.asked.act = asks ? program_act::request : program_act::tell;
         call.asked.handle = handle_of(*what.session);
-        // An answer that is edited here is not what is kept.
-        call.asked.resumes =
-            request.edit == nullptr ? resumption_of(what.session->version, version) : model::resumption::never;
+        // A list that is edited here is not what is kept.
+        const bool kept = request.edit == nullptr || request.edit->on().each;
+        call.asked.resumes = kept ? resumption_of(what.session->version, version) : model::resumption::never;
     } else if (begins) {
         call.asked.act = program_act::begin;
         call.primed = false;  // the version is not agreed on yet

@@ -9,6 +9,7 @@
 #include "net/loop/routine.hpp"
 
 #include <optional>
+#include <span>
 #include <string_view>
 
 namespace gateway::model {
@@ -31,8 +32,8 @@ struct program_message {
     const mcp::head_fields& head;
     const mcp::incoming_body& read;
     std::string_view body;
-    const std::optional<mcp::text_edit>& edit;  // that made request.edited_body of it
-    const mcp::sealed_session* session;         // that it belongs to; null: none
+    std::span<const mcp::text_edit> edits;  // that made request.edited_body of it; empty: it is as it came
+    const mcp::sealed_session* session;     // that it belongs to; null: none
 };
 
 // Sets request.program, or returns the answer to a message that goes no further.

@@ -3,6 +3,7 @@
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
 #include "gateway/traffic/era_choice.hpp"
+#include "gateway/traffic/handed_out_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -219,13 +220,14 @@ net::routine<core::result<>> program_relay::prepare_batch()
         batch_.told = false;
         co_return core::gateway_error(errc::overloaded, "bodies");
     }
-    if (!batch_.over || batch_.texts.empty()) {
-        co_return core::result<>{};
-    }
-    if (batch_.translated && request_.record.era == mcp::era::modern) {
+    const bool answers = batch_.over && !batch_.texts.empty();
+    if (answers && batch_.translated && request_.record.era == mcp::era::modern) {
         co_await translate(batch_.texts.back());
     }
-    if (request_.edit == nullptr) {
+    if (request_.edit != nullptr && request_.edit->on().each) {
+        co_return co_await edit_each(*request_.edit, batch_);
+    }
+    if (request_.edit == nullptr || !answers) {
         co_return core::result<>{};
     }
     auto whole = std::move(batch_.texts.back());

@@ -4,15 +4,16 @@
 #include "core/json/jsonrpc_scan.hpp"
 
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::traffic {
 
-model::edited_answer push_answer_edit::edit_here(const std::string& text) const
+core::result<model::edited_answer> push_answer_edit::edit_here(std::string text) const
 {
     const auto result = result_of(about_.caller, text);
     if (result.empty()) {
-        return {text, false};
+        return model::edited_answer{std::move(text), false};
     }
     std::vector<a2a::push_replacement> with;
     for (const auto& each : a2a::find_answered_push(about_.caller, about_.asked, result)) {
@@ -28,9 +29,9 @@ model::edited_answer push_answer_edit::edit_here(const std::string& text) const
         by.authentication = receiver->authentication;
     }
     if (with.empty()) {
-        return {text, false};
+        return model::edited_answer{std::move(text), false};
     }
-    return {a2a::with_push_configs(text, with), true};
+    return model::edited_answer{a2a::with_push_configs(text, with), true};
 }
 
 }  // namespace gateway::traffic

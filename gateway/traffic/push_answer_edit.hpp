@@ -38,7 +38,7 @@ public:
     }
 
 private:
-    model::edited_answer edit_here(const std::string& text) const override;
+    core::result<model::edited_answer> edit_here(std::string text) const override;
 
     push_question about_;
     std::shared_ptr<const model::push_addresses> addresses_;

@@ -164,6 +164,11 @@ net::routine<core::result<>> relay::repair()
     }
 }
 
+core::result<> relay::accept_head() const
+{
+    return call_.terms == nullptr ? core::result<>{} : call_.terms->accept(agent_.head());
+}
+
 net::routine<core::result<>> relay::pass_answer()
 {
     if (call_.terms != nullptr && call_.terms->replaces(agent_.head())) {
@@ -177,11 +182,8 @@ net::routine<core::result<>> relay::pass_answer()
         // Its Location would lead the caller past the gateway, and nothing of A2A needs it.
         co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
-    if (call_.terms != nullptr) {
-        auto accepted = call_.terms->accept(head);
-        if (!accepted) {
-            co_return accepted;
-        }
+    if (auto accepted = accept_head(); !accepted) {
+        co_return accepted;
     }
     body_ = {head.body, head.content_length};
     if (!body_.done() && head.body != framing::length) {
@@ -202,22 +204,15 @@ net::routine<core::result<>> relay::pass_answer()
     if (outcome_.stream && agent_.request_done()) {
         caller_.release_request();
     }
-    auto done = co_await pass_body();
-    if (done) {
-        agent_.give_back();
-    }
-    co_return done;
+    co_return co_await pass_body();
 }
 
 // Of an answer before which the caller has got events.
 net::routine<core::result<>> relay::pass_early()
 {
     const auto& head = agent_.head();
-    if (call_.terms != nullptr) {
-        auto accepted = call_.terms->accept(head);
-        if (!accepted) {
-            co_return accepted;
-        }
+    if (auto accepted = accept_head(); !accepted) {
+        co_return accepted;
     }
     auto adopted = early_.adopt(head);
     if (!adopted) {
@@ -226,13 +221,25 @@ net::routine<core::result<>> relay::pass_early()
     if (is_event_stream(head)) {
         note_stream(call_.place);
     }
+    if (call_.edit != nullptr) {
+        co_return co_await edit_body(*call_.edit);
+    }
     body_ = {head.body, head.content_length};
     agent_.consume_head();
-    auto done = co_await pass_body();
-    if (done) {
-        agent_.give_back();
+    co_return co_await pass_body();
+}
+
+// With all that has to be known of the answer said.
+net::routine<core::result<>> relay::edit_body(answer_edit& edit)
+{
+    const bool events = is_event_stream(agent_.head());
+    side_requests beside{caller_, agent_, wait_};
+    edit.begin(agent_.head(), events, beside);
+    answer_editor editor{caller_, agent_, wait_, writer_, edit};
+    if (!events) {
+        co_return co_await editor.edit_whole();
     }
-    co_return done;
+    co_return co_await editor.edit_events();
 }
 
 // Between two events a caller can be told of a failure in a stream, if it is one that leaves nothing to resume.
@@ -336,6 +343,7 @@ net::routine<core::result<>> relay::pass_body()
         }
         side.consume(*used);
         if (body_.done()) {
+            agent_.give_back();
             co_return core::result<>{};
         }
         if (wait_.ended()) {
@@ -373,26 +381,19 @@ net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
     if (!has_identity_coding(head)) {
         co_return core::upstream_error(edit.on().unreadable, "the answer is in a content coding");
     }
-    if (call_.terms != nullptr) {
-        auto accepted = call_.terms->accept(head);
-        if (!accepted) {
-            co_return accepted;
+    if (auto accepted = accept_head(); !accepted) {
+        co_return accepted;
+    }
+    if (is_event_stream(head)) {
+        if (!edit.on().events || call_.verb == method::head) {
+            co_return core::upstream_error(edit.on().unexpected, "the answer is a stream of events");
+        }
+        writer_.leave_length_open();
+        if (!expect_events()) {
+            co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
         }
     }
-    side_requests beside{caller_, agent_, wait_};
-    edit.begin(head, is_event_stream(head), beside);
-    answer_editor editor{caller_, agent_, wait_, writer_, edit};
-    if (!is_event_stream(head)) {
-        co_return co_await editor.edit_whole();
-    }
-    if (!edit.on().events || call_.verb == method::head) {
-        co_return core::upstream_error(edit.on().unexpected, "the answer is a stream of events");
-    }
-    writer_.leave_length_open();
-    if (!expect_events()) {
-        co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
-    }
-    co_return co_await editor.edit_events();
+    co_return co_await edit_body(edit);
 }
 
 }  // namespace gateway::traffic

@@ -49,7 +49,9 @@ private:
     [[gnu::noinline]] net::routine<core::result<bool>> renew_token();
     net::routine<core::result<>> repair();
     net::routine<core::result<>> pass_answer();
+    core::result<> accept_head() const;
     [[gnu::noinline]] net::routine<core::result<>> pass_early();
+    [[gnu::noinline]] net::routine<core::result<>> edit_body(answer_edit& edit);
     [[gnu::noinline]] net::routine<> tell_failure(core::error why);
     net::routine<core::result<>> pass_body();
     [[gnu::noinline]] net::routine<core::result<>> edit_answer(answer_edit& edit);

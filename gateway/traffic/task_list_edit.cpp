@@ -7,16 +7,17 @@
 
 namespace gateway::traffic {
 
-model::edited_answer task_list_edit::edit_here(const std::string& text) const
+core::result<model::edited_answer> task_list_edit::edit_here(std::string text) const
 {
     const auto result = result_of(caller_, text);
     if (result.empty()) {
-        return {text, false};
+        return model::edited_answer{std::move(text), false};
     }
     const auto kept = a2a::kept_tasks(result, [this](std::string_view task) { return guard_.knows_own(task); });
-    auto whole = text.substr(0, static_cast<std::size_t>(result.data() - text.data()));
-    whole.append(kept).append(result.data() + result.size(), text.data() + text.size());
-    return {std::move(whole), true};
+    const auto begin = static_cast<std::size_t>(result.data() - text.data());
+    auto whole = text.substr(0, begin);
+    whole.append(kept).append(text, begin + result.size());
+    return model::edited_answer{std::move(whole), true};
 }
 
 void keep_list_apart(

@@ -22,7 +22,7 @@ public:
     }
 
 private:
-    model::edited_answer edit_here(const std::string& text) const override;
+    core::result<model::edited_answer> edit_here(std::string text) const override;
 
     a2a::dialect caller_;
     task_guard guard_;

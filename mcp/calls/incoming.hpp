@@ -41,7 +41,8 @@ enum class routed : std::uint8_t {
     // `params`.
     name,
     uri,
-    task,  // `taskId`
+    task,       // `taskId`
+    augmented,  // `task`, of a request that becomes a task
     arguments,
     meta,             // `_meta`
     request_state,    // `requestState`
@@ -55,19 +56,20 @@ enum class routed : std::uint8_t {
     reference,         // `ref`, of completion/complete
     listen_to,         // `notifications`, of subscriptions/listen
     progressed_token,  // `progressToken`, of notifications/progress
-    // `params._meta`; the first four begin with `io.modelcontextprotocol/` there.
+    // `params._meta`; the first four and the last begin with `io.modelcontextprotocol/` there.
     meta_version,       // `protocolVersion`
     meta_capabilities,  // `clientCapabilities`
     meta_client_info,   // `clientInfo`
     meta_level,         // `logLevel`
     progress_token,     // `progressToken`
+    related_task,       // `io.modelcontextprotocol/related-task`
     // `params.ref`.
     reference_type,
     reference_name,
     reference_uri,
 };
 
-inline constexpr std::size_t routed_members = 30;
+inline constexpr std::size_t routed_members = 32;
 
 struct incoming {
     incoming_kind kind = incoming_kind::request;

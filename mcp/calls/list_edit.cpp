@@ -68,12 +68,19 @@ entry_places places_in(std::string_view entry, std::string_view key)
     return places;
 }
 
+struct list_audience {
+    const name_filters& filters;
+    const std::vector<std::string>* scopes;
+};
+
 // What callers see of the entries of one list.
 class entry_editor {
 public:
-    entry_editor(const name_filter& filter, list_kind list)
+    // `audience`: who sees what of it besides; null: everybody everything.
+    entry_editor(const name_filter& filter, list_kind list, const list_audience* audience = nullptr)
         : filter_{filter},
-          list_{list}
+          list_{list},
+          audience_{audience}
     {
     }
 
@@ -86,7 +93,7 @@ public:
             return std::nullopt;
         }
         const auto seen = filter_.exposed(*name);
-        if (!seen) {
+        if (!seen || (audience_ != nullptr && !audience_->filters.shows(list_, *seen, audience_->scopes))) {
             return std::nullopt;
         }
         if (!names_.emplace(*seen).second) {
@@ -126,6 +133,7 @@ private:
 
     const name_filter& filter_;
     list_kind list_;
+    const list_audience* audience_;
     std::set<std::string, std::less<>> names_;
     std::vector<std::string> repeated_;
 };
@@ -133,9 +141,14 @@ private:
 // Copies a message and leaves out what is hidden.
 class list_editor {
 public:
-    list_editor(const name_filter& filter, list_kind list, std::string_view message)
+    list_editor(
+        const name_filter& filter,
+        list_kind list,
+        std::string_view message,
+        const list_audience* audience = nullptr
+    )
         : list_{list},
-          entries_{filter, list},
+          entries_{filter, list, audience},
           message_{message},
           cursor_{message, cursor_type::deepest}
     {
@@ -266,6 +279,13 @@ std::string_view list_member(list_kind list) noexcept
 core::result<edited_list> edit_list(const name_filter& filter, list_kind list, std::string_view message)
 {
     return list_editor{filter, list, message}.edit();
+}
+
+core::result<edited_list>
+edit_list(const name_filters& filters, list_kind list, std::string_view message, const std::vector<std::string>* scopes)
+{
+    const list_audience audience{filters, scopes};
+    return list_editor{filters.of(list), list, message, &audience}.edit();
 }
 
 std::vector<listed_item> exposed_items(const name_filter& filter, list_kind list, const std::vector<listed_item>& items)

@@ -31,6 +31,14 @@ struct edited_list {
 // stands twice, or the list has more than most_entries.
 core::result<edited_list> edit_list(const name_filter& filter, list_kind list, std::string_view message);
 
+// The same of all filters of an agent, and without what name_filters::shows() a caller with these `scopes` not.
+core::result<edited_list> edit_list(
+    const name_filters& filters,
+    list_kind list,
+    std::string_view message,
+    const std::vector<std::string>* scopes
+);
+
 // The same of what a server's lists had when they were walked.
 std::vector<listed_item>
 exposed_items(const name_filter& filter, list_kind list, const std::vector<listed_item>& items);

@@ -1,5 +1,6 @@
 #include "mcp/calls/name_filter.hpp"
 
+#include "a2a/card/card_skills.hpp"
 #include "core/json/json.hpp"
 #include "core/pattern.hpp"
 #include "mcp/calls/resource_uri.hpp"
@@ -56,7 +57,7 @@ core::result<named> named_by(const name_filters& filters, const incoming& call, 
     if (type == "ref/resource") {
         return named{&filters.resources, routed::reference_uri};
     }
-    if (filters.prompts.passes_all() && filters.resources.passes_all()) {
+    if (filters.prompts.passes_all() && filters.resources.passes_all() && filters.skills.empty()) {
         return named{};
     }
     return core::caller_error(core::errc::invalid_params, "a completion of an unknown type of reference");
@@ -165,11 +166,23 @@ std::optional<std::string_view> name_filter::description(std::string_view expose
     return found != nullptr ? std::optional<std::string_view>{*found} : std::nullopt;
 }
 
-name_filters::name_filters(const core::mcp_server& server)
+name_filters::name_filters(const core::mcp_server& server, std::vector<core::skill_rule> rules)
     : tools{server.tools},
       prompts{server.prompts},
-      resources{server.resources}
+      resources{server.resources},
+      skills{std::move(rules)}
 {
+}
+
+bool name_filters::edits(list_kind list) const noexcept
+{
+    const bool has_rules = !skills.empty() && (list == list_kind::tools || list == list_kind::prompts);
+    return has_rules || !of(list).passes_all();
+}
+
+bool name_filters::shows(list_kind list, std::string_view name, const std::vector<std::string>* scopes) const
+{
+    return (list != list_kind::tools && list != list_kind::prompts) || a2a::is_visible(name, {skills, scopes});
 }
 
 const name_filter& name_filters::of(list_kind list) const noexcept
@@ -211,6 +224,23 @@ core::result<std::optional<text_edit>> admit(const name_filters& filters, const 
     text_edit edit{call[subject->member], {}};
     core::append_json_string(edit.text, *original);
     return std::optional{std::move(edit)};
+}
+
+bool shows_named(
+    const name_filters& filters,
+    const incoming& call,
+    std::string_view body,
+    const std::vector<std::string>* scopes
+)
+{
+    const auto subject = named_by(filters, call, body);
+    if (filters.skills.empty() || !subject || subject->filter == nullptr || subject->filter == &filters.resources) {
+        return true;
+    }
+    const auto list = subject->filter == &filters.tools ? list_kind::tools : list_kind::prompts;
+    std::string room;
+    const auto name = call.text(subject->member, body, room);
+    return name && filters.shows(list, *name, scopes);
 }
 
 }  // namespace mcp

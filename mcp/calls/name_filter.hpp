@@ -1,6 +1,7 @@
 // Which of a server's tools, prompts or resources callers get, and under which names (core::mcp_filter). Immutable; any thread.
 #pragma once
 
+#include "core/agent.hpp"
 #include "core/error.hpp"
 #include "core/mcp_server.hpp"
 #include "mcp/calls/incoming.hpp"
@@ -60,16 +61,23 @@ private:
     pairs descriptions_;             // by the exposed name
 };
 
-// The three of an agent.
+// The three of an agent, and who sees which of its tools and prompts.
 struct name_filters {
     name_filter tools;
     name_filter prompts;
-    name_filter resources;  // by URI, and by URI template
+    name_filter resources;                 // by URI, and by URI template
+    std::vector<core::skill_rule> skills;  // by exposed name
 
-    explicit name_filters(const core::mcp_server& server);
+    explicit name_filters(const core::mcp_server& server, std::vector<core::skill_rule> rules = {});
     name_filters() = default;
 
     const name_filter& of(list_kind list) const noexcept;
+
+    // Whether callers may get another list than the server's.
+    bool edits(list_kind list) const noexcept;
+
+    // Whether a principal with these scopes sees the entry of a list that callers call `name`; null: a caller without a credential.
+    bool shows(list_kind list, std::string_view name, const std::vector<std::string>* scopes) const;
 };
 
 // What has to change in a request before it goes to the server: the name or URI of tools/call, prompts/get, resources/read,
@@ -77,5 +85,14 @@ struct name_filters {
 // invalid_params if that is hidden or unknown, is not a string, or is a URI with other spellings (is_canonical_uri()), while
 // resources are filtered; and for changes of single resources in subscriptions/listen then; every other method passes.
 core::result<std::optional<text_edit>> admit(const name_filters& filters, const incoming& call, std::string_view body);
+
+// Whether the caller, of whom name_filters::shows() asks, sees the tool or the prompt that an admitted request names; one that names
+// none is for everybody.
+bool shows_named(
+    const name_filters& filters,
+    const incoming& call,
+    std::string_view body,
+    const std::vector<std::string>* scopes
+);
 
 }  // namespace mcp

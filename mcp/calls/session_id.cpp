@@ -13,9 +13,11 @@
 namespace mcp {
 namespace {
 
-// What the seal covers first, so that neither of the two opens as the other.
+// What the seal covers first, so that none of them opens as another.
 constexpr std::string_view session_purpose = "MCP session 1";
 constexpr std::string_view input_purpose = "MCP input 1";
+constexpr std::string_view task_purpose = "MCP task 1";
+constexpr std::string_view state_purpose = "MCP state 1";
 
 enum class place_kind : unsigned char { upstream = 1, local = 2 };
 
@@ -124,6 +126,12 @@ std::array<std::string_view, 5> purpose_of(const session_binding& binding) noexc
 std::array<std::string_view, 5> purpose_of(const input_binding& binding) noexcept
 {
     return {input_purpose, binding.agent, binding.provider, binding.principal, binding.call};
+}
+
+std::array<std::string_view, 5> purpose_of(handed_out what, const session_binding& binding) noexcept
+{
+    const auto first = what == handed_out::task ? task_purpose : state_purpose;
+    return {first, binding.agent, binding.address, binding.provider, binding.principal};
 }
 
 core::error unknown_session()
@@ -252,6 +260,17 @@ session_ids::open_input(std::string_view state, const input_binding& binding, co
         return unknown_input();
     }
     return call;
+}
+
+std::string session_ids::seal_handed_out(handed_out what, std::string_view text, const session_binding& binding) const
+{
+    return sealer_.seal_equally(text, purpose_of(what, binding));
+}
+
+std::optional<std::string>
+session_ids::open_handed_out(handed_out what, std::string_view sealed, const session_binding& binding) const
+{
+    return sealer_.open_long(sealed, purpose_of(what, binding));
 }
 
 }  // namespace mcp

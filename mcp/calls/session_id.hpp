@@ -1,4 +1,5 @@
-// The session ids that clients get, and the `requestState` of calls that wait for input. Both are sealed (jose/sealed_text.hpp):
+// The session ids that clients get, and the `requestState` of calls that wait for input; and what a server hands out to one client and
+// takes back from it (handed_out.hpp). All are sealed (jose/sealed_text.hpp):
 // agent, address and principal are part of what the seal covers and not of the text, so an id that is used for another of them
 // opens as little as a forged one. Any thread; no clock.
 #pragma once
@@ -56,6 +57,9 @@ struct input_binding {
     std::string_view call;  // digest_of_call()
 };
 
+// What a server hands out: the id of a task, or its `requestState`.
+enum class handed_out : std::uint8_t { task, state };
+
 // SHA-256 of method, name and arguments (raw JSON, whose white space does not count; empty: none).
 std::string digest_of_call(std::string_view method, std::string_view name, std::string_view arguments);
 
@@ -89,6 +93,13 @@ public:
 
     // Fails with input_expired, whatever is wrong; from input_life on, too. That it is good for one use only is the caller's.
     core::result<local_handle> open_input(std::string_view state, const input_binding& binding, core::wall_time now)
+        const;
+
+    // Visible ASCII, the same for the same text as long as the first key stays: clients compare ids.
+    std::string seal_handed_out(handed_out what, std::string_view text, const session_binding& binding) const;
+
+    // Nothing, whatever is wrong, as open(). It does not grow old: the server knows how long it is good.
+    std::optional<std::string> open_handed_out(handed_out what, std::string_view sealed, const session_binding& binding)
         const;
 
 private:

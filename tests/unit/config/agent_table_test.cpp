@@ -50,7 +50,7 @@ bool has_own_value(const config::agent_setting& row)
 
 auto members_of(const core::mcp_server& server)
 {
-    const auto& [transport, command, arguments, environment, directory, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale, sessions, sessionless, on_lost, overlap, warm, most, call, longest, silent, tools, prompts, resources, forwarded] =
+    const auto& [transport, command, arguments, environment, directory, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale, sessions, sessionless, on_lost, overlap, warm, most, call, longest, silent, tools, prompts, resources, forwarded, bind] =
         server;
     return std::tie(
         command,
@@ -74,7 +74,8 @@ auto members_of(const core::mcp_server& server)
         tools,
         prompts,
         resources,
-        forwarded
+        forwarded,
+        bind
     );
 }
 

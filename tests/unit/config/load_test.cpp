@@ -291,7 +291,8 @@ TEST_CASE("every agent is read into its members, in the order of the file")
              .descriptions = {{"read", "Reads a text file"}}},
         .prompts = {.allow = {}, .deny = {"*"}, .names = {}, .descriptions = {}},
         .resources = {.allow = {"file:*"}, .deny = {}, .names = {}, .descriptions = {}},
-        .forward_headers = {}
+        .forward_headers = {},
+        .bind = false
     };
     core::agent events;
     events.id = "events";

@@ -192,4 +192,30 @@ TEST_CASE("a short text that was sealed as a long one opens as either, also an e
     }
 }
 
+TEST_CASE("Equal texts for one purpose are sealed equally with one key, and open as any other")
+{
+    const auto seals = sealer({key('k'), key('j')});
+    const auto sealed = seals.seal_equally("plain", purpose{"p"});
+    CHECK(sealed == seals.seal_equally("plain", purpose{"p"}));
+    CHECK(sealed == sealer({key('k')}).seal_equally("plain", purpose{"p"}));
+    CHECK(seals.open_long(sealed, purpose{"p"}) == "plain");
+    CHECK(seals.open(sealed, purpose{"p"})->view() == "plain");
+    CHECK(seals.open_long(sealer({key('j')}).seal_equally("plain", purpose{"p"}), purpose{"p"}) == "plain");
+    CHECK_FALSE(seals.open_long(sealed, purpose{"q"}).has_value());
+    CHECK(seals.open_long(seals.seal_equally("", purpose{"p"}), purpose{"p"}) == "");
+    // No two of these have a nonce in common: it stands behind the mark of the key.
+    std::set<std::string> nonces;
+    for (const auto& each :
+         {sealed,
+          seals.seal_equally("plain2", purpose{"p"}),
+          seals.seal_equally("plain", purpose{"q"}),
+          seals.seal_equally("plain", purpose{"p", ""}),
+          seals.seal_equally("plai", purpose{"p", "n"}),
+          sealer({key('j')}).seal_equally("plain", purpose{"p"}),
+          *seals.seal("plain", purpose{"p"})}) {
+        nonces.insert(jose::from_base64url(each)->substr(1, 12));
+    }
+    CHECK(nonces.size() == 7);
+}
+
 TEST_SUITE_END();

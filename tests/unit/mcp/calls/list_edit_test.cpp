@@ -175,4 +175,26 @@ TEST_CASE("a page has at most 10,000 entries")
     CHECK(mcp::edit_list(filter, list_kind::tools, page(mcp::most_entries + 1)).has_error());
 }
 
+TEST_CASE("A list has the tools and prompts that its caller's scopes show, by the names that callers use")
+{
+    core::mcp_server server;
+    server.tools.names = {{"old", "gold"}};
+    const mcp::name_filters rules{
+        server,
+        {{.id = "gold", .visibility = core::skill_visibility::extended, .required_scopes = {"x"}}}
+    };
+    const std::vector<std::string> none;
+    const std::vector<std::string> some{"x"};
+    const auto text = answer(R"([{"name":"a"},{"name":"old"}])");
+    CHECK(mcp::edit_list(rules, list_kind::tools, text, nullptr)->text == answer(R"([{"name":"a"}])"));
+    CHECK(mcp::edit_list(rules, list_kind::tools, text, &none)->text == answer(R"([{"name":"a"}])"));
+    CHECK(mcp::edit_list(rules, list_kind::tools, text, &some)->text == answer(R"([{"name":"a"},{"name":"gold"}])"));
+    const std::string prompts = R"({"result":{"prompts":[{"name":"gold"},{"name":"old"}]}})";
+    CHECK(
+        mcp::edit_list(rules, list_kind::prompts, prompts, &none)->text == R"({"result":{"prompts":[{"name":"old"}]}})"
+    );
+    const std::string resources = R"({"result":{"resources":[{"uri":"gold"}]}})";
+    CHECK(mcp::edit_list(rules, list_kind::resources, resources, nullptr)->text == resources);
+}
+
 TEST_SUITE_END();

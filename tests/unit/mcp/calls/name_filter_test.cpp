@@ -243,4 +243,47 @@ TEST_CASE("A file that is denied is denied whatever of its name is escaped")
     CHECK(filter.exposed("x:///R/a%2Cb"));
 }
 
+TEST_CASE("Rules for skills hide tools and prompts by the name that callers use, and nothing else")
+{
+    core::mcp_server server;
+    server.tools.names = {{"gold", "silver"}};
+    const mcp::name_filters rules{
+        server,
+        {{.id = "free", .visibility = core::skill_visibility::everyone, .required_scopes = {}},
+         {.id = "si*", .visibility = core::skill_visibility::extended, .required_scopes = {"x", "y"}},
+         {.id = "known", .visibility = core::skill_visibility::extended, .required_scopes = {}}}
+    };
+    using scopes = std::vector<std::string>;
+    const scopes none;
+    const scopes one{"x"};
+    const scopes both{"y", "z", "x"};
+    const auto shown = [&](std::string_view method, std::string_view params, const scopes* whose) {
+        const auto body = request(method, params);
+        return mcp::shows_named(rules, mcp::read_incoming(body).message, body, whose);
+    };
+    for (const auto& [method, params] :
+         {std::pair{"tools/call", R"({"name":"silver"})"},
+          std::pair{"tools/call", R"({"name":"s\u0069lver"})"},
+          std::pair{"prompts/get", R"({"name":"simple"})"},
+          std::pair{"completion/complete", R"({"ref":{"type":"ref/prompt","name":"simple"}})"}}) {
+        CAPTURE(params);
+        CHECK_FALSE(shown(method, params, nullptr));
+        CHECK_FALSE(shown(method, params, &none));
+        CHECK_FALSE(shown(method, params, &one));
+        CHECK(shown(method, params, &both));
+    }
+    CHECK_FALSE(shown("tools/call", R"({"name":"known"})", nullptr));
+    CHECK(shown("tools/call", R"({"name":"known"})", &none));
+    CHECK(shown("tools/call", R"({"name":"free"})", nullptr));
+    CHECK(shown("tools/call", R"({"name":"gold"})", nullptr));
+    CHECK_FALSE(shown("tools/call", R"({"name":["silver"]})", &both));
+    CHECK_FALSE(shown("tools/call", "{}", &both));
+    CHECK(shown("resources/read", R"({"uri":"silver"})", nullptr));
+    CHECK(shown("tools/list", R"({"name":"silver"})", nullptr));
+    CHECK(rules.edits(mcp::list_kind::prompts));
+    CHECK_FALSE(rules.edits(mcp::list_kind::resources));
+    const auto strange = request("completion/complete", R"({"ref":{"type":"ref/x","name":"simple"}})");
+    CHECK(mcp::admit(rules, mcp::read_incoming(strange).message, strange).has_error());
+}
+
 TEST_SUITE_END();
