@@ -114,6 +114,7 @@ void succeed(
     card->whole = state.whole;
     card->tools = state.tools;
     card->era = state.era;
+    card->mcp_version = state.mcp_version;
     card->required = state.required;
     card->extended = state.extended;
     card->caching = state.caching;

@@ -22,6 +22,7 @@ struct card_state {
     std::shared_ptr<const model::whole_card> whole = nullptr;         // of the cards that come
     std::shared_ptr<const model::tool_names> tools = nullptr;         // of the cards that come
     std::optional<mcp::era> era = std::nullopt;                       // of the cards that come
+    std::string mcp_version = {};                                     // the same
     std::shared_ptr<const model::extension_uris> required = nullptr;  // of the cards that come
     bool extended = false;                                            // of the cards that come
     std::string modified = {};                                        // of the last good one, as callers are told

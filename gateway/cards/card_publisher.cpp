@@ -54,6 +54,7 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
     state.whole = std::move(card.whole);
     state.tools = std::move(card.tools);
     state.era = card.era;
+    state.mcp_version = std::move(card.mcp_version);
     state.required = std::move(card.required);
     state.extended = card.extended;
     note_hidden(slot, card.hidden);

@@ -165,6 +165,7 @@ void add_tools(
     std::ranges::sort(*names);
     card.tools = std::move(names);
     card.era = listed.server.speaks;
+    card.mcp_version = listed.server.protocol_version;
     const mcp::name_filter filter{tools};
     if (filter.passes_all()) {
         return;

@@ -67,6 +67,7 @@ struct served_card {
     bool extended = false;                                  // an A2A agent says that it has an extended card
     std::shared_ptr<const model::tool_names> tools;         // of an MCP server; null: of none
     std::optional<mcp::era> era;                            // the same; nothing: of none
+    std::string mcp_version;                                // the same; empty: of none
     std::optional<hidden_tools> hidden;                     // by the agent's filter; nullopt: it has none
     core::card_shape shape = core::card_shape::automatic;
     a2a::card_facts facts;  // name, description and version are cut

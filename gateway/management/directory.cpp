@@ -9,11 +9,8 @@
 namespace gateway::management {
 namespace {
 
-model::agent_state state_of(const core::agent& agent, const cards::card_status* status)
+model::agent_state state_of(const cards::card_status* status)
 {
-    if (agent.speaks == core::protocol::mcp) {
-        return model::agent_state::not_callable;
-    }
     if (status == nullptr || (!status->card && !status->failure)) {
         return model::agent_state::unknown;
     }
@@ -46,9 +43,10 @@ model::listed_agent directory::listed(const model::agent_entry& agent) const
         out.name = status->facts.name;
         out.description = status->facts.description;
         out.version = status->facts.version;
+        out.mcp_version = status->card->mcp_version;
     }
     out.tags = model::tags_of(agent.tags, known ? status->words : model::no_words, model::listed_tags);
-    out.state = state_of(record, status);
+    out.state = state_of(status);
     return out;
 }
 

@@ -160,6 +160,25 @@ directory_page finished(directory_kind kind, std::string_view base, std::string 
     return out;
 }
 
+// Where MCP clients reach the server, in the words of its card.
+void write_mcp(json_text& out, std::string_view url, std::string_view version)
+{
+    out.key("mcp");
+    out.open('{');
+    out.member("url", joined(url, mcp_path));
+    if (!version.empty()) {
+        out.key("versions");
+        out.open('[');
+        out.value(version);
+        out.close(']');
+    }
+    out.key("transports");
+    out.open('[');
+    out.value("streamable-http");
+    out.close(']');
+    out.close('}');
+}
+
 }  // namespace
 
 std::string_view name(agent_state s) noexcept
@@ -171,8 +190,6 @@ std::string_view name(agent_state s) noexcept
             return "unavailable";
         case agent_state::unknown:
             return "unknown";
-        case agent_state::not_callable:
-            return "not_callable";
     }
     return "unknown";
 }
@@ -223,6 +240,9 @@ void page_writer::add_to_agents(const listed_agent& agent)
     out_.member_if_any("version", core::cut_utf8(agent.version, longest_version));
     out_.member("url", url);
     out_.member("cardUrl", joined(url, card_path));
+    if (agent.speaks == core::protocol::mcp) {
+        write_mcp(out_, url, agent.mcp_version);
+    }
     write_tags(out_, agent);
     out_.member("state", name(agent.state));
     out_.close('}');
@@ -231,9 +251,10 @@ void page_writer::add_to_agents(const listed_agent& agent)
 void page_writer::add_to_api_catalog(const listed_agent& agent)
 {
     const auto url = public_address(base_, agent.id);
-    write_target(out_, url, {}, name_of(agent));
+    const auto called = agent.speaks == core::protocol::mcp ? joined(url, mcp_path) : url;
+    write_target(out_, called, {}, name_of(agent));
     contexts_.open('{');
-    contexts_.member("anchor", url);
+    contexts_.member("anchor", called);
     contexts_.key("service-desc");
     contexts_.open('[');
     write_target(contexts_, joined(url, card_path), "application/json", {});
@@ -284,7 +305,8 @@ directory_page index_of(directory_kind kind, std::string_view base, const std::v
     );
 }
 
-std::string description_of(const core::agent& agent, std::string_view base, std::string_view url)
+std::string
+description_of(const core::agent& agent, std::string_view base, std::string_view url, std::string_view mcp_version)
 {
     const bool callable = agent.speaks == core::protocol::a2a;
     json_text out;
@@ -295,10 +317,15 @@ std::string description_of(const core::agent& agent, std::string_view base, std:
         "about",
         callable
             ? "An A2A agent behind this gateway: cardUrl says what it can do, and url takes JSON-RPC calls by POST."
-            : "An MCP server behind this gateway, which does not pass on calls to it."
+            : "An MCP server behind this gateway: cardUrl says what it offers, and mcp.url takes messages of MCP. It "
+              "takes no "
+              "calls of A2A."
     );
     out.member("url", url);
     out.member("cardUrl", joined(url, card_path));
+    if (!callable) {
+        write_mcp(out, url, mcp_version);
+    }
     out.key("methods");
     out.open('{');
     out.member("GET", "this description");

@@ -21,10 +21,9 @@ inline constexpr tag_bounds listed_tags{.most = 32, .longest = 64};  // of an ag
 
 // What is worth knowing before a call; the names are public.
 enum class agent_state : std::uint8_t {
-    ready,         // its card is known
-    unavailable,   // its card could not be got when that was tried last
-    unknown,       // its card has not been asked for yet
-    not_callable,  // an MCP server: calls to it are refused
+    ready,        // its card is known
+    unavailable,  // its card could not be got when that was tried last
+    unknown,      // its card has not been asked for yet
 };
 
 std::string_view name(agent_state s) noexcept;
@@ -37,6 +36,7 @@ struct listed_agent {
     std::string_view version;       // of its card
     std::vector<std::string> tags;  // as listed_tags allows
     agent_state state = agent_state::unknown;
+    std::string_view mcp_version{};  // of an MCP server, that it has agreed to; empty: not known yet
 };
 
 struct directory_page {
@@ -72,7 +72,8 @@ private:
 // A catalog of pages: the cursors of all of them, of which the first is empty.
 directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors);
 
-// What GET of an agent's own address, `url`, answers.
-std::string description_of(const core::agent& agent, std::string_view base, std::string_view url);
+// What GET of an agent's own address, `url`, answers. `mcp_version` as in listed_agent.
+std::string
+description_of(const core::agent& agent, std::string_view base, std::string_view url, std::string_view mcp_version);
 
 }  // namespace gateway::model

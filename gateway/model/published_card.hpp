@@ -87,6 +87,7 @@ struct published_card {
     std::shared_ptr<const whole_card> whole = nullptr;  // null: no extended card is made of it
     std::shared_ptr<const tool_names> tools = nullptr;  // of an MCP server; null: of none
     std::optional<mcp::era> era = std::nullopt;         // that its server lists in, of the same; nothing: of none
+    std::string mcp_version = {};                       // that it has agreed to, of the same; empty: of none
     std::shared_ptr<const extension_uris> required = nullptr;  // by an A2A agent; null: none
     bool extended = false;                                     // an A2A agent says that it has an extended card
     card_caching caching = card_caching::while_fresh;

@@ -23,11 +23,11 @@ bool wants_events(const net::http1::request_head& head)
 net::routine<> description_endpoint::answer(request_context& request)
 {
     const auto& head = request.caller.head();
-    const bool known = find_agent(request) != nullptr;
+    const bool found = find_agent(request) != nullptr;
     if (!reads(head.verb)) {
         return refuse_method(request, "GET, HEAD, POST");
     }
-    if (!known) {
+    if (!found) {
         return refuse_agent(request);
     }
     if (wants_events(head)) {
@@ -46,7 +46,9 @@ net::routine<> description_endpoint::answer(request_context& request)
     );
     fields.field("Cache-Control", request.open_to_anyone() ? "public, no-cache" : "private, no-cache");
     fields.field("Vary", "Accept");
-    answer.body = model::description_of(agent, base, address);
+    const auto* const known = known_.find(agent.id);
+    const auto* const card = known == nullptr ? nullptr : known->card.get();
+    answer.body = model::description_of(agent, base, address, card == nullptr ? std::string_view{} : card->mcp_version);
     return respond(request, std::move(answer));
 }
 

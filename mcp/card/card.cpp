@@ -144,6 +144,7 @@ void append_endpoint(std::string& out, const server_facts& server, const a2a::pu
     append_text_member(out, "url", at.base + "/mcp");
     append_member(out, "versions", core::to_text(json::array({server.protocol_version})));
     append_member(out, "transports", R"(["streamable-http"])");
+    append_text_member(out, "calls", "mcp");
 }
 
 // The server in its own words: A2A's members hold but a part of them.
@@ -197,7 +198,6 @@ std::string superset(const server_lists& from, const json& plain, const a2a::pub
     append_lists(out, from, index_of(list_kind::resources));
 
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
-    append_member(out, "preferredTransport", core::to_text(plain["supportedInterfaces"][0]["protocolBinding"]));
     append_member(out, "supportedInterfaces", "[]");
     if (extends) {
         append_member(out, "supportsAuthenticatedExtendedCard", "true");
@@ -241,10 +241,11 @@ std::string extension_text(const server_lists& from, const json& extension, cons
     return out;
 }
 
-// Calls are not passed on: no list of interfaces offers any. The `url` that 0.3 requires stays.
+// Calls are not passed on: no list of interfaces offers any, and no transport is preferred. The `url` that 0.3 requires stays.
 void offer_no_calls(json& card)
 {
     card.erase("additionalInterfaces");
+    card.erase("preferredTransport");
     if (card.contains("supportedInterfaces")) {
         card["supportedInterfaces"] = json::array();
     }

@@ -16,7 +16,7 @@
 namespace mcp {
 
 // The extension whose `params` carry what A2A has no word for: `url`, `versions` and `transports` of the endpoint for MCP
-// clients, `era`, `protocolVersion`, `serverInfo`, `capabilities`, `instructions`, `tools`, `resources`, `resourceTemplates`,
+// clients, `calls` (always "mcp": calls of A2A are not passed on), `era`, `protocolVersion`, `serverInfo`, `capabilities`, `instructions`, `tools`, `resources`, `resourceTemplates`,
 // `prompts`, the lists as the server sent their items, but that a tool without `description` has that of its skill, unless that
 // is the tool's name: the tools stand in the order of the skills.
 inline constexpr std::string_view card_extension = a2a::mcp_facts_extension;
@@ -32,7 +32,7 @@ struct card_request {
 
 // Compact JSON; equal for equal snapshots and requests.
 //   automatic: `protocol`, `protocolVersion` (MCP's), `capabilities` with the server's `tools`, `resources`, `prompts` and
-//              `sampling` (null: absent), `mcp` with `url`, `versions` and `transports` of the endpoint for MCP clients and
+//              `sampling` (null: absent), `mcp` with `url`, `versions` and `transports` of the endpoint for MCP clients, `calls` and
 //              with the server's name, title, instructions and capabilities as declared, the tools as `skills` with all
 //              their members, `resources`, `resourceTemplates` and `prompts` (absent: not offered); and what A2A wants of
 //              a card, of 0.3 and of 1.0.

@@ -288,6 +288,8 @@ TEST_CASE("GET of an agent's own address says what it is and where its card is")
     const auto tools = parsed(request(gateway.port(), "GET", "/agents/tools").body);
     CHECK(tools["protocol"] == "mcp");
     CHECK_FALSE(tools["methods"].contains("POST"));
+    CHECK(tools["mcp"]["url"] == gateway.base() + "/agents/tools/mcp");
+    CHECK(tools["about"].get<std::string>().find("messages of MCP") != std::string::npos);
     for (const auto* id : {"off", "nobody"}) {
         check_refusal(request(gateway.port(), "GET", "/agents/" + std::string{id}), 404, "agent_not_found", id);
     }

@@ -44,7 +44,7 @@ const std::vector<listed_agent>& two_agents()
 {
     static const std::vector<listed_agent> agents{
         {"maps", core::protocol::a2a, "Maps \"of\" \x1b", "Draws maps.", "1.2", {"geo", "map"}, agent_state::ready},
-        {"tools", core::protocol::mcp, {}, {}, {}, {}, agent_state::not_callable},
+        {"tools", core::protocol::mcp, {}, {}, {}, {}, agent_state::ready, "2025-11-25"},
     };
     return agents;
 }
@@ -74,7 +74,8 @@ TEST_CASE("a page of agents says of each what a caller needs, and nothing that i
              "tags":["geo","map"],"state":"ready"},
             {"id":"tools","name":"tools","protocol":"mcp","url":"https://agents.example.com/x/agents/tools",
              "cardUrl":"https://agents.example.com/x/agents/tools/.well-known/agent-card.json",
-             "tags":[],"state":"not_callable"}],"nextCursor":"tools"})"));
+             "mcp":{"url":"https://agents.example.com/x/agents/tools/mcp","versions":["2025-11-25"],
+             "transports":["streamable-http"]},"tags":[],"state":"ready"}],"nextCursor":"tools"})"));
     CHECK(made.body.find('\x1b') == std::string::npos);
     CHECK(made.fields.starts_with(
         "Content-Type: application/json\r\nContent-Length: " + std::to_string(made.body.size()) + "\r\nLink: <"
@@ -98,10 +99,10 @@ TEST_CASE("an API catalog is a linkset with an item for every agent and its card
     CHECK(parsed(made.body) == parsed(R"({"linkset":[
             {"anchor":"https://agents.example.com/x/.well-known/api-catalog","item":[
                 {"href":"https://agents.example.com/x/agents/maps","title":"Maps \"of\" \u001b"},
-                {"href":"https://agents.example.com/x/agents/tools","title":"tools"}]},
+                {"href":"https://agents.example.com/x/agents/tools/mcp","title":"tools"}]},
             {"anchor":"https://agents.example.com/x/agents/maps","service-desc":[
                 {"href":"https://agents.example.com/x/agents/maps/.well-known/agent-card.json","type":"application/json"}]},
-            {"anchor":"https://agents.example.com/x/agents/tools","service-desc":[
+            {"anchor":"https://agents.example.com/x/agents/tools/mcp","service-desc":[
                 {"href":"https://agents.example.com/x/agents/tools/.well-known/agent-card.json","type":"application/json"}]}
             ]})"));
     CHECK(made.fields.starts_with(

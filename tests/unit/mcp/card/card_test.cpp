@@ -127,7 +127,7 @@ TEST_CASE("the card of a server with two tools is this one, to the byte")
         R"("version":"1.0.0","capabilities":{"tools":{"listChanged":true},"resources":null,"prompts":null,)"
         R"("sampling":null,"streaming":false,"pushNotifications":false},"mcp":)"
         R"({"url":"https://gw.example/agents/exa_search/mcp","versions":["2024-11-05"],)"
-        R"("transports":["streamable-http"],"name":"Exa MCP Server",)"
+        R"("transports":["streamable-http"],"calls":"mcp","name":"Exa MCP Server",)"
         R"("capabilities":{"tools":{"listChanged":true}}},"skills":[{"id":"search","name":"search",)"
         R"("description":"Search the web using Exa AI","inputSchema":{"type":"object","properties":{"query":)"
         R"({"type":"string","description":"Search query"},"numResults":{"type":"integer","default":10}},)"
@@ -135,7 +135,7 @@ TEST_CASE("the card of a server with two tools is this one, to the byte")
         R"({"id":"get_contents","name":"get_contents","description":"Get full contents of URLs","inputSchema":)"
         R"({"type":"object","properties":{"urls":{"type":"array","items":{"type":"string"}}},"required":["urls"]},)"
         R"("tags":["mcp","tool"],"inputModes":["application/json"],"outputModes":["text/plain"]}],)"
-        R"("url":"https://gw.example/agents/exa_search","preferredTransport":"JSONRPC","supportedInterfaces":[],)"
+        R"("url":"https://gw.example/agents/exa_search","supportedInterfaces":[],)"
         R"("defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["text/plain","application/json"]})"
     );
 }
@@ -535,6 +535,7 @@ TEST_CASE("a card has what the server says of itself as it said it, in every sha
             {"url", "https://gw.example/agents/exa_search/mcp"},
             {"versions", {"2024-11-05"}},
             {"transports", {"streamable-http"}},
+            {"calls", "mcp"},
             {"name", "srv"},
             {"title", "The Server"},
             {"instructions", "First.\nThen the rest."},
@@ -567,6 +568,8 @@ TEST_CASE("A card names the endpoint for MCP clients in every shape, and no inte
         CHECK(at["url"] == "https://gw.example/agents/exa_search/mcp");
         CHECK(at["versions"] == json{"2024-11-05"});
         CHECK(at["transports"] == json{"streamable-http"});
+        CHECK(at["calls"] == "mcp");
+        CHECK_FALSE(card.contains("preferredTransport"));
         CHECK(card.value("supportedInterfaces", json::array()).empty());
         CHECK_FALSE(card.contains("additionalInterfaces"));
     }
