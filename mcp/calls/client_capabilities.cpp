@@ -139,6 +139,30 @@ std::string client_capabilities::to_text() const
     return std::move(all).done();
 }
 
+std::string further_capabilities(std::string_view capabilities)
+{
+    std::string further;
+    const auto declared = members_of(capabilities);
+    for (const std::string_view name : {"experimental", "extensions"}) {
+        if (const auto given = declared.object(name); !given.empty()) {
+            append_member(further, name, compact(given));
+        }
+    }
+    if (!further.empty()) {
+        further.pop_back();  // the comma
+    }
+    return further;
+}
+
+std::string capabilities_text(const client_capabilities& declared, std::string_view further)
+{
+    auto text = declared.to_text();
+    if (!further.empty()) {
+        text.insert(1, declared.none() ? std::string{further} : std::string{further} + ',');
+    }
+    return text;
+}
+
 std::vector<std::string> capability_names(std::string_view capabilities)
 {
     std::vector<std::string> names;

@@ -1,5 +1,6 @@
 // What a client declares that servers may ask it for (MCP 2024-11-05 to 2026-07-28, ClientCapabilities), as bits: what the
-// gateway has to know again without keeping the client's words. `experimental` and `extensions` have no bit. Pure; any thread.
+// gateway has to know again without keeping the client's words. `experimental` and `extensions` have no bit, and are kept as they are
+// written. Pure; any thread.
 #pragma once
 
 #include "core/error.hpp"
@@ -60,6 +61,13 @@ public:
 private:
     std::bitset<client_capability_count> bits_;
 };
+
+// What of a client's raw `capabilities` has no bit: members of an object, `"extensions":{…}`, without white space between them; empty:
+// none.
+std::string further_capabilities(std::string_view capabilities);
+
+// `declared.to_text()` with those too.
+std::string capabilities_text(const client_capabilities& declared, std::string_view further);
 
 // The names of the members of a client's `capabilities` that are objects, raw.
 std::vector<std::string> capability_names(std::string_view capabilities);

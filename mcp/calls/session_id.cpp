@@ -21,6 +21,10 @@ constexpr std::string_view state_purpose = "MCP state 1";
 
 enum class place_kind : unsigned char { upstream = 1, local = 2 };
 
+// Beside the kind: in front of the place stands what else the client has declared, with its length.
+constexpr std::uint8_t declares_further = 0x80;
+constexpr std::size_t length_of_further = 2;  // bytes
+
 template <class Number>
 void append_number(std::string& out, Number value)
 {
@@ -58,6 +62,8 @@ public:
         std::ranges::copy(bytes(read.random.size()), read.random.begin());
         return read;
     }
+
+    std::string_view text(std::size_t size) noexcept { return bytes(size); }
 
 private:
     std::string_view bytes(std::size_t size) noexcept
@@ -200,17 +206,24 @@ std::optional<std::string> session_ids::seal(const sealed_session& session, cons
                          (upstream->empty() || upstream->size() > longest_upstream_id || !is_visible(*upstream)))) {
         return std::nullopt;
     }
+    std::string place;
+    if (upstream != nullptr) {
+        place = *upstream;
+    } else {
+        append_handle(place, std::get<local_handle>(session.place));
+    }
     std::string plain;
     append_number(plain, static_cast<std::uint8_t>(upstream != nullptr ? place_kind::upstream : place_kind::local));
     append_number(plain, version);
     append_number(plain, session.declared.bits());
     append_number(plain, count_of<std::chrono::seconds>(session.began));
-    if (upstream != nullptr) {
-        plain += *upstream;
-    } else {
-        append_handle(plain, std::get<local_handle>(session.place));
+    const auto whole = plain.size() + length_of_further + session.further.size() + place.size();
+    if (!session.further.empty() && whole <= jose::longest_unsealed) {
+        plain.front() = static_cast<char>(static_cast<std::uint8_t>(plain.front()) | declares_further);
+        append_number(plain, static_cast<std::uint16_t>(session.further.size()));
+        plain += session.further;
     }
-    return sealer_.seal(plain, purpose_of(binding));
+    return sealer_.seal(plain + place, purpose_of(binding));
 }
 
 core::result<sealed_session> session_ids::open(std::string_view id, const session_binding& binding, core::wall_time now)
@@ -221,11 +234,15 @@ core::result<sealed_session> session_ids::open(std::string_view id, const sessio
         return unknown_session();
     }
     field_reader fields{opened->view()};
-    const auto kind = static_cast<place_kind>(fields.number<std::uint8_t>());
+    const auto first = fields.number<std::uint8_t>();
+    const auto kind = static_cast<place_kind>(first & ~declares_further);
     sealed_session session;
     session.version = version_of_number(fields.number<std::uint32_t>());
     session.declared = client_capabilities{fields.number<std::uint16_t>()};
     session.began = time_of<std::chrono::seconds>(fields.number<std::int64_t>());
+    if ((first & declares_further) != 0) {
+        session.further = fields.text(fields.number<std::uint16_t>());
+    }
     if (kind == place_kind::local) {
         session.place = fields.handle();
     } else {

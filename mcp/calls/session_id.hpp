@@ -45,6 +45,7 @@ struct sealed_session {
     std::string_view version;                       // one of versions(era::legacy); static
     client_capabilities declared;
     core::wall_time began;  // in whole seconds
+    std::string further{};  // further_capabilities()
 
     friend bool operator==(const sealed_session&, const sealed_session&) = default;
 };
@@ -80,7 +81,7 @@ public:
 
     local_handle new_handle(std::uint16_t worker) const;
 
-    // At most 512 visible ASCII characters. Nothing: the server's id is empty, longer than longest_upstream_id or not visible
+    // At most 512 visible ASCII characters, into which `further` goes if there is room for it beside the rest. Nothing: the server's id is empty, longer than longest_upstream_id or not visible
     // ASCII (0x21 to 0x7E), so that it has to stay in memory behind a new_handle(); or the version is not of the legacy era.
     std::optional<std::string> seal(const sealed_session& session, const session_binding& binding) const;
 

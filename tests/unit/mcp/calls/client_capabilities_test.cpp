@@ -51,4 +51,20 @@ TEST_CASE("what is missing is what was not declared, and elicitation without a m
     CHECK(need.missing_from(client_capabilities::read(R"({"elicitation":{}})")).to_text() == R"({"sampling":{}})");
 }
 
+TEST_CASE("What has no bit is kept as it is written, without white space, and stands beside the rest")
+{
+    constexpr std::string_view raw =
+        R"({"roots":{}, "extensions" : {"a/b": {"n": 1.50}},"experimental":{},"other":{"x":1},"tasks":[]})";
+    const auto further = mcp::further_capabilities(raw);
+    CHECK(further == R"("experimental":{},"extensions":{"a/b":{"n":1.50}})");
+    const auto declared = client_capabilities::read(raw);
+    CHECK(
+        mcp::capabilities_text(declared, further) == R"({"experimental":{},"extensions":{"a/b":{"n":1.50}},"roots":{}})"
+    );
+    CHECK(mcp::capabilities_text({}, further) == "{" + further + "}");
+    CHECK(mcp::capabilities_text({}, "") == "{}");
+    CHECK(mcp::further_capabilities(R"({"extensions":[],"experimental":true})").empty());
+    CHECK(mcp::further_capabilities("").empty());
+}
+
 TEST_SUITE_END();

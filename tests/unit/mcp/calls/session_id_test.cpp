@@ -58,6 +58,30 @@ TEST_CASE("a session id holds what it was sealed with")
     CHECK(std::get<mcp::local_handle>(opened->place).worker == 7);
 }
 
+TEST_CASE("A session id holds what else a client has declared, for as long as there is room for it")
+{
+    const auto seals = ids();
+    constexpr std::size_t room = 355 - 17;  // of the capabilities and the server's id
+    for (const bool here : {false, true}) {
+        for (const int over : {-1, 0, 1}) {
+            CAPTURE(over);
+            auto declares = session(std::string(36, 'u'));
+            if (here) {
+                declares.place = seals.new_handle(7);
+            }
+            declares.further.assign(static_cast<std::size_t>(static_cast<int>(room - (here ? 18 : 36)) + over), 'f');
+            const auto id = seals.seal(declares, binding);
+            REQUIRE(id);
+            CHECK(id->size() <= 512);
+            const auto opened = seals.open(*id, binding, now);
+            REQUIRE(opened.has_value());
+            CHECK(opened->further == (over > 0 ? std::string{} : declares.further));
+            CHECK(opened->place == declares.place);
+            CHECK(opened->declared == declares.declared);
+        }
+    }
+}
+
 TEST_CASE("an id of the longest upstream id is visible ASCII of at most 512 bytes")
 {
     const auto seals = ids();
