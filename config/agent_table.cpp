@@ -240,7 +240,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "the "
      "agent for it with the agent's own credentials, whoever the caller is. `managed`: Cardea extends the "
      "agent's "
-     "card itself. `auto`: `proxy`; but `off` if there are no `access.providers` and the agent has one of these "
+     "card itself. `auto`: `proxy`, if the agent's card says that it has one; but `off` if there are no "
+     "`access.providers` and the agent has one of these "
      "credentials. With providers, only authenticated callers get an extended card."},
     {"skills",
      skill_rules_key{&agent::skills},
@@ -330,7 +331,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"timeouts.initialize",
      duration_key<core::duration>{&mcp_server::initialize_timeout, 1ms},
      {},
-     "From the start of a session to the server's answer to it."},
+     "From the start of a session to the server's answer to it, also of a client's session."},
     {"timeouts.request",
      duration_key<core::duration>{&mcp_server::request_timeout, 1ms},
      {},

@@ -434,7 +434,8 @@ constexpr auto settings_table = std::to_array<setting>({
      "How long calls in flight may take after Cardea is told to stop."},
     {"timeouts.drain_streams",
      duration_setting{of<&settings::timeouts, &timeout_settings::drain_streams>, 0s, day},
-     "How long open streams may go on after Cardea is told to stop."},
+     "How long open streams may go on after Cardea is told to stop. Streams of MCP clients that are part of no call "
+     "end when `timeouts.drain_delay` is over."},
     {"timeouts.task",
      duration_setting{of<&settings::timeouts, &timeout_settings::task>, 1s, month},
      "How long Cardea knows to whom a [task](security.md#tasks-of-other-principals) belongs, after a call named it or "

@@ -94,16 +94,17 @@ void http_sessions::sweep(core::steady_time now)
     }
 }
 
-net::task<core::result<std::optional<std::string>>> http_sessions::find(std::string agent, mcp::session_digest id)
+net::task<core::result<model::found_session>>
+http_sessions::find(std::string agent, mcp::session_digest id, bool listens)
 {
-    const auto* const known = look(agent, id);
+    auto* const known = look(agent, id);
     if (known == nullptr) {
-        co_return std::optional<std::string>{};
+        co_return model::found_session{};
     }
     if (known->over) {
         co_return ended_by_client();
     }
-    co_return known->upstream;
+    co_return model::found_session{known->upstream, listens ? std::exchange(known->changed, {}) : mcp::list_set{}};
 }
 
 net::task<bool> http_sessions::end(std::string agent, mcp::session_digest id)
@@ -157,6 +158,11 @@ std::shared_ptr<const mcp::http_settings> http_sessions::settings_for(const mode
 void http_sessions::cancel(model::session_call in, std::string request_id)
 {
     later([this, call = std::move(in), id = std::move(request_id)] { notes_.cancel(settings_for(call), call, id); });
+}
+
+void http_sessions::answer(model::session_call in, std::string text)
+{
+    later([this, call = std::move(in), said = std::move(text)] { notes_.answer(settings_for(call), call, said); });
 }
 
 net::task<core::result<std::string>> http_sessions::recover(model::session_call lost, std::stop_token left)
@@ -221,7 +227,7 @@ void http_sessions::begin_next()
 void http_sessions::begin(const recovery_turns::attempt& attempt)
 {
     const auto& call = attempt->call;
-    session_recovery::terms terms{call.version, call.agreed, call.declared, services_.client, {}};
+    session_recovery::terms terms{call.version, call.agreed, call.declared, call.further, services_.client, {}};
     if (const auto* const known = look(call.agent->record.id, call.id)) {
         known->state.each([&](std::string_view method, std::string_view params) {
             if (!is_hidden(*call.agent, params)) {
@@ -261,6 +267,7 @@ void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core:
         outcome = ended_by_client();
     } else if (outcome) {
         agents_.find(call.agent->record.id)->second.keep(*known, *outcome);
+        known->changed |= attempt->recovery->announced();
         ++recovered_;
         write_recovered(*attempt);
     }

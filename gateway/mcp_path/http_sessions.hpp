@@ -50,12 +50,14 @@ public:
     http_sessions& operator=(const http_sessions&) = delete;
 
     model::session_calls& calls() noexcept override { return calls_; }
-    net::task<core::result<std::optional<std::string>>> find(std::string agent, mcp::session_digest id) override;
+    net::task<core::result<model::found_session>> find(std::string agent, mcp::session_digest id, bool listens)
+        override;
     net::task<core::result<std::string>> recover(model::session_call lost, std::stop_token left) override;
     net::task<bool> end(std::string agent, mcp::session_digest id) override;
     void keep(std::string agent, mcp::session_digest id, std::string upstream) override;
     void note(std::string agent, mcp::session_digest id, std::string_view method, std::string params) override;
     void cancel(model::session_call in, std::string request_id) override;
+    void answer(model::session_call in, std::string text) override;
 
     // The agent is gone, and all that is known of its sessions; those who wait for one that begins again fail with
     // upstream_reset. Of more sessions than most_swept the others lose their marks behind what else is due on the loop.

@@ -7,6 +7,7 @@
 #include "gateway/mcp_path/restored_state.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/session_id.hpp"
+#include "mcp/protocol/message.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -26,6 +27,7 @@ struct known_session {
     core::steady_time used;
     std::optional<std::string> upstream{};  // nullopt: the one in the client's id
     bool over = false;
+    mcp::list_set changed{};  // since it began again, of which its client has not been told
     restored_state state{};
     recovery_turns::attempt under_way{};  // null: nothing is
 };

@@ -43,6 +43,11 @@ public:
         net::tell(of_->here_, of_->there_, [of = of_] { of->begin_stream(); });
     }
 
+    void end_listening() override
+    {
+        net::tell(of_->here_, of_->there_, [of = of_] { of->end_listening(); });
+    }
+
 private:
     std::shared_ptr<program_exchange> of_;
 };
@@ -91,6 +96,7 @@ void program_exchange::resume(kept_streams& streams, kept_streams::resumed from)
     if (from.queue != nullptr) {
         kept_ = &streams;
         stream_ = from.stream;
+        of_call_ = !from.unasked;
         kept_->set_reader(stream_, weak_from_this());
         watch(std::move(from.queue));
     }
@@ -114,6 +120,10 @@ void program_exchange::look()
         return;
     }
     auto batch = take_batch(*queue_);
+    if (ends_ && !batch.over) {
+        batch.over = true;
+        batch.failure = core::gateway_error(core::errc::draining, "a stream of what is said unasked");
+    }
     if (batch.texts.empty() && !batch.over) {
         return;
     }
@@ -164,6 +174,14 @@ void program_exchange::begin_stream()
     begun.place = open_stream();
     wanted_ = false;
     send(std::move(begun));
+}
+
+void program_exchange::end_listening()
+{
+    ends_ = !of_call_;
+    if (ends_) {
+        look();
+    }
 }
 
 // A session may keep the queue of a request that waits for its program.

@@ -21,7 +21,7 @@ namespace gateway::mcp_path {
 class program_exchange final : public stream_reader, public std::enable_shared_from_this<program_exchange> {
 public:
     // `there`: the loop of the sessions. `here`: that of the caller, where `wake` is set until the reader is destroyed. `counted` is held
-    // until this is gone.
+    // until this is gone; null: it is no call.
     program_exchange(
         net::executor there,
         net::executor here,
@@ -31,6 +31,7 @@ public:
         : there_{there},
           here_{here},
           counted_{std::move(counted)},
+          of_call_{counted_ != nullptr},
           wake_{&wake}
     {
     }
@@ -62,6 +63,7 @@ private:
     void keep(model::program_batch& batch);
     std::string open_stream();
     void begin_stream();
+    void end_listening();
     std::shared_ptr<text_queue> let_go();
     void reached();
     void left();
@@ -71,6 +73,7 @@ private:
     net::executor there_;
     net::executor here_;
     std::shared_ptr<const int> counted_;
+    bool of_call_;  // what comes ends by itself
 
     // On the loop of the sessions.
     std::shared_ptr<text_queue> queue_;  // null: nothing comes any more
@@ -78,6 +81,7 @@ private:
     std::function<void()> unheard_;
     bool wanted_ = true;
     bool translated_ = false;
+    bool ends_ = false;             // with the next batch
     kept_streams* kept_ = nullptr;  // null: what comes is not kept
     stream_terms terms_;            // with `kept_`, until there is a stream
     std::uint64_t stream_ = 0;      // with `kept_`; 0: there is none yet

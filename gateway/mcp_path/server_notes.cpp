@@ -40,15 +40,12 @@ private:
     server_notes& of_;
 };
 
-class server_notes::cancellation final : public note, private mcp::http_post_owner {
+class server_notes::posting final : public note, private mcp::http_post_owner {
 public:
-    cancellation(server_notes& of, settings reached, const model::session_call& in, std::string_view request_id)
+    posting(server_notes& of, settings reached, const model::session_call& in, mcp::outgoing message)
         : note{of, std::move(reached), in}
     {
-        auto text = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
-                    std::string{request_id} + R"(,"reason":"no answer in time"}})";
         mcp::http_post_owner& owner = *this;
-        mcp::outgoing message{std::move(text), 0, "notifications/cancelled"};
         post_ = std::make_unique<mcp::http_post>(wire_, owner, std::move(message), false);
     }
 
@@ -59,7 +56,7 @@ private:
     void settled(mcp::http_post& /*post*/) override { end(); }
     void over(mcp::http_post& /*post*/, std::optional<core::error> /*why*/, std::optional<mcp::era> /*says*/) override
     {
-        // A notification has no answer, and nobody waits for it.
+        // It has no answer, and nobody waits for it.
         end();
     }
     void forgotten() override { end(); }
@@ -98,8 +95,20 @@ server_notes::~server_notes() = default;
 
 void server_notes::cancel(settings reached, const model::session_call& in, std::string_view request_id)
 {
+    auto text = R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)" +
+                std::string{request_id} + R"(,"reason":"no answer in time"}})";
+    post(std::move(reached), in, {std::move(text), 0, "notifications/cancelled"});
+}
+
+void server_notes::answer(settings reached, const model::session_call& in, std::string text)
+{
+    post(std::move(reached), in, {std::move(text), 0, {}});
+}
+
+void server_notes::post(settings reached, const model::session_call& in, mcp::outgoing message)
+{
     if (has_room(in)) {
-        begin(std::make_unique<cancellation>(*this, std::move(reached), in, request_id));
+        begin(std::make_unique<posting>(*this, std::move(reached), in, std::move(message)));
     }
 }
 

@@ -1,10 +1,11 @@
-// What a server over HTTP is told of callers' sessions while nobody waits for it: that a request was given up, and that a session
-// is over. On the thread of one loop.
+// What a server over HTTP is told of callers' sessions while nobody waits for it: that a request was given up, that its own may not be
+// asked, and that a session is over. On the thread of one loop.
 #pragma once
 
 #include "gateway/model/client_sessions.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/transport/http_wire.hpp"
+#include "mcp/transport/transport.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
 
@@ -33,6 +34,9 @@ public:
     // `notifications/cancelled` of the request with this raw id, in the server's session that `in` names.
     void cancel(settings reached, const model::session_call& in, std::string_view request_id);
 
+    // An answer to what the server has asked in that session.
+    void answer(settings reached, const model::session_call& in, std::string text);
+
     // DELETE of the server's session that `of` names.
     void end(settings reached, const model::session_call& of);
 
@@ -41,9 +45,10 @@ public:
 
 private:
     class note;
-    class cancellation;
+    class posting;
     class deletion;
 
+    void post(settings reached, const model::session_call& in, mcp::outgoing message);
     bool has_room(const model::session_call& in) const;
     void begin(std::unique_ptr<note> made);
     void remove(const note& ended);

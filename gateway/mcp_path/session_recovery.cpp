@@ -23,7 +23,7 @@ std::string request_text(std::uint64_t id, std::string_view method, std::string_
 std::string initialize_params(const session_recovery::terms& of)
 {
     auto text = std::string{R"({"protocolVersion":")"}.append(of.version) + R"(","capabilities":)";
-    text += of.declared.to_text() + R"(,"clientInfo":{"name":)";
+    text += mcp::capabilities_text(of.declared, of.further) + R"(,"clientInfo":{"name":)";
     core::append_json_string(text, of.client.name);
     text += R"(,"version":)";
     core::append_json_string(text, of.client.version);
@@ -66,8 +66,9 @@ void session_recovery::take(std::string_view text)
 {
     const auto read = mcp::read_message(text, {.bytes = mcp::longest_handshake});
     if (spoken_.empty() && read && read->answered() == last_id_) {
-        spoken_ = read->kind == mcp::message_kind::result ? mcp::members_of(read->result).text("protocolVersion")
-                                                          : std::string{};
+        const auto result = mcp::members_of(read->kind == mcp::message_kind::result ? read->result : "{}");
+        spoken_ = result.text("protocolVersion");
+        announced_ = mcp::announced_lists(result.object("capabilities"));
         era_refused_ = spoken_.empty() ? says_modern_only(text) : mcp::era_of(spoken_) != mcp::era::legacy;
     }
 }

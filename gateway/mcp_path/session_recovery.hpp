@@ -27,6 +27,7 @@ public:
         std::string_view version;  // of the legacy era; static
         bool agreed = true;        // the server has to speak this one again; else any of the era
         mcp::client_capabilities declared;
+        std::string further{};  // mcp::further_capabilities()
         mcp::client_info client;
         std::vector<std::pair<std::string, std::string>> requests;  // method and raw params, in order
         // From the answer to `initialize` on; what the server has not taken by then it does without.
@@ -58,6 +59,9 @@ public:
     // The version that the server has chosen; empty: it has not answered.
     const std::string& spoken() const noexcept { return spoken_; }
 
+    // The lists whose changes the server announces; empty: it has not answered.
+    const mcp::list_set& announced() const noexcept { return announced_; }
+
 private:
     void take(std::string_view text) override;
     void settled(mcp::http_post& post) override;
@@ -76,6 +80,7 @@ private:
     std::size_t told_ = 0;  // of terms_.requests
     std::uint64_t last_id_ = 0;
     std::string spoken_;
+    mcp::list_set announced_;
     bool era_refused_ = false;
     std::unique_ptr<mcp::http_post> post_;
     mcp::loop_timer deadline_;

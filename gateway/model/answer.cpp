@@ -106,6 +106,12 @@ answer mcp_error_answer(core::errc code, std::string_view agent, std::string_vie
     return failure(code, std::move(body));
 }
 
+void add_upstream_status(std::string& body, unsigned status)
+{
+    constexpr std::size_t brackets = std::string_view{"}}}"}.size();
+    body.insert(body.size() - brackets, R"(,"status":)" + std::to_string(status));
+}
+
 answer call_error(core::errc code, std::string_view agent, std::string_view id)
 {
     return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);

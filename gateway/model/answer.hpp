@@ -55,6 +55,9 @@ answer call_error(core::errc code, std::string_view agent, std::string_view id);
 // HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
 answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
 
+// Into the data of such an error: the status with which the server answered.
+void add_upstream_status(std::string& body, unsigned status);
+
 // The same to a caller of A2A's HTTP+JSON, as its generation writes errors (A2A 1.0.1 section 11.6; docs/protocol-profile.md).
 answer rest_error_answer(core::errc code, std::string_view agent, a2a::generation of, a2a::error_profile profile);
 

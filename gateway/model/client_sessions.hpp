@@ -9,6 +9,7 @@
 #include "gateway/model/session_calls.hpp"
 #include "mcp/calls/client_capabilities.hpp"
 #include "mcp/calls/session_id.hpp"
+#include "mcp/protocol/message.hpp"
 #include "net/loop/types.hpp"
 
 #include <memory>
@@ -31,8 +32,15 @@ struct session_call {
     std::string_view version;  // of the legacy era, as the request says; static
     bool agreed = true;        // client and server have agreed on `version`; else it is what the client asked for
     mcp::client_capabilities declared;
+    std::string further{};                                     // mcp::further_capabilities()
     std::vector<std::pair<std::string, core::secret>> fields;  // that the server gets from this caller
     core::caller_mark whose = 0;                               // 0: of a caller without a credential
+};
+
+// What this process knows of one.
+struct found_session {
+    std::optional<std::string> upstream{};  // the server's id of it, instead of the one that the caller's id holds
+    mcp::list_set changed{};  // lists that are those of another session since, which the client has not been told
 };
 
 class client_sessions {
@@ -42,9 +50,8 @@ public:
     // Of all workers. Any thread.
     virtual session_calls& calls() noexcept = 0;
 
-    // The server's id of it, instead of the one that the caller's id holds; nothing: that one is right. Fails with
-    // session_not_found: it is over.
-    virtual net::task<core::result<std::optional<std::string>>> find(std::string agent, mcp::session_digest id) = 0;
+    // `listens`: the client is told of changed lists now. Fails with session_not_found: it is over.
+    virtual net::task<core::result<found_session>> find(std::string agent, mcp::session_digest id, bool listens) = 0;
 
     // Begins it again, as the client began it, because the server does not know `upstream` any more; gives the server's new id
     // (empty: it uses none). All who ask at once share one attempt. Fails with session_not_found (it is over, or the server now
@@ -64,6 +71,9 @@ public:
 
     // Tells the server that nobody waits for its answer to the request with this raw id. Any thread.
     virtual void cancel(session_call in, std::string request_id) = 0;
+
+    // Answers what the server has asked a client that may not be asked it. Any thread.
+    virtual void answer(session_call in, std::string text) = 0;
 };
 
 }  // namespace gateway::model

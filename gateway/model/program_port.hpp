@@ -80,6 +80,10 @@ public:
     // Of a request that resumes at_once and has no batch yet: what comes goes out as a stream. A batch comes at once, with the
     // place where it begins, unless another one is on its way.
     virtual void stream() = 0;
+
+    // The gateway ends: a stream of what the server says unasked, and a subscription of the modern era, has one more batch with what
+    // waits there, which fails with draining. Nothing changes for a call.
+    virtual void end_listening() = 0;
 };
 
 class program_port {

@@ -102,9 +102,10 @@ void agent_relay::complete(request_context& request) const
 call_deadline agent_relay::deadline_of(const request_context& request) const
 {
     const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    const auto timeout = call.agent->head_timeout;
+    const auto& server = call.agent->record.mcp;
+    const auto timeout = server && call.begins ? server->initialize_timeout : call.agent->head_timeout;
     call_deadline out;
-    if (!call.passed && !call.agent->record.mcp) {
+    if (!call.passed && (!server || call.begins)) {
         out.due = request.caller.owner().now() + timeout;
     }
     const auto asked = requested_deadline(request.caller.head().fields, settings_.deadlines.fields);
@@ -204,6 +205,9 @@ void agent_relay::note_outcome(request_context& request, const relay_outcome& ou
 // No routine of its own: mostly there is nothing to wait for in front of the call, which may wait for long.
 net::routine<> agent_relay::pass(request_context& request)
 {
+    if (ending_listening_ && request.call->listens) {  // NOLINT(*-optional-access): only what is relayed comes here
+        return respond_end(request);
+    }
     if (auto refusal = refuse(request)) {
         return std::move(*refusal);
     }
@@ -231,6 +235,19 @@ net::routine<> agent_relay::pass_with_token(request_context& request)
     } else {
         co_await respond_call_error(request, std::move(found).error());
     }
+}
+
+// A client that asks now what a server says unasked gets a stream that is over, and asks elsewhere for the next one; a subscription
+// gets its result (MCP 2026-07-28, basic/patterns/subscriptions).
+net::routine<> agent_relay::respond_end(request_context& request)
+{
+    model::answer ended;
+    ended.content_type = "text/event-stream";
+    const auto text = request.repair->end_text();  // NOLINT(*-optional-access): only messages to MCP servers listen
+    if (!text.empty()) {
+        ended.body = "data: " + text + "\n\n";
+    }
+    return respond_error(request, core::gateway_error(errc::draining, "a stream that listens"), std::move(ended));
 }
 
 net::routine<> agent_relay::admit(request_context& request)
@@ -282,7 +299,11 @@ net::routine<> agent_relay::send(request_context& request)
             call.edit = &*card;
         }
     }
+    const bool listens = call.listens;
     relay passing{request.caller, pool_, settings, std::move(call)};
+    if (listens) {
+        streams_.push_back(passing);  // its server may leave it without an answer
+    }
     auto outcome = co_await passing.run();
     request.record.sent = passing.attempts();
     request.record.endpoint = static_cast<unsigned>(passing.agent().number) + 1;
@@ -305,7 +326,13 @@ net::routine<> agent_relay::send(request_context& request)
         note_failure(request, std::move(*outcome.failure));
         co_return;
     }
-    co_await respond_call_error(request, std::move(*outcome.failure));
+    if (listens && outcome.failure->code == errc::draining) {
+        co_await respond_end(request);
+    } else if (outcome.refused) {
+        co_await respond_replaced(request, std::move(*outcome.failure), *outcome.refused);
+    } else {
+        co_await respond_call_error(request, std::move(*outcome.failure));
+    }
 }
 
 std::optional<core::place_share> agent_relay::stream_share(core::caller_mark whose) const noexcept
@@ -341,13 +368,18 @@ bool agent_relay::stream_began(open_stream& stream)
     metrics_.stream_started(stream.agent().record.id);
     if (ending_streams_) {
         stream.end_stream();
-    } else {
+        return true;
+    }
+    if (!stream.is_linked()) {
         streams_.push_back(stream);
+    }
+    if (ending_listening_) {
+        stream.end_listening();
     }
     return true;
 }
 
-void agent_relay::announce_end()
+void agent_relay::tell_streams(void (open_stream::*what)())
 {
     // As in end_streams(), but they stay.
     stream_list open;
@@ -356,8 +388,19 @@ void agent_relay::announce_end()
         auto& first = open.front();
         open.pop_front();
         streams_.push_back(first);
-        first.announce_end();
+        (first.*what)();
     }
+}
+
+void agent_relay::announce_end()
+{
+    tell_streams(&open_stream::announce_end);
+}
+
+void agent_relay::end_listening()
+{
+    ending_listening_ = true;
+    tell_streams(&open_stream::end_listening);
 }
 
 void agent_relay::task_changed(const model::agent_entry& agent, a2a::task_state state)

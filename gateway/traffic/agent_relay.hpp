@@ -37,6 +37,9 @@ public:
     // Tells those who read the event streams that are open that the gateway is about to end.
     void announce_end();
 
+    // The gateway accepts nobody any more: streams that are part of no call end in order, and so do those that begin from now on.
+    void end_listening();
+
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();
 
@@ -59,9 +62,11 @@ private:
     [[gnu::noinline]] net::routine<> wait_for_place(request_context& request);
     [[gnu::noinline]] net::routine<core::result<>> find_token(request_context& request, core::steady_time due);
     [[gnu::noinline]] net::routine<core::result<>> find_caller_token(request_context& request, core::steady_time due);
+    static net::routine<> respond_end(request_context& request);
     static void note_outcome(request_context& request, const relay_outcome& outcome);
     std::optional<net::routine<>> refuse(request_context& request) const;
     std::optional<core::error> objection(const request_context& request) const;
+    void tell_streams(void (open_stream::*what)());
     bool has_room() const noexcept { return open_streams_ + kept_places_ < settings_.limits.streams; }
     std::optional<core::place_share> stream_share(core::caller_mark whose) const noexcept;
 
@@ -73,6 +78,7 @@ private:
     call_admission admission_;
     std::uint64_t open_streams_ = 0;
     std::uint64_t kept_places_ = 0;
+    bool ending_listening_ = false;
     bool ending_streams_ = false;
     stream_list streams_;
 };

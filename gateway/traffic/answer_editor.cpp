@@ -383,6 +383,9 @@ net::routine<core::result<>> answer_editor::send_events(std::string text, bool l
     }
     const auto head_size = writer_.pending();
     const bool fits = writer_.add(text);
+    if (agent_.call().gate != nullptr) {
+        tell_refused(agent_.call());
+    }
     if (!fits && begins && writer_.pending() == head_size) {
         co_return core::upstream_error(errc::event_too_large);
     }

@@ -2,13 +2,16 @@
 
 #include "gateway/traffic/body_reader.hpp"
 
+#include <cstddef>
+#include <string>
+#include <utility>
+
 namespace gateway::traffic {
 namespace {
 
 constexpr core::duration longest_peek{1'000};
 
-}  // namespace
-
+// The body, if it comes whole within so many bytes and soon; else empty. It stays to be read.
 net::routine<std::string>
 peek_body(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, std::size_t limit)
 {
@@ -36,6 +39,35 @@ peek_body(net::server_connection& caller, agent_exchange& agent, exchange_wait& 
         const auto how = co_await wait.until(until);
         if (how != woken::by_event) {
             co_return std::string{};
+        }
+    }
+}
+
+}  // namespace
+
+net::routine<core::result<>>
+repair_call(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call)
+{
+    for (;;) {
+        const auto wanted = call.repair->interest(agent.head());
+        if (!wanted) {
+            co_return core::result<>{};
+        }
+        std::string body;
+        if (*wanted > 0) {
+            body = co_await peek_body(caller, agent, wait, *wanted);
+        }
+        const auto again = co_await call.repair->repair(call, agent, agent.head(), std::move(body));
+        if (!again) {
+            co_return again.error();
+        }
+        if (!*again) {
+            co_return core::result<>{};
+        }
+        agent.discard();
+        auto done = co_await agent.begin();
+        if (!done) {
+            co_return done;
         }
     }
 }

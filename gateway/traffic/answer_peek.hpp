@@ -1,18 +1,16 @@
-// A look at the body of an answer that may still go to the caller as it is.
+// What is done about an answer that may say that the agent has not carried the call out: a look at its body, and the call once more.
 #pragma once
 
 #include "gateway/traffic/agent_exchange.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
+#include "gateway/traffic/relay_call.hpp"
 #include "net/server/server_connection.hpp"
-
-#include <cstddef>
-#include <string>
 
 namespace gateway::traffic {
 
-// After agent_exchange::begin() of `agent`: the body, if it comes whole within so many bytes and soon; else empty. It stays to be
-// read. References outlive the routine.
-net::routine<std::string>
-peek_body(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, std::size_t limit);
+// After agent_exchange::begin() of `agent`, for a call with a repair: sends the call again as often as that helps. The last answer stays
+// to be read. Fails as the repair does, and as agent_exchange::begin(). References outlive the routine.
+net::routine<core::result<>>
+repair_call(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call);
 
 }  // namespace gateway::traffic

@@ -71,7 +71,7 @@ bool answer_writer::add(std::string_view data)
         return true;
     }
     if (wrapping_ != wrap::none) {
-        auto& text = wrapped_[chunks_];
+        auto& text = copied_[chunks_];
         text = std::exchange(wrapping_, wrap::within) == wrap::before ? "data: " : "";
         const auto begin = text.size();
         text += data;
@@ -82,12 +82,14 @@ bool answer_writer::add(std::string_view data)
             ' '
         );
         data = text;
+    } else if (gate_ != nullptr) {
+        data = gate_->pass(data, copied_[chunks_]);
     }
     const auto passed = events_->pass(data);
     if (!passed.bytes.rest.empty()) {
         add_framed(passed.bytes.held, passed.bytes.rest);
     }
-    return !passed.too_large;
+    return !passed.too_large && (gate_ == nullptr || !gate_->too_large());
 }
 
 void answer_writer::add_comment()
@@ -99,7 +101,9 @@ void answer_writer::add_comment()
 
 void answer_writer::add_event(std::string_view text)
 {
-    add_framed(text);
+    if (!text.empty()) {
+        add_framed(text);
+    }
 }
 
 void answer_writer::add_end()

@@ -6,6 +6,7 @@
 #include "gateway/traffic/event_stream.hpp"
 #include "gateway/traffic/forwarding.hpp"
 #include "gateway/traffic/task_watch.hpp"
+#include "mcp/calls/event_gate.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/loop/transport.hpp"
 #include "net/server/server_connection.hpp"
@@ -30,6 +31,9 @@ public:
     // Before the body, if it is a stream of events in no content coding. As event_stream::event_stream().
     void expect_events(std::uint64_t limit, core::duration keep_alive);
 
+    // The same, of what an MCP server says: what the gate lets through goes on. It outlives the writer; null: everything does.
+    void set_gate(mcp::event_gate* gate) noexcept { gate_ = gate; }
+
     // After expect_events(): the body is JSON and goes out as one event, which ends with it. Line ends in it, which stand only
     // between values, become spaces.
     void wrap_as_event() noexcept { wrapping_ = wrap::before; }
@@ -50,7 +54,8 @@ public:
     // to be said.
     void add_head(std::optional<std::uint64_t> length);
 
-    // Adds a piece of the body; a view. False: an event is over its limit, and only what came before it was added.
+    // Adds a piece of the body; a view. False: an event is over its limit, and only what came before it was added, or what the gate
+    // let through.
     bool add(std::string_view data);
 
     // Whether the write has room for another piece of the body, and its end.
@@ -81,7 +86,10 @@ public:
     bool begun() const noexcept { return begun_; }
 
     // Nothing of an event is out without its end, so that another can follow. Of a stream of events.
-    bool between_events() const noexcept { return events_ && events_->between_events(); }
+    bool between_events() const noexcept
+    {
+        return events_ && events_->between_events() && (gate_ == nullptr || gate_->held() == 0);
+    }
 
     // When a comment has to go out if nothing else does; the end of time if none.
     core::steady_time comment_due() const noexcept
@@ -100,7 +108,8 @@ private:
     std::size_t chunks_ = 0;  // in out_
     enum class wrap : std::uint8_t { none, before, within };
 
-    std::array<std::string, 2> wrapped_;  // pieces of the body in `out_`, while it is wrapped
+    std::array<std::string, 2> copied_;  // pieces of the body in `out_` that are not as they came
+    mcp::event_gate* gate_ = nullptr;
     wrap wrapping_ = wrap::none;
     bool chunked_ = false;  // the caller gets chunks
     bool begun_ = false;

@@ -1,6 +1,7 @@
 #include "gateway/traffic/caller_tokens.hpp"
 
 #include "gateway/access/credential_reader.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "net/server/timed_ask.hpp"
@@ -115,6 +116,19 @@ net::routine<core::result<>> caller_tokens::ask(request_context& request, core::
     co_return core::result<>{};
 }
 
+namespace {
+
+// Why a wait for a token instead of a refused one gave nothing by call.deadline: it was the OAuth server that had no time left, not
+// the agent.
+core::error no_other_token(const net::server_connection& caller, const relay_call& call)
+{
+    if (caller.aborted() || call.deadline.asked) {
+        return net::gave_up(caller);
+    }
+    return core::upstream_error(errc::upstream_credentials, "no other token within the agent's timeout");
+}
+
+// Another token in call.token, for whoever comes later too, instead of that in the head of the call.
 net::routine<core::result<bool>>
 renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call)
 {
@@ -141,12 +155,33 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
     co_return exchanged.has_value();
 }
 
-core::error no_other_token(const net::server_connection& caller, const relay_call& call)
+}  // namespace
+
+net::routine<core::result<bool>>
+renew_token(model::control_services& control, net::server_connection& caller, relay_call& call, std::string& head)
 {
-    if (caller.aborted() || call.deadline.asked) {
-        return net::gave_up(caller);
+    if (call.token) {
+        // Not const: a const result<bool> is returned as the bool that says whether it has a value.
+        auto renewed = co_await renew_caller_token(control, caller, call);
+        if (renewed && *renewed) {
+            const auto old_line = call.head.rfind("\r\n", call.head.size() - 3) + 2;
+            head = std::string{call.head.substr(0, old_line)} + token_line(call.token->text);
+            call.head = head;
+        }
+        co_return renewed;
     }
-    return core::upstream_error(errc::upstream_credentials, "no other token within the agent's timeout");
+    auto asked = control.agent_with_token(call.agent->record.id, call.agent->token);
+    const auto entry = co_await net::ask_until(caller, call.deadline.due, control.executor(), std::move(asked));
+    if (!entry) {
+        co_return no_other_token(caller, call);
+    }
+    const bool same = *entry != nullptr && (*entry)->record == call.agent->record;
+    if (same) {
+        call.agent = model::endpoint_of(*entry, call.agent->number);
+        head = head_with_token(call.head, *call.agent);
+        call.head = head;
+    }
+    co_return same;
 }
 
 }  // namespace gateway::traffic

@@ -38,13 +38,10 @@ private:
     access::hashed_cache<std::shared_ptr<caller_token>> known_;
 };
 
-// Another token in call.token, for whoever comes later too, instead of that in the head of the call, which the agent has refused.
-// False: there is none. Fails at call.deadline, as no_other_token(). All outlive the routine.
-net::routine<core::result<bool>>
-renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call);
-
-// Why a wait for a token instead of a refused one gave nothing by call.deadline: it was the OAuth server that had no time left, not
-// the agent.
-core::error no_other_token(const net::server_connection& caller, const relay_call& call);
+// An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked once more.
+// Puts that into the head of the call, whose text is `head` then. False: there is no other. Fails at call.deadline. All outlive the
+// routine.
+[[gnu::noinline]] net::routine<core::result<bool>>
+renew_token(model::control_services& control, net::server_connection& caller, relay_call& call, std::string& head);
 
 }  // namespace gateway::traffic

@@ -27,14 +27,16 @@ bool era_choice::concerns(const request_context& request, const mcp::incoming_bo
            mcp::era_of_post(mcp_fields_of(head), read) == mcp::era::legacy;
 }
 
-net::routine<core::result<>> era_choice::choose(request_context& request, model::control_services& control)
+net::routine<core::result<>>
+era_choice::choose(request_context& request, const mcp::incoming_body& read, model::control_services& control)
 {
     if (const auto* const known = look(request)) {
         request.translated = known->translated;
         co_return core::result<>{};
     }
     auto asked = control.programs().translates(request.agent->record.id);
-    const auto due = due_of(request);
+    const bool begins = read.message.method == mcp::client_method::initialize;
+    const auto due = begins ? std::min(due_of(request), opening_due(request)) : due_of(request);
     const auto found = co_await net::ask_until(request.caller, due, control.executor(), std::move(asked));
     if (!found) {
         co_return net::gave_up(request.caller);
@@ -90,6 +92,11 @@ void era_choice::remember(const request_context& request)
 core::steady_time era_choice::due_of(const request_context& request) const
 {
     return caller_deadline(request.caller.head().fields, deadlines_, request.caller.started());
+}
+
+core::steady_time opening_due(const request_context& request)
+{
+    return request.caller.started() + request.agent->record.mcp->initialize_timeout;
 }
 
 bool is_translated(const mcp::sealed_session& session) noexcept

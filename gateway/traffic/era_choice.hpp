@@ -37,8 +37,9 @@ public:
     {
     }
 
-    // Sets request.translated. Fails as net::gave_up(), at the caller's deadline.
-    net::routine<core::result<>> choose(request_context& request, model::control_services& control);
+    // Sets request.translated. Fails as net::gave_up(), at the caller's deadline, and for `initialize` at opening_due().
+    net::routine<core::result<>>
+    choose(request_context& request, const mcp::incoming_body& read, model::control_services& control);
 
     // Whether the message, which request.program says, has to wait until it is known which era its program speaks.
     static bool awaits_era(const request_context& request);
@@ -64,6 +65,9 @@ private:
 
 // Where sessions in this process are told from ids of servers that do not fit into an id.
 inline constexpr std::uint16_t session_here = 1;
+
+// Until when a client's `initialize` has to be answered.
+core::steady_time opening_due(const request_context& request);
 
 // Of an agent whose server speaks streamable HTTP.
 bool is_translated(const mcp::sealed_session& session) noexcept;

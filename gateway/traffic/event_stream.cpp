@@ -9,13 +9,28 @@ namespace gateway::traffic {
 using core::equal_ignoring_case;
 using net::http1::field_name;
 
-bool is_event_stream(const net::http1::response_head& head) noexcept
+namespace {
+
+bool has_type(const net::http1::response_head& head, std::string_view type) noexcept
 {
-    constexpr std::string_view type = "text/event-stream";
     const auto* value = net::http1::find(head.fields, field_name::content_type);
     return value != nullptr && value->size() >= type.size() &&
            equal_ignoring_case(value->substr(0, type.size()), type) &&
            (value->size() == type.size() || (*value)[type.size()] == ';' || (*value)[type.size()] == ' ');
+}
+
+}  // namespace
+
+bool is_event_stream(const net::http1::response_head& head) noexcept
+{
+    return has_type(head, "text/event-stream");
+}
+
+bool is_page(const net::http1::response_head& head) noexcept
+{
+    using net::http1::framing;
+    const bool empty = head.body == framing::none || (head.body == framing::length && head.content_length == 0);
+    return !empty && (has_type(head, "text/html") || has_type(head, "application/xhtml+xml"));
 }
 
 bool has_identity_coding(const net::http1::response_head& head) noexcept

@@ -15,6 +15,9 @@ namespace gateway::traffic {
 // Whether the answer is a stream of server-sent events, whatever its parameters.
 bool is_event_stream(const net::http1::response_head& head) noexcept;
 
+// Whether it is a page for people, such as a proxy in front of an agent makes of an error.
+bool is_page(const net::http1::response_head& head) noexcept;
+
 // Whether the body is as it was made: events in a content coding cannot be told apart.
 bool has_identity_coding(const net::http1::response_head& head) noexcept;
 

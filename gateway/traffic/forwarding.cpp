@@ -307,4 +307,15 @@ void write_answer_fields(
     }
 }
 
+std::string told_fields(const net::http1::response_head& head)
+{
+    std::string lines;
+    for (const std::string_view name : {"Retry-After", "Allow", "WWW-Authenticate"}) {
+        if (const auto* const value = net::http1::find(head.fields, name)) {
+            net::http1::head_writer{lines}.field(name, *value);
+        }
+    }
+    return lines;
+}
+
 }  // namespace gateway::traffic

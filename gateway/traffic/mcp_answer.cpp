@@ -21,6 +21,14 @@ void mcp_answer::expect_begin(
     ids_ = std::move(ids);
 }
 
+mcp::event_gate& mcp_answer::expect_events(mcp::event_gate::terms of)
+{
+    if (ids_) {
+        of.declared = begins_.declared;
+    }
+    return gate_.emplace(of);
+}
+
 std::string mcp_answer::begin_here(mcp::local_handle place)
 {
     begins_.place = place;
@@ -30,8 +38,9 @@ std::string mcp_answer::begin_here(mcp::local_handle place)
 
 core::result<> mcp_answer::accept(const net::http1::response_head& head)
 {
-    if (head.status == 401 || head.status == 403) {
-        // The credential is the operator's: the caller cannot do anything about it.
+    // The credential is the operator's: the caller cannot do anything about it.
+    const bool asks_who = head.status == 401 || head.status == 403;
+    if (asks_who || (called_ && head.status >= 500)) {
         return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
     if (head.status == 404 && in_session_) {

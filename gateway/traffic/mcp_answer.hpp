@@ -7,6 +7,7 @@
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/session_end.hpp"
 #include "gateway/traffic/relay_call.hpp"
+#include "mcp/calls/event_gate.hpp"
 #include "mcp/calls/session_id.hpp"
 
 #include <memory>
@@ -29,8 +30,13 @@ public:
     // The page that asks may not.
     bool is_forbidden() const noexcept { return forbidden_; }
 
-    // The message belongs to a session: 404 says that the server has lost it.
-    void expect_session() noexcept { in_session_ = true; }
+    // The message belongs to a session: 404 says that the server has lost it. `called`: it is a request, whose failure is an answer:
+    // clients give up a session at a 5xx.
+    void expect_session(bool called) noexcept
+    {
+        in_session_ = true;
+        called_ = called;
+    }
 
     // The message ends the session: whether or not the server knows it, or knows that message, the caller gets 200.
     void expect_end() noexcept { ends_ = true; }
@@ -44,13 +50,16 @@ public:
         model::client_sessions& kept
     );
 
+    // What of a stream of events goes on; of `initialize` with what its client has declared. Behind expect_begin(). For as long as this.
+    mcp::event_gate& expect_events(mcp::event_gate::terms of);
+
     // The session is over for the caller.
     void set_ended(model::session_end why) noexcept { ended_ = why; }
 
     // The same of a session that lives in this process, whose id it returns: visible ASCII.
     std::string begin_here(mcp::local_handle place);
 
-    // Fails with upstream_status (the server asks who the gateway is), session_not_found, and upstream_protocol (what cannot be
+    // Fails with upstream_status (the server asks who the gateway is, or it has failed in a session), session_not_found, and upstream_protocol (what cannot be
     // a session's id).
     core::result<> accept(const net::http1::response_head& head) override;
 
@@ -75,9 +84,11 @@ private:
     std::shared_ptr<const mcp::session_ids> ids_;  // null: it is no `initialize`
     model::client_sessions* kept_ = nullptr;       // with `ids_`
     std::string sealed_;
+    std::optional<mcp::event_gate> gate_;
     std::optional<model::session_end> ended_;
     bool forbidden_;
     bool in_session_ = false;
+    bool called_ = false;
     bool ends_ = false;
     bool lacks_no_buffering_ = false;
     bool lacks_no_transform_ = false;

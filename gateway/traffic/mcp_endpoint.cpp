@@ -170,7 +170,7 @@ net::routine<> mcp_endpoint::post(request_context& request)
     } else {
         request.call_id = read.id.of(*body);
         if (era_choice::concerns(request, read)) {
-            begun = co_await eras_.choose(request, control_);
+            begun = co_await eras_.choose(request, read, control_);
         }
     }
     if (!begun) {
@@ -244,7 +244,8 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     std::string room;
     const bool is_request = message.kind == mcp::incoming_kind::request;
     if (begins) {
-        expect_begin(request, message, body);
+        auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+        terms.expect_begin(session_begun_by(message, body), binding_of(request), ids_, control_.caller_sessions());
     }
     if (message.method == mcp::client_method::tools_call) {
         request.tool = message.text(mcp::routed::name, body, room).value_or("");
@@ -267,27 +268,44 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     note_state(request, message, body);
     write_head(request);
     write_name(request, fields.name);
-    write_call(request, message, edits->empty() ? body : std::string_view{request.edited_body});
+    write_call(request, read, edits->empty() ? body : std::string_view{request.edited_body});
     return std::nullopt;
 }
 
-// How long its answer may take, and what is done about a server that does not act.
-void mcp_endpoint::write_call(request_context& request, const mcp::incoming& message, std::string_view passed)
+// A call that goes straight to a server over streamable HTTP. `listens`: to what that says unasked. `replayed`: some answers come that
+// no id is known of.
+relay_call& mcp_endpoint::set_server_call(request_context& request, std::string_view body, bool listens, bool replayed)
+    const
 {
+    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+    auto& call = set_call(request, body);
+    call.listens = listens;
+    call.silence = listens ? longest_silence : core::duration{};
+    call.session = request.session_field;
+    call.terms = &terms;
+    call.repair = &*request.repair;  // NOLINT(*-optional-access): its callers have set it
+    call.gate = &terms.expect_events(event_terms(request, replayed, settings_.limits.sse_event));
+    return call;
+}
+
+// How long its answer may take, and what is done about a server that does not act.
+void mcp_endpoint::write_call(request_context& request, const mcp::incoming_body& read, std::string_view passed) const
+{
+    using mcp::client_method;
     const auto& server = *request.agent->record.mcp;
-    const bool listens = message.method == mcp::client_method::listen;
-    auto& call = set_call(request, passed);
+    const auto method = read.message.method;
+    auto& call = set_server_call(request, passed, method == client_method::listen, read.is_batch);
     call.edit = request.edit.get();
-    call.repeatable = mcp::safe_to_repeat(message.method);
+    call.repeatable = mcp::safe_to_repeat(method);
     call.streaming = true;
-    call.silence = listens ? longest_silence : server.call_timeout;
-    call.longest = listens ? core::duration{} : server.longest_call;
-    if (message.method == mcp::client_method::tools_call && message.kind == mcp::incoming_kind::request) {
+    call.begins = method == client_method::initialize || method == client_method::discover;
+    if (!call.listens) {
+        call.silence = server.call_timeout;
+        call.longest = call.begins ? server.initialize_timeout : server.longest_call;
+    }
+    if (method == client_method::tools_call && read.message.kind == mcp::incoming_kind::request) {
         call.patience = server.silent_call;
     }
-    call.session = request.session_field;
-    call.terms = &*request.mcp;      // NOLINT(*-optional-access): handle() has called note_origin()
-    call.repair = &*request.repair;  // NOLINT(*-optional-access): prepare() has set it
 }
 
 // A GET or DELETE, which is about a session.
@@ -333,14 +351,10 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         terms.expect_end();
     }
     write_head(request);
-    auto& call = set_call(request, {});
+    auto& call = set_server_call(request, {}, listens, fields.event.count > 0);
     call.edit = request.edit.get();
     call.repeatable = listens;
     call.streaming = listens;
-    call.silence = listens ? longest_silence : core::duration{};
-    call.session = request.session_field;
-    call.terms = &terms;
-    call.repair = &*request.repair;
     co_await find_session(request);
 }
 
@@ -360,27 +374,11 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
     request.session_tag = mcp::tag_of(id);
     request.record.session = request.session_tag;
     request.words = call_words::mcp_session;
-    request.mcp->expect_session();  // NOLINT(*-optional-access): handle() has called note_origin()
+    request.mcp->expect_session(!request.call_id.empty()
+    );  // NOLINT(*-optional-access): handle() has called note_origin()
     request.forwarded = forwarded_fields(request);
     auto& repair = *request.repair;  // NOLINT(*-optional-access): its callers have set it
     return repair.set_session(id, std::move(*session), fields.version.value, ids_->alone());
-}
-
-// The server chooses the version; what is sealed is the one that the client asks for, and only counts where a later request
-// has none.
-void mcp_endpoint::expect_begin(request_context& request, const mcp::incoming& message, std::string_view body) const
-{
-    std::string room;
-    const auto asked = message.text(mcp::routed::version, body, room).value_or("");
-    mcp::sealed_session begins;
-    begins.version = mcp::latest(mcp::era::legacy);
-    for (const auto known : mcp::versions(mcp::era::legacy)) {
-        begins.version = asked == known ? known : begins.version;
-    }
-    begins.declared = mcp::client_capabilities::read(message.raw(mcp::routed::capabilities, body));
-    begins.began = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
-    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
-    terms.expect_begin(std::move(begins), binding_of(request), ids_, control_.caller_sessions());
 }
 
 net::routine<> mcp_endpoint::refuse(request_context& request, const mcp::refusal& why)

@@ -10,6 +10,7 @@
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <utility>
@@ -39,6 +40,34 @@ mcp::session_binding binding_of(const request_context& request)
         binding.principal = caller->id;
     }
     return binding;
+}
+
+mcp::sealed_session session_begun_by(const mcp::incoming& initialize, std::string_view body)
+{
+    std::string room;
+    const auto asked = initialize.text(mcp::routed::version, body, room).value_or("");
+    mcp::sealed_session begins;
+    begins.version = mcp::latest(mcp::era::legacy);
+    for (const auto known : mcp::versions(mcp::era::legacy)) {
+        begins.version = asked == known ? known : begins.version;
+    }
+    const auto capabilities = initialize.raw(mcp::routed::capabilities, body);
+    begins.declared = mcp::client_capabilities::read(capabilities);
+    begins.further = mcp::further_capabilities(capabilities);
+    begins.began = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    return begins;
+}
+
+mcp::event_gate::terms event_terms(const request_context& request, bool replayed, std::uint64_t limit)
+{
+    mcp::event_gate::terms events{.call = request.call_id, .replayed = replayed, .limit = limit};
+    if (request.record.era == mcp::era::modern) {
+        // Servers of that era ask nothing (MCP 2026-07-28, basic/patterns/mrtr).
+        events.declared = mcp::client_capabilities{};
+    } else if (const auto* const session = request.repair ? request.repair->sealed() : nullptr) {
+        events.declared = session->declared;
+    }
+    return events;
 }
 
 // `Mcp-Name` repeats what the body says, and so has the server's name where callers use another one.

@@ -3,13 +3,17 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "gateway/model/side_thread.hpp"
+#include "mcp/calls/event_gate.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "mcp/calls/text_edits.hpp"
 #include "net/loop/routine.hpp"
 
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -23,6 +27,10 @@ struct request_context;
 
 // Whose the session is that the request begins or is part of: ids are sealed for that.
 mcp::session_binding binding_of(const request_context& request);
+
+// What a client's `initialize` says of the session that it begins. The server chooses the version; what is sealed is the one that the
+// client asks for, and only counts where a later request has none.
+mcp::sealed_session session_begun_by(const mcp::incoming& initialize, std::string_view body);
 
 // Whether the caller may call each method of the requests in the body: other messages need the right to call the agent in any way.
 bool may_post(const request_context& request, const mcp::incoming_body& read, std::string_view body);
@@ -47,6 +55,10 @@ void edit_stream(request_context& request, const message_services& with);
 
 // The answer to a request that edit_for_server() refuses.
 net::routine<> refuse_hidden(request_context& request, core::error failure);
+
+// What of the events goes on that answer the request, or that the server says unasked. `replayed`: as event_gate::terms; `limit`: bytes
+// of an event.
+mcp::event_gate::terms event_terms(const request_context& request, bool replayed, std::uint64_t limit);
 
 // Adds the field `Mcp-Name` if the request has it: behind what names the session.
 void write_name(request_context& request, const mcp::head_field& name);

@@ -9,6 +9,8 @@
 #include "gateway/traffic/request_context.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/message.hpp"
+#include "mcp/translation/list_subscription.hpp"
+#include "mcp/translation/modern_answer.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
@@ -135,13 +137,17 @@ net::routine<core::result<>> mcp_repair::find_session()
     if (!id_) {
         co_return core::result<>{};
     }
-    auto asked = control_.caller_sessions().find(request_.agent->record.id, *id_);
+    const bool listens = request_.caller.head().verb == method::get;
+    auto asked = control_.caller_sessions().find(request_.agent->record.id, *id_, listens);
     const auto here = request_.caller.owner().get_executor();
     auto known = co_await net::ask(control_.executor(), here, std::move(asked));
     if (!known) {
         co_return std::move(known).error();
     }
-    if (auto& moved = *known; moved) {
+    for (const auto& each : mcp::changed_texts({}, known->changed)) {
+        first_events_.append("event: message\ndata: ").append(each).append("\n\n");
+    }
+    if (auto& moved = known->upstream; moved) {
         upstream_ = std::move(*moved);
         name_session();
     } else if (!std::holds_alternative<std::string>(session_.place)) {
@@ -240,6 +246,12 @@ net::routine<core::result<bool>> mcp_repair::begin_again(relay_call& call, agent
     cancellable_ = cancellable;
     upstream_ = std::move(*begun);
     name_session();
+    if (call.verb == method::get) {
+        auto found = co_await find_session();
+        if (!found) {
+            co_return std::move(found).error();
+        }
+    }
     call.session = request_.session_field;
     co_return true;
 }
@@ -291,6 +303,7 @@ model::session_call mcp_repair::call_of(const relay_call& call) const
     out.version = session_.version.empty() ? mcp::latest(mcp::era::legacy) : session_.version;
     out.agreed = agreed_;
     out.declared = session_.declared;
+    out.further = session_.further;
     out.fields = request_.forwarded;
     out.whose = request_.place.whose();
     if (call.token) {
@@ -306,12 +319,27 @@ void mcp_repair::gave_up(const relay_call& call)
     }
 }
 
+// A server of the modern era waits for no answer.
+void mcp_repair::refuse(const relay_call& call, std::string answer)
+{
+    if (id_) {
+        control_.caller_sessions().answer(call_of(call), std::move(answer));
+    }
+}
+
 std::string mcp_repair::failure_text(const core::error& why) const
 {
     if (request_.call_id.empty()) {
         return {};
     }
     return model::mcp_error_answer(why.code, request_.record.agent, request_.call_id).body;
+}
+
+std::string mcp_repair::end_text() const
+{
+    using enum mcp::client_method;
+    return request_.call_id.empty() ? std::string{}
+                                    : mcp::modern_answer(listen, mcp::listened_answer(request_.call_id));
 }
 
 }  // namespace gateway::traffic

@@ -66,7 +66,10 @@ public:
     net::routine<core::result<bool>>
     repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body) override;
     void gave_up(const relay_call& call) override;
+    void refuse(const relay_call& call, std::string answer) override;
     std::string failure_text(const core::error& why) const override;
+    std::string end_text() const override;
+    std::string_view first_events() const override { return first_events_; }
 
 private:
     bool follow(relay_call& call, const net::http1::response_head& head);
@@ -81,8 +84,9 @@ private:
     moved_paths& paths_;
     std::optional<mcp::session_digest> id_;
     mcp::sealed_session session_;
-    std::string upstream_;  // the server's id of the session; empty: it uses none, or is not known yet
-    std::string path_;      // where a redirect has led; empty: nowhere
+    std::string upstream_;      // the server's id of the session; empty: it uses none, or is not known yet
+    std::string first_events_;  // events that say what has changed while nobody listened
+    std::string path_;          // where a redirect has led; empty: nowhere
     unsigned redirects_ = 0;
     bool agreed_ = false;  // session_.version is what the caller speaks
     bool begun_again_ = false;

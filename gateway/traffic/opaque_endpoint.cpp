@@ -45,6 +45,7 @@ net::routine<> opaque_endpoint::look(request_context& request)
         co_return;
     }
     auto& call = set_call(request, *body);
+    call.opaque = true;
     call.passed = !*whole;
     call.repeatable = reads(verb) || verb == net::http1::method::options;
 }

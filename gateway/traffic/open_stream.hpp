@@ -18,6 +18,11 @@ public:
     // Says in a comment between two events that the gateway is about to end. May resume the stream's coroutine.
     virtual void announce_end() = 0;
 
+    // The gateway accepts nobody any more. A stream that is part of no call, such as that of what an MCP server says unasked, ends in
+    // order, with its last event whole: its client asks for it again elsewhere. Any other one goes on. May resume the stream's
+    // coroutine.
+    virtual void end_listening() = 0;
+
     // It ends once the caller has taken what came of it or takes nothing more.
     virtual void end_stream() = 0;
     virtual const model::agent_entry& agent() const noexcept = 0;

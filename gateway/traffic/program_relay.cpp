@@ -97,7 +97,10 @@ net::routine<> program_relay::run()
     }
     const bool soon = act == program_act::request || act == program_act::call || act == program_act::modern;
     // Of the head of the answer; a stream has begun by then, or never does.
-    const auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    if (act == program_act::begin && request_.translated) {
+        due = std::min(due, opening_due(request_));
+    }
     const auto until = std::min(due, soon ? caller.owner().now() + longest_silence : net::never);
     const bool begins_at_place = soon && asked.resumes == model::resumption::at_once;
     reader_ = control_.programs().open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());

@@ -42,6 +42,7 @@ public:
     net::routine<> run();
 
     void announce_end() override;
+    void end_listening() override { reader_->end_listening(); }
 
     // The caller is told that the gateway ends, and the stream is whole.
     void end_stream() override { wait_.end(); }

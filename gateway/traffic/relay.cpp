@@ -1,13 +1,11 @@
 #include "gateway/traffic/relay.hpp"
 
-#include "gateway/model/control_services.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/answer.hpp"
 #include "gateway/traffic/answer_editor.hpp"
 #include "gateway/traffic/answer_peek.hpp"
 #include "gateway/traffic/call_place.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
 #include "gateway/traffic/side_requests.hpp"
-#include "net/server/timed_ask.hpp"
 
 #include <algorithm>
 #include <string>
@@ -30,6 +28,13 @@ std::optional<std::uint64_t> told_length(const net::http1::response_head& head, 
 
 }  // namespace
 
+void tell_refused(const relay_call& call)
+{
+    for (auto& each : call.gate->take_refused()) {
+        call.repair->refuse(call, std::move(each));
+    }
+}
+
 relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
     : caller_{caller},
       settings_{settings},
@@ -38,7 +43,8 @@ relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_set
       agent_{caller, pool, wait_, settings_, call_},
       tasks_{caller, settings_, call_},
       writer_{caller, tasks_},
-      early_{*this, caller, writer_, settings_, call_}
+      early_{*this, caller, writer_, settings_, call_},
+      held_{caller.bodies()}
 {
     agent_.set_watch(early_);
 }
@@ -55,7 +61,7 @@ net::routine<relay_outcome> relay::run()
     auto done = co_await agent_.begin();
     if (done && may_renew_token()) {
         const auto begun = caller_.owner().now();
-        const auto renewed = co_await renew_token();
+        const auto renewed = co_await renew_token(settings_.control, caller_, call_, renewed_head_);
         if (!renewed) {
             done = renewed.error();
         } else if (*renewed) {
@@ -65,8 +71,9 @@ net::routine<relay_outcome> relay::run()
         }
     }
     if (done && call_.repair != nullptr) {
-        done = co_await repair();
+        done = co_await repair_call(caller_, agent_, wait_, call_);
     }
+    headed_ = true;
     if (early_.begun()) {
         outcome_.status = 200;
         outcome_.stream = model::stream_end::complete;
@@ -108,65 +115,35 @@ bool relay::may_renew_token() const noexcept
     return agent_.head().status == 401 && has_token && !call_.passed;
 }
 
-// An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked
-// once more. False: there is no other, and the caller gets the answer.
-net::routine<core::result<bool>> relay::renew_token()
+void relay::end_listening()
 {
-    if (call_.token) {
-        // Not const: a const result<bool> is returned as the bool that says whether it has a value.
-        auto renewed = co_await renew_caller_token(settings_.control, caller_, call_);
-        if (renewed && *renewed) {
-            const auto old_line = call_.head.rfind("\r\n", call_.head.size() - 3) + 2;
-            renewed_head_ = std::string{call_.head.substr(0, old_line)} + token_line(call_.token->text);
-            call_.head = renewed_head_;
-        }
-        co_return renewed;
-    }
-    auto asked = settings_.control.agent_with_token(call_.agent->record.id, call_.agent->token);
-    const auto entry =
-        co_await net::ask_until(caller_, call_.deadline.due, settings_.control.executor(), std::move(asked));
-    if (!entry) {
-        co_return no_other_token(caller_, call_);
-    }
-    const bool same = *entry != nullptr && (*entry)->record == call_.agent->record;
-    if (same) {
-        call_.agent = model::endpoint_of(*entry, call_.agent->number);
-        renewed_head_ = head_with_token(call_.head, *call_.agent);
-        call_.head = renewed_head_;
-    }
-    co_return same;
-}
-
-// Sends the call again as often as that helps.
-net::routine<core::result<>> relay::repair()
-{
-    for (;;) {
-        const auto wanted = call_.repair->interest(agent_.head());
-        if (!wanted) {
-            co_return core::result<>{};
-        }
-        std::string body;
-        if (*wanted > 0) {
-            body = co_await peek_body(caller_, agent_, wait_, *wanted);
-        }
-        const auto again = co_await call_.repair->repair(call_, agent_, agent_.head(), std::move(body));
-        if (!again) {
-            co_return again.error();
-        }
-        if (!*again) {
-            co_return core::result<>{};
-        }
-        agent_.discard();
-        auto done = co_await agent_.begin();
-        if (!done) {
-            co_return done;
-        }
+    ends_ = call_.listens;
+    if (ends_ && headed_) {
+        caller_.clock().wake().set();
+    } else if (ends_) {
+        wait_.end();
     }
 }
 
-core::result<> relay::accept_head() const
+// Whether the caller gets this answer, before anything of it goes out. `edited`: what an edit makes of it, which reads no page.
+core::result<> relay::accept_answer(bool edited)
 {
-    return call_.terms == nullptr ? core::result<>{} : call_.terms->accept(agent_.head());
+    const auto& head = agent_.head();
+    core::result<> accepted;
+    if (call_.terms != nullptr) {
+        accepted = call_.terms->accept(head);
+    }
+    if (accepted && !call_.opaque && !edited && is_page(head)) {
+        accepted = core::upstream_error(errc::upstream_status, "an HTML page, status " + std::to_string(head.status));
+    }
+    if (accepted && call_.gate != nullptr && is_event_stream(head) && !has_identity_coding(head)) {
+        accepted =
+            core::upstream_error(errc::upstream_protocol, "events in a content coding, which nobody has asked for");
+    }
+    if (!accepted && accepted.error().code == errc::upstream_status) {
+        outcome_.refused = replaced_answer{head.status, told_fields(head)};
+    }
+    return accepted;
 }
 
 net::routine<core::result<>> relay::pass_answer()
@@ -182,11 +159,13 @@ net::routine<core::result<>> relay::pass_answer()
         // Its Location would lead the caller past the gateway, and nothing of A2A needs it.
         co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
-    if (auto accepted = accept_head(); !accepted) {
+    if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
         co_return accepted;
     }
     body_ = {head.body, head.content_length};
-    if (!body_.done() && head.body != framing::length) {
+    // Events may be missing then, or come first.
+    const bool gated = call_.gate != nullptr && is_event_stream(head) && !body_.done();
+    if (gated || (!body_.done() && head.body != framing::length)) {
         writer_.leave_length_open();
     }
     if (!expect_events()) {
@@ -196,7 +175,10 @@ net::routine<core::result<>> relay::pass_answer()
     if (call_.terms != nullptr) {
         call_.terms->add_fields(caller_.scratch());
     }
-    writer_.add_head(told_length(head, call_.verb));
+    writer_.add_head(gated ? std::nullopt : told_length(head, call_.verb));
+    if (gated) {
+        writer_.add_event(call_.repair->first_events());
+    }
     agent_.consume_head();
     if (head.body == framing::length && head.content_length > net::small_block) {
         agent_.side().reserve(net::large_block);
@@ -211,7 +193,7 @@ net::routine<core::result<>> relay::pass_answer()
 net::routine<core::result<>> relay::pass_early()
 {
     const auto& head = agent_.head();
-    if (auto accepted = accept_head(); !accepted) {
+    if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
         co_return accepted;
     }
     auto adopted = early_.adopt(head);
@@ -220,6 +202,7 @@ net::routine<core::result<>> relay::pass_early()
     }
     if (is_event_stream(head)) {
         note_stream(call_.place);
+        writer_.set_gate(call_.gate);
     }
     if (call_.edit != nullptr) {
         co_return co_await edit_body(*call_.edit);
@@ -242,18 +225,24 @@ net::routine<core::result<>> relay::edit_body(answer_edit& edit)
     co_return co_await editor.edit_events();
 }
 
-// Between two events a caller can be told of a failure in a stream, if it is one that leaves nothing to resume.
+// Between two events a caller can be told of a failure in a stream, if it is one that leaves nothing to resume; and a stream that
+// listens ends in order.
 net::routine<> relay::tell_failure(core::error why)
 {
+    const bool in_order = ends_ && why.code == errc::draining;
     const bool final = why.code == errc::upstream_timeout || (early_.begun() && why.code != errc::draining);
-    if (!final || why.from == core::side::caller || call_.repair == nullptr || !writer_.between_events()) {
+    if (!(final || in_order) || why.from == core::side::caller || call_.repair == nullptr ||
+        !writer_.between_events()) {
         co_return;
     }
-    auto text = call_.repair->failure_text(why);
-    if (text.empty()) {
+    auto text = in_order ? call_.repair->end_text() : call_.repair->failure_text(why);
+    if (text.empty() && !in_order) {
         co_return;
     }
-    text = "data: " + text + "\n\n";
+    if (outcome_.refused) {
+        model::add_upstream_status(text, outcome_.refused->status);
+    }
+    text = text.empty() ? std::string{} : "data: " + text + "\n\n";
     writer_.add_event(text);
     writer_.add_end();
     const auto sent = co_await caller_.send(writer_.take());
@@ -275,10 +264,19 @@ bool relay::expect_events()
     note_stream(call_.place);
     wait_.expect_stream();
     if (has_identity_coding(head)) {
-        const auto keep_alive = head.body == framing::length ? core::duration{} : settings_.timeouts.stream_keep_alive;
+        const bool told = head.body == framing::length && call_.gate == nullptr;
+        const auto keep_alive = told ? core::duration{} : settings_.timeouts.stream_keep_alive;
         writer_.expect_events(settings_.limits.sse_event, keep_alive);
+        writer_.set_gate(call_.gate);
     }
     return true;
+}
+
+// What the gate holds is part of what callers' bodies may take, and the agent hears what has not gone on. False: there is no room.
+bool relay::settle_gate()
+{
+    tell_refused(call_);
+    return held_.set(call_.gate->held());
 }
 
 // Adds what has come of the body, and its end; gives how many received bytes that used up. An error: nothing more of it
@@ -296,7 +294,11 @@ core::result<std::size_t> relay::add_body()
         if (!piece) {
             return std::move(piece).error();
         }
-        if (!writer_.add(piece->data)) {
+        const bool added = writer_.add(piece->data);
+        if (call_.gate != nullptr && !settle_gate()) {
+            return core::gateway_error(errc::overloaded, "bodies");
+        }
+        if (!added) {
             return core::upstream_error(errc::event_too_large);
         }
         used += piece->used;
@@ -350,6 +352,9 @@ net::routine<core::result<>> relay::pass_body()
             co_return interrupted(woken::ended, "body");
         }
         if (side.received().empty() && !side.ended()) {
+            if (ends_ && writer_.between_events()) {
+                co_return interrupted(woken::ended, "body");
+            }
             if (*used > 0) {
                 silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
             }
@@ -381,7 +386,7 @@ net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
     if (!has_identity_coding(head)) {
         co_return core::upstream_error(edit.on().unreadable, "the answer is in a content coding");
     }
-    if (auto accepted = accept_head(); !accepted) {
+    if (auto accepted = accept_answer(/*edited=*/true); !accepted) {
         co_return accepted;
     }
     if (is_event_stream(head)) {

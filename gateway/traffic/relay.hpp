@@ -12,6 +12,7 @@
 #include "gateway/traffic/open_stream.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "gateway/traffic/task_watch.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/server/server_connection.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -38,6 +39,8 @@ public:
         caller_.clock().wake().set();
     }
 
+    void end_listening() override;
+
     // An answer that is a stream of events is cut.
     void end_stream() override { wait_.end(); }
     const model::agent_entry& agent() const noexcept override { return *call_.agent; }
@@ -45,11 +48,9 @@ public:
 
 private:
     bool may_renew_token() const noexcept;
-    // What few calls need is not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
-    [[gnu::noinline]] net::routine<core::result<bool>> renew_token();
-    net::routine<core::result<>> repair();
+    core::result<> accept_answer(bool edited);
     net::routine<core::result<>> pass_answer();
-    core::result<> accept_head() const;
+    // What few calls need is not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
     [[gnu::noinline]] net::routine<core::result<>> pass_early();
     [[gnu::noinline]] net::routine<core::result<>> edit_body(answer_edit& edit);
     [[gnu::noinline]] net::routine<> tell_failure(core::error why);
@@ -57,6 +58,7 @@ private:
     [[gnu::noinline]] net::routine<core::result<>> edit_answer(answer_edit& edit);
     bool expect_events();
     core::result<std::size_t> add_body();
+    bool settle_gate();
 
     net::server_connection& caller_;
     relay_settings settings_;
@@ -69,7 +71,10 @@ private:
     task_watch tasks_;
     answer_writer writer_;
     early_events early_;
+    net::budget_share held_;  // by call_.gate
     bool announced_ = false;  // to the observer
+    bool headed_ = false;     // the answer has begun that the caller gets
+    bool ends_ = false;       // between two events
 };
 
 }  // namespace gateway::traffic

@@ -31,6 +31,10 @@ namespace gateway::model {
 class control_services;
 }
 
+namespace mcp {
+class event_gate;
+}
+
 namespace gateway::traffic {
 
 class agent_exchange;
@@ -67,8 +71,21 @@ public:
     // The agent has not answered in time, and nobody waits any more.
     virtual void gave_up(const relay_call& call) = 0;
 
+    // The agent has asked the caller what it may not ask: this is its answer.
+    virtual void refuse(const relay_call& call, std::string answer)
+    {
+        static_cast<void>(call);
+        static_cast<void>(answer);
+    }
+
     // What a caller that has got a stream of events is told of a failure: the data of an event, on one line.
     virtual std::string failure_text(const core::error& why) const = 0;
+
+    // What a stream of events begins with: whole events, for as long as the repair; empty: nothing.
+    virtual std::string_view first_events() const { return {}; }
+
+    // The same of the end in order of a stream that listens; empty: it just ends.
+    virtual std::string end_text() const { return {}; }
 };
 
 // What a route demands of the answer to a call, and adds to it.
@@ -118,22 +135,26 @@ struct relay_call {
     std::string_view head;          // request line and fixed fields; outlives the relay
     std::string_view session{};     // further lines of the head; outlives the relay
     std::string_view body;          // held by the caller's connection, whole
+    bool opaque = false;            // the answer may be anything; else a page of HTML is none
     bool passed = false;            // instead of `body`: what the caller sends, piece by piece as it comes
     bool translated = false;        // `body` is not what the caller sent: its fields are in `session`
     bool says_version = false;      // `session` has the A2A-Version of the agent's, which replaces the caller's
     bool repeatable = false;        // may be sent again even if it may have been processed
     std::uint64_t caller_hash = 0;  // whose calls go to the same endpoint, with balancing::caller
     bool from_proxy = false;        // the caller is a trusted proxy
+    bool listens = false;           // part of no call: its stream ends in order with the gateway
+    bool begins = false;            // a client's `initialize`, which has that time of its MCP server for all of it
     bool streaming = false;         // may be answered with events: a caller that closes its half has left
     const access::credential_reader* credentials =
         nullptr;                                      // that the agent does not get; outlives the relay; null: none
     std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
     answer_terms* terms = nullptr;                    // outlives the relay; null: none
-    call_repair* repair = nullptr;                    // outlives the relay; null: none
-    call_deadline deadline{};                         // of the head of its answer
-    call_place* place = nullptr;                      // outlives the relay; null: calls of the agent are not counted
-    core::duration silence{};                         // of the agent during its answer; 0: timeouts.upstream_idle
-    core::duration longest{};                         // until the end of its answer, whatever comes meanwhile; 0: none
+    mcp::event_gate* gate = nullptr;             // of a stream of events; outlives the relay, with `repair`; null: none
+    call_repair* repair = nullptr;               // outlives the relay; null: none
+    call_deadline deadline{};                    // of the head of its answer
+    call_place* place = nullptr;                 // outlives the relay; null: calls of the agent are not counted
+    core::duration silence{};                    // of the agent during its answer; 0: timeouts.upstream_idle
+    core::duration longest{};                    // until the end of its answer, whatever comes meanwhile; 0: none
     core::duration patience{};                   // with a repair: until the caller gets events instead; 0: it waits
     std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
     std::string_view subject_type{};             // of the caller's own token, with `token`
@@ -152,6 +173,9 @@ inline answer_of answered_by(const relay_call& call) noexcept
     return call.agent->record.mcp ? answer_of::mcp_server : answer_of::agent;
 }
 
+// The agent hears what the gate has kept back of what it asks the caller. With a gate.
+void tell_refused(const relay_call& call);
+
 // The same head for the same agent with another token of its own.
 inline std::string head_with_token(std::string_view head, const model::agent_entry& agent)
 {
@@ -165,8 +189,15 @@ inline std::string token_line(const core::secret& token)
     return "Authorization: Bearer " + token.reveal() + "\r\n";
 }
 
+// An answer of the agent instead of which the caller gets an error.
+struct replaced_answer {
+    unsigned status = 0;
+    std::string fields;  // of it that go on, as lines: when to come again, and what is allowed
+};
+
 struct relay_outcome {
     std::optional<core::error> failure;           // nullopt: the whole answer is out
+    std::optional<replaced_answer> refused;       // with a failure: what came
     bool answered = false;                        // a head went to the caller; with a failure, the answer was cut
     bool told = false;                            // the failure went to the caller, as an event
     bool replaced = false;                        // answer_terms::replaces(): nothing went to the caller

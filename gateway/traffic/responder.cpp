@@ -73,6 +73,26 @@ model::answer answer_to_call(const request_context& request, core::errc code)
     return model::call_error(code, request.record.agent, request.call_id);
 }
 
+bool is_mcp(const request_context& request) noexcept
+{
+    return request.words == call_words::mcp || request.words == call_words::mcp_session;
+}
+
+// To any call, in the words of its caller.
+model::answer answer_to_failure(const request_context& request, const core::error& failure)
+{
+    if (!is_mcp(request)) {
+        return answer_to_call(request, failure.code);
+    }
+    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
+    const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
+    const bool admitted = failure.from == core::side::upstream && !refused;
+    if (request.words == call_words::mcp_session && admitted && !request.call_id.empty()) {
+        answer.status = 200;
+    }
+    return answer;
+}
+
 core::errc code_of(const a2a::refusal& why) noexcept
 {
     using core::errc;
@@ -138,15 +158,23 @@ net::routine<> respond_error(request_context& request, core::error failure)
 
 net::routine<> respond_call_error(request_context& request, core::error failure)
 {
-    if (request.words == call_words::a2a || request.words == call_words::rest) {
-        auto answer = answer_to_call(request, failure.code);
-        return respond_error(request, std::move(failure), std::move(answer));
+    auto answer = answer_to_failure(request, failure);
+    return respond_error(request, std::move(failure), std::move(answer));
+}
+
+net::routine<> respond_replaced(request_context& request, core::error failure, const replaced_answer& came)
+{
+    auto answer = answer_to_failure(request, failure);
+    const bool mcp = is_mcp(request);
+    const bool asks_who = came.status == 401 || came.status == 403;
+    const bool fails_call = came.status >= 500 && answer.status == 200;
+    if (mcp) {
+        model::add_upstream_status(answer.body, came.status);
     }
-    auto answer = model::mcp_error_answer(failure.code, request.record.agent, request.call_id);
-    const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
-    const bool admitted = failure.from == core::side::upstream && !refused;
-    if (request.words == call_words::mcp_session && admitted && !request.call_id.empty()) {
-        answer.status = 200;
+    // Who the gateway is to an MCP server is of no concern to callers.
+    if (!(mcp && asks_who)) {
+        answer.status = came.status >= 400 && !fails_call ? came.status : answer.status;
+        answer.fields += came.fields;
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }

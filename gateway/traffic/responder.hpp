@@ -16,6 +16,7 @@
 
 namespace gateway::traffic {
 
+struct replaced_answer;
 struct request_context;
 
 inline constexpr std::string_view reading_methods = "GET, HEAD";
@@ -38,6 +39,10 @@ net::routine<> respond_error(request_context& request, core::error failure);
 
 // The same with the answer to a JSON-RPC call, call_error().
 net::routine<> respond_call_error(request_context& request, core::error failure);
+
+// The same instead of an answer of the agent, which has told its status: a refusal keeps that and the fields that go on. So does a
+// failure, unless its caller would give up a session of MCP for it.
+net::routine<> respond_replaced(request_context& request, core::error failure, const replaced_answer& came);
 
 // The answer to a request that cannot be translated, as `caller` writes errors.
 net::routine<> respond_refusal(request_context& request, a2a::dialect caller, const a2a::refusal& why);

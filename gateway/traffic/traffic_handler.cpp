@@ -379,14 +379,9 @@ void traffic_handler::hand_over(core::steady_time now)
     }
 }
 
-void traffic_handler::announce_end()
+agent_relay& traffic_handler::relays() noexcept
 {
-    phases_->relay.announce_end();
-}
-
-void traffic_handler::end_streams()
-{
-    phases_->relay.end_streams();
+    return phases_->relay;
 }
 
 telemetry::worker_metrics& traffic_handler::metrics() noexcept

@@ -49,6 +49,7 @@ class worker_metrics;
 
 namespace gateway::traffic {
 
+class agent_relay;
 struct request_context;
 struct trace_plan;
 
@@ -93,11 +94,8 @@ public:
     // Gives away spans, what the audit has to know and how calls ended, now and then.
     void hand_over(core::steady_time now);
 
-    // As agent_relay::announce_end().
-    void announce_end();
-
-    // Cuts the event streams that are open, and those that begin from now on.
-    void end_streams();
+    // What knows the event streams that are open.
+    agent_relay& relays() noexcept;
 
     telemetry::worker_metrics& metrics() noexcept;
 

@@ -2,6 +2,7 @@
 
 #include "gateway/model/published_card.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/traffic/agent_relay.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -168,18 +169,21 @@ void worker::announce_end()
 {
     net::asio::post(executor(), [this] {
         service_.announce_end();
-        traffic_.announce_end();
+        traffic_.relays().announce_end();
     });
 }
 
 void worker::drain()
 {
-    net::asio::post(executor(), [this] { service_.drain(); });
+    net::asio::post(executor(), [this] {
+        service_.drain();
+        traffic_.relays().end_listening();
+    });
 }
 
 void worker::end_streams()
 {
-    net::asio::post(executor(), [this] { traffic_.end_streams(); });
+    net::asio::post(executor(), [this] { traffic_.relays().end_streams(); });
 }
 
 void worker::abort()

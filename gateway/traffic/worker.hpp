@@ -73,9 +73,9 @@ public:
     void hand_over(std::function<void()> then);        // traffic_handler::hand_over(), then that, there
     void ask_about(mcp::session_digest id, bool ask);  // traffic_handler::ask_about()
     void drop_idle(std::shared_ptr<const net::upstream_target> endpoint);  // net::upstream_pool::drop_idle()
-    void announce_end();  // net::http_service, traffic_handler: announce_end()
-    void drain();
-    void end_streams();
+    void announce_end();  // net::http_service, agent_relay: announce_end()
+    void drain();         // net::http_service::drain(), agent_relay::end_listening()
+    void end_streams();   // agent_relay::end_streams()
     void abort();
     void stop();
 

@@ -308,11 +308,14 @@ TEST_CASE("an agent whose card has no flag for an extended card is not asked for
         for (const bool flag : {false, true}) {
             CAPTURE(flag);
             const bridged with{v1_jsonrpc, [&](config::settings& s) {
-                                   auto card = plain_json::parse(flow::card_text("A", "http://127.0.0.1/"));
-                                   card["supportsAuthenticatedExtendedCard"] = flag;
-                                   s.agents[0].card = card.dump();
+                                   auto own = plain_json::parse(flow::card_text("A", "http://127.0.0.1/"));
+                                   own["supportsAuthenticatedExtendedCard"] = flag;
+                                   s.agents[0].card = own.dump();
                                    s.agents[0].extended_card = access;
                                }};
+            // From here on the card is known.
+            const auto card = "/agents/a/.well-known/agent-card.json";
+            REQUIRE(test_support::request(with.x.port(), "GET", card).status == 200);
             const bool asks = flag || access == proxy;
             const auto code_of = [&](const auto& caller, const auto& wire) {
                 const auto before = with.x.agent.request_count();

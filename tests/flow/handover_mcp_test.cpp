@@ -132,6 +132,23 @@ TEST_CASE(
     CHECK(becomes_true([&] { return has_ended(old); }));
 }
 
+TEST_CASE("The stream of a client that listens ends in order at a hand-over, and the old process does not wait for it")
+{
+    mcp_succession x{""};
+    const auto session = x.begin();
+    http_client listener{x.gateways.port()};
+    listener.send(test_support::request_text(
+        "GET",
+        "/agents/m/mcp",
+        {{"Accept", "text/event-stream"}, {"Mcp-Session-Id", session}}
+    ));
+    listener.read_head();
+    const auto old = x.gateways.now();
+    x.gateways.hand_over();
+    CHECK(listener.read_until("0\r\n\r\n").find("error") == std::string::npos);
+    CHECK(becomes_true([&] { return has_ended(old); }));
+}
+
 TEST_CASE("A program that overlaps begins while that of the old process still runs")
 {
     mcp_succession x{", overlap: true"};

@@ -27,10 +27,12 @@ public:
     unsigned delete_status = 200;
     unsigned initialize_status = 200;
     std::string version = "2025-06-18";
-    std::size_t id_size = 0;                                 // 0: as long as it is
-    bool forgets_each = false;                               // after every answer to a call
-    std::optional<gate> opening{};                           // that holds back the answer to `initialize`
-    std::function<script(const recorded_request&)> calls{};  // instead of the usual answer
+    std::size_t id_size = 0;                                   // 0: as long as it is
+    bool forgets_each = false;                                 // after every answer to a call
+    std::optional<gate> opening{};                             // that holds back the answer to `initialize`
+    std::function<script(const recorded_request&)> calls{};    // instead of the usual answer
+    std::function<script(const recorded_request&)> listens{};  // the same to GET
+    std::string capabilities = R"({"tools":{}})";
 
     handler as_handler()
     {
@@ -60,6 +62,9 @@ private:
         }
         if (request.method == "DELETE") {
             return answer(delete_status, "");
+        }
+        if (request.method == "GET" && listens) {
+            return listens(request);
         }
         if (request.method == "GET") {
             return answer(200, "data: {}\n\n", {{"Content-Type", "text/event-stream"}});
@@ -91,7 +96,7 @@ private:
         known_.insert(id);
         auto begun = answer_json(
             R"({"jsonrpc":"2.0","id":)" + body["id"].dump() + R"(,"result":{"protocolVersion":")" + version +
-                R"(","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}})",
+                R"(","capabilities":)" + capabilities + R"(,"serverInfo":{"name":"s","version":"1"}}})",
             {{"Mcp-Session-Id", id}}
         );
         return opening ? then(script{pass_gate{opening->shared()}}, std::move(begun)) : begun;

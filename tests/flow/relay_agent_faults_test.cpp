@@ -248,7 +248,7 @@ TEST_CASE("whatever an agent answers of its own, its status, type and bytes pass
     };
     const row rows[] = {
         {200, "{\"name\": ", {{"Content-Type", "application/json"}}},
-        {200, "<!doctype html><p>Hi", {{"Content-Type", "text/html"}}},
+        {200, "<!doctype html><p>Hi", {{"Content-Type", "text/plain"}}},
         {200, "", {}},
         {202, "", {}},
         {400,

@@ -99,14 +99,14 @@ public:
     // The server's id that is kept; empty: none is.
     std::string found(unsigned number)
     {
-        auto answer = run(sessions.find("a", digest(number)));
+        auto answer = run(sessions.find("a", digest(number), /*listens=*/false));
         REQUIRE(answer.has_value());
-        return answer->value_or("");
+        return answer->upstream.value_or("");
     }
 
     bool is_over(unsigned number)
     {
-        const auto answer = run(sessions.find("a", digest(number)));
+        const auto answer = run(sessions.find("a", digest(number), /*listens=*/false));
         return !answer && answer.error().code == errc::session_not_found;
     }
 

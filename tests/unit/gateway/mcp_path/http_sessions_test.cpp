@@ -21,7 +21,7 @@ TEST_CASE("A session that has ended is not found, and of others nothing is known
     CHECK(x.is_over(1));
     CHECK(x.marked[digest(1)]);
     CHECK(x.found(2).empty());
-    CHECK_FALSE(x.run(x.sessions.find("b", digest(1)))->has_value());
+    CHECK_FALSE(x.run(x.sessions.find("b", digest(1), /*listens=*/true))->upstream.has_value());
     const auto begun = x.run(x.sessions.recover(call_in(1), {}));
     CHECK(begun.error().code == errc::session_not_found);
 }
