@@ -101,7 +101,8 @@ constexpr auto settings_table = std::to_array<setting>({
     {"register.allow",
      network_list_setting{of<&settings::registration, &core::registration_settings::allow>},
      "Addresses, besides public ones, at which agents that registered themselves may be. Default: none, so that "
-     "nobody can have Cardea connect to a private, link-local or loopback address."},
+     "nobody can have Cardea connect to a private, link-local or loopback address. Those at which Cardea listens are "
+     "never among them."},
     {"public_url",
      base_url_setting{of<&settings::public_url>},
      "The address that callers use; agent cards contain it. Default: `http://`, or `https://` with `tls`, and the "
@@ -128,7 +129,8 @@ constexpr auto settings_table = std::to_array<setting>({
     {"push_allow",
      network_list_setting{of<&settings::push_allow>},
      "Addresses, besides public ones, to which Cardea delivers push notifications. Default: none, so that no caller "
-     "can have Cardea connect to a private, link-local or loopback address."},
+     "can have Cardea connect to a private, link-local or loopback address. Those at which Cardea listens are never "
+     "among them."},
     {"push_sign",
      switch_setting{of<&settings::push_sign>},
      "Whether Cardea signs the push notifications that it delivers, with `cards.signing_key`: "

@@ -62,8 +62,11 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     model::answer reply;
     admin_rights rights;
-    std::optional<model::answer> refusal;
-    if (hosts_.answers(caller.head().authority)) {
+    auto refusal = refusal_of_relayed(caller);
+    if (refusal) {
+        rights.address = caller.peer();
+        guard_.note_forbidden(rights);
+    } else if (hosts_.answers(caller.head().authority)) {
         refusal = co_await guard_.refuse(caller, path, rights);
     }
     if (refusal) {

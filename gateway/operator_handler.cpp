@@ -1,6 +1,6 @@
 #include "gateway/operator_handler.hpp"
 
-#include "gateway/model/answer.hpp"
+#include "net/upstream/via.hpp"
 
 #include <utility>
 
@@ -10,6 +10,17 @@ operator_handler::operator_handler(std::string_view listener, const core::logger
     : listener_{listener},
       log_{log}
 {
+}
+
+std::optional<model::answer> operator_handler::refusal_of_relayed(const net::server_connection& caller)
+{
+    if (net::way_of(caller.head().fields).hops == 0) {
+        return std::nullopt;
+    }
+    return model::explained_answer(
+        core::errc::origin_forbidden,
+        "This request has come through a Cardea gateway, as its Via says; operators' pages are not for those."
+    );
 }
 
 net::routine<> operator_handler::refuse(net::server_connection& caller, core::error why)

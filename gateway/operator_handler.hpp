@@ -2,8 +2,10 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "gateway/model/answer.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <optional>
 #include <string_view>
 
 namespace gateway {
@@ -16,6 +18,11 @@ public:
     net::routine<> refuse(net::server_connection& caller, core::error why) override;
     void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+
+protected:
+    // 403 to a request that has come through a gateway of this kind, whatever it is for: an address that somebody has given to an agent
+    // or to a push notification led here, and the peer that is trusted here is the gateway itself. Nothing: it has come through none.
+    static std::optional<model::answer> refusal_of_relayed(const net::server_connection& caller);
 
 private:
     std::string_view listener_;

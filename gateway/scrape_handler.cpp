@@ -16,6 +16,10 @@ scrape_handler::scrape_handler(status_services& services, const core::logger& lo
 net::routine<> scrape_handler::handle(net::server_connection& caller)
 {
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
+    if (auto refusal = refusal_of_relayed(caller)) {
+        co_await model::send_answer(caller, std::move(*refusal));
+        co_return;
+    }
     if (status_pages::serves(path)) {
         co_await pages_.answer(caller, std::move(path));
         co_return;

@@ -51,7 +51,7 @@ admin_result admin_client::call(std::string_view method, const json& params) con
 {
     net::fetch_request request;
     request.url = url_;
-    request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}};
+    request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}, {"Via", ""}};
     if (!token_.empty()) {
         request.headers.emplace_back("Authorization", "Bearer " + token_.reveal());
     }

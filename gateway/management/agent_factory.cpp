@@ -5,6 +5,7 @@
 #include "core/ip.hpp"
 #include "core/url.hpp"
 #include "gateway/model/agent_record.hpp"
+#include "net/upstream/own_listeners.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -20,11 +21,19 @@ bool starts_program(const core::agent& agent)
     return agent.mcp && agent.mcp->transport == core::mcp_transport::stdio;
 }
 
-// Nothing: its host is a name.
-std::optional<core::ip_address> address_in(const std::string& url)
+// Why an agent that registered itself may not be at this URL; empty: it may, or its host is a name, which whoever connects looks up.
+std::string_view objection_to(const std::string& url, const core::address_rule& allowed)
 {
     const auto parsed = core::http_url::parse(url);
-    return parsed ? core::parse_ip(parsed->host) : std::nullopt;
+    const auto address = parsed ? core::parse_ip(parsed->host) : std::nullopt;
+    if (!address) {
+        return {};
+    }
+    if (!allowed.allows(*address)) {
+        return "is not at a public address; expected one, or one of `register.allow`";
+    }
+    return net::is_own_listener(*address, parsed->port) ? "is at an address of this gateway; expected the agent's own"
+                                                        : std::string_view{};
 }
 
 }  // namespace
@@ -139,12 +148,10 @@ proposed_agent agent_factory::propose(
         }
     }
     if (out.entry->addresses) {
-        // Names are looked up, and their addresses checked, by whoever connects.
         for (const auto& [key, url] :
              {std::pair{".url", &read.agent.url}, std::pair{".card_url", &read.agent.card_url}}) {
-            const auto address = address_in(*url);
-            if (address && !out.entry->addresses->allows(*address)) {
-                refuse(key, "is not at a public address; expected one, or one of `register.allow`");
+            if (const auto why = objection_to(*url, *out.entry->addresses); !why.empty()) {
+                refuse(key, std::string{why});
             }
         }
     }

@@ -4,6 +4,7 @@
 #include "core/ip.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "core/url.hpp"
+#include "net/upstream/own_listeners.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -27,14 +28,14 @@ a2a::refusal refused(std::string member, std::string_view why)
     return {a2a::rpc_code::invalid_params, std::move(member), why};
 }
 
-// Whether everybody sees that the host is at an address that is not allowed. Names are looked up when something is sent.
-bool is_forbidden(const std::string& host, const core::address_rule& allowed)
+// Whether everybody sees that the URL is at an address that is not allowed. Names are looked up when something is sent.
+bool is_forbidden(const core::http_url& url, const core::address_rule& allowed)
 {
-    auto name = core::in_lower_case(host);
+    auto name = core::in_lower_case(url.host);
     name.erase(name.find_last_not_of('.') + 1);
     const bool loopback = name == "localhost" || name.ends_with(".localhost");
     const auto address = core::parse_ip(loopback ? std::string_view{"127.0.0.1"} : std::string_view{name});
-    return address && !allowed.allows(*address);
+    return address && (!allowed.allows(*address) || net::is_own_listener(*address, url.port));
 }
 
 bool has_user(std::string_view url)
@@ -65,8 +66,8 @@ std::optional<a2a::refusal> push_mediation::objection(const a2a::placed_push_con
     if (!parsed || has_user(url) || !can_be_sent(url)) {
         return refused("url", "must be an http or https URL without a user");
     }
-    if (is_forbidden(parsed->host, core::address_rule{settings.push_allow})) {
-        return refused("url", "is at an address that is not public");
+    if (is_forbidden(*parsed, core::address_rule{settings.push_allow})) {
+        return refused("url", "is at an address that is not public, or at this gateway");
     }
     if (!can_be_sent(text_of(at.token))) {
         return refused("token", "must be visible ASCII");

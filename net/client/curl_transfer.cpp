@@ -5,15 +5,14 @@
 #include "net/client/curl_codes.hpp"
 #include "net/tls/tls_files.hpp"
 #include "net/upstream/happy_eyeballs.hpp"
+#include "net/upstream/own_listeners.hpp"
 #include "net/upstream/via.hpp"
 
-#include <netinet/in.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <limits>
 #include <new>
 #include <utility>
@@ -33,22 +32,6 @@ bool is_field_value(std::string_view text) noexcept
     return std::ranges::none_of(text, [](char c) {
         return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
     });
-}
-
-// Of a family that is none, 0.0.0.0, which no rule allows by itself.
-core::ip_address ip_of(const sockaddr& address) noexcept
-{
-    core::ip_address out{{0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0}};
-    if (address.sa_family == AF_INET) {
-        sockaddr_in v4{};
-        std::memcpy(&v4, &address, sizeof v4);
-        std::memcpy(out.bytes.data() + out.bytes.size() - sizeof v4.sin_addr, &v4.sin_addr, sizeof v4.sin_addr);
-    } else if (address.sa_family == AF_INET6) {
-        sockaddr_in6 v6{};
-        std::memcpy(&v6, &address, sizeof v6);
-        std::memcpy(out.bytes.data(), &v6.sin6_addr, sizeof v6.sin6_addr);
-    }
-    return out;
 }
 
 std::string_view status_of(std::string_view status_line) noexcept
@@ -87,7 +70,12 @@ std::optional<core::error> curl_transfer::prepare()
 // "Name:" would remove the field, "Name;" sends it empty (CURLOPT_HTTPHEADER).
 bool curl_transfer::add_headers()
 {
+    bool is_gateway = true;
     for (const auto& [name, value] : request_.headers) {
+        if (value.empty() && core::equal_ignoring_case(name, "Via")) {
+            is_gateway = false;  // a command asks, which passes nothing on
+            continue;
+        }
         auto line = name;
         line += core::trim(value).empty() ? ";" : ": ";
         line += core::trim(value).empty() ? "" : value;
@@ -96,7 +84,7 @@ bool curl_transfer::add_headers()
         }
     }
     // So that a request of ours that comes back to us is known.
-    return add_header_line("Via: 1.1 " + std::string{own_pseudonym()});
+    return !is_gateway || add_header_line("Via: 1.1 " + std::string{own_pseudonym()});
 }
 
 bool curl_transfer::add_header_line(const std::string& line)
@@ -224,8 +212,8 @@ Value curl_transfer::or_end(Value how, const Act& act) noexcept
 curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_sockaddr* to) noexcept
 {
     auto& transfer = *static_cast<curl_transfer*>(self);
-    const auto& addresses = transfer.request_.addresses;
-    if (addresses != nullptr && !addresses->allows(ip_of(to->addr))) {
+    const auto* const rule = transfer.request_.addresses.get();
+    if (!transfer.or_end(false, [&] { return may_connect(rule, to->addr); })) {
         transfer.forbidden_ = true;
         return CURL_SOCKET_BAD;
     }
@@ -363,7 +351,7 @@ std::optional<core::error> curl_transfer::failure(CURLcode code)
     if (forbidden_ && !opened_) {
         return core::upstream_error(
             core::errc::upstream_forbidden,
-            "fetch: the address is not public, and no operator has named it"
+            "fetch: the address is not public, and no operator has named it, or it is this gateway's own"
         );
     }
     auto detail =

@@ -28,11 +28,11 @@ using field_lines = std::vector<std::pair<std::string, std::string>>;
 // What libcurl has to know of every request.
 struct curl_request {
     std::string url;
-    field_lines headers;
+    field_lines headers;  // an empty `Via`: none is sent; else it names this gateway
     tls_client_files tls;
     core::duration connect_timeout{5'000};
     std::string query = {};                                    // a further parameter of the URL; empty: none
-    std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
+    std::shared_ptr<const core::address_rule> addresses = {};  // what may_connect() asks; null: any address
     core::duration timeout{0};                                 // of the whole exchange, the lookup included; 0: none
 };
 

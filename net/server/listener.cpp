@@ -2,6 +2,7 @@
 
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/tcp_state.hpp"
+#include "net/upstream/own_listeners.hpp"
 
 #include <boost/asio/ip/basic_resolver.hpp>
 #include <boost/asio/post.hpp>
@@ -32,6 +33,14 @@ listener::listener(loop& owner, std::vector<http_service*> services, const core:
       acceptor_{owner.get_executor()},
       pause_{owner.get_executor()}
 {
+}
+
+// close() says nothing: another process may go on listening there.
+listener::~listener()
+{
+    if (local_ != tcp::endpoint{}) {
+        remove_own_listener(local_);
+    }
 }
 
 core::result<> listener::open(const std::string& host, std::uint16_t port)
@@ -69,6 +78,7 @@ core::result<> listener::open(const std::string& host, std::uint16_t port)
     if (ec) {
         return fail(ec);
     }
+    add_own_listener(local_);
     return {};
 }
 
@@ -87,6 +97,7 @@ core::result<> listener::open(core::descriptor socket, const tcp::endpoint& loca
         );
     }
     local_ = local;
+    add_own_listener(local_);
     return {};
 }
 

@@ -29,6 +29,9 @@ class listener {
 public:
     // The services outlive the listener; there is at least one.
     listener(loop& owner, std::vector<http_service*> services, const core::logger& log);
+    ~listener();
+    listener(const listener&) = delete;
+    listener& operator=(const listener&) = delete;
 
     // Fails with config_invalid: the name does not resolve, the address is in use or not permitted.
     core::result<> open(const std::string& host, std::uint16_t port);

@@ -2,6 +2,7 @@
 
 #include "core/url.hpp"
 #include "net/loop/tcp_state.hpp"
+#include "net/upstream/own_listeners.hpp"
 
 #include <boost/asio/error.hpp>
 #include <boost/asio/ip/address.hpp>
@@ -19,16 +20,6 @@ namespace net {
 namespace {
 
 using core::errc;
-
-core::ip_address ip_of(const asio::ip::address& address)
-{
-    core::ip_address out;
-    const auto as_v6 = [&] {
-        return address.is_v4() ? asio::ip::make_address_v6(asio::ip::v4_mapped, address.to_v4()) : address.to_v6();
-    };
-    std::ranges::copy(as_v6().to_bytes(), out.bytes.begin());
-    return out;
-}
 
 }  // namespace
 
@@ -133,12 +124,15 @@ void upstream_connection::begin(const address_list& found)
     const auto port = static_cast<std::uint16_t>(std::stoul(target_->port));
     std::vector<tcp::endpoint> allowed;
     for (const auto& each : in_turns(found, name_ != nullptr ? name_->families.get() : nullptr, loop_.now())) {
-        if (target_->addresses == nullptr || target_->addresses->allows(ip_of(each))) {
-            allowed.emplace_back(each, port);
+        if (const tcp::endpoint to{each, port}; may_connect(target_->addresses.get(), *to.data())) {
+            allowed.push_back(to);
         }
     }
     if (allowed.empty()) {
-        fail(errc::upstream_forbidden, "the agent registered itself at an address that is not public");
+        fail(
+            errc::upstream_forbidden,
+            "the agent registered itself at an address that is not public, or at this gateway"
+        );
         return;
     }
     race_ = std::make_unique<connect_race>(loop_, std::move(allowed), static_cast<race_observer&>(*this));
@@ -256,7 +250,7 @@ void upstream_connection::note_use(core::steady_time now) noexcept
 
 bool upstream_connection::suits(const upstream_target& target) const noexcept
 {
-    return target.addresses == nullptr || target.addresses->allows(ip_of(address_));
+    return target.addresses == nullptr || target.addresses->allows(ip_of(*tcp::endpoint{address_, 0}.data()));
 }
 
 double random_share()

@@ -33,7 +33,7 @@ struct upstream_target {
     std::string port;
     std::string authority;  // for the Host field: without the scheme's default port
     std::string path;       // origin-form, with the query if the URL has one; at least "/"
-    std::shared_ptr<const core::address_rule> addresses;  // what it may resolve to; null: any address
+    std::shared_ptr<const core::address_rule> addresses;  // what may_connect() asks; null: any address
     tls_context tls;                                      // null: plain
 };
 
@@ -66,8 +66,8 @@ public:
     upstream_connection(const upstream_connection&) = delete;
     upstream_connection& operator=(const upstream_connection&) = delete;
 
-    // Resolves, if the name is not known, connects to those of the addresses that the target allows (net/upstream/connect_race.hpp),
-    // shakes hands. The listener is set when it has ended. Fails with upstream_forbidden if the target allows none of the addresses.
+    // Resolves, if the name is not known, connects to those of the addresses that may_connect() says (net/upstream/connect_race.hpp),
+    // shakes hands. The listener is set when it has ended. Fails with upstream_forbidden if there are none of them.
     void connect(signal& listener);
     bool connecting() const noexcept { return connecting_; }
     const std::optional<core::error>& failure() const noexcept { return failure_; }

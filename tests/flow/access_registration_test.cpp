@@ -1,10 +1,12 @@
 // Agents that register themselves at the traffic listener, and the addresses that they may have.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/support/hostile_addresses.hpp"
+#include "tests/support/name_table.hpp"
 #include "tests/support/scratch.hpp"
 
 #include <doctest/doctest.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -280,6 +282,35 @@ TEST_CASE("a name that leads to this machine is upstream_forbidden for calls, ca
     CHECK(call(gateway.port(), "mine", nobody).status == 200);
     CHECK(get_card(gateway, "mine").status == 200);
     CHECK(agent.accepted_connections() > 0);
+}
+
+TEST_CASE("an agent that registered itself is never at a listener of the gateway, although its address is allowed")
+{
+    auto settings = quick_settings();
+    settings.registration.token = core::secret{"register-token-0123456789"};
+    settings.registration.allow = {"127.0.0.0/8", "::1", "0.0.0.0/8"};
+    settings.metrics = {"127.0.0.1", 0};
+    const auto names = std::make_shared<test_support::name_table>();
+    names->set("own.test", {"127.0.0.1"});
+    names->set("mapped.test", {"::ffff:127.0.0.1"});
+    names->set("none.test", {"0.0.0.0"});
+    const running_gateway gateway{settings, [names](const std::string& host) { return names->answer(host); }};
+    for (const auto port : {gateway.port(), gateway.admin_port(), gateway.metrics_port()}) {
+        const auto end = ':' + std::to_string(port) + "/rpc";
+        for (const std::string host : {"127.0.0.1", "0.0.0.0", "[::ffff:127.0.0.1]"}) {
+            CAPTURE(host);
+            const auto refused = enroll(gateway.port(), registrant, "http://" + host + end);
+            CHECK(refused.status == 400);
+            CHECK(refused.body.find("is at an address of this gateway") != std::string::npos);
+        }
+        for (const std::string host : {"own.test", "mapped.test", "none.test"}) {
+            CAPTURE(host);
+            CHECK(enroll(gateway.port(), registrant, "http://" + host + end).status == 200);
+            // What was called would be a method of the admin listener.
+            CHECK(call(gateway.port(), "mine", nobody, "agents/list").header("Cardea-Error") == "upstream_forbidden");
+            check_refusal(get_card(gateway, "mine"), 502, "upstream_forbidden", "mine");
+        }
+    }
 }
 
 TEST_CASE("a connection that another agent has is not used for one that registered itself")

@@ -237,6 +237,68 @@ TEST_CASE("the index of the admin listener has the version and every route there
     }
 }
 
+TEST_CASE("no page for operators is for a request that has come through a gateway of this kind")
+{
+    auto settings = quick_settings();
+    settings.metrics = {"127.0.0.1", 0};
+    const running_gateway gateway{std::move(settings)};
+    struct row {
+        std::uint16_t port;
+        const char* method;
+        const char* target;
+    };
+    const auto admin = gateway.admin_port();
+    for (const auto& [port, method, target] : std::vector<row>{
+             {admin, "GET", "/"},
+             {admin, "GET", "/healthz"},
+             {admin, "HEAD", "/readyz"},
+             {admin, "GET", "/metrics"},
+             {admin, "POST", "/rpc"},
+             {admin, "POST", "/reload"},
+             {admin, "POST", "/handover"},
+             {admin, "POST", "/agent/register"},
+             {admin, "GET", "/nothing"},
+             {gateway.metrics_port(), "GET", "/metrics"},
+             {gateway.metrics_port(), "GET", "/healthz"},
+             {gateway.metrics_port(), "GET", "/nothing"}
+         }) {
+        CAPTURE(target);
+        const auto with = [&](test_support::field_list fields) {
+            fields.emplace_back("Content-Type", "application/json");
+            return request(port, method, target, fields, flow::managing("agents/list", "{}"));
+        };
+        for (const auto& via : std::vector<test_support::field_list>{
+                 {{"Via", "1.1 cardea-0123456789abcdef"}},
+                 {{"via", "1.0 proxy, 1.1 cardea-0123456789abcdef, 1.1 other"}},
+                 {{"Via", "1.1 proxy"}, {"Via", "1.1 cardea-0123456789abcdef"}}
+             }) {
+            const auto refused = with(via);
+            CHECK(refused.status == 403);
+            CHECK(refused.header("Cardea-Error") == "origin_forbidden");
+        }
+        CHECK(with({{"Via", "1.1 proxy"}}).header("Cardea-Error") != "origin_forbidden");
+    }
+}
+
+TEST_CASE("an agent of the management API at the admin listener turns no call into a method of it")
+{
+    const running_gateway gateway{quick_settings()};
+    const auto admin = "http://127.0.0.1:" + std::to_string(gateway.admin_port());
+    flow::manage(
+        gateway,
+        "agents/upsert",
+        {{"id", "self"}, {"agent", {{"url", admin + "/rpc"}, {"relay_paths", {"/**"}}, {"headers", {{"X-Any", "x"}}}}}}
+    );
+    const auto written = R"({"id":"planted","agent":{"url":"http://127.0.0.1:9/"}})";
+    const auto called = flow::post_json(gateway.port(), "/agents/self", flow::managing("agents/upsert", written));
+    CHECK(called.status == 403);
+    CHECK(flow::get_card(gateway, "planted").status == 404);
+    for (const auto* path : {"/metrics", "/healthz", "/"}) {
+        CAPTURE(path);
+        CHECK(request(gateway.port(), "GET", "/agents/self" + std::string{path}).status == 403);
+    }
+}
+
 TEST_CASE("the admin listener has nothing else, and the traffic listener has none of it")
 {
     scripted_agent agent;

@@ -311,6 +311,39 @@ TEST_CASE("a private address is refused when it is named, and when only the look
     CHECK(it.receiver.accepted_connections() == 0);
 }
 
+TEST_CASE("no URL of a caller leads to a listener of the gateway, although its address is allowed")
+{
+    const mediated it{[](config::settings& settings) {
+        settings.push_allow = {"127.0.0.0/8", "::1", "0.0.0.0/8"};
+        settings.metrics = {"127.0.0.1", 0};
+    }};
+    const auto& gateway = it.x.gateway;
+    const auto reloads = gateway.metric(R"(cardea_config_reloads_total{outcome="refused"})");
+    for (const auto port : {gateway.port(), gateway.admin_port(), gateway.metrics_port()}) {
+        const auto end = ':' + std::to_string(port) + "/reload";
+        for (const auto* host :
+             {"127.0.0.1", "localhost", "LOCALHOST.", "x.localhost", "0.0.0.0", "[::ffff:127.0.0.1]", "[::ffff:7f00:1]"
+             }) {
+            CAPTURE(host);
+            const json config{{"taskId", "1"}, {"url", "http://" + std::string{host} + end}};
+            const auto objection = it.call("CreateTaskPushNotificationConfig", config);
+            CHECK(objection["error"]["code"] == -32602);
+        }
+    }
+    CHECK(calls_of(it.x.agent).empty());
+    // Each is 127.0.0.1 to whoever looks it up.
+    double sent = 0;
+    for (const auto* host : {"2130706433", "0x7f.1", "127.1", "0177.0.0.1", "0"}) {
+        for (const auto port : {gateway.port(), gateway.admin_port(), gateway.metrics_port()}) {
+            CAPTURE(host);
+            const auto url = "http://" + std::string{host} + ':' + std::to_string(port) + "/reload";
+            CHECK(it.notify(it.registered({{"url", url}}), task).status == 202);
+            CHECK(gateway.wait_for_metric(R"(cardea_push_attempts_total{outcome="forbidden"})", ++sent));
+        }
+    }
+    CHECK(gateway.metric(R"(cardea_config_reloads_total{outcome="refused"})") == reloads);
+}
+
 TEST_CASE("what some readers take for a configuration and others do not never reaches the agent")
 {
     const mediated it;

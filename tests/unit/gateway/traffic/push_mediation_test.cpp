@@ -81,7 +81,7 @@ TEST_CASE("a public URL is taken, and what everybody sees to be private is not")
           "http://LOCALHOST./",
           "http://a.localhost:9/"}) {
         CAPTURE(url);
-        CHECK(x.objection_to_url(url) == "url: is at an address that is not public");
+        CHECK(x.objection_to_url(url) == "url: is at an address that is not public, or at this gateway");
     }
 }
 
@@ -110,7 +110,7 @@ TEST_CASE("push_allow opens private addresses")
     x.settings.push_allow = {"127.0.0.0/8", "10.0.0.0/8"};
     CHECK(x.objection_to_url("http://localhost:8080/") == "");
     CHECK(x.objection_to_url("http://10.0.0.1/") == "");
-    CHECK(x.objection_to_url("http://192.168.0.1/") == "url: is at an address that is not public");
+    CHECK(x.objection_to_url("http://192.168.0.1/") == "url: is at an address that is not public, or at this gateway");
 }
 
 TEST_CASE("a token or a credential that no field can hold is not taken")

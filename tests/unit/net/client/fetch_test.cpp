@@ -343,6 +343,17 @@ TEST_CASE("a proxy named by the environment is not asked")
     CHECK(got->body == "direct");
 }
 
+TEST_CASE("A fetch says by Via that a gateway sends it, unless it is told to say nothing")
+{
+    scripted_agent agent{[](const recorded_request&) { return answer(200, "{}"); }};
+    CHECK(fetch(get(agent.url("/"))).has_value());
+    auto request = get(agent.url("/"));
+    request.headers.emplace_back("via", "");
+    CHECK(fetch(std::move(request)).has_value());
+    CHECK(agent.request(0).header("Via").starts_with("1.1 cardea-"));
+    CHECK(agent.request(1).count("Via") == 0);
+}
+
 TEST_CASE("a fetch that is bound to public addresses connects to no other one, and uses no connection that is open")
 {
     scripted_agent agent{[](const recorded_request&) { return answer(200, "{}"); }};
