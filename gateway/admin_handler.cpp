@@ -147,7 +147,6 @@ net::routine<model::answer> admin_handler::manage(net::server_connection& caller
     std::stop_source leaving;
     model::rpc_rights may;
     may.may_write = rights.writes;
-    may.sees_addresses = true;
     may.who = "admin " + rights.who;
     management::rpc_caller who{std::move(may), leaving.get_token()};
     auto asked = methods_.handle(std::move(body), std::move(who));

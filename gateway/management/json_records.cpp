@@ -218,7 +218,7 @@ json session_record(const sessions::session_facts& session, core::steady_time no
     return record;
 }
 
-core::json endpoint_records(const model::agent_entry& agent, bool with_addresses)
+core::json endpoint_records(const model::agent_entry& agent)
 {
     auto all = core::json::array();
     if (agent.breaker == nullptr) {
@@ -228,11 +228,12 @@ core::json endpoint_records(const model::agent_entry& agent, bool with_addresses
     const auto add = [&](const reach::breaker& breaker, bool healthy, std::uint64_t in_flight) {
         const auto i = all.size();
         all.push_back(
-            {{"endpoint", i + 1}, {"breaker", name_of(breaker.state())}, {"healthy", healthy}, {"in_flight", in_flight}}
+            {{"endpoint", i + 1},
+             {"breaker", name_of(breaker.state())},
+             {"healthy", healthy},
+             {"in_flight", in_flight},
+             {"url", several.empty() ? agent.record.url : several[i]}}
         );
-        if (with_addresses) {
-            all.back()["url"] = several.empty() ? agent.record.url : several[i];
-        }
     };
     const auto* group = agent.reach == nullptr ? nullptr : agent.reach->group.get();
     if (group == nullptr) {

@@ -34,7 +34,7 @@ core::json card_summary(const cards::card_status& status, core::steady_time now)
 core::json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator);
 
 // The endpoints of an agent: their numbers, breakers, checks and calls in flight. Empty: it is not called over HTTP.
-core::json endpoint_records(const model::agent_entry& agent, bool with_addresses);
+core::json endpoint_records(const model::agent_entry& agent);
 
 // Path, wording and weight of each.
 core::json card_problems_record(const std::vector<a2a::card_problem>& problems);

@@ -1,6 +1,5 @@
 #include "gateway/management/read_methods.hpp"
 
-#include "core/secret.hpp"
 #include "gateway/management/agent_health.hpp"
 #include "gateway/management/agent_walk.hpp"
 #include "gateway/management/json_records.hpp"
@@ -45,8 +44,7 @@ json summary_of(const status_counts& counts)
     return summary;
 }
 
-// Metadata is the operators' own: to search it would tell others what is in it, and what the arguments of a program are, which
-// metadata_text() hides.
+// Metadata is the operators' own: to search it would tell others what is in it.
 bool shows(
     const model::agent_filter& filter,
     const model::agent_entry& agent,
@@ -55,29 +53,7 @@ bool shows(
 )
 {
     const auto& words = card == nullptr ? model::no_words : card->words;
-    const bool searched = !caller.shows && (caller.sees_addresses || !agent.record.mcp);
-    return model::shows(filter, agent.record, agent.tags, words, searched);
-}
-
-// JSON. Paths and packages among the arguments of a program are for those who also see where agents are.
-std::string metadata_text(const core::agent& agent, const rpc_caller& caller)
-{
-    const bool whole = caller.sees_addresses || !agent.mcp || agent.metadata.find(R"("args")") == std::string::npos;
-    if (whole) {
-        return agent.metadata;
-    }
-    auto shown = core::parse_json(agent.metadata, {.bytes = agent.metadata.size()});
-    if (!shown || !shown->is_object()) {
-        return "{}";
-    }
-    auto& transport = (*shown)["transport"];
-    if (transport.is_object() && transport.contains("args")) {
-        auto& arguments = transport["args"];
-        for (auto& each : arguments) {
-            each = core::masked;
-        }
-    }
-    return core::to_text(*shown);
+    return model::shows(filter, agent.record, agent.tags, words, /*metadata=*/!caller.shows);
 }
 
 // What callers may know of an agent: nothing of where it is, of what it is given, and of why it fails.
@@ -179,10 +155,10 @@ net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_cal
     co_return result;
 }
 
-// What its program wrote last, for those who may also see addresses.
+// What its program wrote last, for operators.
 std::vector<std::string> read_methods::stderr_of(const registered_agent& agent, const rpc_caller& caller) const
 {
-    const bool shown = caller.sees_addresses && !caller.shows && agent.entry->record.mcp;
+    const bool shown = !caller.shows && agent.entry->record.mcp;
     return shown ? sessions_.complaints(agent.entry->record.id) : std::vector<std::string>{};
 }
 
@@ -196,13 +172,13 @@ std::string read_methods::record_text(const registered_agent& agent, const rpc_c
             status == nullptr ? "unknown" : card_state(*status, std::chrono::steady_clock::now());
         return core::to_text(record);
     }
-    auto text = core::to_text(record_of(agent, caller.sees_addresses));
+    auto text = core::to_text(record_of(agent));
     text.back() = ',';
-    text.append(R"("metadata":)").append(metadata_text(agent.entry->record, caller)) += '}';
+    text.append(R"("metadata":)").append(agent.entry->record.metadata) += '}';
     return text;
 }
 
-json read_methods::record_of(const registered_agent& agent, bool for_operator) const
+json read_methods::record_of(const registered_agent& agent) const
 {
     const auto& id = agent.entry->record.id;
     auto record = agent_record(agent.entry->record);
@@ -219,11 +195,11 @@ json read_methods::record_of(const registered_agent& agent, bool for_operator) c
     }
     const auto now = std::chrono::steady_clock::now();
     if (const auto session = sessions_.facts(id)) {
-        record["session"] = session_record(*session, now, for_operator);
+        record["session"] = session_record(*session, now, /*for_operator=*/true);
     }
     const auto* status = cards_.status(id);
     record["card_status"] =
-        status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now, for_operator);
+        status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now, /*for_operator=*/true);
     return record;
 }
 
@@ -256,9 +232,9 @@ json read_methods::health_record(const known& known, core::steady_time now, cons
         shown["card"] = card_summary(*known.card, now);
     }
     if (known.session) {
-        shown["session"] = session_record(*known.session, now, caller.sees_addresses);
+        shown["session"] = session_record(*known.session, now, /*for_operator=*/true);
     }
-    if (auto endpoints = endpoint_records(*known.agent.entry, caller.sees_addresses); !endpoints.empty()) {
+    if (auto endpoints = endpoint_records(*known.agent.entry); !endpoints.empty()) {
         shown["endpoints"] = std::move(endpoints);
     }
     return shown;

@@ -41,7 +41,7 @@ private:
     struct known;
 
     std::vector<std::string> stderr_of(const registered_agent& agent, const rpc_caller& caller) const;
-    core::json record_of(const registered_agent& agent, bool for_operator) const;
+    core::json record_of(const registered_agent& agent) const;
     known known_of(const registered_agent& agent, core::steady_time now) const;
     static core::json health_record(const known& known, core::steady_time now, const rpc_caller& caller);
     net::task<rpc_result> health_of_all(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)

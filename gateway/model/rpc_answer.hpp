@@ -24,10 +24,9 @@ inline constexpr std::string_view card_end = "}}";
 
 // What a caller of the management API may do.
 struct rpc_rights {
-    bool may_write = false;       // change agents, and have cards fetched
-    bool sees_addresses = false;  // of agents, in records
-    std::string who;              // for the audit trail; empty: nobody in particular
-    // Which agents it may know of, and no more of them than callers are to know; empty: all of all agents.
+    bool may_write = false;  // change agents, and have cards fetched
+    std::string who;         // for the audit trail; empty: nobody in particular
+    // Which agents it may know of, and no more of them than callers are to know; empty: all of all agents, with their addresses.
     std::function<bool(const core::agent&)> shows{};
 };
 

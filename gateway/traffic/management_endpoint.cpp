@@ -13,19 +13,19 @@ using core::errc;
 
 namespace {
 
+// A caller without a credential sees no more than a principal without the scope, also where nobody needs one.
 model::rpc_rights rights_of(const request_context& request)
 {
-    const auto* caller = request.principal();
-    if (caller == nullptr) {
-        return {};
-    }
     model::rpc_rights rights;
-    rights.who = caller->provider + ' ' + caller->id;
-    rights.sees_addresses = access::has_scope(caller, core::scope_read);
-    rights.may_write = rights.sees_addresses && access::has_scope(caller, core::scope_write);
-    if (!rights.sees_addresses) {
-        rights.shows = [plan = request.access, owner = *request.owner](const core::agent& agent) {
-            return plan->may_discover(agent, owner.get());
+    const auto* caller = request.principal();
+    if (caller != nullptr) {
+        rights.who = caller->provider + ' ' + caller->id;
+    }
+    const bool reads = access::has_scope(caller, core::scope_read);
+    rights.may_write = reads && access::has_scope(caller, core::scope_write);
+    if (!reads) {
+        rights.shows = [plan = request.access, owner = request.owner](const core::agent& agent) {
+            return plan == nullptr || plan->may_discover(agent, owner ? owner->get() : nullptr);
         };
     }
     return rights;

@@ -1,3 +1,4 @@
+#include "tests/flow/access_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
@@ -135,15 +136,16 @@ TEST_CASE("a refresh that fails leaves the card that callers have")
     CHECK(after.count("Cardea-Card") == 0);
 }
 
-TEST_CASE("who is nobody in particular has a card fetched at most once in cards.min_ttl, in earnest or not")
+TEST_CASE("who only reads has a card fetched at most once in cards.min_ttl, in earnest or not")
 {
     scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
     auto settings = quick_settings();
     settings.cards.min_ttl = std::chrono::minutes{1};
+    settings.access.providers = {flow::token("reader", "reader-token-0123456789", {core::scope_read})};
     settings.agents.push_back(a2a_agent("a", agent.url()));
     const running_gateway gateway{std::move(settings)};
     const auto ask = [&](std::uint16_t port, const char* params) {
-        return parsed(post_json(port, "/rpc", managing("agents/refreshCard", params)).body);
+        return parsed(flow::rpc(port, flow::reader, "agents/refreshCard", params).body);
     };
     CHECK(ask(gateway.port(), R"({"id":"a"})").contains("result"));
     const auto asked = agent.request_count();

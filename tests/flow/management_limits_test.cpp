@@ -1,4 +1,5 @@
 // What the answers of /rpc may be, and the memory that they may take.
+#include "tests/flow/access_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"
@@ -156,7 +157,8 @@ TEST_CASE(
     std::string after;
     bool more = true;
     while (more && seen.size() <= many) {
-        const auto answer = post_json(gateway.port(), "/rpc", managing("agents/list", json{{"after", after}}.dump()));
+        const auto answer =
+            post_json(gateway.admin_port(), "/rpc", managing("agents/list", json{{"after", after}}.dump()));
         const auto result = flow::parsed(answer.body)["result"];
         REQUIRE(result["agents"].size() > 0);
         CHECK((answer.body.size() <= 8 * kib || result["agents"].size() == 1));
@@ -169,7 +171,7 @@ TEST_CASE(
     }
     CHECK(seen.size() == many + 1);
     CHECK(std::is_sorted(seen.begin(), seen.end()));
-    const auto items = items_of(post_json(gateway.port(), "/rpc", batch_of(3, "agents/list", "{}")));
+    const auto items = items_of(post_json(gateway.admin_port(), "/rpc", batch_of(3, "agents/list", "{}")));
     REQUIRE(items.size() == 3);
     CHECK(items[0]["result"].contains("next"));
     CHECK(items[2]["error"]["data"]["code"] == "too_large");
@@ -211,15 +213,18 @@ TEST_CASE("What is left of a batch is not carried out when its caller has left")
         }};
         test_support::scripted_agent second{[](const auto&) { return test_support::answer_json(R"({"name":"B"})"); }};
         auto settings = quick_settings();
+        settings.access.providers = {flow::token("reader", "reader-token-0123456789", {core::scope_read})};
         settings.cards.background = 0;
         settings.agents.push_back(flow::a2a_agent("a", first.url()));
         settings.agents.push_back(flow::a2a_agent("b", second.url()));
         const running_gateway gateway{std::move(settings)};
         const auto port = admin ? gateway.admin_port() : gateway.port();
         test_support::http_client caller{port};
+        auto headers = flow::reader;
+        headers.emplace_back("Content-Type", "application/json");
         const auto body = "[" + managing("agents/refreshCard", R"({"id":"a"})") + "," +
                           managing("agents/refreshCard", R"({"id":"b"})") + "]";
-        caller.send(test_support::request_text("POST", "/rpc", {{"Content-Type", "application/json"}}, body));
+        caller.send(test_support::request_text("POST", "/rpc", headers, body));
         asked.get_future().wait();
         caller.reset();
         // The loop has acted upon whatever it heard before these.

@@ -41,6 +41,51 @@ test_support::http_response ask(const running_gateway& gateway, std::string_view
 
 }  // namespace
 
+TEST_CASE("On the traffic listener a caller without a credential sees no address, no command and no reason of an agent")
+{
+    const scripted_agent agent{[](const auto&) { return answer_json(R"({"name":"A"})"); }};
+    auto settings = quick_settings();
+    settings.agents = {
+        flow::a2a_agent("a", agent.url("/hidden-path")),
+        flow::a2a_agent("down", "http://127.0.0.1:1/hidden-path")
+    };
+    settings.agents[0].metadata = R"({"note":"hidden-note"})";
+    core::agent program;
+    program.id = "tools";
+    program.speaks = core::protocol::mcp;
+    program.mcp.emplace();
+    program.mcp->transport = core::mcp_transport::stdio;
+    program.mcp->command = "/nowhere/hidden-program";
+    program.mcp->arguments = {"hidden-argument"};
+    program.mcp->start = core::mcp_start::lazy;
+    settings.agents.push_back(program);
+    const running_gateway gateway{std::move(settings)};
+    CHECK(flow::get_card(gateway, "a").status == 200);
+    CHECK(flow::get_card(gateway, "down").status == 502);
+    for (const auto* method : {"agents/list", "agents/health", "agents/get", "agents/refreshCard"}) {
+        for (const std::string params :
+             {R"({"id":"a"})", R"({"id":"down"})", R"({"id":"tools"})", R"({"id":"a","dryRun":true})", "{}"}) {
+            CAPTURE(method);
+            CAPTURE(params);
+            const auto shown = post_json(gateway.port(), "/rpc", managing(method, params)).body;
+            for (const auto* hidden :
+                 {"hidden-", "127.0.0.1:1", "nowhere", "found_at", "\"url\"", "detail", "metadata", "command"}) {
+                CAPTURE(hidden);
+                const bool own = std::string_view{method} == "agents/get" && std::string_view{hidden} == "\"url\"";
+                // The card has the address of the gateway.
+                CHECK((own || shown.find(hidden) == std::string::npos));
+            }
+            CHECK(shown.find(std::to_string(agent.port())) == std::string::npos);
+        }
+    }
+    const auto listed = parsed(post_json(gateway.port(), "/rpc", managing("agents/list", "{}")).body)["result"];
+    CHECK(listed["agents"][0] == json{{"id", "a"}, {"protocol", "a2a"}, {"card_status", {{"state", "fresh"}}}});
+    const auto refused =
+        parsed(post_json(gateway.port(), "/rpc", managing("agents/refreshCard", R"({"id":"a"})")).body);
+    CHECK(refused["error"]["data"]["code"] == "forbidden");
+    CHECK(flow::manage(gateway, "agents/get", {{"id", "a"}})["url"] == agent.url("/hidden-path"));
+}
+
 TEST_CASE("JSON-RPC is answered to the letter")
 {
     auto settings = quick_settings();
@@ -142,6 +187,12 @@ TEST_CASE("an agent is found by id, agentId, name or position, under both spelli
     settings.agents.push_back(a2a_agent("a", "http://127.0.0.1:1"));
     settings.agents.push_back(a2a_agent("b", "http://127.0.0.1:1"));
     const running_gateway gateway{std::move(settings)};
+    const auto on_both = [&](const std::string& body) {
+        return std::vector{
+            parsed(post_json(gateway.port(), "/rpc", body).body),
+            parsed(post_json(gateway.admin_port(), "/rpc", body).body)
+        };
+    };
     for (const auto* method : {"agents/get", "agents.get"}) {
         for (const auto* params :
              {R"({"id":"b"})",
@@ -151,16 +202,18 @@ TEST_CASE("an agent is found by id, agentId, name or position, under both spelli
               R"({"id":"b","name":"a"})",
               R"({"id":1,"name":"b"})"}) {
             CAPTURE(params);
-            const auto answer = ask(gateway, managing(method, params));
-            CHECK(parsed(answer.body)["result"]["id"] == "b");
+            for (const auto& answer : on_both(managing(method, params))) {
+                CHECK(answer["result"]["id"] == "b");
+            }
         }
     }
     for (const auto* method : {"agents/list", "agents.list"}) {
         for (const auto* params : {"{}", "[]", R"({"more":1})"}) {
-            const auto answer = parsed(ask(gateway, managing(method, params)).body);
-            REQUIRE(answer["result"]["agents"].size() == 2);
-            CHECK(answer["result"]["agents"][0]["id"] == "a");
-            CHECK(answer["result"]["agents"][1]["id"] == "b");
+            for (const auto& answer : on_both(managing(method, params))) {
+                REQUIRE(answer["result"]["agents"].size() == 2);
+                CHECK(answer["result"]["agents"][0]["id"] == "a");
+                CHECK(answer["result"]["agents"][1]["id"] == "b");
+            }
         }
     }
 }

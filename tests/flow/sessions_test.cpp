@@ -1,5 +1,6 @@
 // over 400 lines: one kind of server, and all that operators see of it.
 // Sessions with MCP servers that are programs, as operators see them.
+#include "tests/flow/access_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/scratch.hpp"
@@ -170,8 +171,7 @@ done
         const auto elsewhere = parsed(flow::post_json(gateway.port(), "/rpc", asked).body)["result"];
         CHECK(elsewhere["id"] == id);
         CHECK_FALSE(elsewhere.contains("stderr"));
-        CHECK_FALSE(elsewhere["session"].contains("attempts"));
-        CHECK_FALSE(elsewhere["session"].contains("failure"));
+        CHECK_FALSE(elsewhere.contains("session"));
     }
     CHECK(
         session_of(gateway, "refusing")["failure"]["detail"].get<std::string>().find("bad key ****") !=
@@ -189,11 +189,10 @@ TEST_CASE("arguments of a program are for operators: on listen they are neither 
     };
     const auto own = asked(gateway.admin_port(), "agents/get", R"({"id":"m"})");
     CHECK(own["metadata"]["transport"]["args"] == parsed(R"(["-c","/srv/notes"])"));
-    const auto hidden = parsed(R"({"note":"kept","transport":{"command":"sh","args":["********","********"]}})");
-    CHECK(asked(gateway.port(), "agents/get", R"({"id":"m"})")["metadata"] == hidden);
+    CHECK_FALSE(asked(gateway.port(), "agents/get", R"({"id":"m"})").contains("metadata"));
     const auto listed = asked(gateway.port(), "agents/list", "{}")["agents"];
     REQUIRE(listed.size() == 1);
-    CHECK(listed[0]["metadata"] == hidden);
+    CHECK_FALSE(listed[0].contains("metadata"));
     const auto* search = R"({"text":"/srv/no"})";
     CHECK(asked(gateway.admin_port(), "agents/list", search)["agents"].size() == 1);
     CHECK(asked(gateway.port(), "agents/list", search)["agents"].empty());
@@ -379,15 +378,16 @@ TEST_CASE("a session that is only being made is waited for too, and not without 
     CHECK(health["reason"] == "session_not_ready");
 }
 
-TEST_CASE("who is nobody in particular has an MCP server asked at most once in cards.min_ttl")
+TEST_CASE("who only reads has an MCP server asked at most once in cards.min_ttl")
 {
     const shell_agent server{"m"};
     auto settings = settings_with({&server});
+    settings.access.providers = {flow::token("reader", "reader-token-0123456789", {core::scope_read})};
     settings.cards.min_ttl = std::chrono::minutes{1};
     const running_gateway gateway{std::move(settings)};
     REQUIRE(becomes(gateway, "m", "ready"));
     const auto ask = [&](const char* params) {
-        return parsed(post_json(gateway.port(), "/rpc", managing("agents/refreshCard", params)).body);
+        return parsed(flow::rpc(gateway.port(), flow::reader, "agents/refreshCard", params).body);
     };
     CHECK(ask(R"({"id":"m"})").contains("result"));
     CHECK(ask(R"({"id":"m"})")["error"]["data"]["code"] == "overloaded");
