@@ -498,7 +498,9 @@ constexpr auto settings_table = std::to_array<setting>({
      "list ends before it is larger."},
     {"limits.rpc_memory",
      size_setting{of<&settings::limits, &limit_settings::rpc_memory>, kib, 64 * gib},
-     "All answers of `/rpc` that are being built or sent. Beyond it: 503. A quarter is reserved for `admin`."},
+     "All answers of `/rpc`, and all pages of the directory, that are being built or sent. Beyond it: 503. A quarter "
+     "is "
+     "reserved for `admin`."},
     {"limits.body_rate",
      size_setting{of<&settings::limits, &limit_settings::body_rate>, 0, gib},
      "The least rate of a request's body, in bytes a second. A body that falls behind by `timeouts.body_grace` while "

@@ -171,12 +171,12 @@ core::result<> server::start()
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
     push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
-    directory_ = std::make_unique<gateway::management::directory>(*registry_, *cards_, turns_.callers);
     credentials_ = std::make_unique<access::credential_verifier>(
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
         std::chrono::system_clock::now
     );
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
+    directory_ = std::make_unique<management::directory>(*registry_, *cards_, turns_.callers, management_->memory());
     reloader_ = std::make_unique<reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
     admin_.reset(new admin_handler{*this, *this, *management_, settings_, log_});

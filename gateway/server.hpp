@@ -192,10 +192,10 @@ private:
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<gateway::tokens::token_plane> agent_tokens_;
     std::unique_ptr<push::push_plane> push_;
-    std::unique_ptr<gateway::management::directory> directory_;
     model::side_thread key_set_thread_;
     std::unique_ptr<access::credential_verifier> credentials_;
     std::unique_ptr<management::management> management_;
+    std::unique_ptr<gateway::management::directory> directory_;
     configuration_source from_;
     std::unique_ptr<reloader> reloader_;
     std::unique_ptr<admin_handler> admin_;

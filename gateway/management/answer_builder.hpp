@@ -12,6 +12,9 @@
 
 namespace gateway::management {
 
+// Of the memory for answers, what only the admin listener may use: callers cannot keep operators out.
+inline constexpr std::uint64_t part_for_operators = 4;
+
 class answer_builder {
 public:
     // `longest`: bytes of a batch's results, and of a page of a list. `document`: bytes that the requests take of `memory`.

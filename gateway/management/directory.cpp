@@ -1,8 +1,10 @@
 #include "gateway/management/directory.hpp"
 
 #include "gateway/management/agent_walk.hpp"
+#include "gateway/management/answer_builder.hpp"
 #include "gateway/model/agent_filter.hpp"
 
+#include <algorithm>
 #include <stop_token>
 #include <utility>
 
@@ -24,10 +26,16 @@ bool is_shown(const model::directory_request& request, const registered_agent& a
 
 }  // namespace
 
-directory::directory(const registry& agents, const cards::card_plane& cards, model::turns& by)
+directory::directory(
+    const registry& agents,
+    const cards::card_plane& cards,
+    model::turns& by,
+    core::memory_budget& memory
+)
     : registry_{agents},
       cards_{cards},
-      turns_{by}
+      turns_{by},
+      memory_{memory}
 {
 }
 
@@ -50,18 +58,26 @@ model::listed_agent directory::listed(const model::agent_entry& agent) const
     return out;
 }
 
-net::task<std::shared_ptr<const model::directory_page>> directory::render(model::directory_request request) const
+net::task<directory::page_pointer> directory::render(model::directory_request request)
 {
+    auto page = co_await make(std::move(request));
+    co_return page == nullptr ? nullptr : shared(std::move(page));
+}
+
+net::task<directory::page_pointer> directory::make(model::directory_request request) const
+{
+    core::memory_share memory{memory_, memory_.most() / part_for_operators};
     if (request.kind != model::directory_kind::agents && !request.cursor) {
         const auto pages = co_await cursors(request);
         if (pages.size() > 1) {
-            co_return std::make_shared<const model::directory_page>(model::index_of(request.kind, base_, pages));
+            co_return finished(model::index_of(request.kind, base_, pages), std::move(memory));
         }
     }
     model::page_writer page{request, base_};
     std::size_t count = 0;
     std::string last;
     std::string next;
+    bool fits = true;
     agent_visitor take = [&](const std::string& id, const registered_agent& agent) {
         if (!is_shown(request, agent)) {
             return true;
@@ -73,12 +89,38 @@ net::task<std::shared_ptr<const model::directory_page>> directory::render(model:
         ++count;
         last = id;
         page.add(listed(*agent.entry));
-        return true;
+        fits = memory.hold(page.capacity());
+        return fits;
     };
     auto behind = request.cursor.value_or(std::string{});
     std::stop_token to_its_end;
     co_await walk_agents(registry_, turns_, std::move(behind), std::move(take), to_its_end);
-    co_return std::make_shared<const model::directory_page>(page.finish(next));
+    co_return fits ? finished(page.finish(next), std::move(memory)) : nullptr;
+}
+
+directory::page_pointer directory::finished(model::directory_page page, core::memory_share memory) const
+{
+    page.body.shrink_to_fit();  // readers may keep it for long
+    if (!memory.hold(page.body.capacity())) {
+        return nullptr;
+    }
+    page.memory = std::move(memory);
+    return std::make_shared<const model::directory_page>(std::move(page));
+}
+
+directory::page_pointer directory::shared(page_pointer page)
+{
+    constexpr std::size_t few = 64;
+    if (pages_.size() >= std::max(sweep_at_, few)) {
+        std::erase_if(pages_, [](const auto& each) { return each.second.expired(); });
+        sweep_at_ = 2 * pages_.size();
+    }
+    auto& known = pages_[page->validators + page->fields];
+    if (auto same = known.lock(); same && same->body == page->body) {
+        return same;
+    }
+    known = page;
+    return page;
 }
 
 net::task<std::vector<std::string>> directory::cursors(const model::directory_request& request) const

@@ -1,6 +1,7 @@
 // The directory of agents, rendered from the registry and the cards when somebody asks. On the control loop's thread.
 #pragma once
 
+#include "core/memory_budget.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/directory_page.hpp"
@@ -8,6 +9,7 @@
 
 #include <memory>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 namespace gateway::management {
@@ -15,22 +17,32 @@ namespace gateway::management {
 class directory {
 public:
     // References outlive it.
-    directory(const registry& agents, const cards::card_plane& cards, model::turns& by);
+    directory(const registry& agents, const cards::card_plane& cards, model::turns& by, core::memory_budget& memory);
 
     // Where callers reach the gateway, without a slash at the end.
     void set_public_base(std::string base) { base_ = std::move(base); }
 
-    // Agents that are served, by id. A catalog of more than largest_page agents is one of pages.
-    net::task<std::shared_ptr<const model::directory_page>> render(model::directory_request request) const;
+    // Agents that are served, by id. A catalog of more than largest_page agents is one of pages. Equal pages are one, for as long as
+    // somebody has it. Null: `memory` has no room for the page, beside those that others have.
+    net::task<std::shared_ptr<const model::directory_page>> render(model::directory_request request);
 
 private:
+    using page_pointer = std::shared_ptr<const model::directory_page>;
+
+    net::task<page_pointer> make(model::directory_request request) const;
+    page_pointer finished(model::directory_page page, core::memory_share memory) const;
+    page_pointer shared(page_pointer page);
     model::listed_agent listed(const model::agent_entry& agent) const;
     net::task<std::vector<std::string>> cursors(const model::directory_request& request) const;
 
     const registry& registry_;
     const cards::card_plane& cards_;
     model::turns& turns_;
+    core::memory_budget& memory_;
     std::string base_;
+    std::unordered_map<std::string, std::weak_ptr<const model::directory_page>>
+        pages_;                 // by validators and other fields
+    std::size_t sweep_at_ = 0;  // so many of them
 };
 
 }  // namespace gateway::management

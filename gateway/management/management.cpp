@@ -12,9 +12,6 @@ namespace {
 
 using core::errc;
 
-// Of the memory for answers, what only the admin listener may use: callers cannot keep operators out.
-constexpr std::uint64_t part_for_operators = 4;
-
 // How much larger requests are once they have been read.
 constexpr std::size_t document_factor = 16;
 

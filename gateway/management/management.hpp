@@ -46,6 +46,9 @@ public:
     void note_calls(const std::vector<model::call_note>& notes, core::steady_time now) { calls_.add(notes, now); }
     const call_book& calls() const noexcept { return calls_; }
 
+    // For all answers that are being built or sent, also those of others than the methods (`limits.rpc_memory`). Any thread.
+    core::memory_budget& memory() noexcept { return memory_; }
+
     // What a registration is answered, as write_methods::enroll().
     net::task<model::registration_answer> enroll(std::string body, model::registrant by);
 

@@ -43,6 +43,7 @@ public:
 
     virtual net::task<card_answer> card(std::string agent_id) = 0;
 
+    // Null: no memory is left for the page.
     virtual net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) = 0;
 
     // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Runs on card_executor(), which

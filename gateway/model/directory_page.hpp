@@ -4,6 +4,7 @@
 #pragma once
 
 #include "core/agent.hpp"
+#include "core/memory_budget.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/directory_kind.hpp"
 #include "gateway/model/directory_request.hpp"
@@ -44,6 +45,7 @@ struct directory_page {
     std::string fields;      // header lines: Content-Type, Content-Length, Link
     std::string validators;  // ETag and Cache-Control; 304 has these too
     std::string etag;
+    core::memory_share memory{};  // what the page takes, for as long as somebody has it
 };
 
 // A page as it is written, agent by agent. Descriptions, names and tags are cut to what a list has room for.
@@ -53,6 +55,9 @@ public:
     page_writer(const directory_request& asked, std::string base);
 
     void add(const listed_agent& agent);
+
+    // Bytes that it has by now, with the room that they have to grow into.
+    std::size_t capacity() const noexcept { return out_.capacity() + contexts_.capacity(); }
 
     // `next` is the cursor of what follows; empty: nothing does. The last call.
     directory_page finish(std::string_view next);

@@ -3,6 +3,7 @@
 
 #include "core/json/json.hpp"
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -62,6 +63,8 @@ public:
     }
 
     std::string take() { return std::move(out_); }
+
+    std::size_t capacity() const noexcept { return out_.capacity(); }
 
 private:
     void comma()

@@ -3,6 +3,9 @@
 #include "net/loop/ask.hpp"
 
 #include <chrono>
+#include <cstdint>
+#include <exception>
+#include <utility>
 
 namespace gateway::traffic {
 namespace {
@@ -12,6 +15,31 @@ constexpr std::chrono::seconds page_kept{1};
 
 // Of a page that another caller would see differently.
 constexpr std::string_view private_page = "Cache-Control: private, no-store\r\n";
+
+std::string number_of(const void* address)
+{
+    return std::to_string(reinterpret_cast<std::uintptr_t>(address));  // NOLINT(*-reinterpret-cast)
+}
+
+// Equal for those who see the same page.
+std::string key_of(const request_context& request, const model::directory_request& asked)
+{
+    auto key = std::to_string(static_cast<unsigned>(asked.kind)) + ' ' + std::to_string(asked.limit);
+    if (request.access) {
+        key += ' ' + number_of(request.access.get()) + ' ' + number_of(request.principal());
+    }
+    return asked.cursor ? key + '\n' + *asked.cursor : key;
+}
+
+core::result<std::shared_ptr<const model::directory_page>> page_or_error(
+    std::shared_ptr<const model::directory_page> page
+)
+{
+    if (page == nullptr) {
+        return core::gateway_error(core::errc::overloaded, "limits.rpc_memory");
+    }
+    return page;
+}
 
 }  // namespace
 
@@ -30,23 +58,80 @@ net::routine<> directory_endpoint::answer(request_context& request)
             return plan->may_discover(agent, owner.get());
         };
     }
-    const bool plain = asked->plain();
-    auto& loop = request.caller.owner();
-    auto& kept = pages_[static_cast<std::size_t>(request.to.directory)];
-    const auto version = known_.version();
-    auto page = plain && kept.version == version && loop.now() < kept.until ? kept.page : nullptr;
-    if (!page) {
-        auto question = control_.directory(std::move(*asked));
-        page = co_await net::ask(control_.executor(), loop.get_executor(), std::move(question));
-        // A change may have arrived here before a page that does not show it.
-        if (plain && known_.version() == version) {
-            kept = {page, loop.now() + page_kept, version};
-        }
+    auto found = co_await obtain(request, std::move(*asked));
+    if (!found) {
+        co_await respond_error(request, std::move(found).error());
+        co_return;
     }
+    const auto page = std::move(*found);
     const auto* etag = net::http1::find(request.caller.head().fields, net::http1::field_name::if_none_match);
     auto& head = begin_document(request, etag != nullptr && model::none_match_hits(*etag, page->etag));
     head += request.access ? private_page : page->validators;
     co_await send_document(request, page->fields, page->body);
+}
+
+net::routine<core::result<directory_endpoint::page_pointer>>
+directory_endpoint::obtain(request_context& request, model::directory_request asked)
+{
+    auto& here = request.caller.owner();
+    auto key = key_of(request, asked);
+    const auto version = known_.version();
+    const auto known = pages_.find(key);
+    if (known != pages_.end() && known->second.version == version) {
+        if (auto page = here.now() < known->second.until ? known->second.page.lock() : nullptr) {
+            co_return page;
+        }
+        if (const auto question = known->second.question) {
+            auto waits = page_question::wait(question, request.caller, net::never);
+            auto page = co_await std::move(waits);
+            if (!page) {
+                co_return net::gave_up(request.caller);
+            }
+            co_return page_or_error(std::move(*page));
+        }
+    }
+    if (pages_.size() >= most_known) {
+        std::erase_if(pages_, [](const auto& each) { return each.second.question == nullptr; });
+    }
+    auto& begun = pages_[key];
+    begun = known_page{};
+    begun.version = version;
+    begun.plan = request.access;
+    begun.owner = request.owner ? *request.owner : nullptr;
+    auto makes = make(here, std::move(asked), std::move(key));
+    auto page = co_await std::move(makes);
+    co_return page_or_error(std::move(page));
+}
+
+net::routine<directory_endpoint::page_pointer>
+directory_endpoint::make(net::loop& here, model::directory_request asked, std::string key)
+{
+    const auto question = std::make_shared<page_question>();
+    pages_.at(key).question = question;
+    const bool plain = asked.plain();
+    page_pointer page;
+    std::exception_ptr failure;
+    try {
+        auto made = control_.directory(std::move(asked));
+        page = co_await net::ask(control_.executor(), here.get_executor(), std::move(made));
+    } catch (...) {
+        failure = std::current_exception();
+    }
+    if (const auto own = pages_.find(key); own != pages_.end() && own->second.question == question) {
+        own->second.question = nullptr;
+        // A change may have arrived here before a page that does not show it.
+        if (page && own->second.version == known_.version()) {
+            own->second.page = page;
+            own->second.kept = plain ? page : nullptr;
+            own->second.until = here.now() + page_kept;
+        }
+    }
+    if (failure) {
+        question->fail(failure);
+        std::rethrow_exception(failure);
+    }
+    question->answer(page);
+    co_return page;
 }
 
 }  // namespace gateway::traffic

@@ -1,11 +1,15 @@
-// GET of the documents in which callers find agents. Keeps plain pages for a second.
+// GET of the documents in which callers find agents. Readers who ask the same share one page: those who ask while it is made, and for
+// a second those who ask while somebody has it. Plain pages are kept for that second.
 #pragma once
 
+#include "gateway/access/shared_question.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/traffic/endpoint.hpp"
 
-#include <array>
+#include <cstddef>
 #include <memory>
+#include <string>
+#include <unordered_map>
 
 namespace gateway::traffic {
 
@@ -16,14 +20,30 @@ public:
     net::routine<> answer(request_context& request);
 
 private:
-    // The plain page of a kind, as long as nothing has changed.
-    struct kept_page {
-        std::shared_ptr<const model::directory_page> page;
+    using page_pointer = std::shared_ptr<const model::directory_page>;
+    using page_question = access::shared_question<page_pointer>;
+
+    static constexpr std::size_t most_known = 256;  // pages, beside those that are being made
+
+    // A page as one kind of caller sees it.
+    struct known_page {
+        std::uint64_t version = 0;                // of the local snapshot, when it was asked for
+        std::shared_ptr<page_question> question;  // null: nobody makes it
+        std::weak_ptr<const model::directory_page> page;
+        page_pointer kept;  // the same of a plain one
         core::steady_time until{};
-        std::uint64_t version = 0;  // of the local snapshot
+        // Whose addresses are in the key.
+        std::shared_ptr<const access::access_plan> plan;
+        access::caller owner;
     };
 
-    std::array<kept_page, model::directory_kinds> pages_;
+    // Fails with overloaded, without memory for the page, and with draining.
+    net::routine<core::result<page_pointer>> obtain(request_context& request, model::directory_request asked);
+
+    // As the control loop makes it, for all who wait by then.
+    net::routine<page_pointer> make(net::loop& here, model::directory_request asked, std::string key);
+
+    std::unordered_map<std::string, known_page> pages_;  // by query and caller
 };
 
 }  // namespace gateway::traffic

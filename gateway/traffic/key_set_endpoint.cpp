@@ -20,7 +20,10 @@ net::routine<> key_set_endpoint::answer(request_context& request)
     answer.status = unchanged ? 304 : 200;
     answer.fields = std::string{freshness} + keys->validators;
     answer.content_type = "application/jwk-set+json";
-    answer.body = unchanged ? std::string{} : keys->body;
+    if (!unchanged) {
+        answer.rest = keys->body;
+        answer.kept = keys;
+    }
     return respond(request, std::move(answer));
 }
 

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <memory>
 #include <set>
 #include <stop_token>
 #include <string>
@@ -259,6 +260,58 @@ TEST_CASE("catalogs of more than a thousand agents are catalogs of pages that ha
         }
     }
     CHECK(entered == std::multiset<std::string>(all.begin(), all.end()));
+}
+
+TEST_CASE("Readers of one page share it, and pages of others that do not read are bounded by limits.rpc_memory")
+{
+    auto settings = quick_settings();
+    constexpr int many = 1'000;
+    for (int i = 0; i < many; ++i) {
+        settings.agents.push_back(a2a_agent("agent-" + std::to_string(i), nobody));
+        settings.agents.back().card = R"({"name":"n","description":")" + std::string(500, 'd') + R"("})";
+    }
+    constexpr std::size_t mib = 1024 * 1024;
+    settings.limits.rpc_memory = 6 * mib;  // of which callers have three quarters
+    settings.limits.connections = 1'000;
+    const running_gateway gateway{std::move(settings)};
+    // The cards are made one after the other.
+    const auto all_are_made = [&] {
+        return request(gateway.port(), "GET", "/agents?limit=1000").body.find(R"("state":"unknown")") ==
+               std::string::npos;
+    };
+    REQUIRE(flow::becomes_true(all_are_made));
+    const auto size = request(gateway.port(), "GET", "/agents?limit=1000").body.size();
+    REQUIRE(size > 600'000);
+    REQUIRE(size < 2 * mib);
+    const auto text_for = [](int limit) {
+        return test_support::request_text("GET", "/agents?limit=" + std::to_string(limit), {}, "");
+    };
+    std::vector<std::unique_ptr<test_support::http_client>> slow;
+    const auto begin = [&](int limit) {
+        slow.push_back(std::make_unique<test_support::http_client>(gateway.port()));
+        slow.back()->send(text_for(limit));
+        return slow.back()->read_head().status;
+    };
+    for (int i = 0; i < 50; ++i) {
+        CHECK(begin(many) == 200);  // fifty times as much as there is
+    }
+    unsigned refused = 0;
+    for (int limit = many - 1; limit > many - 30 && refused == 0; --limit) {
+        refused = begin(limit) == 200 ? 0 : static_cast<unsigned>(many - limit);
+    }
+    CHECK(refused > 1);
+    CHECK(refused < 8);
+    const auto full = request(gateway.port(), "GET", "/agents?limit=900");
+    check_refusal(full, 503, "overloaded", "");
+    CHECK_FALSE(full.header("Retry-After").empty());
+    CHECK(begin(many) == 200);  // the page that others have is there
+    CHECK(
+        flow::post_json(gateway.admin_port(), "/rpc", flow::managing("agents/get", R"({"id":"agent-1"})")).status == 200
+    );
+    for (auto& each : slow) {
+        each->reset();
+    }
+    CHECK(flow::becomes_true([&] { return request(gateway.port(), "GET", "/agents?limit=900").status == 200; }));
 }
 
 TEST_CASE("GET of an agent's own address says what it is and where its card is")
