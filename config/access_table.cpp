@@ -122,7 +122,8 @@ constexpr auto access_keys = std::to_array<access_key>({
      "cache",
      form::verifier_cache,
      "`5s`",
-     "For how long Cardea does not ask again about a token that was accepted."},
+     "For how long Cardea does not ask again about a token that was accepted. It counts for as long again "
+     "[while it is asked again](security.md#verifiers)."},
 
     {aws_sigv4,
      "type",

@@ -82,9 +82,21 @@ gate::ask(net::server_connection& connection, std::string_view address, core::st
     const auto same = questions_.find(hash);
     const bool shares = same != questions_.end();
     const auto about = shares ? same->second : begin(*found, hash, address, connection.owner());
+    const auto now = connection.owner().now();
+    const auto* const known = accepted_.find_kept(hash, now);
+    const auto kept = known == nullptr ? caller{} : *known;
+    if (kept) {
+        due = std::min(due, about->begun + longest_wait);
+        if (due <= now && !about->answered()) {
+            co_return kept;
+        }
+    }
     const auto owner = co_await question::wait(about, connection, due);
+    about->is_left = about->is_left || (!owner && !shares);
+    if (kept && (!owner || (!*owner && owner->error().code == core::errc::access_unavailable))) {
+        co_return kept;
+    }
     if (!owner) {
-        about->is_left = about->is_left || !shares;
         co_return net::gave_up(connection);
     }
     if (shares && !*owner && owner->error().code == core::errc::unauthenticated) {
@@ -96,7 +108,7 @@ gate::ask(net::server_connection& connection, std::string_view address, core::st
 std::shared_ptr<gate::question>
 gate::begin(const credential& found, const core::hash_value& hash, std::string_view address, net::loop& here)
 {
-    auto about = std::make_shared<question>();
+    auto about = std::make_shared<question>(here.now());
     auto presented = presented_as(found);
     presented.sender = number_of(address);
     asking what{about, hash, std::move(presented), std::string{address}, here};
@@ -199,7 +211,15 @@ caller gate::keep(const core::hash_value& hash, model::accepted_credential accep
         core::wall_time::duration::zero(),
         model::longest_acceptance
     );
-    accepted_.insert(hash, accepted.owner, now + std::chrono::duration_cast<core::steady_time::duration>(left));
+    const auto ends = std::clamp<core::wall_time::duration>(
+        accepted.ends - std::chrono::system_clock::now(),
+        core::wall_time::duration::zero(),
+        2 * left
+    );
+    const auto since_now = [now](core::wall_time::duration time) {
+        return now + std::chrono::duration_cast<core::steady_time::duration>(time);
+    };
+    accepted_.insert(hash, accepted.owner, since_now(left), since_now(ends));
     return std::move(accepted.owner);
 }
 

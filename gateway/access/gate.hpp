@@ -55,12 +55,22 @@ public:
     std::optional<core::result<caller>> identify(net::server_connection& connection, std::string_view address);
 
     // The same with every question that has to be asked; requests with one credential share one, which goes on when a request
-    // waits no more for it. Fails also as net::gave_up(), at `due`. Connection and address outlive the routine.
+    // waits no more for it. A credential that was accepted keeps its owner meanwhile, until its own end and for as long again as it was
+    // accepted: a request waits no longer than `longest_wait` for the answer to the question about it, and needs none that fails, but a
+    // refusal counts. Fails also as net::gave_up(), at `due`. Connection and address outlive the routine.
     net::routine<core::result<caller>>
     ask(net::server_connection& connection, std::string_view address, core::steady_time due);
 
+    static constexpr core::duration longest_wait{200};  // of those, since the question began
+
 private:
     struct question : shared_question<core::result<caller>> {
+        explicit question(core::steady_time now) noexcept
+            : begun{now}
+        {
+        }
+
+        core::steady_time begun;
         bool is_left = false;  // the request that began it waits no more
     };
 

@@ -24,6 +24,13 @@ public:
         return at < slots_.size() && now < slots_[at].until ? &slots_[at].value : nullptr;
     }
 
+    // Also of one that is not known any more, as long as it is kept. Null: it is not.
+    const Value* find_kept(const core::hash_value& hash, core::steady_time now) const noexcept
+    {
+        const auto at = place_of(hash);
+        return at < slots_.size() && now < slots_[at].kept ? &slots_[at].value : nullptr;
+    }
+
     // Whether it was known lately, also if it is not any more. What was never inserted is not.
     bool remembers(const core::hash_value& hash) const noexcept
     {
@@ -38,8 +45,8 @@ public:
         }
     }
 
-    // Instead of the one of its row that ends first, if the row is full.
-    void insert(const core::hash_value& hash, Value value, core::steady_time until)
+    // Known until then, and kept. Instead of the one of its row that ends first, if the row is full.
+    void insert(const core::hash_value& hash, Value value, core::steady_time until, core::steady_time kept = {})
     {
         slots_.resize(capacity);
         auto at = place_of(hash);
@@ -49,7 +56,7 @@ public:
                 std::min_element(first, first + row, [](const slot& a, const slot& b) { return a.until < b.until; });
             at = static_cast<std::size_t>(least - slots_.begin());
         }
-        slots_[at] = {hash, until, std::move(value)};
+        slots_[at] = {hash, until, kept, std::move(value)};
     }
 
     void clear() noexcept { slots_.clear(); }
@@ -60,6 +67,7 @@ private:
     struct slot {
         core::hash_value hash{};
         core::steady_time until{};  // long ago: empty
+        core::steady_time kept{};
         Value value{};
     };
 

@@ -45,7 +45,8 @@ net::task<core::result<model::accepted_credential>> sts_verifier::ask(asked::pro
     }
     co_return model::accepted_credential{
         .owner = std::make_shared<const core::principal>(std::move(*owner)),
-        .until = std::min<core::wall_time>(question->expires, wall_() + model::longest_acceptance)
+        .until = std::min<core::wall_time>(question->expires, wall_() + model::longest_acceptance),
+        .ends = question->expires
     };
 }
 

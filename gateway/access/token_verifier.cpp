@@ -117,9 +117,11 @@ net::task<core::result<model::accepted_credential>> token_verifier::verify(std::
     if (!has(by)) {
         co_return core::gateway_error(errc::access_unavailable, "token: its provider has changed meanwhile");
     }
+    const auto ends = token->expires_at() + by->policy.leeway;
     co_return model::accepted_credential{
         .owner = std::make_shared<const core::principal>(std::move(*owner)),
-        .until = std::min(token->expires_at() + by->policy.leeway, now + model::longest_acceptance)
+        .until = std::min(ends, now + model::longest_acceptance),
+        .ends = ends
     };
 }
 

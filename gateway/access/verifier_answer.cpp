@@ -117,18 +117,18 @@ core::result<model::accepted_credential> read_verifier_answer(
     if (const auto* member = misshapen(*object)) {
         return unreadable(member);
     }
-    auto until = now + cache;
+    auto ends = core::wall_time::max();
     if (const auto* expires = core::member(*object, "expires")) {
         const auto seconds = std::min(expires->get<double>(), latest_time);
-        const core::wall_time end{std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1000)}};
-        if (end <= now) {
+        ends = core::wall_time{std::chrono::milliseconds{static_cast<std::int64_t>(seconds * 1000)}};
+        if (ends <= now) {
             return refused("the token has expired");
         }
-        until = std::min(until, end);
     }
     return model::accepted_credential{
         .owner = std::make_shared<const core::principal>(principal_in(*object, *id, provider)),
-        .until = until
+        .until = std::min<core::wall_time>(now + cache, ends),
+        .ends = ends
     };
 }
 

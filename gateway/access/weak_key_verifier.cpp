@@ -113,9 +113,11 @@ weak_key_verifier::ask(key_list keys, model::presented_credential presented)
     if (key.expires && wall_() >= *key.expires) {
         co_return refused("the API key has expired");
     }
+    const auto ends = key.expires.value_or(core::wall_time::max());
     co_return model::accepted_credential{
         .owner = std::make_shared<const core::principal>(key.owner),
-        .until = key.expires.value_or(core::wall_time::max()),
+        .until = ends,
+        .ends = ends,
         .is_key = true
     };
 }

@@ -14,7 +14,9 @@ inline constexpr std::chrono::seconds longest_acceptance{60};  // then a credent
 struct accepted_credential {
     std::shared_ptr<const core::principal> owner;    // not null
     core::wall_time until = core::wall_time::max();  // from then on it has to be looked at again
-    bool is_key = false;                             // of the configuration, whose first use is noted
+    // Its own end. Until then it may count for as long again as it was accepted while it is looked at again; the default: not at all.
+    core::wall_time ends{};
+    bool is_key = false;  // of the configuration, whose first use is noted
 };
 
 }  // namespace gateway::model

@@ -1,3 +1,4 @@
+// Tokens that a service of the operator's is asked about. over 400 lines: the cases share one verifier.
 #include "gateway/access/failure_limit.hpp"
 #include "tests/flow/deadline_fixture.hpp"
 #include "tests/support/scratch.hpp"
@@ -10,6 +11,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -380,6 +382,48 @@ TEST_CASE(
     const auto line = audit.find(R"("reason":"refused")");
     REQUIRE(line != std::string::npos);
     CHECK(audit.find(R"("address":"127.0.0.1")", line) != std::string::npos);
+}
+
+TEST_CASE("a token that was accepted lately is good while the verifier hangs, and one that is new is not")
+{
+    slow_verifier with;
+    auto settings = with.settings();
+    auto& check = std::get<core::http_verifier_provider>(settings.access.providers[1].type);
+    check.cache = 2s;
+    check.timeout = 1s;
+    running_gateway gateway{settings};
+    with.gate.release();
+    CHECK(call(gateway.port(), "a", bearer("token-of-alice")).status == 200);
+    const auto until = std::chrono::steady_clock::now() + 2s;
+    const auto is_asked_again = [&] { return with.server.request_count() > 1; };
+    while (!is_asked_again() && std::chrono::steady_clock::now() < until + 1s) {
+        CHECK(call(gateway.port(), "a", bearer("token-of-alice")).status == 200);
+        std::this_thread::sleep_for(10ms);
+    }
+    CHECK(is_asked_again());
+    const auto begun = std::chrono::steady_clock::now();
+    CHECK(call(gateway.port(), "a", bearer("token-of-alice")).status == 200);
+    CHECK(std::chrono::steady_clock::now() - begun < 900ms);
+    CHECK(call(gateway.port(), "a", bearer("token-of-bob")).status == 503);
+}
+
+TEST_CASE("a token that is withdrawn is refused as soon as the verifier says so")
+{
+    slow_verifier with;
+    auto settings = with.settings();
+    std::get<core::http_verifier_provider>(settings.access.providers[1].type).cache = 1s;
+    running_gateway gateway{settings};
+    with.gate.release();
+    CHECK(call(gateway.port(), "a", bearer("token-of-alice")).status == 200);
+    with.server.otherwise([](const auto&) { return test_support::answer_json(R"({"active":false})"); });
+    const auto until = std::chrono::steady_clock::now() + 3s;
+    unsigned last = 200;
+    while (last == 200 && std::chrono::steady_clock::now() < until) {
+        last = call(gateway.port(), "a", bearer("token-of-alice")).status;
+        std::this_thread::sleep_for(10ms);
+    }
+    CHECK(last == 401);
+    CHECK(with.server.request_count() == 2);
 }
 
 TEST_CASE("a gateway with questions that nobody waits for ends in order")

@@ -17,6 +17,7 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,12 @@ public:
         if (fault) {
             std::rethrow_exception(fault);
         }
+        if (unavailable) {
+            co_return core::gateway_error(errc::access_unavailable, "full");
+        }
+        if (accepted) {
+            co_return *accepted;
+        }
         co_return core::caller_error(errc::unauthenticated, "no");
     }
 
@@ -57,7 +64,9 @@ public:
     }
 
     int questions = 0;
-    std::exception_ptr fault;  // null: the credential is refused
+    std::exception_ptr fault;                            // null: the credential is refused
+    std::optional<model::accepted_credential> accepted;  // unless it is accepted so
+    bool unavailable = false;                            // or cannot be checked
 
 private:
     net::loop& on_;
@@ -124,9 +133,36 @@ struct rig {
         return holds();
     }
 
+    // Sends a request with a token that is accepted for so long, and ends so much later than now.
+    void accept_for(std::chrono::milliseconds time, std::chrono::milliseconds end)
+    {
+        const auto now = std::chrono::system_clock::now();
+        const auto ends = end > 0ms ? now + end : core::wall_time{};
+        accepted_at = std::chrono::steady_clock::now();
+        checks.accepted = {.owner = std::make_shared<core::principal>(), .until = now + time, .ends = ends};
+        ask("token");
+        REQUIRE(run_until([this] { return checks.questions == 1; }));
+        checks.let_go();
+        REQUIRE(run_until([this] { return handler.outcomes.size() == 1; }));
+        CHECK_FALSE(handler.outcomes.back().has_value());
+    }
+
+    // Until its time is over.
+    void ask_until_asked_again()
+    {
+        const auto by = std::chrono::steady_clock::now() + 10s;
+        while (checks.questions < 2 && std::chrono::steady_clock::now() < by) {
+            ask("token");
+            REQUIRE(run_until([this] { return checks.questions == 2 || handler.outcomes.size() == sent; }));
+            std::this_thread::sleep_for(5ms);
+        }
+        REQUIRE(checks.questions == 2);
+    }
+
     // Sends a request with the token on a connection of its own.
     void ask(std::string_view token)
     {
+        ++sent;
         std::array<int, 2> ends{};
         REQUIRE(::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends.data()) == 0);
         callers.emplace_back(ends[0]);
@@ -149,6 +185,8 @@ struct rig {
     std::list<core::descriptor> callers;
     std::list<net::server_connection> connections;
     std::size_t ended = 0;
+    std::size_t sent = 0;
+    std::chrono::steady_clock::time_point accepted_at;
 };
 
 TEST_SUITE("access gate")
@@ -184,6 +222,88 @@ TEST_SUITE("access gate")
         x.checks.let_go();
         REQUIRE(x.run_until([&] { return x.handler.outcomes.size() == 4; }));
         CHECK(x.handler.outcomes.back() == errc::unauthenticated);
+    }
+
+    TEST_CASE("An accepted credential keeps its owner while it is asked about again, until it is refused")
+    {
+        rig x;
+        x.accept_for(1s, 1h);
+        // The question hangs: nobody waits for its end.
+        x.ask_until_asked_again();
+        REQUIRE(x.run_until([&] { return x.handler.outcomes.size() == x.sent; }));
+        CHECK_FALSE(x.handler.outcomes.back().has_value());
+        // Nor for its beginning, once it has taken its time.
+        const auto begun = std::chrono::steady_clock::now();
+        x.ask("token");
+        REQUIRE(x.run_until([&] { return x.handler.outcomes.size() == x.sent; }));
+        CHECK_FALSE(x.handler.outcomes.back().has_value());
+        CHECK(std::chrono::steady_clock::now() - begun < 150ms);
+        CHECK(x.checks.questions == 2);
+        // A refusal counts as soon as it is there.
+        x.checks.accepted.reset();
+        x.checks.let_go();
+        const auto by = begun + 10s;
+        while (x.checks.questions == 2 && std::chrono::steady_clock::now() < by) {
+            x.ask("token");
+            REQUIRE(x.run_until([&] { return x.checks.questions == 3 || x.handler.outcomes.size() == x.sent; }));
+            std::this_thread::sleep_for(5ms);
+        }
+        CHECK(x.checks.questions == 3);
+        x.checks.let_go();
+        REQUIRE(x.run_until([&] { return x.handler.outcomes.size() == x.sent; }));
+        CHECK(x.handler.outcomes.back() == errc::unauthenticated);
+    }
+
+    TEST_CASE("A refusal that comes in time counts for the request that waits for it")
+    {
+        rig x;
+        x.accept_for(500ms, 1h);
+        x.ask_until_asked_again();
+        x.checks.accepted.reset();
+        x.checks.let_go();
+        REQUIRE(x.run_until([&] { return x.handler.outcomes.size() == x.sent; }));
+        CHECK(x.handler.outcomes.back() == errc::unauthenticated);
+    }
+
+    TEST_CASE("A credential that cannot be checked again keeps its owner for as long again as it was accepted")
+    {
+        rig x;
+        x.accept_for(500ms, 1h);
+        x.checks.unavailable = true;
+        x.ask_until_asked_again();
+        x.checks.let_go();
+        REQUIRE(x.run_until([&] { return x.handler.outcomes.size() == x.sent; }));
+        CHECK_FALSE(x.handler.outcomes.back().has_value());
+        const auto ended = [&] {
+            x.ask("token");
+            x.run_until([&] {
+                x.checks.let_go();
+                return x.handler.outcomes.size() == x.sent;
+            });
+            return x.handler.outcomes.back() == errc::access_unavailable;
+        };
+        const auto by = std::chrono::steady_clock::now() + 5s;
+        bool over = false;
+        while (!over && std::chrono::steady_clock::now() < by) {
+            over = ended();
+            std::this_thread::sleep_for(5ms);
+        }
+        CHECK(over);
+        CHECK(std::chrono::steady_clock::now() - x.accepted_at >= 1s);
+    }
+
+    TEST_CASE("No credential is kept beyond its own end, nor one whose end is not known")
+    {
+        for (const auto ends : {500ms, 0ms}) {
+            CAPTURE(ends.count());
+            rig x;
+            x.accept_for(500ms, ends);
+            x.checks.unavailable = true;
+            x.ask_until_asked_again();
+            x.checks.let_go();
+            REQUIRE(x.run_until([&] { return x.handler.outcomes.size() == x.sent; }));
+            CHECK(x.handler.outcomes.back() == errc::access_unavailable);
+        }
     }
 }
 

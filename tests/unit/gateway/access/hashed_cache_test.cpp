@@ -77,6 +77,24 @@ TEST_SUITE("accepted credentials")
         CHECK(cache.find(hash("", "a"), start) == nullptr);
     }
 
+    TEST_CASE("A credential is kept beyond its end only as long as was said, and not once it is forgotten")
+    {
+        keyed_hash hash;
+        accepted_cache cache;
+        const auto alice = hash("", "a");
+        const auto bob = hash("", "b");
+        cache.insert(alice, someone("alice"), start + 1s, start + 3s);
+        cache.insert(bob, someone("bob"), start + 1s);
+        CHECK(cache.find(alice, start + 1s) == nullptr);
+        REQUIRE(cache.find_kept(alice, start + 1s) != nullptr);
+        CHECK((*cache.find_kept(alice, start + 3s - 1ns))->id == "alice");
+        CHECK(cache.find_kept(alice, start + 3s) == nullptr);
+        CHECK(cache.find_kept(bob, start + 1s) == nullptr);
+        CHECK(cache.find_kept(hash("", "c"), start) == nullptr);
+        cache.forget(alice);
+        CHECK(cache.find_kept(alice, start) == nullptr);
+    }
+
     TEST_CASE("However many are accepted, each that is known is its own owner's, and no more than fit are")
     {
         keyed_hash hash;

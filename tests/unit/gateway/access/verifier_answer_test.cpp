@@ -71,6 +71,9 @@ TEST_SUITE("access verifier_answer")
         CHECK(read(active(R"(,"expires":1800000003)")).value().until == now + 3s);
         CHECK(read(active(R"(,"expires":1800000900)")).value().until == now + 5s);
         CHECK(read(active(R"(,"expires":1e300)")).value().until == now + 5s);
+        CHECK(read(active(R"(,"expires":1800000003)")).value().ends == now + 3s);
+        CHECK(read(active(R"(,"expires":1800000900)")).value().ends == now + 900s);
+        CHECK(read(active("")).value().ends == core::wall_time::max());
         CHECK(refusal(active(R"(,"expires":1800000000)")) == "unauthenticated");
         CHECK(refusal(active(R"(,"expires":1800000000.001)")) == "accepted");
     }
