@@ -3,17 +3,53 @@
 #include "net/loop/frame_pool.hpp"
 #include "net/loop/transport.hpp"
 
+#include <sys/resource.h>
+#include <unistd.h>
+
 #include <array>
+#include <cstdio>
+#include <cstdlib>
 #include <ctime>
+#include <new>
 #include <utility>
 
 namespace net {
 namespace {
 
+// Without memory, which the reserve has not helped to find. Allocates nothing.
+[[noreturn]] void end_without_memory() noexcept
+{
+    ::rlimit space{};
+    const bool bounded = ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
+    std::array<char, 256> line{};
+    const int size =
+        bounded ? std::snprintf(
+                      line.data(),
+                      line.size(),
+                      "cardea: out of memory: the process reached its limit of %llu bytes of addresses "
+                      "(RLIMIT_AS, LimitAS of systemd); raise it or lower limits.connections\n",
+                      static_cast<unsigned long long>(space.rlim_cur)
+                  )
+                : std::snprintf(
+                      line.data(),
+                      line.size(),
+                      "cardea: out of memory: the system gives no more (memory.max of the cgroup, MemoryMax of "
+                      "systemd, vm.overcommit_memory); raise it or lower limits.connections\n"
+                  );
+    const auto written = size > 0 ? ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(size)) : 0;
+    static_cast<void>(written);  // nobody is left to be told
+    std::_Exit(EXIT_FAILURE);
+}
+
 // What leaves a loop is a bug, and ends the process: a service manager starts it again. Otherwise threads wait for the one that is gone.
+// Only a want of memory is none: a connection that has just been accepted has nobody who could answer it.
 void run_all(asio::io_context& operations) noexcept
 {
-    operations.run();
+    try {
+        operations.run();
+    } catch (const std::bad_alloc&) {
+        end_without_memory();
+    }
 }
 
 }  // namespace

@@ -81,7 +81,7 @@ name_book::follow(const std::string& host, const std::shared_ptr<name_follower>&
     if (!name.record.addresses()) {
         look_up(host, name, now);
     }
-    return {name.record.addresses(), name.families};
+    return {name.record.addresses(), name.families, name.record.late_at()};
 }
 
 void name_book::unfollow(const std::string& host, const name_follower& follower)

@@ -58,6 +58,7 @@ public:
     struct known_name {
         shared_addresses addresses;  // null: a lookup is under way, and the follower will hear how it ends
         std::shared_ptr<family_memory> families;
+        core::steady_time late_at{};  // without addresses: as that of the name_record
     };
 
     // From here to unfollow() or leave() the follower hears of each change of the name's addresses.

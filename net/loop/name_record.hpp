@@ -31,6 +31,12 @@ public:
     void begin(core::steady_time now) noexcept;
     bool looking() const noexcept { return begun_.has_value(); }
 
+    // When the lookup under way is over its time, which may be past; nobody waits for it any longer.
+    core::steady_time late_at() const noexcept
+    {
+        return begun_ ? *begun_ + settings_.timeout : core::steady_time::max();
+    }
+
     // At least one address. True: they differ from those before, also in their order.
     bool found(address_list addresses, core::steady_time now);
 

@@ -65,7 +65,8 @@ resolver::name_ptr resolver::find(const std::string& host, core::steady_time now
     }
     known->used = now;
     if (known->addresses == nullptr) {
-        auto [addresses, families] = book_->follow(host, mailbox_, now);
+        auto [addresses, families, late_at] = book_->follow(host, mailbox_, now);
+        known->late_at = late_at;
         known->addresses = std::move(addresses);
         known->families = std::move(families);
     }
@@ -76,7 +77,7 @@ resolver::ticket resolver::ask(const name_ptr& of, receiver answered, core::stea
 {
     auto mine = std::make_shared<question>();
     mine->answered = std::move(answered);
-    mine->due = now + std::min(book_->settings().timeout, patience);
+    mine->due = std::min(now + std::min(book_->settings().timeout, patience), std::max(now, of->late_at));
     of->asked.push_back(mine);
     set_due(std::min(due(), mine->due));
     return mine;

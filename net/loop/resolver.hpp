@@ -31,6 +31,7 @@ public:
         shared_addresses addresses;  // null: none are known
         unsigned changes = 0;        // of the addresses
         core::steady_time used;      // by a call
+        core::steady_time late_at;   // of one without addresses: when the lookup under way is over its time
         std::shared_ptr<family_memory> families;
         std::vector<std::weak_ptr<question>> asked;
     };
@@ -46,7 +47,7 @@ public:
     name_ptr find(const std::string& host, core::steady_time now);
 
     // For a name without addresses: `answered` is called on the loop, never inside this call, at the latest after
-    // name_settings::timeout or `patience`, whichever is shorter, then with asio::error::timed_out.
+    // `patience`, or once the lookup under way has taken name_settings::timeout, whoever asked first; then with asio::error::timed_out.
     [[nodiscard]] ticket
     ask(const name_ptr& of, receiver answered, core::steady_time now, core::duration patience = core::duration::max());
 

@@ -260,6 +260,22 @@ TEST_CASE("A lookup that hangs holds no call to a known name, and one to another
     CHECK(agent.request_count() == 22);
 }
 
+TEST_CASE("The first call of an agent waits once for a lookup that hangs, though it needs the card and a connection")
+{
+    scripted_agent agent;
+    auto settings = with_names();
+    settings.timeouts.dns = 1500ms;
+    settings.agents.push_back(flow::a2a_agent("a", url_of("other.test", agent)));
+    settings.agents.back().trust = core::card_trust::same_origin;
+    rig x{std::move(settings)};
+    x.names->hold(true);
+    const auto begun = std::chrono::steady_clock::now();
+    flow::check_jsonrpc_error(call_agent(x, "a"), flow::unresolved, "1", "a");
+    const auto took = std::chrono::steady_clock::now() - begun;
+    CHECK(took >= 1400ms);
+    CHECK(took < 2800ms);
+}
+
 TEST_CASE("IPv6 that answers nothing costs the first connection a quarter of a second, and the next ones nothing")
 {
     scripted_agent agent{[](const auto&) { return test_support::answer_json("{}", {{"Connection", "close"}}); }};

@@ -180,18 +180,22 @@ TEST_CASE("A lookup that hangs ends by timeouts.dns or by the request's own time
     rig x{{.timeout = 300ms}};
     x.names->hold(true);
     check_fails(x.fetch(get("http://agent.test/")), errc::upstream_unresolved);
+    // Whoever asks for it after that does not wait once more.
     auto request = get("http://agent.test/");
     request.timeout = 100ms;
+    check_fails(x.fetch(request), errc::upstream_unresolved);
+    CHECK(x.names->lookups() == 1);
+    request.url = "http://second.test/";
     check_fails(x.fetch(request), errc::upstream_timeout);
+    request.url = "http://third.test/";
     request.timeout = 10s;
     request.connect_timeout = 100ms;
     check_fails(x.fetch(request), errc::upstream_timeout);
-    CHECK(x.names->lookups() == 1);
 
     net::exchange_client client{x.loop, "cardea/1.2.3"};
     exchange_recorder told;
     net::exchange_request asked;
-    asked.url = "http://agent.test/";
+    asked.url = "http://fourth.test/";
     asked.head_timeout = 100ms;
     const auto running = client.start(asked, told);
     x.run_until([&] { return !told.ends.empty(); });
@@ -200,11 +204,11 @@ TEST_CASE("A lookup that hangs ends by timeouts.dns or by the request's own time
     asked.head_timeout = 10s;
     auto left = client.start(std::move(asked), silent);
     left.reset();
-    x.start(get("http://agent.test/"));
+    x.start(get("http://fifth.test/"));
     x.loop.io().poll();
     x.fetcher.reset();
-    x.run_until([&] { return x.results.size() == 4; });
-    CHECK(x.results[3].error().code == errc::caller_gone);
+    x.run_until([&] { return x.results.size() == 5; });
+    CHECK(x.results[4].error().code == errc::caller_gone);
     x.names->hold(false);
     CHECK(silent.ends.empty());
 }
