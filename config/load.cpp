@@ -98,6 +98,8 @@ public:
         return found == given_.end() ? std::nullopt : std::optional{found->second.at};
     }
 
+    std::map<std::string, place> take_agent_urls() { return std::move(agent_urls_); }
+
 private:
     // As deep as the longest path of the schema.
     void read_section(const node& map, std::string_view section)
@@ -131,6 +133,11 @@ private:
             const auto& name = f.value->keys[i];
             if (!ids_.insert(read[i].id).second) {
                 problems_.add(name.at, join(f.path, name.text), "is an agent already; expected another id");
+            }
+            const auto& keys = f.value->items[i].keys;
+            const auto url = static_cast<std::size_t>(std::ranges::find(keys, "url", &node::name::text) - keys.begin());
+            if (url < keys.size()) {
+                agent_urls_.emplace(read[i].id, member(f.value->items[i], url, {}).at);
             }
             value_.agents.push_back(std::move(read[i]));
             agent_names_.push_back(name);
@@ -359,6 +366,7 @@ private:
     settings value_;
     std::map<std::string_view, given_setting> given_;
     std::vector<node::name> agent_names_;  // of value_.agents
+    std::map<std::string, place> agent_urls_;
     std::unordered_set<std::string> ids_;
 };
 
@@ -380,6 +388,7 @@ loaded load(
         result.value = reader.read(*root);
         result.listen_at = reader.place_of("listen");
         result.admin_at = reader.place_of("admin");
+        result.agent_urls_at = reader.take_agent_urls();
     }
     result.problems = problems.take();
     result.warnings = problems.take_warnings();

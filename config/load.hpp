@@ -6,18 +6,21 @@
 #include "config/problem.hpp"
 #include "config/settings.hpp"
 
+#include <map>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace config {
 
 struct loaded {
-    settings value;                  // usable only if there are no problems
-    std::vector<problem> problems;   // all of them, in the order of the file; at most problem_list::most
-    std::vector<problem> warnings;   // in the order of the file; at most problem_list::most
-    std::optional<place> listen_at;  // where the value of `listen` is, if the file has it
-    std::optional<place> admin_at;   // the same of `admin`
+    settings value;                              // usable only if there are no problems
+    std::vector<problem> problems;               // all of them, in the order of the file; at most problem_list::most
+    std::vector<problem> warnings;               // in the order of the file; at most problem_list::most
+    std::optional<place> listen_at;              // where the value of `listen` is, if the file has it
+    std::optional<place> admin_at;               // the same of `admin`
+    std::map<std::string, place> agent_urls_at;  // the same of the `url` of agents, by id
 };
 
 // Whether `listen` is an address for strangers is not looked at: the command line may replace it (config/exposure.hpp).

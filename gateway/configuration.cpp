@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -55,7 +56,7 @@ public:
         }
         read_store(asked.store);
         check_exposure(asked);
-        warn_of_loops();
+        warn_of_loops(asked.config_file);
         return std::move(out_);
     }
 
@@ -103,6 +104,7 @@ private:
         out_.settings = std::move(loaded.value);
         listen_at_ = loaded.listen_at;
         admin_at_ = loaded.admin_at;
+        agent_urls_at_ = std::move(loaded.agent_urls_at);
         out_.text = keep_text ? std::move(*text) : std::string{};
         for (const auto& agent : out_.settings.agents) {
             look_at(agent.ca_file);
@@ -220,12 +222,22 @@ private:
         }
     }
 
-    void warn_of_loops()
+    void warn_of_loops(const std::string& file)
     {
+        constexpr std::string_view predicate = "leads back to this gateway; calls fail with loop_detected";
         for (const auto& agent : out_.settings.agents) {
-            if (is_own_address(agent.url, out_.settings)) {
-                warn("warning: agents." + agent.id + ".url: leads back to this gateway; calls fail with loop_detected");
+            if (!is_own_address(agent.url, out_.settings)) {
+                continue;
             }
+            const auto key = "agents." + agent.id + ".url";
+            const auto at = agent_urls_at_.find(agent.id);
+            const bool of_file = at != agent_urls_at_.end();
+            warn(
+                of_file ? config::to_text(
+                              {file, at->second.line, at->second.column, key, std::string{predicate}, /*warning=*/true}
+                          )
+                        : "warning: " + key + ": " + std::string{predicate}
+            );
         }
     }
 
@@ -247,6 +259,7 @@ private:
     const inherited_addresses& inherited_;
     std::optional<config::place> listen_at_;
     std::optional<config::place> admin_at_;
+    std::map<std::string, config::place> agent_urls_at_;
     configuration out_;
 };
 

@@ -304,7 +304,9 @@ TEST_CASE("An agent whose address is a listener of this gateway is warned about"
         CHECK(read.problems.empty());
         return texts_of(read.warnings);
     };
-    const texts expected{"warning: agents.a.url: leads back to this gateway; calls fail with loop_detected"};
+    const texts expected{
+        here.file("c.yml") + ":5:19: warning: agents.a.url: leads back to this gateway; calls fail with loop_detected"
+    };
     for (const std::string url :
          {"http://127.0.0.1:4000/agents/b",
           "http://localhost:4000/",
