@@ -49,6 +49,9 @@ public:
     // Of `mcp_stderr` from now on; it is info at first.
     void set_level(core::log_level level) noexcept { level_ = level; }
 
+    // From now on lines are only logged.
+    void keep_no_more() noexcept { kept_.reset(); }
+
     void add(std::string_view bytes, core::steady_time now);
 
     // The program has ended: what it left unfinished is a line too.

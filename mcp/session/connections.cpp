@@ -114,6 +114,7 @@ void connections::end_in_order(std::unique_ptr<connection> ended, bool end_sessi
     auto& last = leaving_.emplace_back(
         leaving{std::move(ended), timer{host_.loop().get_executor(), settings_.states.stop_timeout}}
     );
+    last.ended->wire().set_trial(true);  // another one serves: what it says now is nothing of the server's
     const auto* const left = last.ended.get();
     last.deadline.async_wait([this, left, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired()) {

@@ -89,7 +89,11 @@ public:
         }
     }
 
-    void set_trial(bool on) override { complaints_.set_level(on ? core::log_level::debug : core::log_level::info); }
+    void set_trial(bool on) override
+    {
+        on_trial_ = on;
+        complaints_.set_level(on ? core::log_level::debug : core::log_level::info);
+    }
 
     std::string last_words() const override { return complaints_.last_words(); }
 
@@ -105,6 +109,9 @@ public:
     void close(bool /*end_session*/) override
     {
         closing_ = true;
+        if (on_trial_) {
+            complaints_.keep_no_more();
+        }
         if (child_ != nullptr) {
             child_->stop();
         } else {
@@ -181,6 +188,7 @@ private:
     std::optional<net::child_priority> priority_;  // while it runs
     bool connected_ = false;                       // and has told so
     bool closing_ = false;
+    bool on_trial_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

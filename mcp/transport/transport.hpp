@@ -85,7 +85,7 @@ public:
     virtual core::result<> send(outgoing message) = 0;
 
     // Until told otherwise it is not on trial. On trial, as a probe is, nobody may ever need what the server says beside
-    // messages: it is logged at debug level.
+    // messages: it is logged at debug level, and after close() not kept either.
     virtual void set_trial(bool /*on*/) {}
 
     // It serves: until then a program that starts leaves the processors to others first.

@@ -372,7 +372,7 @@ TEST_CASE("A server of the modern era that is slow to say so is one, whatever it
     REQUIRE(x.wait_until([&] { return x.runner->state() == session_state::ready && x.server.settled == "2026-07-28"; })
     );
     CHECK(std::ranges::count(x.server.methods(), "server/discover") == 1);
-    CHECK(x.server.trials == std::vector<bool>{true, false, false});
+    CHECK(x.server.trials == std::vector<bool>{true, false, true, false});
     CHECK(x.server.opened == 2);
     CHECK(x.runner->counts().connections == (speaks_legacy ? 2 : 1));
     REQUIRE(x.wait_until([&] { return x.server.wires.size() == 1; }));

@@ -5,7 +5,9 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <memory>
 #include <string>
 
 TEST_SUITE_BEGIN("mcp/transport/stdio_transport");
@@ -108,6 +110,35 @@ TEST_CASE(
         CHECK(x.wait_until([&] { return x.states.back().first == session_state::stopped; }));
         CHECK(test_support::read_whole(ends) == "end\nend\n");
     }
+}
+
+TEST_CASE("What a program says once another one of it serves is logged at debug level, and not kept as the server's")
+{
+    auto program = shell_program(
+        "sleep 0.5; echo '{\"jsonrpc\":\"2.0\",\"id\":'$id',\"result\":{\"supportedVersions\":[\"2026-07-28\"],"
+        "\"capabilities\":{\"tools\":{}}}}'"
+    );
+    program.arguments[1] += "\necho bye >&2\n";
+    rig x;
+    x.settings.states.probe_patience = core::duration{50};
+    x.settings.states.start_timeout = core::duration{5'000};
+    const auto kept = std::make_shared<mcp::complaint_lines>();
+    x.start(mcp::stdio_factory(
+        x.loop,
+        program,
+        mcp::inherited_environment(),
+        mcp::complaint_log{"sh", core::redaction{}, x.log, kept}
+    ));
+    // The probe's late answer ends the one that serves by then.
+    REQUIRE(x.wait_until([&] { return x.sink.text.find(R"("text":"bye")") != std::string::npos; }));
+    CHECK(x.runner->counts().connections == 2);
+    CHECK(x.sink.text.find(R"("level":"debug","event":"mcp_stderr","agent":"sh","text":"bye")") != std::string::npos);
+    CHECK(x.sink.text.find(R"("level":"info","event":"mcp_stderr","agent":"sh","text":"bye")") == std::string::npos);
+    CHECK(std::ranges::find(kept->lines(), "bye") == kept->lines().end());
+    CHECK(std::ranges::find(kept->lines(), "said") != kept->lines().end());
+    REQUIRE(x.wait_for(session_state::ready));
+    x.runner->stop();
+    CHECK(x.wait_for(session_state::stopped));
 }
 
 TEST_CASE("A program that starts leaves the processors to others first, and no longer once it serves")
