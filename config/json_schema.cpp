@@ -267,6 +267,7 @@ json schema_of(const setting_type& type)
             []<class Enum>(const choice_setting<Enum>&) { return one_of(core::choices<Enum>); },
             [](const file_setting&) { return any_text(); },
             [](const origin_list_setting&) { return list_of(url()); },
+            [](const page_origin_list_setting&) { return list_of(any_text()); },
             [](const secret_setting&) { return any_text(); },
             [](const secret_file_setting&) { return any_text(); },
             [](const session_key_list_setting&) { return list_of(any_text()); },

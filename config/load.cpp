@@ -184,6 +184,7 @@ private:
             [&](const audit_setting&) { return read_parsed(f, expected, parse_audit, problems_); },
             [&](const file_setting& s) { return std::optional{read_checked_file(f, s.kind, tls_, problems_)}; },
             [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
+            [&](const page_origin_list_setting&) { return std::optional{read_page_origins(f, expected)}; },
             [&](const secret_setting&) { return read_token(f); },
             [&](const secret_file_setting&) { return read_token_file(f); },
             [&](const session_key_list_setting&) { return std::optional{read_session_keys(f, secrets_, problems_)}; },
@@ -244,6 +245,11 @@ private:
     {
         const auto parse = [](const std::string& text) { return text == "*" ? text : parse_host(text); };
         return read_elements(f, {expected, "a host name", "a name or address without a port, or *"}, parse);
+    }
+
+    std::vector<std::string> read_page_origins(const field& f, std::string_view expected)
+    {
+        return read_elements(f, {expected, "an origin", expected_page_origin}, parse_page_origin);
     }
 
     std::vector<std::string> read_networks(const field& f, std::string_view expected)

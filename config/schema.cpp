@@ -3,6 +3,7 @@
 
 #include "config/agent_hosts.hpp"
 #include "config/choice.hpp"
+#include "config/url.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
 
@@ -207,6 +208,21 @@ constexpr auto settings_table = std::to_array<setting>({
      "Which edition of A2A 1.0 decides the HTTP status of Cardea's own and of translated errors for callers of "
      "HTTP+JSON. 1.0.1 changed some of them: [errors](protocol-profile.md#errors)."},
 
+    {"cors.origins",
+     page_origin_list_setting{of<&settings::cors, &cors_settings::origins>},
+     "Origins of web pages that may call `listen` and read its answers, besides the gateway's own. The port may be "
+     "`*`, as in "
+     "`http://localhost:*`. Default: none; on a loopback address the pages of this machine."},
+    {"cors.credentials",
+     switch_setting{of<&settings::cors, &cors_settings::credentials>},
+     "Whether these pages may have the browser send cookies and client certificates."},
+    {"cors.public",
+     choice_setting<core::public_documents>{of<&settings::cors, &cors_settings::documents>},
+     "Which pages may read documents that everybody may read: cards of agents that anyone may discover, catalogs, "
+     "metadata and keys. `auto`: `anyone` if callers need a credential, else `listed`, because any web page could "
+     "otherwise read "
+     "what is meant for a private network."},
+
     {"mcp.walk",
      duration_setting{of<&settings::mcp, &mcp_settings::walk>, 0s, day},
      "How often Cardea reads the lists of MCP servers with sessions again without a report of a change. 0: never. "
@@ -219,8 +235,8 @@ constexpr auto settings_table = std::to_array<setting>({
      "first one seals, all of them open. Gateways with the same keys serve each other's sessions. Without keys Cardea "
      "makes one and keeps it in its store."},
     {"mcp.origins",
-     origin_list_setting{of<&settings::mcp, &mcp_settings::origins>},
-     "Origins of web pages that may call MCP servers, besides the gateway's own."},
+     page_origin_list_setting{of<&settings::mcp, &mcp_settings::origins>},
+     "The previous name of `cors.origins`; both count."},
     {"mcp.replay_events",
      count_setting{of<&settings::mcp, &mcp_settings::replay_events>, 1, 65536},
      "How many events of a stream Cardea keeps for a client that "
@@ -627,6 +643,7 @@ std::string written_as(const setting_type& type)
             []<class Enum>(const choice_setting<Enum>&) { return listed<Enum>(); },
             [](const file_setting& s) { return std::string{expected_of(s.kind)}; },
             [](const origin_list_setting&) { return std::string{expected_origins}; },
+            [](const page_origin_list_setting&) { return std::string{expected_page_origins}; },
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const audit_setting&) { return std::string{"off, stdout or file:PATH"}; },
             [](const secret_setting&) { return std::string{"text"}; },

@@ -83,6 +83,7 @@ struct base_url_setting : member_setting<std::string> {};
 struct store_setting : member_setting<std::string> {};
 struct audit_setting : member_setting<std::string> {};
 struct origin_list_setting : member_setting<std::vector<std::string>> {};
+struct page_origin_list_setting : member_setting<std::vector<std::string>> {};
 struct secret_setting : member_setting<core::secret> {};
 
 // The file with the value of another key.
@@ -114,10 +115,12 @@ using setting_type = std::variant<
     choice_setting<core::error_edition>,
     choice_setting<core::signature_policy>,
     choice_setting<core::push_mode>,
+    choice_setting<core::public_documents>,
     choice_setting<core::balancing>,
     choice_setting<core::health_check>,
     file_setting,
     origin_list_setting,
+    page_origin_list_setting,
     secret_setting,
     secret_file_setting,
     session_key_list_setting,

@@ -117,12 +117,19 @@ struct mcp_settings {
     core::duration walk = 5min;  // between walks over the lists of a server that has sessions; 0: never
     // Hex or base64 of 32 bytes each. The first seals session ids, all of them open them; none: the gateway makes one.
     std::vector<core::secret> session_keys;
-    std::vector<std::string> origins;  // of pages that may call MCP servers, besides the gateway's own
+    std::vector<std::string> origins;  // as cors_settings::origins, of which this is the previous name
     // Of streams of events, for clients that resume one.
     std::uint64_t replay_events = 256;               // of one stream
     std::uint64_t replay_stream = 1024 * 1024;       // bytes of one stream
     std::uint64_t replay_memory = 64 * 1024 * 1024;  // bytes of all of them; 0: no stream can be resumed
     core::duration replay_time = 5min;               // that an event is kept
+};
+
+// Which web pages may call the gateway (Fetch standard, "CORS protocol").
+struct cors_settings {
+    std::vector<std::string> origins;  // of pages, besides the gateway's own; the port may be `*`
+    bool credentials = false;          // they may send cookies and client certificates
+    core::public_documents documents = core::public_documents::automatic;
 };
 
 // What holds for agents that do not say.
@@ -205,6 +212,7 @@ struct process_settings {
     timeout_settings timeouts;
     limit_settings limits;
     dns_settings dns;
+    cors_settings cors;
     mcp_settings mcp;
     agent_defaults defaults;
     deadline_settings deadlines;

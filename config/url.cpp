@@ -3,6 +3,7 @@
 #include "config/values.hpp"
 #include "core/ascii.hpp"
 #include "core/secret.hpp"
+#include "core/url.hpp"
 
 #include <boost/url/parse.hpp>
 #include <boost/url/url_view.hpp>
@@ -80,6 +81,28 @@ core::result<std::string> parse_base_url(std::string_view text)
         url->erase(url->find_last_not_of('/') + 1);
     }
     return url;
+}
+
+std::optional<std::string> parse_page_origin(const std::string& text)
+{
+    constexpr std::string_view any_port = ":*";
+    std::string_view origin = text;
+    const auto scheme = origin.find("://");
+    if (scheme == std::string_view::npos || scheme == 0 ||
+        !std::ranges::all_of(origin, [](char c) { return c > ' ' && c < '\x7F'; })) {
+        return std::nullopt;
+    }
+    const auto host = origin.substr(scheme + 3);
+    if (host.empty() || host.find_first_of("/?#@\\\"") != std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto name = origin.substr(0, scheme);
+    if (name != "http" && name != "https") {  // such as extensions of browsers
+        return text.find('*') == std::string::npos ? std::optional{text} : std::nullopt;
+    }
+    origin.remove_suffix(origin.ends_with(any_port) ? any_port.size() : 0);
+    return origin.find('*') == std::string_view::npos && !core::origin_of(origin).empty() ? std::optional{text}
+                                                                                          : std::nullopt;
 }
 
 std::string shown_url(std::string_view url)

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,14 @@ core::result<std::string> parse_http_url(std::string_view text, query allowed = 
 std::size_t path_begin(std::string_view url) noexcept;
 
 // As it may be shown: a query is where keys are put.
+// `text` if it is the origin of web pages: scheme, host and perhaps a port, which may be `*` with http and https.
+std::optional<std::string> parse_page_origin(const std::string& text);
+
+inline constexpr std::string_view expected_page_origins =
+    "a list of origins such as https://app.example.com or http://localhost:*";
+inline constexpr std::string_view expected_page_origin =
+    "an origin such as https://app.example.com or http://localhost:*";
+
 std::string shown_url(std::string_view url);
 
 // The gateway's own address as callers see it: like the above, without query, and without trailing slashes.

@@ -15,6 +15,12 @@
 
 namespace core {
 
+// Of which pages may read documents that everybody may read: `automatic` is `anyone` if callers need a credential, else `listed`.
+enum class public_documents : std::uint8_t { automatic, anyone, listed };
+
+// "auto", "anyone", "listed".
+std::string_view name(public_documents d) noexcept;
+
 // A claim and one of its values. A claim that is a list stands here once for each element; numbers and truth values stand
 // as they are written in JSON.
 using claim = std::pair<std::string, std::string>;

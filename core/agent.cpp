@@ -106,6 +106,11 @@ std::string_view name(extended_card_access value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(public_documents value) noexcept
+{
+    return chosen_name(value);
+}
+
 std::string_view name(push_mode value) noexcept
 {
     return chosen_name(value);

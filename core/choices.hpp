@@ -78,6 +78,11 @@ inline constexpr auto choices<extended_card_access> = std::to_array<choice<exten
 );
 
 template <>
+inline constexpr auto choices<public_documents> = std::to_array<choice<public_documents>>(
+    {{public_documents::automatic, "auto"}, {public_documents::anyone, "anyone"}, {public_documents::listed, "listed"}}
+);
+
+template <>
 inline constexpr auto choices<push_mode> =
     std::to_array<choice<push_mode>>({{push_mode::passthrough, "passthrough"}, {push_mode::mediate, "mediate"}});
 

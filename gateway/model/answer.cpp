@@ -208,6 +208,7 @@ void begin_head(std::string& head, net::server_connection& caller, unsigned stat
     if (caller.closing()) {
         out.field("Connection", "close");
     }
+    head += caller.answer_fields();
 }
 
 net::routine<core::result<>> send_answer(net::server_connection& caller, answer reply)

@@ -20,7 +20,7 @@ bool is_json(std::string_view essence)
 {
     constexpr std::string_view prefix = "application/";
     constexpr std::string_view suffix = "+json";
-    return equal_ignoring_case(essence, "application/json") ||
+    return equal_ignoring_case(essence, "application/json") || is_alias_of_json(essence) ||
            (essence.size() > prefix.size() + suffix.size() &&
             equal_ignoring_case(essence.substr(0, prefix.size()), prefix) &&
             equal_ignoring_case(essence.substr(essence.size() - suffix.size()), suffix));
@@ -42,6 +42,13 @@ bool is_utf8(std::string_view parameters)
 }
 
 }  // namespace
+
+bool is_alias_of_json(std::string_view type) noexcept
+{
+    const auto essence = type.substr(0, type.find_first_of("; \t"));
+    return equal_ignoring_case(essence, "application/json-rpc") ||
+           equal_ignoring_case(essence, "application/jsonrequest");
+}
 
 bool takes_json(const net::http1::request_head& head) noexcept
 {

@@ -39,6 +39,9 @@ public:
     // Whether agents may register themselves here.
     bool takes_registrations() const noexcept { return registration_gate_.plan() != nullptr; }
 
+    // Whether callers need a credential.
+    bool asks_callers() const noexcept { return gate_.plan() != nullptr; }
+
     // Null: nothing is limited.
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits) { limits_ = std::move(limits); }
 

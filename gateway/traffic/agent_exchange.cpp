@@ -179,6 +179,7 @@ bool agent_exchange::begin_request()
     } else if (call_.passed || head.body == framing::none) {
         sent = {head.body, head.content_length, care};
     }
+    sent.json = call_.speaks.has_value() || call_.terms != nullptr;
     write_request_fields(text, head, sent, hop);
     sent_before_ = side().bytes_out();
     interim_ = 0;

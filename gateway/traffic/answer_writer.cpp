@@ -54,6 +54,7 @@ void answer_writer::add_head(std::optional<std::uint64_t> length)
     if (caller_.closing()) {
         out.field("Connection", "close");
     }
+    text += caller_.answer_fields();
     out.end();
     out_.add(text);
 }

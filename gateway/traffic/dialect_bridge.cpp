@@ -37,10 +37,8 @@ method verb_of(std::string_view name) noexcept
     return name == "DELETE" ? method::delete_ : method::post;
 }
 
-// A line of SSE may end in a carriage return, which in JSON can only be white space.
-std::string event_of(std::string data)
+std::string event_of(std::string_view data)
 {
-    std::ranges::replace(data, '\r', ' ');
     return net::with_sse_data("data: \n\n", data);
 }
 

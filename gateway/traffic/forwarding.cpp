@@ -3,7 +3,9 @@
 #include "a2a/extension_header.hpp"
 #include "core/ascii.hpp"
 #include "gateway/access/credential_reader.hpp"
+#include "gateway/model/content_type.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/model/version.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/upstream/via.hpp"
@@ -176,12 +178,14 @@ bool begins(std::string_view name, std::string_view text) noexcept
 
 // What a request to an MCP server has of the caller's (MCP, basic/transports; W3C Trace Context). Session id and name are
 // written by mcp_endpoint, which knows the server's own.
-constexpr std::array<std::string_view, 7> fields_of_mcp{
+constexpr std::string_view user_agent = "User-Agent";  // firewalls refuse requests without one
+constexpr std::array<std::string_view, 8> fields_of_mcp{
     "Accept",
     "Content-Type",
     "Last-Event-ID",
     "MCP-Protocol-Version",
     "Mcp-Method",
+    user_agent,
     "traceparent",
     "tracestate",
 };
@@ -229,6 +233,7 @@ void write_request_fields(
     const bool edited = body.answer != body_care::passes;
     const bool translated = body.answer == body_care::translated;
     const bool nominates = nominates_fields(head.fields);
+    bool names_client = false;
     for (const auto& field : head.fields) {
         if (names(hop.deadlines, field.name)) {
             if (parse_deadline(field.value)) {
@@ -249,11 +254,17 @@ void write_request_fields(
             continue;
         }
         const auto left = limited ? hops_left(field) : std::nullopt;
+        names_client = names_client || (server != nullptr && core::equal_ignoring_case(field.name, user_agent));
         if (left) {
             out.field(field.name, *left - std::min<std::uint64_t>(*left, 1));
+        } else if (body.json && field.id == field_name::content_type && model::is_alias_of_json(field.value)) {
+            out.field(field.name, "application/json");
         } else {
             add_line(text, field);
         }
+    }
+    if (server != nullptr && !names_client && !names(hop.agent->own_fields, user_agent)) {
+        text.append("User-Agent: cardea/").append(model::version()).append("\r\n");
     }
     if (hop.trace) {
         text += "traceparent: ";

@@ -19,6 +19,7 @@ struct outgoing_body {
     net::http1::framing how = net::http1::framing::none;
     std::uint64_t size = 0;                // with framing::length
     body_care answer = body_care::passes;  // else the answer is asked for whole, now, and in no coding
+    bool json = false;  // another name of its type (model::is_alias_of_json()) becomes application/json
 };
 
 // Appends to `text`, which holds the agent's own part of a request head (agent_entry::fixed_fields) or nothing: the caller's

@@ -98,18 +98,6 @@ void mcp_answer::add_fields(std::string& fields) const
     if (lacks_no_transform_) {
         out.field("Cache-Control", "no-transform");
     }
-    add_cross_origin_fields(fields, origin_);
-}
-
-void add_cross_origin_fields(std::string& fields, std::string_view origin)
-{
-    if (origin.empty()) {
-        return;
-    }
-    net::http1::head_writer out{fields};
-    out.field("Access-Control-Allow-Origin", origin);
-    out.field("Access-Control-Expose-Headers", "Mcp-Session-Id, MCP-Protocol-Version, WWW-Authenticate, Cardea-Error");
-    out.field("Vary", "Origin");
 }
 
 }  // namespace gateway::traffic

@@ -1,5 +1,5 @@
 // What an MCP server's answer to one message has to be, and what its head says to the caller: the session's id as the gateway
-// seals it, and what lets a page of another origin read it (Fetch standard, "CORS protocol"). One thread.
+// seals it. One thread.
 #pragma once
 
 #include "core/clock.hpp"
@@ -20,14 +20,12 @@ namespace gateway::traffic {
 
 class mcp_answer final : public answer_terms {
 public:
-    // `origin`: of the page that asks and may read the answer; empty: no page of another origin.
-    mcp_answer(std::string_view origin, bool forbidden)
-        : origin_{origin},
-          forbidden_{forbidden}
+    // `forbidden`: a web page asks that may not.
+    explicit mcp_answer(bool forbidden)
+        : forbidden_{forbidden}
     {
     }
 
-    // The page that asks may not.
     bool is_forbidden() const noexcept { return forbidden_; }
 
     // The message belongs to a session: 404 says that the server has lost it. `called`: it is a request, whose failure is an answer:
@@ -73,12 +71,9 @@ public:
     // As set_ended(); nullopt: it goes on, or there is none.
     std::optional<model::session_end> ended() const noexcept { return ended_; }
 
-    std::string_view origin() const noexcept { return origin_; }
-
 private:
     bool seal(std::string upstream);
 
-    std::string origin_;
     mcp::sealed_session begins_;
     mcp::session_binding binding_;
     std::shared_ptr<const mcp::session_ids> ids_;  // null: it is no `initialize`
@@ -93,8 +88,5 @@ private:
     bool lacks_no_buffering_ = false;
     bool lacks_no_transform_ = false;
 };
-
-// The fields that answers to a page of this origin have; nothing for none.
-void add_cross_origin_fields(std::string& fields, std::string_view origin);
 
 }  // namespace gateway::traffic

@@ -1,14 +1,11 @@
 #include "gateway/traffic/mcp_endpoint.hpp"
 
-#include "config/values.hpp"
-#include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/era_of_server.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/mcp_message.hpp"
-#include "mcp/calls/origin.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 
@@ -40,7 +37,7 @@ net::routine<> mcp_endpoint::look(request_context& request)
     if (find_agent(request) == nullptr) {
         return refuse_agent(request);
     }
-    if (request.mcp->is_forbidden()) {  // NOLINT(*-optional-access): handle() has called note_origin()
+    if (request.mcp->is_forbidden()) {  // NOLINT(*-optional-access): handle() has set it
         return respond_call_error(request, core::caller_error(errc::origin_forbidden));
     }
     if (!request.may_call) {
@@ -64,7 +61,7 @@ net::routine<> mcp_endpoint::look(request_context& request)
 void mcp_endpoint::account(request_context& request)
 {
     auto& record = request.record;
-    const auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+    const auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it
     if (const auto begun = terms.begun(); !begun.empty() && !record.code) {
         request.session_tag = mcp::tag_of(mcp::digest_of_session(begun));
         record.session = request.session_tag;
@@ -97,48 +94,15 @@ void mcp_endpoint::ask_about(const mcp::session_digest& id, bool ask)
     }
 }
 
-// A page of another origin is told so by its browser, which does not let it read an answer without CORS fields.
-void mcp_endpoint::note_origin(request_context& request) const
-{
-    std::string_view origin;
-    unsigned count = 0;
-    for (const auto& field : request.caller.head().fields) {
-        if (core::equal_ignoring_case(field.name, "Origin")) {
-            origin = field.value;
-            ++count;
-        }
-    }
-    const auto here = count > 0 ? own_origin(request) : std::string{};
-    const auto verdict = mcp::judge_origin(
-        origin,
-        count,
-        {.own = {request.origin ? &here : &known_.public_base(), 1},
-         .loopback_listener = config::is_loopback(settings_.listen),
-         .listed = settings_.mcp.origins}
-    );
-    const bool of_another = verdict == mcp::origin_verdict::loopback || verdict == mcp::origin_verdict::listed;
-    request.mcp.emplace(of_another ? origin : std::string_view{}, verdict == mcp::origin_verdict::forbidden);
-}
-
-net::routine<> mcp_endpoint::answer_preflight(request_context& request) const
+net::routine<> mcp_endpoint::answer_options(request_context& request) const
 {
     request.words = call_words::mcp;
-    const auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
-    if (terms.is_forbidden()) {
+    if (request.mcp->is_forbidden()) {  // NOLINT(*-optional-access): handle() has set it
         return respond_call_error(request, core::caller_error(errc::origin_forbidden));
     }
     model::answer answer;
     answer.status = 204;
-    net::http1::head_writer head{answer.fields};
-    head.field("Allow", methods_of_mcp);
-    if (!terms.origin().empty()) {
-        head.field("Access-Control-Allow-Methods", methods_of_mcp);
-        if (const auto* asked = net::http1::find(request.caller.head().fields, "Access-Control-Request-Headers")) {
-            // Which of them go on is decided with the request itself.
-            head.field("Access-Control-Allow-Headers", *asked);
-        }
-        head.field("Access-Control-Max-Age", "600");
-    }
+    net::http1::head_writer{answer.fields}.field("Allow", methods_of_mcp);
     return respond(request, std::move(answer));
 }
 
@@ -244,7 +208,7 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     std::string room;
     const bool is_request = message.kind == mcp::incoming_kind::request;
     if (begins) {
-        auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+        auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it
         terms.expect_begin(session_begun_by(message, body), binding_of(request), ids_, control_.caller_sessions());
     }
     if (message.method == mcp::client_method::tools_call) {
@@ -277,7 +241,7 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
 relay_call& mcp_endpoint::set_server_call(request_context& request, std::string_view body, bool listens, bool replayed)
     const
 {
-    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it
     auto& call = set_call(request, body);
     call.listens = listens;
     call.silence = listens ? longest_silence : core::duration{};
@@ -346,7 +310,7 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         co_await respond_call_error(request, core::caller_error(errc::bad_request, "Last-Event-ID, with a filter"));
         co_return;
     }
-    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has called note_origin()
+    auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it
     if (!listens) {
         terms.expect_end();
     }
@@ -374,8 +338,7 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
     request.session_tag = mcp::tag_of(id);
     request.record.session = request.session_tag;
     request.words = call_words::mcp_session;
-    request.mcp->expect_session(!request.call_id.empty()
-    );  // NOLINT(*-optional-access): handle() has called note_origin()
+    request.mcp->expect_session(!request.call_id.empty());  // NOLINT(*-optional-access): handle() has set it
     request.forwarded = forwarded_fields(request);
     auto& repair = *request.repair;  // NOLINT(*-optional-access): its callers have set it
     return repair.set_session(id, std::move(*session), fields.version.value, ids_->alone());

@@ -26,14 +26,11 @@ public:
     // What session ids are sealed and opened with from now on; not null.
     void set_session_ids(std::shared_ptr<const mcp::session_ids> ids) { ids_ = std::move(ids); }
 
-    // Whose page asks, for every answer to this request. Before anything is answered.
-    void note_origin(request_context& request) const;
-
     // Of an agent that is an MCP server.
     net::routine<> look(request_context& request);
 
-    // What a browser asks before it calls, whatever the agent; without credentials.
-    net::routine<> answer_preflight(request_context& request) const;
+    // The methods that it has, whatever the agent; without credentials.
+    net::routine<> answer_options(request_context& request) const;
 
     // What its record says of a message to an MCP server and of the session that it is part of, when it is answered.
     void account(request_context& request);

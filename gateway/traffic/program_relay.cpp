@@ -268,11 +268,7 @@ net::routine<> program_relay::stream(bool came)
     record.status = 200;
     record.stream = model::stream_end::complete;
     record.first_byte = std::chrono::steady_clock::now() - caller.started();
-    auto fields = came ? session_fields() : std::string{};
-    if (request_.mcp) {
-        add_cross_origin_fields(fields, request_.mcp->origin());
-    }
-    stream_.begin(fields);
+    stream_.begin(came ? session_fields() : std::string{});
     if (call_.primed) {
         stream_.prime(batch_.place);
     }

@@ -121,9 +121,6 @@ model::answer answer_in_words(const request_context& request, core::errc code, s
 
 net::routine<> respond(request_context& request, model::answer answer)
 {
-    if (request.mcp) {
-        add_cross_origin_fields(answer.fields, request.mcp->origin());
-    }
     request.record.status = answer.status;
     note_first_byte(request);
     auto sent = co_await model::send_answer(request.caller, std::move(answer));

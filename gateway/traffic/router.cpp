@@ -18,6 +18,13 @@ constexpr std::string_view agents_prefix = "/agents/";
 constexpr std::string_view rest_prefix = "/rest/";
 constexpr std::string_view well_known = ".well-known";  // no agent's id, but what clients ask for that have dropped it
 
+// Every route also answers with a slash at its end: clients add one to the address that they are given.
+std::string_view without_last_slash(std::string_view path) noexcept
+{
+    path.remove_suffix(path.size() > 1 && path.ends_with('/') && !path.ends_with("//") ? 1 : 0);
+    return path;
+}
+
 // Of the routes with one address.
 std::optional<model::route> route_at(std::string_view path) noexcept
 {
@@ -38,13 +45,14 @@ std::optional<model::directory_kind> directory_at(std::string_view path) noexcep
     if (path.size() > agents_prefix.size() && path.starts_with(agents_prefix)) {
         return std::nullopt;
     }
+    path = without_last_slash(path);
     for (const auto kind :
          {model::directory_kind::agents, model::directory_kind::api_catalog, model::directory_kind::ai_catalog}) {
         if (path == model::path_of(kind)) {
             return kind;
         }
     }
-    return path == agents_prefix ? std::optional{model::directory_kind::agents} : std::nullopt;
+    return std::nullopt;
 }
 
 extended_path extended_path_at(std::string_view below, std::string_view rest) noexcept
@@ -63,23 +71,24 @@ void set_below(destination& to, std::string_view below, bool rest_alone) noexcep
 {
     constexpr std::string_view rest = "/rest";
     to.below = below;
-    if (below.empty() || below == "/") {
+    const auto address = without_last_slash(below);
+    if (address.empty() || address == "/") {
         to.where = model::route::call;
-    } else if (below == model::card_path || below == model::legacy_card_path) {
+    } else if (address == model::card_path || address == model::legacy_card_path) {
         to.where = model::route::card;
-        to.legacy_card = below == model::legacy_card_path;
-    } else if (below == model::mcp_path) {
+        to.legacy_card = address == model::legacy_card_path;
+    } else if (address == model::mcp_path) {
         to.where = model::route::mcp;
     } else if (below.size() > model::push_path.size() && below.starts_with(model::push_path)) {
         to.where = model::route::push;
     } else {
         to.where = model::route::relay;
-        if (below.starts_with(rest) && below.substr(rest.size()).starts_with('/')) {
-            to.rest = below.substr(rest.size());
+        if (address.starts_with(rest) && address.substr(rest.size()).starts_with('/')) {
+            to.rest = address.substr(rest.size());
         } else if (rest_alone) {
-            to.rest = below;
+            to.rest = address;
         }
-        to.extended = extended_path_at(below, to.rest);
+        to.extended = extended_path_at(address, to.rest);
     }
 }
 
@@ -103,13 +112,13 @@ destination refused_path(std::string_view below) noexcept
 destination metadata_destination(std::string_view resource) noexcept
 {
     destination to;
+    resource = resource == "/" ? std::string_view{} : without_last_slash(resource);
     if (resource.starts_with(agents_prefix)) {
         auto id = resource.substr(agents_prefix.size());
         if (id.ends_with(model::mcp_path)) {
             id.remove_suffix(model::mcp_path.size());
             to.below = model::mcp_path;
         }
-        id.remove_suffix(id.ends_with('/') ? 1 : 0);
         to.agent = core::valid_agent_id(id) ? id : std::string_view{};
     }
     if (resource.empty() || !to.agent.empty()) {
@@ -128,7 +137,7 @@ destination find_destination(std::string_view target) noexcept
         const auto after = path.starts_with(agents_prefix) ? path.substr(agents_prefix.size()) : std::string_view{};
         return refused_path(after.substr(std::min(after.find('/'), after.size())));
     }
-    if (const auto alone = route_at(path)) {
+    if (const auto alone = route_at(without_last_slash(path))) {
         to.where = *alone;
         return to;
     }
@@ -175,7 +184,7 @@ destination find_destination_of(std::string_view agent, std::string_view target)
         return to;
     }
     // RFC 9728 section 3.1: the path of the resource comes behind the well-known one.
-    const auto resource = path.substr(model::resource_metadata_path.size());
+    const auto resource = without_last_slash(path.substr(model::resource_metadata_path.size()));
     if (resource.empty() || resource == "/" || resource == model::mcp_path) {
         to.where = model::route::resource_metadata;
         to.below = resource == model::mcp_path ? resource : std::string_view{};

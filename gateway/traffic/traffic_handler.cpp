@@ -12,6 +12,7 @@
 #include "gateway/traffic/agent_relay.hpp"
 #include "gateway/traffic/call_endpoint.hpp"
 #include "gateway/traffic/card_endpoint.hpp"
+#include "gateway/traffic/cross_origin.hpp"
 #include "gateway/traffic/description_endpoint.hpp"
 #include "gateway/traffic/directory_endpoint.hpp"
 #include "gateway/traffic/extended_card_endpoint.hpp"
@@ -57,6 +58,7 @@ struct traffic_handler::phases {
     local_snapshot known{};
     agent_origins origins{settings, known};
     access_guard guard{control, settings, known};
+    cross_origin pages{control, settings, known};
     card_endpoint card{control, settings, known};
     key_set_endpoint key_set{control, settings, known};
     resource_metadata_endpoint resource_metadata{control, settings, known};
@@ -98,10 +100,16 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
     request_context request{caller};
     phases_->traces.begin(request);
     route(request);
+    const auto page = phases_->pages.note(request);
     if (request.to.where == model::route::mcp) {
-        phases_->mcp.note_origin(request);
+        request.mcp.emplace(page == origin_verdict::forbidden);
     }
     auto refusal = admit(request);
+    if (!refusal) {
+        if (auto answer = phases_->pages.answer_preflight(request, page, phases_->guard.asks_callers())) {
+            refusal.emplace(std::move(*answer));
+        }
+    }
     if (!refusal) {
         if (!phases_->guard.identify(request)) {
             co_await phases_->guard.ask(request);
@@ -113,6 +121,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
     if (refusal) {
         co_await std::move(*refusal);
     } else {
+        phases_->pages.publish(request);
         co_await look(request);
         if (request.call) {
             co_await phases_->relay.pass(request);
@@ -232,7 +241,7 @@ net::routine<> traffic_handler::look(request_context& request)
             return relays(request, "/") ? phases_->opaque.look(request) : phases_->description.answer(request);
         case model::route::mcp:
             if (phases_->guard.asks_first(request)) {
-                return phases_->mcp.answer_preflight(request);
+                return phases_->mcp.answer_options(request);
             }
             if (is_mcp_server(request)) {
                 return phases_->mcp.look(request);

@@ -23,6 +23,7 @@ struct exchange_space {
     http1::chunked_decoder decoder;
     std::string scratch;
     std::string request_scratch;
+    std::string answer_fields;
 };
 
 // Outlives what it has lent.
@@ -62,7 +63,7 @@ private:
         if (spare_.size() == kept) {
             return;
         }
-        for (auto* const text : {&space->scratch, &space->request_scratch}) {
+        for (auto* const text : {&space->scratch, &space->request_scratch, &space->answer_fields}) {
             if (text->capacity() > usual_text) {
                 *text = {};
             }

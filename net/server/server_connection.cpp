@@ -170,6 +170,7 @@ routine<core::result<>> server_connection::read_head()
     }
     auto& parser = space_->parser;
     parser.reset();
+    space_->answer_fields.clear();
     space_->decoder = http1::chunked_decoder{};
     for (;;) {
         if (!caller_.received().empty()) {

@@ -129,6 +129,10 @@ public:
     // its time. From here on head()'s views and the body are void; what head() holds by value stays.
     void release_request();
 
+    // Whole lines that every answer to this request has, whoever writes its head; none, unless set before the answer.
+    void set_answer_fields(std::string lines) { space_->answer_fields = std::move(lines); }
+    std::string_view answer_fields() const noexcept { return space_->answer_fields; }
+
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
     bool closing() noexcept;
     void close_after_answer() noexcept { close_ = true; }

@@ -3,6 +3,7 @@
 #include "net/sse/sse.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace net {
@@ -105,11 +106,11 @@ std::string with_sse_data(std::string_view event, std::string_view data)
             out += line.whole;
             continue;
         }
-        while (!placed) {
-            const auto end = std::min(data.find('\n'), data.size());
-            out.append("data: ").append(data.substr(0, end)).append("\n");
-            placed = end == data.size();
-            data.remove_prefix(std::min(end + 1, data.size()));
+        if (!placed) {
+            out += "data: ";
+            std::ranges::transform(data, std::back_inserter(out), [](char c) { return c == '\n' || c == '\r' ? ' ' : c; });
+            out.push_back('\n');
+            placed = true;
         }
     }
     return out;

@@ -56,7 +56,7 @@ sse_line take_sse_line(std::string_view& rest);
 // What the event says: its `data` lines, joined with LF, a last line that is not ended included. Nothing: it has none.
 std::optional<std::string> sse_data(std::string_view event);
 
-// The event with other data, which has no CR, instead of its own; all other lines stay.
+// The event with other data instead of its own, which is JSON, on one line: two SDKs read no more than that. All other lines stay.
 std::string with_sse_data(std::string_view event, std::string_view data);
 
 }  // namespace net

@@ -134,7 +134,8 @@ TEST_CASE("the server gets the fields of MCP, of traces and those that its recor
     CHECK(got.header("Tracestate") == "a=b");
     CHECK(got.header("Content-Type") == "application/json");
     CHECK(got.header("Accept") == "application/json, text/event-stream");
-    for (const auto* none : {"X-Other", "Authorization", "Cookie", "Forwarded", "X-Forwarded-For", "User-Agent"}) {
+    CHECK(got.header("User-Agent").starts_with("cardea/"));
+    for (const auto* none : {"X-Other", "Authorization", "Cookie", "Forwarded", "X-Forwarded-For"}) {
         CAPTURE(none);
         CHECK(got.count(none) == 0);
     }
@@ -232,8 +233,11 @@ TEST_CASE("a page of a listed origin may call and read the answer, errors too")
         CHECK(got.header("Access-Control-Expose-Headers").find("Mcp-Session-Id") != std::string::npos);
         CHECK(got.header("Vary") == "Origin");
     }
+    const field_list of_another{{"Origin", "https://evil.example"}, {"Access-Control-Request-Method", "POST"}};
+    CHECK(send(x, "OPTIONS", of_another).status == 403);
     CHECK(send(x, "OPTIONS", {{"Origin", "https://evil.example"}}).status == 403);
     CHECK(post(x, initialize_body).count("Access-Control-Allow-Origin") == 0);
+    CHECK(post(x, initialize_body).header("Vary") == "Origin");
 }
 
 TEST_CASE("what a browser asks before it calls costs the agent nothing")

@@ -115,6 +115,9 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.admin_access == core::admin_access::scopes);
     CHECK(s.registration.token.reveal() == "token-in-a-file-1");
     CHECK(s.registration.allow == std::vector<std::string>{"10.0.0.0/8", "fd00::/8"});
+    CHECK(s.cors.origins == std::vector<std::string>{"https://app.example.com", "http://localhost:*"});
+    CHECK(s.cors.credentials);
+    CHECK(s.cors.documents == core::public_documents::listed);
     CHECK(s.mcp.walk == 4min);
     CHECK(s.mcp.session_keys.at(0).reveal() == session_key);
     CHECK(s.mcp.origins == std::vector<std::string>{"https://app.example.com"});

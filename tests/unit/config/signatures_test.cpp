@@ -72,6 +72,36 @@ TEST_CASE("key files are looked at")
     CHECK(problems_of("cards: {retired_keys: ok, trusted_keys: ok, signing_key: ok}") == "");
 }
 
+TEST_CASE("Pages of other origins are named by scheme and host, with any port of http and https")
+{
+    CHECK(
+        problems_of("cors: {origins: [\"https://app.example.com\", \"http://localhost:*\", \"http://127.0.0.1:*\", "
+                    "\"http://[::1]:3000\", "
+                    "\"chrome-extension://abcdef\"]}") == ""
+    );
+    for (const std::string wrong :
+         {"*",
+          "https://*",
+          "https://*.example.com",
+          "https://a/",
+          "https://a/b",
+          "https://u:p@a",
+          "https://a?x",
+          "a.example",
+          "null",
+          "file://",
+          "chrome-extension://*",
+          "http://:*",
+          "http://a:**"}) {
+        CAPTURE(wrong);
+        CHECK(
+            problems_of("cors: {origins: [\"" + wrong + "\"]}") ==
+            "c.yml:1:18: cors.origins[0]: is not an origin; expected an origin such as https://app.example.com or "
+            "http://localhost:*\n"
+        );
+    }
+}
+
 TEST_CASE("key sets are fetched from https origins and from nothing else")
 {
     CHECK(problems_of("cards: {key_set_origins: [\"https://h\", \"https://h:8443/\"]}") == "");

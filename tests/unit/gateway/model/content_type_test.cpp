@@ -42,6 +42,9 @@ TEST_CASE("JSON in UTF-8 is taken under every spelling of its type")
              "application/json; profile=x",
              "application/a2a+json",
              "application/vnd.a+json; charset=utf-8",
+             "application/json-rpc",
+             "Application/JSON-RPC; charset=utf-8",
+             "application/jsonrequest",
          }) {
         CAPTURE(type);
         CHECK(taken(type));
@@ -74,6 +77,9 @@ TEST_CASE("types that a page of another site may send unasked are not taken")
              "application/+json",
              "application/json+xml",
              "application/json-patch",
+             "application/json-rpc2",
+             "application/json-rpc; charset=latin1",
+             "application/jsonrequests",
              "x/application/json",
              "application/json; charset=latin1",
              "application/json; charset=utf-8; charset=utf-7",

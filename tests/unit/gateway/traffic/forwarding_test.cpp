@@ -1,6 +1,9 @@
 // over 400 lines: the cases share how fields are written.
 #include "gateway/traffic/forwarding.hpp"
 
+#include "gateway/model/snapshot.hpp"
+#include "gateway/model/version.hpp"
+
 #include <doctest/doctest.h>
 
 #include <algorithm>
@@ -428,6 +431,46 @@ TEST_CASE("What the agent says of extensions has the caller's name for it")
     CHECK(text == "HTTP/1.1 200 OK\r\nX-A2A-Extensions: u:a\r\nX-One: 1\r\n");
     gateway::traffic::write_answer_fields(text, head);
     CHECK(text == "HTTP/1.1 200 OK\r\na2a-extensions: u:a\r\nX-One: 1\r\n");
+}
+
+TEST_CASE("An agent gets application/json for another name of JSON, where the gateway has taken the body for JSON")
+{
+    using gateway::traffic::outgoing_body;
+    for (const auto& type : names{"application/json-rpc", "Application/JSONRequest; charset=utf-8"}) {
+        CAPTURE(type);
+        const lines written{{"Content-Type", type}};
+        CHECK(values(request_with(written), "content-type") == names{type});
+        const outgoing_body json{framing::length, 2, body_care::passes, true};
+        CHECK(values(request_with(written, json), "content-type") == names{"application/json"});
+        CHECK(
+            values(request_with({{"Content-Type", "application/a2a+json"}}, json), "content-type") ==
+            names{"application/a2a+json"}
+        );
+    }
+}
+
+TEST_CASE("An MCP server gets the caller's User-Agent, or the gateway's if the caller names none")
+{
+    gateway::model::agent_entry server;
+    server.record.mcp.emplace();
+    auto hop = stranger;
+    hop.agent = &server;
+    const auto sent = [&](const lines& written) {
+        net::http1::request_head head;
+        head.fields = fields_of(written);
+        std::string text;
+        gateway::traffic::write_request_fields(text, head, {}, hop);
+        return values(text, "user-agent");
+    };
+    const auto own = "cardea/" + std::string{gateway::model::version()};
+    CHECK(sent({{"user-agent", "client/1"}}) == names{"client/1"});
+    CHECK(sent({}) == names{own});
+    CHECK(sent({{"User-Agent", "client/1"}, {"Connection", "user-agent"}}) == names{own});
+    server.own_fields = {"User-Agent"};  // the agent's `headers` have one
+    CHECK(sent({{"User-Agent", "client/1"}}).empty());
+    server.record.mcp.reset();
+    server.own_fields.clear();
+    CHECK(sent({}).empty());
 }
 
 TEST_CASE("A field passes as it came, with one space behind its colon if it came with none or several")

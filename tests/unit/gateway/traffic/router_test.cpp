@@ -56,7 +56,15 @@ TEST_CASE("a target leads to a call, a card or the management, and keeps its que
         {"/.well-known/oauth-protected-resource?x", route::resource_metadata},
         {"/agents/a/mcp", route::mcp, "a"},
         {"/agents/a/mcp?x", route::mcp, "a"},
-        {"/agents/a/mcp/", route::relay, "a"},
+        {"/agents/a/mcp/", route::mcp, "a"},
+        {"/agents/a/mcp/?x", route::mcp, "a"},
+        {"/agents/a/.well-known/agent-card.json/", route::card, "a"},
+        {"/agents/a/.well-known/agent.json/", route::card, "a", true},
+        {"/rpc/", route::management},
+        {"/agent/register/?x", route::registration},
+        {"/.well-known/jwks.json/", route::key_set},
+        {"/.well-known/oauth-protected-resource/", route::resource_metadata},
+        {"/.well-known/oauth-protected-resource/agents/a/mcp/", route::resource_metadata, "a"},
         {"/agents/a/mcpx", route::relay, "a"},
         {"/agents/a/push/x", route::push, "a"},
         {"/agents/a/push/x?y", route::push, "a"},
@@ -81,7 +89,9 @@ TEST_CASE("an agent's extended card has an address for each version that has one
         {"/agents/a/rest/v1/card", extended_path::rest_v03},
         {"/agents/a/rest/v1/card?tenant=t", extended_path::rest_v03},
         {"/agents/a/rest/extendedAgentCard", extended_path::rest_v1},
-        {"/agents/a/rest/extendedAgentCard/", extended_path::none},
+        {"/agents/a/rest/extendedAgentCard/", extended_path::rest_v1},
+        {"/agents/a/rest/v1/card/", extended_path::rest_v03},
+        {"/agents/a/agent/authenticatedExtendedCard/", extended_path::v02},
         {"/agents/a/rest/extendedagentcard", extended_path::none},
         {"/agents/a/rest/v1/c%61rd", extended_path::none},
         {"/agents/a/v1/card", extended_path::none},
@@ -108,7 +118,6 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
              "/Agents",
              "/Agents/",
              "/.well-known/",
-             "/.well-known/oauth-protected-resource/",
              "/.well-known/oauth-protected-resources",
              "/.well-known/oauth-protected-resource/agents",
              "/.well-known/oauth-protected-resource/agents/",
@@ -118,7 +127,6 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
              "/.well-known/oauth-protected-resource/agents/%61",
              "/.well-known/oauth-protected-resource/agents/.well-known",
              "/.well-known/oauth-protected-resource/rpc",
-             "/.well-known/api-catalog/",
              "/.well-known/API-catalog",
              "/.well-known/%61pi-catalog",
              "/.well-known/ai-catalog",
@@ -136,7 +144,7 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
              "/agents/a\\",
              "/agents/a b",
              "/agents/\xc3\xa4",
-             "/rpc/",
+             "/rpc//",
              "/rpc/agents",
              "/RPC",
              "/.well-known/agent-card.json",
@@ -145,13 +153,14 @@ TEST_CASE("a target that would mean an agent only after decoding or normalising 
     }
 }
 
-TEST_CASE("the directory has an address for each of its forms, and that of the agents with a slash, too")
+TEST_CASE("the directory has an address for each of its forms, with or without a slash at its end")
 {
     using gateway::model::directory_kind;
     for (const auto& [target, kind] :
          {std::pair{"/agents", directory_kind::agents},
           {"/agents/", directory_kind::agents},
           {"/.well-known/api-catalog", directory_kind::api_catalog},
+          {"/.well-known/api-catalog/", directory_kind::api_catalog},
           {"/.well-known/ai-catalog.json", directory_kind::ai_catalog}}) {
         for (const std::string query : {"", "?", "?limit=1&x=/agents/b"}) {
             const auto whole = target + query;
@@ -179,7 +188,6 @@ TEST_CASE("any other path below an agent is one that it may let through, as it w
              "/.well-known/oauth-protected-resource/agents/%61",
              "/.well-known/oauth-protected-resource/agents/.well-known",
              "/.well-known/oauth-protected-resource/rpc",
-             "/.well-known/agent-card.json/",
              "/.well-known/agent-card.json%3f",
              "/.well-known/Agent-Card.json",
              "/%2ewell-known/agent-card.json",
@@ -295,6 +303,10 @@ TEST_CASE("At an agent's own name HTTP+JSON needs nothing in front, and nothing 
     CHECK(find_destination_of("a", "/v1/message:send?x").rest == "/v1/message:send");
     CHECK(find_destination_of("a", "/rest/v1/message:send").rest == "/v1/message:send");
     CHECK(find_destination_of("a", "/mcp").rest.empty());
+    CHECK(find_destination_of("a", "/mcp/").where == route::mcp);
+    CHECK(find_destination_of("a", "/v1/card/").extended == extended_path::rest_v03);
+    CHECK(find_destination("/agents/a/rest/v1/message:send/").rest == "/v1/message:send");
+    CHECK(find_destination("/agents/a/rest/v1/message:send/").below == "/rest/v1/message:send/");
     CHECK(find_destination("/agents/a/rest/tasks?x").rest == "/tasks");
     CHECK(find_destination("/agents/a/tasks").rest.empty());
     CHECK(find_destination("/agents/a/restful/x").rest.empty());
@@ -306,9 +318,7 @@ TEST_CASE("At an agent's own name HTTP+JSON needs nothing in front, and nothing 
           "/agents/b/mcp",
           "/.well-known/jwks.json",
           "/.well-known/ai-catalog.json",
-          "/agent/register",
-          "/mcp/",
-          "/v1/card/"}) {
+          "/agent/register"}) {
         CAPTURE(target);
         const auto found = find_destination_of("a", target);
         CHECK(found.where == route::relay);
@@ -321,14 +331,14 @@ TEST_CASE("At an agent's own name HTTP+JSON needs nothing in front, and nothing 
 TEST_CASE("At an agent's own name are its metadata and those of its MCP, and no others")
 {
     const std::string metadata{"/.well-known/oauth-protected-resource"};
-    for (const std::string below : {"", "/", "/mcp"}) {
+    for (const std::string below : {"", "/", "/mcp", "/mcp/"}) {
         const auto target = metadata + below + "?x";
         const auto found = find_destination_of("a", target);
         CHECK(found.where == route::resource_metadata);
         CHECK(found.agent == "a");
-        CHECK(found.below == (below == "/mcp" ? below : ""));
+        CHECK(found.below == (below.starts_with("/mcp") ? "/mcp" : ""));
     }
-    for (const std::string below : {"/agents/a", "/mcp/", "x", "/rest"}) {
+    for (const std::string below : {"/agents/a", "/mcp//", "x", "/rest"}) {
         const auto target = metadata + below;
         CHECK(find_destination_of("a", target).where == route::none);
     }

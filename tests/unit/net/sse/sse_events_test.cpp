@@ -114,7 +114,8 @@ TEST_CASE("other data take the place of an event's own, and its other lines stay
         net::with_sse_data("id: 7\r\ndata: a\r\nretry: 5\r\ndata: b\r\n: c\r\n\r", "x") ==
         "id: 7\r\ndata: x\nretry: 5\r\n: c\r\n\r"
     );
-    CHECK(net::with_sse_data("\ndata: a\n\n", "{\n \"b\": 1\n}") == "\ndata: {\ndata:  \"b\": 1\ndata: }\n\n");
+    CHECK(net::with_sse_data("\ndata: a\n\n", "{\n \"b\": 1\n}") == "\ndata: {  \"b\": 1 }\n\n");
+    CHECK(net::with_sse_data("data: a\n\n", "{\r\n}") == "data: {  }\n\n");
     CHECK(net::with_sse_data("data: a", "x") == "data: x\n");
     CHECK(net::with_sse_data("data: a\n\n", "") == "data: \n\n");
     CHECK(net::with_sse_data(": c\n\n", "x") == ": c\n\n");
@@ -131,9 +132,9 @@ TEST_CASE("a reader of an edited stream sees the other data, and everything else
         }
         std::string edited;
         for (const auto& piece : pieces_of(stream, 3)) {
-            edited += net::sse_data(piece) ? net::with_sse_data(piece, "x\ny") : piece;
+            edited += net::sse_data(piece) ? net::with_sse_data(piece, "{\n}") : piece;
         }
-        CHECK(tests::events_of(edited) == list{"retry 9", "e|7|x\ny\n", "|7|x\ny\n"});
+        CHECK(tests::events_of(edited) == list{"retry 9", "e|7|{ }\n", "|7|{ }\n"});
     }
 }
 

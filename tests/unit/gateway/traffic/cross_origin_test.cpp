@@ -1,13 +1,13 @@
-#include "mcp/calls/origin.hpp"
+#include "gateway/traffic/cross_origin.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <vector>
 
-TEST_SUITE_BEGIN("mcp/calls/origin");
+TEST_SUITE_BEGIN("gateway/cross_origin");
 
-using mcp::origin_verdict;
+using gateway::traffic::origin_verdict;
 
 namespace {
 
@@ -16,7 +16,7 @@ const std::vector<std::string> listed{"https://app.example.com", "https://b.exam
 
 origin_verdict judge(std::string_view origin, bool loopback = false, unsigned count = 1)
 {
-    return mcp::judge_origin(origin, count, {.own = own, .loopback_listener = loopback, .listed = listed});
+    return gateway::traffic::judge_origin(origin, count, {.own = own, .loopback_listener = loopback, .listed = listed});
 }
 
 }  // namespace
@@ -63,7 +63,7 @@ TEST_CASE("null is forbidden even if it is listed")
     const std::vector<std::string> null{"null", ""};
     for (const auto* const origin : {"null", ""}) {
         CHECK(
-            mcp::judge_origin(origin, 1, {.own = null, .loopback_listener = true, .listed = null}) ==
+            gateway::traffic::judge_origin(origin, 1, {.own = null, .loopback_listener = true, .listed = null}) ==
             origin_verdict::forbidden
         );
     }
@@ -93,6 +93,37 @@ TEST_CASE("pages of this machine are allowed on a listener of this machine only"
         CAPTURE(origin);
         CHECK(judge(origin, true) == origin_verdict::forbidden);
     }
+}
+
+TEST_CASE("An origin with any port fits every port of its scheme and host, and nothing else")
+{
+    const std::vector<std::string> any{"http://localhost:*", "https://[::1]:*"};
+    const auto is_listed = [&](std::string_view origin) {
+        return gateway::traffic::judge_origin(origin, 1, {.own = own, .listed = any}) == origin_verdict::listed;
+    };
+    for (const std::string origin :
+         {"http://localhost", "http://localhost:80", "http://LOCALHOST:5173", "https://[::1]:8443"}) {
+        CAPTURE(origin);
+        CHECK(is_listed(origin));
+    }
+    for (const std::string origin :
+         {"https://localhost:5173",
+          "http://localhost.evil.com:80",
+          "http://localhost:*",
+          "http://xlocalhost:80",
+          "https://[::2]:1",
+          "null"}) {
+        CAPTURE(origin);
+        CHECK_FALSE(is_listed(origin));
+    }
+}
+
+TEST_CASE("The previous name of the list counts too")
+{
+    CHECK(
+        gateway::traffic::judge_origin("https://app.example.com", 1, {.own = own, .listed = {}, .also = listed}) ==
+        origin_verdict::listed
+    );
 }
 
 TEST_SUITE_END();
