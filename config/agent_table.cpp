@@ -101,7 +101,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"timeout",
      optional_duration{&agent::timeout, 1ms},
      {.setting = "timeouts.upstream_head"},
-     "From a request sent to the head of the answer."},
+     "From a request that may start work to the head of its answer: `SendMessage`, streams, methods that A2A does not "
+     "have, any but `GET`, "
+     "`HEAD` and `OPTIONS` on `relay_paths`."},
     {"breaker.failures",
      optional_count{&agent::breaker_failures, 1, 1'000'000},
      {.setting = "defaults.breaker.failures"},
@@ -328,6 +330,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      optional_duration{&agent::queue_wait, 1ms, 1h},
      {.setting = "defaults.timeouts.queue"},
      "How long a call waits for one in flight to end. Then it gets 503."},
+    {"timeouts.read",
+     optional_duration{&agent::read_timeout, 1ms},
+     {.setting = "timeouts.upstream_read"},
+     "From any other request, such as `GetTask` and lists, to the head of its answer; never more than `timeout`."},
     {"timeouts.initialize",
      duration_key<core::duration>{&mcp_server::initialize_timeout, 1ms},
      {},

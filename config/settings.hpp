@@ -62,7 +62,8 @@ struct timeout_settings {
     core::duration write = 30s;              // a caller that takes nothing
     core::duration connect = 3s;             // name resolution, TCP and TLS to an agent
     core::duration dns = 2s;                 // one lookup of an agent's name
-    core::duration upstream_head = 30s;      // from the request sent to the agent to the head of its answer
+    core::duration upstream_head = 10min;    // from a request that may start work to the head of the agent's answer
+    core::duration upstream_read = 30s;      // the same of a request that only reads
     core::duration upstream_idle = 5min;     // between two pieces of an agent's answer
     core::duration stream_keep_alive = 15s;  // a caller of a silent stream gets a comment; 0: never
     core::duration upstream_keep = 60s;      // an unused connection to an agent

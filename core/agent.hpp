@@ -133,6 +133,7 @@ struct agent {
     std::vector<std::pair<std::string, secret>> headers;       // the same; of an MCP server: with every request
     caller_credentials of_callers;                             // what the agent gets of its callers' credentials
     std::optional<duration> timeout;                           // instead of timeouts.upstream_head
+    std::optional<duration> read_timeout;                      // instead of timeouts.upstream_read
     std::string ca_file;                                       // PEM; empty: the system's trust store
     std::string cert_file;                                     // PEM: what agents are shown that ask who calls
     std::string key_file;                                      // PEM; goes with cert_file

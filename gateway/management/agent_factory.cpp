@@ -43,6 +43,7 @@ agent_factory::make(const core::agent& record, const model::call_route& route, c
 {
     const model::entry_defaults defaults{
         .head_timeout = settings_.timeouts.upstream_head,
+        .read_timeout = settings_.timeouts.upstream_read,
         .register_allow = settings_.registration.allow,
         .agent_hosts = settings_.agent_hosts,
         .breaker = settings_.defaults.breaker,

@@ -58,7 +58,8 @@ reach::call_end end_of_failure(core::errc code, bool connected) noexcept
         case errc::upstream_tls:
             return reach::call_end::unreachable;
         case errc::upstream_timeout:
-            return connected ? reach::call_end::failed : reach::call_end::unreachable;
+            // An agent that works for longer than it may is slow, not broken: calls that only read still reach it.
+            return connected ? reach::call_end::unknown : reach::call_end::unreachable;
         case errc::upstream_reset:
         case errc::upstream_protocol:
             return reach::call_end::failed;

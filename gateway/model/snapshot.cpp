@@ -114,6 +114,9 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     entry.awaits_card = route.url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
                         record.trust == core::card_trust::same_origin;
     entry.head_timeout = record.mcp ? record.mcp->call_timeout : record.timeout.value_or(of.defaults.head_timeout);
+    entry.read_timeout = record.mcp
+                             ? entry.head_timeout
+                             : std::min(record.read_timeout.value_or(of.defaults.read_timeout), entry.head_timeout);
     if (record.mcp && (record.mcp->tools != core::mcp_filter{} || record.mcp->prompts != core::mcp_filter{} ||
                        record.mcp->resources != core::mcp_filter{} || !record.skills.empty())) {
         entry.filters = std::make_shared<const mcp::name_filters>(*record.mcp, record.skills);
@@ -254,6 +257,7 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
         }
         const entry_defaults defaults{
             .head_timeout = settings.timeouts.upstream_head,
+            .read_timeout = settings.timeouts.upstream_read,
             .register_allow = settings.registration.allow,
             .agent_hosts = settings.agent_hosts,
             .breaker = settings.defaults.breaker,

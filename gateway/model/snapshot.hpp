@@ -51,7 +51,8 @@ struct agent_entry {
     core::secret query_key;               // what every request has in its query; empty: nothing
     std::string own_path;                 // of the record's URL; at least "/"
     std::string base_path;                // the same without slashes at the end
-    core::duration head_timeout{};
+    core::duration head_timeout{};        // from a request that may start work to the head of the answer
+    core::duration read_timeout{};        // the same of a request that only reads
     std::shared_ptr<reach::breaker>
         breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
     std::shared_ptr<reach::agent_reach>
@@ -97,6 +98,7 @@ struct snapshot {
 // What holds for an agent whose record does not say.
 struct entry_defaults {
     core::duration head_timeout{};
+    core::duration read_timeout = core::duration::max();
     std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
     std::string_view agent_hosts = {};                 // as config::process_settings::agent_hosts
     core::breaker_settings breaker{};

@@ -21,9 +21,9 @@ enum class breaker_state : std::uint8_t { closed, open, half_open };
 
 enum class call_end : std::uint8_t {
     answered,     // by the agent, and not with 502, 503 or 504
-    failed,       // it broke off, stayed silent for the agent's whole timeout, or answered with one of these
-    unreachable,  // there was no connection: unresolved, refused, TLS
-    unknown,      // neither: the caller left, or the gateway ended it
+    failed,       // it broke off, or answered with one of these
+    unreachable,  // there was no connection: unresolved, refused, TLS, not in time
+    unknown,      // neither: the caller left, the gateway ended it, or the agent worked until its timeout
 };
 
 enum class breaker_change : std::uint8_t { none, opened, closed };

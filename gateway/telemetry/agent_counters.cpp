@@ -15,6 +15,7 @@ void call_counters::merge(const call_counters& other)
     duration.merge(other.duration);
     first_byte.merge(other.first_byte);
     upstream_errors.merge(other.upstream_errors);
+    slow += other.slow;
     translation_lost += other.translation_lost;
     streams_active += other.streams_active;
     streams_ended.merge(other.streams_ended);
@@ -73,7 +74,12 @@ void agent_counters::count(const model::request_record& record)
         calls.first_byte.observe(*record.upstream_first_byte);
     }
     if (record.code && record.from == core::side::upstream) {
-        calls.upstream_errors.add(*record.code);
+        const bool reached = record.detail != "connect" && record.detail != "deadline";
+        if (*record.code == core::errc::upstream_timeout && reached) {
+            ++calls.slow;
+        } else {
+            calls.upstream_errors.add(*record.code);
+        }
     }
     calls.translation_lost += record.lost;
     if (!record.stream) {

@@ -79,6 +79,7 @@ void add_upstream_errors(family& into, const agent_sample& of)
         each(calls->upstream_errors, [&](core::errc reason, std::uint64_t n) {
             into.add_some({{"agent", of.id}, {"reason", core::name(reason)}}, n);
         });
+        into.add_some({{"agent", of.id}, {"reason", "slow"}}, calls->slow);
     }
 }
 

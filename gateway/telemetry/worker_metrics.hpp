@@ -141,6 +141,7 @@ struct call_counters {
     histogram duration;    // answers that are not streams: how long a stream lasts is no delay
     histogram first_byte;  // until the agent's answer began, streams too
     errc_counters upstream_errors;
+    std::uint64_t slow = 0;              // calls that the agent had and did not answer in time
     std::uint64_t translation_lost = 0;  // members of A2A
     std::int64_t streams_active = 0;
     stream_end_counters streams_ended;

@@ -259,7 +259,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
 // was sent is an answer (RFC 9112 section 9.5).
 net::routine<core::result<>> agent_exchange::finish_write()
 {
-    const auto until = std::min(caller_.owner().now() + call_.agent->head_timeout, call_.deadline.due);
+    const auto until = std::min(caller_.owner().now() + head_time(call_), call_.deadline.due);
     while (side().writing()) {
         auto parsed = parse_head();
         if (!parsed || first_byte_) {
@@ -305,7 +305,7 @@ core::result<> agent_exchange::parse_head()
 
 core::steady_time agent_exchange::head_due() const noexcept
 {
-    return std::min({caller_.owner().now() + call_.agent->head_timeout, due_, call_.deadline.due});
+    return std::min({caller_.owner().now() + head_time(call_), due_, call_.deadline.due});
 }
 
 net::routine<core::result<>> agent_exchange::await_event(core::steady_time until)

@@ -103,7 +103,7 @@ call_deadline agent_relay::deadline_of(const request_context& request) const
 {
     const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     const auto& server = call.agent->record.mcp;
-    const auto timeout = server && call.begins ? server->initialize_timeout : call.agent->head_timeout;
+    const auto timeout = server && call.begins ? server->initialize_timeout : head_time(call);
     call_deadline out;
     if (!call.passed && (!server || call.begins)) {
         out.due = request.caller.owner().now() + timeout;

@@ -64,7 +64,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
     agent_.consume_head();
     const bool bodiless = body_.done() && !edit_.on().every;  // to HEAD
     bool looked = false;
-    const auto whole_by = caller_.owner().now() + agent_.call().agent->head_timeout;
+    const auto whole_by = caller_.owner().now() + head_time(agent_.call());
     while (!body_.done()) {
         auto came = co_await read(std::min(whole_by, silent_until()));
         if (!came) {
@@ -273,7 +273,7 @@ net::routine<core::result<>> answer_editor::edit_events()
     std::string fields;
     write_fields(fields, care());
     agent_.consume_head();
-    auto silent_by = caller_.owner().now() + agent_.call().agent->head_timeout;
+    auto silent_by = caller_.owner().now() + head_time(agent_.call());
     if (writer_.begun()) {
         silent_by = silent_until();
     } else if (edit_.on().every || edit_.on().each) {

@@ -168,6 +168,12 @@ struct relay_call {
     answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
 };
 
+// How long the agent has for the head of its answer.
+inline core::duration head_time(const relay_call& call) noexcept
+{
+    return call.repeatable ? call.agent->read_timeout : call.agent->head_timeout;
+}
+
 inline answer_of answered_by(const relay_call& call) noexcept
 {
     return call.agent->record.mcp ? answer_of::mcp_server : answer_of::agent;

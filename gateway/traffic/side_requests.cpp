@@ -79,7 +79,7 @@ side_requests::ask(net::http1::method verb, std::string_view head, std::string_v
         co_return core::upstream_error(errc::answer_untranslatable, "a further answer is not plain JSON");
     }
     side_answer answer{other.head().status, {}};
-    const auto until = caller_.owner().now() + call.agent->head_timeout;
+    const auto until = caller_.owner().now() + head_time(call);
     auto whole = co_await read_whole(other, wait_, limit, until);
     if (!whole) {
         co_return std::move(whole).error();

@@ -107,6 +107,26 @@ TEST_CASE("Of 64 callers on 4 workers at most 100 calls reach an agent that alwa
     CHECK(x.agent.request_count() <= 100);
 }
 
+TEST_CASE(
+    "An agent that works for longer than its timeout is slow: its breaker stays closed, and what only reads gets its "
+    "answer"
+)
+{
+    relayed x{test_support::answer_json(R"({"jsonrpc":"2.0","id":1,"result":{}})"), [](config::settings& settings) {
+                  with_breaker()(settings);
+                  settings.timeouts.upstream_head = 50ms;
+              }};
+    constexpr int calls = 7;  // more than open a breaker
+    for (int i = 0; i < calls; ++i) {
+        x.agent.next(test_support::silence());
+        flow::check_jsonrpc_error(call(x.port(), call_body()), flow::late, "1");
+    }
+    CHECK(call(x.port(), R"({"jsonrpc":"2.0","id":1,"method":"tasks/get","params":{"id":"t"}})").status == 200);
+    CHECK(x.gateway.metric(state("closed")) == 1);
+    CHECK(x.gateway.metric(R"(cardea_upstream_errors_total{agent="a",reason="slow"})") == calls);
+    CHECK_FALSE(x.gateway.metric(R"(cardea_upstream_errors_total{agent="a",reason="upstream_timeout"})").has_value());
+}
+
 TEST_CASE("Answers of 500 and 429, JSON-RPC errors and callers who leave do not open a breaker")
 {
     relayed x{test_support::answer_json("{}"), with_breaker()};

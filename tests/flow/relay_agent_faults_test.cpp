@@ -229,6 +229,33 @@ TEST_CASE("a slow agent within the time is no failure, and its own timeout goes 
     CHECK(got.body == "{}");
 }
 
+TEST_CASE("A call that only reads has its own, shorter time, and one that may start work has the agent's")
+{
+    const auto body = [](std::string_view method) {
+        return R"({"jsonrpc":"2.0","id":1,"method":")" + std::string{method} + R"(","params":{"id":"t"}})";
+    };
+    for (const std::string method : {"tasks/get", "GetTask", "ListTasks"}) {
+        CAPTURE(method);
+        const relayed x{test_support::silence(), [](config::settings& s) {
+                            s.timeouts.upstream_head = 1h;
+                            s.timeouts.upstream_read = 1h;
+                            s.agents[0].read_timeout = 50ms;
+                        }};
+        flow::check_jsonrpc_error(call(x.port(), body(method)), flow::late, "1");
+    }
+    for (const std::string method : {"message/send", "SendMessage", "tasks/cancel", "x/other"}) {
+        CAPTURE(method);
+        const relayed x{test_support::silence(), [](config::settings& s) {
+                            s.timeouts.upstream_read = 1h;
+                            s.agents[0].read_timeout = 1ms;
+                            s.agents[0].timeout = 10s;
+                        }};
+        http_client caller{x.port()};
+        caller.send(call_text(body(method)));
+        CHECK_FALSE(caller.closed_by_peer(250ms));
+    }
+}
+
 TEST_CASE("an agent that stops in the middle of a head is late")
 {
     test_support::gate never;

@@ -68,6 +68,7 @@ constexpr row rows[] = {
     {"limits.upstream_requests", "0", "1", "1000000000", "1000000001", "a whole number, 1 to 1000000000"},
     {"timeouts.connect", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.upstream_head", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"timeouts.upstream_read", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.upstream_idle", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"mcp.walk", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"mcp.replay_events", "0", "1", "65536", "65537", "a whole number, 1 to 65536"},

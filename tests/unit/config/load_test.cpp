@@ -147,6 +147,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.write == 31s);
     CHECK(s.timeouts.connect == 4s);
     CHECK(s.timeouts.upstream_head == 32s);
+    CHECK(s.timeouts.upstream_read == 28s);
     CHECK(s.timeouts.upstream_idle == 6min);
     CHECK(s.timeouts.stream_keep_alive == 16s);
     CHECK(s.timeouts.upstream_keep == 62s);

@@ -104,6 +104,9 @@ TEST_CASE("An agent's own timeout replaces the one for all")
     CHECK(entry_of(agent)->head_timeout == 30s);
     agent.timeout = 5s;
     CHECK(entry_of(agent)->head_timeout == 5s);
+    CHECK(entry_of(agent)->read_timeout == 5s);  // never more than that
+    agent.read_timeout = 2s;
+    CHECK(entry_of(agent)->read_timeout == 2s);
 }
 
 TEST_CASE("An agent keeps its breaker as long as its calls go to the same endpoint by the same rules")
