@@ -181,7 +181,7 @@ core::result<> discovery_walk::refuse(const rpc_failure& failure)
         return failed("an answer to no question");
     }
     const auto list = static_cast<list_kind>(at_);
-    if (failure.code == method_not_found && pages_ == 0) {
+    if ((failure.code == method_not_found && pages_ == 0) || undeclared_[at_]) {
         found_[at_].clear();
     } else if (list == list_kind::tools) {
         return failed(said_of(failure));
@@ -225,10 +225,10 @@ core::result<> discovery_walk::take_item(list_item item)
         leave_out(item.key, item.problem);
     } else if (check_headers_ && !item.headers.empty()) {
         leave_out(item.key, item.headers);
-    } else if (!keys_.insert(item.key).second) {
-        leave_out(item.key, "has the key of another");
-    } else {
+    } else if (const auto [known, is_new] = keys_.try_emplace(item.key, found_[at_].size()); is_new) {
         found_[at_].push_back({std::move(item.key), std::move(item.raw)});
+    } else if (found_[at_][known->second].raw != item.raw) {
+        leave_out(item.key, "has the key of another");
     }
     return {};
 }
@@ -246,10 +246,13 @@ core::result<> discovery_walk::turn_page(std::string_view cursor)
     if (cursor.size() > limits_.cursor_bytes) {
         return failed("a cursor over " + std::to_string(limits_.cursor_bytes) + " bytes");
     }
-    if (!cursors_.insert(std::move(*text)).second) {
-        return failed("a cursor comes again");
+    if (text->empty()) {
+        end_list("nextCursor is empty, so the list ends there");
+    } else if (!cursors_.insert(std::move(*text)).second) {
+        end_list("nextCursor is one that came before, so the list ends there");
+    } else {
+        cursor_ = cursor;
     }
-    cursor_ = cursor;
     return {};
 }
 
@@ -276,8 +279,22 @@ void discovery_walk::leave_out(std::string_view key, std::string_view why)
     }
 }
 
+void discovery_walk::end_list(std::string_view why)
+{
+    auto& these = left_out_[at_];
+    if (++these.count <= most_told_items) {
+        these.first.push_back(std::string{method(static_cast<list_kind>(at_))}.append(": ").append(why));
+    }
+    next_list();
+}
+
 void discovery_walk::next_list()
 {
+    if (undeclared_[at_] && !found_[at_].empty()) {
+        const auto name = std::string{member_of(static_cast<list_kind>(at_))};
+        left_out_[at_].first.push_back("declares no " + name + ", but lists " + std::to_string(found_[at_].size()));
+        ++left_out_[at_].count;
+    }
     cursor_.clear();
     cursors_.clear();
     keys_.clear();
@@ -287,11 +304,15 @@ void discovery_walk::next_list()
     } while (at_ < list_kinds && !wanted_[at_]);
 }
 
-core::error discovery_walk::failed(std::string_view why)
+core::result<> discovery_walk::failed(std::string_view why)
 {
+    page_.reset();
+    if (asks_undeclared()) {
+        next_list();
+        return {};
+    }
     auto detail = at_ == list_kinds ? std::string{"discovery"} : std::string{method(static_cast<list_kind>(at_))};
     at_ = list_kinds;
-    page_.reset();
     return core::upstream_error(core::errc::upstream_protocol, detail + ": " + std::string{why});
 }
 
@@ -304,6 +325,9 @@ server_lists discovery_walk::onto(server_lists base) &&
                 base.lists[i] = std::move(found_[i]);
             }
             base.left_out[i] = std::move(left_out_[i]);
+            if (undeclared_[i]) {
+                base.server.offers[i] = !base.lists[i].empty();
+            }
         }
     }
     if (time_to_live_) {

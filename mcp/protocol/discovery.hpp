@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -77,8 +78,9 @@ struct list_question {
 // Walks the wanted lists, page by page:
 //     while (auto question = walk.next()) { ask; accept() or refuse(); }
 // A list that the server does not know after all (-32601) is empty. Another error to `tools/list` ends the walk; one to
-// another list leaves that list as it was (left()). What no caller could use is left out and counted (left_out()): items
-// that are no objects, have no key or the key of an earlier one, or are not usable(); and tools as `headers` says.
+// another list leaves that list as it was (left()). A cursor that is empty or came before ends its list. Left out and counted (left_out())
+// are such cursors, and items that no caller could use: those that are not objects, have no key or that of a different item, or are not
+// usable(); and tools as `headers` says.
 class discovery_walk {
 public:
     discovery_walk(
@@ -88,11 +90,18 @@ public:
         tool_headers headers = tool_headers::ignored
     );
 
+    // Of these wanted lists the server says nothing that can be read: whatever it answers is no failure, and what it lists is told
+    // (left_out()) and offered from now on.
+    void set_undeclared(list_set lists) noexcept { undeclared_ = lists & wanted_; }
+
+    // Whether the next question is about such a list.
+    bool asks_undeclared() const noexcept { return at_ < list_kinds && undeclared_[at_]; }
+
     // Nothing: the walk is over.
     std::optional<list_question> next() const;
 
     // The raw result of the question asked last. Fails with upstream_protocol, and the walk is over without a result: not
-    // a list result, a cursor that came before, or over a limit, which the detail names.
+    // a list result, or over a limit, which the detail names.
     core::result<> accept(std::string_view result);
 
     // The same a little at a time, for a page may have 10,000 items: open(), then take_some() while in_page(). At least one item is
@@ -137,8 +146,9 @@ private:
     core::result<> turn_page(std::string_view cursor);
     void take_freshness(std::string_view ttl, std::string_view scope);
     void leave_out(std::string_view key, std::string_view why);
+    void end_list(std::string_view why);
     void next_list();
-    core::error failed(std::string_view why);
+    core::result<> failed(std::string_view why);
 
     list_set wanted_;
     era speaks_;
@@ -146,14 +156,15 @@ private:
     bool check_headers_;
     std::array<std::vector<listed_item>, list_kinds> found_;
     std::array<left_out_items, list_kinds> left_out_;
+    list_set undeclared_;
     list_set left_;
     std::string first_left_;
     std::unique_ptr<page> page_;  // null: none is under way
     std::size_t at_ = 0;          // the list under way; list_kinds: none
     std::string cursor_;
-    std::set<std::string, std::less<>> cursors_;  // of the list under way
-    std::set<std::string, std::less<>> keys_;     // of the list under way
-    std::size_t pages_ = 0;                       // of the list under way
+    std::set<std::string, std::less<>> cursors_;            // of the list under way
+    std::map<std::string, std::size_t, std::less<>> keys_;  // where the items of the list under way are
+    std::size_t pages_ = 0;                                 // of the list under way
     std::size_t items_ = 0;
     std::size_t bytes_ = 0;
     std::optional<core::duration> time_to_live_;

@@ -82,9 +82,14 @@ core::result<server_facts> read_common(const raw_object& result, std::string_vie
         }
         facts.capabilities = std::move(*text);
         for (const auto& [list, name] : list_members) {
-            facts.offers[index_of(list)] = !capabilities->object(name).empty();
+            const auto said = capabilities->find(name);
+            facts.offers[index_of(list)] = is_object(said);
+            facts.undeclared[index_of(list)] = !said.empty() && !is_object(said) && said != "null" && said != "false";
         }
         facts.announces = announced_lists(raw);
+    }
+    if (core::count_members(facts.capabilities).value_or(0) == 0) {
+        facts.undeclared.set();
     }
     facts.instructions = result.text("instructions");
     if (!info.empty()) {

@@ -26,6 +26,7 @@ struct server_facts {
     std::string info = "{}";          // `serverInfo` as JSON on one line
     std::string capabilities = "{}";  // as JSON on one line
     list_set offers;                  // by capabilities; templates go with resources
+    list_set undeclared;              // of these the capabilities say nothing that can be read; asking tells
     list_set announces;               // changes of these, by capabilities
 
     friend bool operator==(const server_facts&, const server_facts&) = default;

@@ -2,9 +2,16 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace mcp {
+namespace {
+
+// A server that does not know a list, and does not say so, must not keep its card back for long.
+constexpr core::duration undeclared_patience{3'000};
+
+}  // namespace
 
 list_walks::list_walks(session_host& host, const runner_settings& settings, requests& open, operator_notes& notes)
     : host_{host},
@@ -26,7 +33,8 @@ void list_walks::begin(bool changed_only)
     requests_.cancel_all(purpose::list);
     why_next_.reset();
     const auto changed = tracker_.take();
-    walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers));
+    walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers | facts_.undeclared));
+    walk_->set_undeclared(facts_.undeclared & ~facts_.offers);
     base_ = base_of_walk(changed_only);
     ask_next();
 }
@@ -57,7 +65,11 @@ server_lists list_walks::base_of_walk(bool changed_only) const
 void list_walks::ask(purpose use, const list_question& question)
 {
     const std::string name{method(question.list)};
-    const auto id = requests_.begin(use, settings_.request_timeout, name);
+    const auto* const walk = under_way(use);
+    const bool doubtful = walk != nullptr && walk->asks_undeclared();
+    const auto patience =
+        doubtful ? std::min(settings_.request_timeout, undeclared_patience) : settings_.request_timeout;
+    const auto id = requests_.begin(use, patience, name);
     requests_.send({list_request(id, question.list, question.cursor, dialect_), id, name});
 }
 
@@ -119,6 +131,10 @@ void list_walks::give_up(purpose use, const core::error& why)
 
 void list_walks::fail(purpose use, const core::error& why)
 {
+    if (auto* const walk = under_way(use); walk != nullptr && walk->asks_undeclared()) {
+        const auto silent = walk->refuse({.code = method_not_found});
+        return silent ? ask_next() : give_up(use, silent.error());
+    }
     use == purpose::list ? fail_walk(why) : end_look(why);
 }
 
@@ -144,6 +160,9 @@ void list_walks::end()
     complete_ = walk->left().none();
     event.complete = complete_;
     found_ = std::move(*walk).onto(std::move(base_));
+    found_.server.undeclared.reset();
+    facts_.undeclared.reset();
+    facts_.offers = found_.server.offers;
     for (auto& list : found_.left_out) {
         for (auto& each : list.first) {
             each = notes_.shown(each);
