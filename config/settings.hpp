@@ -84,9 +84,9 @@ struct limit_settings {
     std::uint64_t body_memory = 256 * 1024 * 1024;  // bodies that are held at a time, by the whole process: 503
     std::uint64_t linger_bytes = 16 * 1024 * 1024;  // of what is dropped after an early answer
     std::uint64_t lingering = 256;                  // connections at a time where that is done, of the whole process
-    std::uint64_t header = 16 * 1024;               // a request head: 431
+    std::uint64_t header = 32 * 1024;               // a request head: 431
     std::uint64_t header_fields = 100;              // its fields: 431
-    std::uint64_t header_value = 8 * 1024;          // the value of one of them: 431
+    std::uint64_t header_value = 16 * 1024;         // the value of one of them: 431
     std::uint64_t target = 8 * 1024;                // its target: 414
     std::uint64_t upstream_header = 64 * 1024;      // an answer's head: 502
     std::uint64_t sse_event = 10 * 1024 * 1024;     // one event of a stream: the stream is cut

@@ -54,6 +54,14 @@ std::vector<std::string> identity_headers(const core::access_settings& settings)
                      : std::vector<std::string>{};
 }
 
+bool reads_bearer(const core::access_settings& settings)
+{
+    return std::ranges::any_of(settings.providers, [](const core::access_provider& provider) {
+        return !field_of(provider) && !std::holds_alternative<core::api_key_provider>(provider.type) &&
+               !std::holds_alternative<core::mtls_provider>(provider.type);
+    });
+}
+
 // Where callers get the provider's tokens (RFC 9728 section 2): issuers that are URLs.
 std::vector<std::string> authorization_servers(const core::access_provider& provider)
 {
@@ -136,7 +144,7 @@ access_plan::access_plan(
     std::shared_ptr<const access_plan> before,
     std::string public_base
 )
-    : reader_{key_fields(settings), identity_headers(settings)},
+    : reader_{key_fields(settings), identity_headers(settings), reads_bearer(settings)},
       public_base_{std::move(public_base)},
       rules_{settings.rules},
       before_{std::move(before)}
@@ -255,7 +263,7 @@ std::optional<core::result<model::accepted_credential>> access_plan::judge(const
     if (found.field != nullptr) {
         return judge_key(found, now);
     }
-    const auto digest = jose::sha256(found.text);
+    const auto digest = jose::sha256(found.text());
     const known_token* match = nullptr;
     for (const auto& each : tokens_) {
         // To the end of the list, so that time tells nothing.
@@ -295,7 +303,7 @@ access_plan::judge(const net::client_certificate& shown, core::wall_time now) co
 std::optional<core::result<model::accepted_credential>>
 access_plan::judge_key(const credential& found, core::wall_time now) const
 {
-    const auto known = keys_.find(jose::sha256_hex(found.text));
+    const auto known = keys_.find(jose::sha256_hex(found.text()));
     if (known == keys_.end() || known->second.field != found.field) {
         if (std::ranges::find(asked_fields_, found.field) != asked_fields_.end()) {
             return std::nullopt;

@@ -20,9 +20,25 @@ core::error refused(const char* why)
     return core::caller_error(errc::unauthenticated, why);
 }
 
-core::error ambiguous(const char* why)
+core::error ambiguous(std::string why)
 {
-    return core::caller_error(errc::bad_request, why);
+    return core::caller_error(errc::bad_request, std::move(why));
+}
+
+std::string place_of(const credential& found)
+{
+    if (found.field == nullptr) {
+        return "Authorization";
+    }
+    switch (found.field->place) {
+        case credential_place::header:
+            return found.field->name;
+        case credential_place::cookie:
+            return "the cookie " + found.field->name;
+        case credential_place::query:
+            break;
+    }
+    return "the query parameter " + found.field->name;
 }
 
 bool is_field(const key_field& field, credential_place place, std::string_view name) noexcept
@@ -62,27 +78,28 @@ class findings {
 public:
     void add(credential found)
     {
-        ++count_;
-        first_ = count_ == 1 ? found : first_;
+        if (++count_ == 1) {
+            first_ = std::move(found);
+        } else if (count_ == 2) {
+            second_ = place_of(found);
+        }
     }
 
     core::result<std::optional<credential>> outcome() const
     {
         if (count_ > 1) {
-            return ambiguous("more than one credential");
+            return ambiguous("The request has two credentials, in " + place_of(first_) + " and in " + second_ + "; send one.");
         }
-        if (count_ == 1 && first_.text.empty()) {
+        if (count_ == 1 && first_.text().empty()) {
             return refused("the credential is empty or of an unknown scheme");
-        }
-        if (count_ == 1 && first_.text.size() > max_credential) {
-            return refused("the credential is too long");
         }
         return count_ == 1 ? std::optional{first_} : std::nullopt;
     }
 
 private:
-    std::size_t count_ = 0;
+    unsigned count_ = 0;
     credential first_;
+    std::string second_;  // where it is
 };
 
 }  // namespace
@@ -92,9 +109,14 @@ bool operator==(const key_field& a, const key_field& b) noexcept
     return is_field(a, b.place, b.name);
 }
 
-credential_reader::credential_reader(std::vector<key_field> fields, std::vector<std::string> identity_headers)
+credential_reader::credential_reader(
+    std::vector<key_field> fields,
+    std::vector<std::string> identity_headers,
+    bool reads_bearer
+)
     : fields_{std::move(fields)},
       identity_headers_{std::move(identity_headers)},
+      reads_bearer_{reads_bearer},
       reads_cookies_{std::ranges::count(fields_, credential_place::cookie, &key_field::place) > 0},
       reads_query_{std::ranges::count(fields_, credential_place::query, &key_field::place) > 0}
 {
@@ -105,7 +127,9 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
     findings found;
     for (const auto& line : head.fields) {
         if (line.id == field_name::authorization) {
-            found.add({nullptr, bearer_in(line.value)});
+            if (reads_bearer_) {
+                found.add({nullptr, bearer_in(line.value)});
+            }
         } else if (line.id == field_name::cookie) {
             for (auto rest = reads_cookies_ ? line.value : std::string_view{}; !rest.empty();) {
                 const auto cookie = next_pair(rest, ';');
@@ -123,9 +147,10 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
         const auto parameter = next_pair(rest, '&');
         const auto name = core::decoded(parameter.name);
         if (const auto* field = find(credential_place::query, name)) {
-            found.add({field, parameter.value});
+            const bool encoded = parameter.value.find('%') != std::string_view::npos;
+            found.add({field, parameter.value, encoded ? core::decoded(parameter.value) : std::string{}});
         } else if (name == bearer_parameter || find(credential_place::header, name) != nullptr) {
-            return ambiguous("a credential in the query, where it is not read");
+            return ambiguous("The request has a credential in its query, where none is read; send it in a header.");
         }
     }
     return found.outcome();

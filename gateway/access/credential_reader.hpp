@@ -6,15 +6,12 @@
 #include "core/error.hpp"
 #include "net/http1/head.hpp"
 
-#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace gateway::access {
-
-inline constexpr std::size_t max_credential = 8 * 1024;  // bytes; a longer one is refused unread
 
 // Where an API key is looked for.
 struct key_field {
@@ -27,18 +24,25 @@ struct key_field {
 
 struct credential {
     const key_field* field = nullptr;  // null: a bearer token
-    std::string_view text;             // lies in the request head
+    std::string_view written;          // lies in the request head
+    std::string decoded{};             // of one in the query that is not written as it is; else empty
+
+    std::string_view text() const noexcept { return decoded.empty() ? written : decoded; }
 };
 
 class credential_reader {
 public:
     // Of fields that are the same one is enough. `identity_headers` come beside a credential and say whose it is: they are not
-    // read.
-    explicit credential_reader(std::vector<key_field> fields, std::vector<std::string> identity_headers = {});
+    // read. `reads_bearer`: a provider reads bearer tokens.
+    explicit credential_reader(
+        std::vector<key_field> fields,
+        std::vector<std::string> identity_headers = {},
+        bool reads_bearer = true
+    );
 
-    // The one credential of the request; nullopt: it has none. Fails with bad_request if it has two, or one in the query
-    // where no provider reads it, and with unauthenticated for an `Authorization` of another scheme and a credential that
-    // is empty or too long.
+    // The one credential of the request; nullopt: it has none. An `Authorization` that no provider reads is none: it may be for the agent.
+    // Fails with bad_request, whose detail is a sentence that names both places, if there are two, or one in the query
+    // where no provider reads it; and with unauthenticated for an `Authorization` of another scheme and a credential that is empty.
     core::result<std::optional<credential>> read(const net::http1::request_head& head) const;
 
     // Whether this header of a request can hold a credential or is one of the identity headers, which agents do not get: also
@@ -55,6 +59,7 @@ private:
 
     std::vector<key_field> fields_;
     std::vector<std::string> identity_headers_;
+    bool reads_bearer_;
     bool reads_cookies_ = false;
     bool reads_query_ = false;
 };

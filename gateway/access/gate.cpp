@@ -16,7 +16,7 @@ namespace {
 model::presented_credential presented_as(const credential& found)
 {
     model::presented_credential presented;
-    presented.text = found.text;
+    presented.text = found.text();
     if (found.field != nullptr) {
         presented.place = found.field->place;
         presented.field = found.field->name;
@@ -195,12 +195,12 @@ core::result<caller> gate::owner_of(net::server_connection& connection)
 core::hash_value gate::hash_of(const credential& found)
 {
     if (found.field == nullptr) {
-        return hash_({}, found.text);
+        return hash_({}, found.text());
     }
     // Its number says where it was found: another plan, with other fields, forgets what is known of credentials.
     const auto number = static_cast<std::uint64_t>(found.field - plan_->reader().fields().data());
     const auto bytes = std::bit_cast<std::array<char, sizeof number>>(number);
-    return hash_({bytes.data(), bytes.size()}, found.text);
+    return hash_({bytes.data(), bytes.size()}, found.text());
 }
 
 caller gate::keep(const core::hash_value& hash, model::accepted_credential accepted, core::steady_time now)

@@ -230,7 +230,11 @@ net::routine<> respond_forbidden(request_context& request)
 net::routine<> respond_unidentified(request_context& request, core::error failure)
 {
     const bool as_a2x = request.in_words_of_a2x && failure.code == core::errc::unauthenticated && request.owner;
-    auto answer = as_a2x ? model::a2x_unauthenticated_answer(request.call_id) : answer_to_call(request, failure.code);
+    // A request with two credentials is told which; its detail names no more than where they are.
+    const bool explains = failure.code == core::errc::bad_request && request.words == call_words::a2a;
+    auto answer = as_a2x     ? model::a2x_unauthenticated_answer(request.call_id)
+                  : explains ? model::explained_answer(failure.code, failure.detail)
+                             : answer_to_call(request, failure.code);
     if (failure.code == core::errc::unauthenticated) {
         // An agent that the caller may not know of is named as one that does not exist.
         const auto agent = request.record.agent.empty() ? request.to.agent : request.record.agent;

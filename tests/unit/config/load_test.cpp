@@ -165,7 +165,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.lingering == 255);
     CHECK(s.limits.metrics_connections == 65);
     CHECK(s.limits.stream_body == 65 * 1024 * 1024);
-    CHECK(s.limits.header == 32 * 1024);
+    CHECK(s.limits.header == 33 * 1024);
     CHECK(s.limits.header_fields == 101);
     CHECK(s.limits.target == 9 * 1024);
     CHECK(s.limits.sse_event == 3 * 1024 * 1024);
@@ -592,7 +592,7 @@ TEST_CASE("settings that contradict each other are a problem, whichever of them 
          "head\n"},
         {"limits: {header: 8193}", ""},
         {"limits: {target: 16KiB}",
-         "c.yml:1:18: limits.target: 16KiB is not less than limits.header (16KiB); expected a target that fits into "
+         "c.yml:1:18: limits.target: 32KiB is not less than limits.header (32KiB); expected a target that fits into "
          "the head\n"},
         {"limits: {target: 16383}", ""},
         {"limits: {target: 20KiB, header: 1}",
