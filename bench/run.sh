@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Cardea beside nginx and HAProxy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
+# Cardea beside nginx, HAProxy and Envoy: CPU time of the proxy per 1,000 relayed calls. bench/README.md says how to read it.
 #   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|mcp|translate|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
-# Names: cardea, nginx, haproxy; with -none they write no access log, nginx-lines writes every line on its own;
+# Names: cardea, nginx, haproxy, envoy; with -none they write no access log, nginx-lines writes every line on its own;
 # cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token,
 # cardea-unread-key and cardea-unread-token are sent the same and do not read it; cardea-mcp and cardea-program have an MCP server behind them;
 # cardea-translated has callers of A2A 1.0 for an agent of 0.3; floor (bench/floor.cpp) is what the kernel alone costs.
@@ -50,14 +50,14 @@ read_arguments() {
         esac
     done
     [ "${#scenarios[@]}" -gt 0 ] || scenarios=(call call512 card card304 sse large tls)
-    [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy floor)
+    [ "${#proxies[@]}" -gt 0 ] || proxies=(cardea nginx haproxy envoy floor)
 }
 
 check_machine() {
     local tool
     PATH=$PATH:/usr/sbin
     for tool in wrk curl openssl taskset setsid timeout awk "${proxies[@]%%-*}"; do
-        [[ $tool != cardea && $tool != floor ]] || continue
+        [[ $tool != cardea && $tool != floor && $tool != envoy ]] || continue
         command -v "$tool" >/dev/null || die "$tool is not installed"
     done
     for tool in cardea bench_upstream bench_callers bench_floor; do
@@ -325,8 +325,8 @@ choose_proxies() {
         case $scenario-$name in
             call-floor | call512-floor | card-floor) ;;
             *-floor) continue ;;
-            # HAProxy gives what it has in memory without a validator.
-            card304-haproxy*) continue ;;
+            # HAProxy and Envoy give what they have in memory without a validator.
+            card304-haproxy* | card304-envoy*) continue ;;
         esac
         proxies+=("$name")
     done

@@ -591,10 +591,10 @@ TEST_CASE("settings that contradict each other are a problem, whichever of them 
          "c.yml:1:18: limits.target: 8KiB is not less than limits.header (8KiB); expected a target that fits into the "
          "head\n"},
         {"limits: {header: 8193}", ""},
-        {"limits: {target: 16KiB}",
+        {"limits: {target: 32KiB}",
          "c.yml:1:18: limits.target: 32KiB is not less than limits.header (32KiB); expected a target that fits into "
          "the head\n"},
-        {"limits: {target: 16383}", ""},
+        {"limits: {target: 32767}", ""},
         {"limits: {target: 20KiB, header: 1}",
          "c.yml:1:33: limits.header: \"1\" is out of range; expected 1KiB to 1MiB\n"},
         {"listen: 127.0.0.1:4001",
