@@ -41,7 +41,7 @@ core::result<shown_token> token_of_caller(const request_context& request)
     if (type.empty() || !found || found->field != nullptr) {
         return no_token("the caller has another credential");
     }
-    return shown_token{found->text, type};
+    return shown_token{found->written, type};
 }
 
 model::exchange_request question(const relay_call& call, const shown_token& shown, std::string principal)
@@ -140,7 +140,7 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
     if (!shown) {
         co_return false;
     }
-    auto about = question(call, {shown->text, call.subject_type}, call.token->principal);
+    auto about = question(call, {shown->written, call.subject_type}, call.token->principal);
     about.refused = call.token->text;
     auto asked = control.exchange(std::move(about));
     auto told = co_await net::ask_until(caller, call.deadline.due, control.executor(), std::move(asked));

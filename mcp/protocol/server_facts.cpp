@@ -88,7 +88,7 @@ core::result<server_facts> read_common(const raw_object& result, std::string_vie
         }
         facts.announces = announced_lists(raw);
     }
-    if (core::count_members(facts.capabilities).value_or(0) == 0) {
+    if (const auto declared = core::count_members(facts.capabilities); !declared || *declared == 0) {
         facts.undeclared.set();
     }
     facts.instructions = result.text("instructions");

@@ -132,7 +132,7 @@ void list_walks::give_up(purpose use, const core::error& why)
 void list_walks::fail(purpose use, const core::error& why)
 {
     if (auto* const walk = under_way(use); walk != nullptr && walk->asks_undeclared()) {
-        const auto silent = walk->refuse({.code = method_not_found});
+        const auto silent = walk->refuse({method_not_found, {}, {}});
         return silent ? ask_next() : give_up(use, silent.error());
     }
     use == purpose::list ? fail_walk(why) : end_look(why);

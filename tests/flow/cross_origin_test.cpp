@@ -80,7 +80,7 @@ TEST_CASE(
     auto targets = documents;
     targets.insert(targets.end(), calls.begin(), calls.end());
     for (const auto& target : targets) {
-        for (const std::string origin : {std::string{page}, std::string{"http://localhost:5173"}}) {
+        for (const auto& origin : {std::string{page}, std::string{"http://localhost:5173"}}) {
             CAPTURE(target);
             CAPTURE(origin);
             const auto got = x.ask("OPTIONS", target, preflight_of(origin));
@@ -131,7 +131,7 @@ TEST_CASE("A page that is not listed gets no permission, and its question is ref
 {
     const listing_gateway x;
     for (const auto& target : calls) {
-        for (const std::string origin :
+        for (const auto& origin :
              {std::string{stranger}, std::string{"null"}, std::string{"https://app.example.evil"}}) {
             CAPTURE(target);
             const auto got = x.ask("OPTIONS", target, preflight_of(origin));
