@@ -212,16 +212,27 @@ TEST_CASE("What is asked once the gateway ends fails with draining")
     CHECK(answer.error().code == errc::draining);
 }
 
-TEST_CASE("Of an MCP server's lists the tools are left out that the caller may not see, and all lists stay if none is")
+TEST_CASE(
+    "Of an MCP server's lists the tools and prompts are left out that the caller may not see, and all lists stay if "
+    "none is"
+)
 {
     auto lists = std::make_shared<mcp::server_lists>();
     lists->lists[mcp::index_of(mcp::list_kind::tools)] = {
         {"free", R"({"name":"free","inputSchema":{}})"},
         {"gold-1", R"({"name":"gold-1","inputSchema":{}})"}
     };
+    const auto prompts = mcp::index_of(mcp::list_kind::prompts);
+    lists->lists[prompts] = {{"gold-2", R"({"name":"gold-2"})"}, {"free", R"({"name":"free"})"}};
     const gateway::cards::server_lists_pointer all = lists;
     const std::vector<core::skill_rule> none;
     CHECK(gateway::cards::visible_lists(all, {none, nullptr}) == all);
+    const std::vector<core::skill_rule> rules{
+        {.id = "gold-*", .visibility = core::skill_visibility::extended, .required_scopes = {"gold"}}
+    };
+    const std::vector<std::string> scopes{"gold"};
+    CHECK(gateway::cards::visible_lists(all, {rules, nullptr})->lists[prompts].size() == 1);
+    CHECK(gateway::cards::visible_lists(all, {rules, &scopes})->lists[prompts].size() == 2);
     rig x;
     x.lists = all;
     x.entry->record.speaks = core::protocol::mcp;
