@@ -27,7 +27,11 @@ constexpr wording words(errc code) noexcept
         case errc::target_too_long:
             return {"target_too_long", "The request target is over the limit."};
         case errc::header_too_large:
-            return {"header_too_large", "The request's head is over limits.header, has over limits.header_fields fields, or one of over limits.header_value bytes."};
+            return {
+                "header_too_large",
+                "The request's head is over limits.header, has over limits.header_fields fields, or one of over "
+                "limits.header_value bytes."
+            };
         case errc::unsupported_media_type:
             return {"unsupported_media_type", "The body must be sent as application/json."};
         case errc::expectation_failed:

@@ -88,7 +88,9 @@ public:
     core::result<std::optional<credential>> outcome() const
     {
         if (count_ > 1) {
-            return ambiguous("The request has two credentials, in " + place_of(first_) + " and in " + second_ + "; send one.");
+            return ambiguous(
+                "The request has two credentials, in " + place_of(first_) + " and in " + second_ + "; send one."
+            );
         }
         if (count_ == 1 && first_.text().empty()) {
             return refused("the credential is empty or of an unknown scheme");

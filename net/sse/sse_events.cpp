@@ -108,7 +108,9 @@ std::string with_sse_data(std::string_view event, std::string_view data)
         }
         if (!placed) {
             out += "data: ";
-            std::ranges::transform(data, std::back_inserter(out), [](char c) { return c == '\n' || c == '\r' ? ' ' : c; });
+            std::ranges::transform(data, std::back_inserter(out), [](char c) {
+                return c == '\n' || c == '\r' ? ' ' : c;
+            });
             out.push_back('\n');
             placed = true;
         }

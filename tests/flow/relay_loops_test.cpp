@@ -17,7 +17,14 @@ namespace {
 
 constexpr flow::error_answer
     loop{508, -31508, "loop_detected", "The request comes back to this gateway over and over.", false};
-constexpr flow::error_answer too_large{431, -31431, "header_too_large", "The request's head is over limits.header, has over limits.header_fields fields, or one of over limits.header_value bytes.", false};
+constexpr flow::error_answer too_large{
+    431,
+    -31431,
+    "header_too_large",
+    "The request's head is over limits.header, has over limits.header_fields fields, or one of over "
+    "limits.header_value bytes.",
+    false
+};
 
 const std::string own{net::own_pseudonym()};
 

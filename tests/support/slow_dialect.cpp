@@ -1,4 +1,4 @@
-// over 400 lines: one translator, which the real one is compared with.
+// over 600 lines: one translator, which the real one is compared with.
 #include "tests/support/slow_dialect.hpp"
 
 #include "a2a/dialect/timestamp.hpp"

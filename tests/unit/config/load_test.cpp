@@ -1,4 +1,4 @@
-// over 400 lines: a row or two for each key.
+// over 600 lines: a row or two for each key.
 #include "config/load.hpp"
 
 #include "config/agent_table.hpp"

@@ -138,7 +138,8 @@ TEST_SUITE("credential reader")
     TEST_CASE("The sentence about two credentials names the places of both and no credential")
     {
         const std::string text =
-            "GET /?key=s3cret HTTP/1.1\r\nHost: gw.test\r\nCookie: session=s3cret\r\nAuthorization: Bearer s3cret\r\n\r\n";
+            "GET /?key=s3cret HTTP/1.1\r\nHost: gw.test\r\nCookie: session=s3cret\r\nAuthorization: Bearer "
+            "s3cret\r\n\r\n";
         net::http1::request_parser parser{{}};
         REQUIRE(parser.parse(text).has_value());
         const credential_reader all{{{credential_place::cookie, "session"}, {credential_place::query, "key"}}};

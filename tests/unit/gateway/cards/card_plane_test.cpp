@@ -1,4 +1,4 @@
-// over 400 lines: one plane, with agents and sessions that do what a test says.
+// over 600 lines: one plane, with agents and sessions that do what a test says.
 #include "gateway/cards/card_plane.hpp"
 
 #include "gateway/cards/card_editor.hpp"

@@ -1,4 +1,4 @@
-// over 400 lines: one search, asked through one scripted network.
+// over 600 lines: one search, asked through one scripted network.
 #include "gateway/cards/card_source.hpp"
 
 #include "core/url.hpp"

@@ -1,4 +1,4 @@
-// over 400 lines: one fixture for all that a registry does.
+// over 600 lines: one fixture for all that a registry does.
 #include "gateway/management/registry.hpp"
 
 #include "gateway/management/agent_walk.hpp"

@@ -1,4 +1,4 @@
-// over 400 lines: one rig, and a case for each promise of shared sessions.
+// over 600 lines: one rig, and a case for each promise of shared sessions.
 #include "gateway/mcp_path/shared_sessions.hpp"
 
 #include "tests/unit/gateway/mcp_path/sessions_rig.hpp"

@@ -1,4 +1,4 @@
-// over 400 lines: one runner against one scripted server, case by case.
+// over 600 lines: one runner against one scripted server, case by case.
 #include "mcp/session/runner.hpp"
 
 #include "tests/unit/mcp/session/runner_rig.hpp"

@@ -1,4 +1,4 @@
-// over 400 lines: one machine, its life told event by event.
+// over 600 lines: one machine, its life told event by event.
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/session/session.hpp"
 #include "tests/unit/mcp/session/session_driver.hpp"
