@@ -102,14 +102,14 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      optional_duration{&agent::timeout, 1ms},
      {.setting = "timeouts.upstream_head"},
      "From a request that may start work to the head of its answer: `SendMessage`, streams, methods that A2A does not "
-     "have, any but `GET`, "
-     "`HEAD` and `OPTIONS` on `relay_paths`."},
+     "have, any but `GET`, `HEAD` and `OPTIONS` on `relay_paths`."},
     {"breaker.failures",
      optional_count{&agent::breaker_failures, 1, 1'000'000},
      {.setting = "defaults.breaker.failures"},
      "An agent gets no calls any more after so many failures without a success in between: its "
-     "[breaker](operations.md#agents-that-fail) opens. Failures are: no connection, no valid answer in time, and the "
-     "answers 502, 503 and 504. Not for programs and HTTP+SSE."},
+     "[breaker](operations.md#agents-that-fail) opens. Failures are: no connection in time, an answer that breaks off "
+     "or "
+     "is not valid, and the answers 502, 503 and 504. Not for programs and HTTP+SSE."},
     {"breaker.ratio",
      share_key{&agent::breaker_ratio, 0.01, 1},
      {.setting = "defaults.breaker.ratio"},

@@ -21,7 +21,6 @@ core::result<std::string> parse_http_url(std::string_view text, query allowed = 
 // Where the path of such a URL begins, or its query if it has no path; the end: it has neither.
 std::size_t path_begin(std::string_view url) noexcept;
 
-// As it may be shown: a query is where keys are put.
 // `text` if it is the origin of web pages: scheme, host and perhaps a port, which may be `*` with http and https.
 std::optional<std::string> parse_page_origin(const std::string& text);
 
@@ -30,6 +29,7 @@ inline constexpr std::string_view expected_page_origins =
 inline constexpr std::string_view expected_page_origin =
     "an origin such as https://app.example.com or http://localhost:*";
 
+// As it may be shown: a query is where keys are put.
 std::string shown_url(std::string_view url);
 
 // The gateway's own address as callers see it: like the above, without query, and without trailing slashes.

@@ -74,7 +74,8 @@ void agent_counters::count(const model::request_record& record)
         calls.first_byte.observe(*record.upstream_first_byte);
     }
     if (record.code && record.from == core::side::upstream) {
-        const bool reached = record.detail != "connect" && record.detail != "deadline";
+        const bool reached = !record.upstream_first_byte && record.detail != "connect" && record.detail != "deadline" &&
+                             record.detail != "queue";
         if (*record.code == core::errc::upstream_timeout && reached) {
             ++calls.slow;
         } else {

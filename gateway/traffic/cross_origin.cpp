@@ -127,7 +127,9 @@ origin_verdict judge_origin(std::string_view origin, unsigned count, const origi
         return origin_verdict::own;
     }
     // Pages of other schemes, such as extensions of browsers, are listed as browsers name them.
-    const auto is_listed = [&](const std::string& each) { return each == origin || fits(each, http); };
+    const auto is_listed = [&](const std::string& each) {
+        return fits(each, http) || (each == origin && !origin.ends_with(any_port));
+    };
     if (std::ranges::any_of(policy.listed, is_listed) || std::ranges::any_of(policy.also, is_listed)) {
         return origin_verdict::listed;
     }
@@ -145,7 +147,14 @@ origin_verdict cross_origin::note(request_context& request) const
             ++count;
         }
     }
-    const auto here = count > 0 ? own_origin(request) : std::string{};
+    const bool lists = !settings_.cors.origins.empty() || !settings_.mcp.origins.empty();
+    if (count == 0) {
+        if (lists) {
+            request.caller.set_answer_fields("Vary: Origin\r\n");
+        }
+        return origin_verdict::none;
+    }
+    const auto here = own_origin(request);
     const auto verdict = judge_origin(
         origin,
         count,
@@ -158,7 +167,7 @@ origin_verdict cross_origin::note(request_context& request) const
         auto fields = fields_for(origin);
         fields += settings_.cors.credentials ? "Access-Control-Allow-Credentials: true\r\n" : "";
         request.caller.set_answer_fields(fields + "Vary: Origin\r\n");
-    } else if (!settings_.cors.origins.empty() || !settings_.mcp.origins.empty()) {
+    } else if (lists) {
         request.caller.set_answer_fields("Vary: Origin\r\n");
     }
     return verdict;

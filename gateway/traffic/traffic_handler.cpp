@@ -104,12 +104,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
     if (request.to.where == model::route::mcp) {
         request.mcp.emplace(page == origin_verdict::forbidden);
     }
-    auto refusal = admit(request);
-    if (!refusal) {
-        if (auto answer = phases_->pages.answer_preflight(request, page, phases_->guard.asks_callers())) {
-            refusal.emplace(std::move(*answer));
-        }
-    }
+    auto refusal = admit(request, page);
     if (!refusal) {
         if (!phases_->guard.identify(request)) {
             co_await phases_->guard.ask(request);
@@ -172,7 +167,7 @@ void traffic_handler::route(request_context& request) const
 }
 
 // The answer to a request that is refused whatever agent it is for; nullopt: it is admitted.
-std::optional<net::routine<>> traffic_handler::admit(request_context& request) const
+std::optional<net::routine<>> traffic_handler::admit(request_context& request, origin_verdict page) const
 {
     if (auto limited = phases_->guard.admit_address(request)) {
         return limited;
@@ -185,6 +180,9 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request) c
         request.record.where = model::route::none;
         request.caller.close_after_answer();
         return respond_error(request, core::caller_error(errc::misdirected_request));
+    }
+    if (auto answer = phases_->pages.answer_preflight(request, page, phases_->guard.asks_callers())) {
+        return answer;
     }
     switch (request.to.where) {
         case model::route::card:

@@ -6,6 +6,7 @@
 #include "net/server/server_connection.hpp"
 
 #include <array>
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -50,6 +51,7 @@ class worker_metrics;
 namespace gateway::traffic {
 
 class agent_relay;
+enum class origin_verdict : std::uint8_t;
 struct request_context;
 struct trace_plan;
 
@@ -103,7 +105,7 @@ private:
     struct phases;
 
     void route(request_context& request) const;
-    std::optional<net::routine<>> admit(request_context& request) const;
+    std::optional<net::routine<>> admit(request_context& request, origin_verdict page) const;
     net::routine<> look(request_context& request);
     bool is_mcp_server(const request_context& request) const;
     bool relays(const request_context& request, std::string_view path) const;

@@ -178,8 +178,9 @@ void event_gate::look_early()
     while (!rest.empty() && line.name != "data") {
         line = net::take_sse_line(rest);
     }
-    if (line.name != "data" || !rest.empty()) {
-        return;
+    const bool ended = line.whole.ends_with('\n') || line.whole.ends_with('\r');
+    if (line.name != "data" || !rest.empty() || ended) {
+        return;  // further lines of data may come
     }
     auto text = line.value;
     text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));

@@ -181,7 +181,9 @@ core::result<> discovery_walk::refuse(const rpc_failure& failure)
         return failed("an answer to no question");
     }
     const auto list = static_cast<list_kind>(at_);
-    if ((failure.code == method_not_found && pages_ == 0) || undeclared_[at_]) {
+    if ((failure.code == method_not_found && pages_ == 0) || doubted_[at_]) {
+        items_ = items_before_;
+        bytes_ = bytes_before_;
         found_[at_].clear();
     } else if (list == list_kind::tools) {
         return failed(said_of(failure));
@@ -227,7 +229,7 @@ core::result<> discovery_walk::take_item(list_item item)
         leave_out(item.key, item.headers);
     } else if (const auto [known, is_new] = keys_.try_emplace(item.key, found_[at_].size()); is_new) {
         found_[at_].push_back({std::move(item.key), std::move(item.raw)});
-    } else if (found_[at_][known->second].raw != item.raw) {
+    } else if (pages_ == 1 || found_[at_][known->second].raw != item.raw) {  // else a page that comes again
         leave_out(item.key, "has the key of another");
     }
     return {};
@@ -246,9 +248,7 @@ core::result<> discovery_walk::turn_page(std::string_view cursor)
     if (cursor.size() > limits_.cursor_bytes) {
         return failed("a cursor over " + std::to_string(limits_.cursor_bytes) + " bytes");
     }
-    if (text->empty()) {
-        end_list("nextCursor is empty, so the list ends there");
-    } else if (!cursors_.insert(std::move(*text)).second) {
+    if (!cursors_.insert(std::move(*text)).second) {
         end_list("nextCursor is one that came before, so the list ends there");
     } else {
         cursor_ = cursor;
@@ -272,47 +272,46 @@ void discovery_walk::take_freshness(std::string_view ttl, std::string_view scope
 
 void discovery_walk::leave_out(std::string_view key, std::string_view why)
 {
-    auto& these = left_out_[at_];
-    if (++these.count <= most_told_items) {
-        auto& told = these.first.emplace_back(method(static_cast<list_kind>(at_)));
-        told.append(": ").append(key.empty() ? "an item" : key).append(": ").append(why);
-    }
+    auto words = std::string{method(static_cast<list_kind>(at_))};
+    note(words.append(": ").append(key.empty() ? "an item" : key).append(": ").append(why));
 }
 
 void discovery_walk::end_list(std::string_view why)
 {
+    note(std::string{method(static_cast<list_kind>(at_))}.append(": ").append(why));
+    next_list();
+}
+
+void discovery_walk::note(std::string words)
+{
     auto& these = left_out_[at_];
     if (++these.count <= most_told_items) {
-        these.first.push_back(std::string{method(static_cast<list_kind>(at_))}.append(": ").append(why));
+        these.first.push_back(std::move(words));
     }
-    next_list();
 }
 
 void discovery_walk::next_list()
 {
     if (undeclared_[at_] && !found_[at_].empty()) {
         const auto name = std::string{member_of(static_cast<list_kind>(at_))};
-        left_out_[at_].first.push_back("declares no " + name + ", but lists " + std::to_string(found_[at_].size()));
-        ++left_out_[at_].count;
+        note("declares no " + name + ", but lists " + std::to_string(found_[at_].size()));
     }
     cursor_.clear();
     cursors_.clear();
     keys_.clear();
     pages_ = 0;
+    items_before_ = items_;
+    bytes_before_ = bytes_;
     do {
         ++at_;
     } while (at_ < list_kinds && !wanted_[at_]);
 }
 
-core::result<> discovery_walk::failed(std::string_view why)
+core::error discovery_walk::failed(std::string_view why)
 {
     page_.reset();
-    if (asks_undeclared()) {
-        next_list();
-        return {};
-    }
     auto detail = at_ == list_kinds ? std::string{"discovery"} : std::string{method(static_cast<list_kind>(at_))};
-    at_ = list_kinds;
+    at_ = asks_doubted() ? at_ : list_kinds;
     return core::upstream_error(core::errc::upstream_protocol, detail + ": " + std::string{why});
 }
 

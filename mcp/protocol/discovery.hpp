@@ -78,7 +78,7 @@ struct list_question {
 // Walks the wanted lists, page by page:
 //     while (auto question = walk.next()) { ask; accept() or refuse(); }
 // A list that the server does not know after all (-32601) is empty. Another error to `tools/list` ends the walk; one to
-// another list leaves that list as it was (left()). A cursor that is empty or came before ends its list. Left out and counted (left_out())
+// another list leaves that list as it was (left()). A cursor that came before ends its list. Left out and counted (left_out())
 // are such cursors, and items that no caller could use: those that are not objects, have no key or that of a different item, or are not
 // usable(); and tools as `headers` says.
 class discovery_walk {
@@ -90,12 +90,16 @@ public:
         tool_headers headers = tool_headers::ignored
     );
 
-    // Of these wanted lists the server says nothing that can be read: whatever it answers is no failure, and what it lists is told
-    // (left_out()) and offered from now on.
-    void set_undeclared(list_set lists) noexcept { undeclared_ = lists & wanted_; }
+    // Of these wanted lists the server says nothing that can be read: that it lists something is told (left_out()). The walk goes on after a
+    // failure of one that is not among `offered`: refuse() it then. Those that have something are offered from now on.
+    void set_undeclared(list_set lists, list_set offered) noexcept
+    {
+        undeclared_ = lists & wanted_;
+        doubted_ = undeclared_ & ~offered;
+    }
 
-    // Whether the next question is about such a list.
-    bool asks_undeclared() const noexcept { return at_ < list_kinds && undeclared_[at_]; }
+    // Whether the question asked last is about such a list, which may not be there.
+    bool asks_doubted() const noexcept { return at_ < list_kinds && doubted_[at_]; }
 
     // Nothing: the walk is over.
     std::optional<list_question> next() const;
@@ -147,8 +151,9 @@ private:
     void take_freshness(std::string_view ttl, std::string_view scope);
     void leave_out(std::string_view key, std::string_view why);
     void end_list(std::string_view why);
+    void note(std::string words);
     void next_list();
-    core::result<> failed(std::string_view why);
+    core::error failed(std::string_view why);
 
     list_set wanted_;
     era speaks_;
@@ -157,6 +162,7 @@ private:
     std::array<std::vector<listed_item>, list_kinds> found_;
     std::array<left_out_items, list_kinds> left_out_;
     list_set undeclared_;
+    list_set doubted_;  // of these
     list_set left_;
     std::string first_left_;
     std::unique_ptr<page> page_;  // null: none is under way
@@ -167,6 +173,8 @@ private:
     std::size_t pages_ = 0;                                 // of the list under way
     std::size_t items_ = 0;
     std::size_t bytes_ = 0;
+    std::size_t items_before_ = 0;  // of the lists before the one under way
+    std::size_t bytes_before_ = 0;
     std::optional<core::duration> time_to_live_;
     bool shareable_ = true;
 };

@@ -89,7 +89,7 @@ core::result<server_facts> read_common(const raw_object& result, std::string_vie
         facts.announces = announced_lists(raw);
     }
     if (const auto declared = core::count_members(facts.capabilities); !declared || *declared == 0) {
-        facts.undeclared.set();
+        facts.undeclared.set(index_of(list_kind::tools));  // such servers have tools, if anything
     }
     facts.instructions = result.text("instructions");
     if (!info.empty()) {

@@ -34,7 +34,7 @@ void list_walks::begin(bool changed_only)
     why_next_.reset();
     const auto changed = tracker_.take();
     walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers | facts_.undeclared));
-    walk_->set_undeclared(facts_.undeclared & ~facts_.offers);
+    walk_->set_undeclared(facts_.undeclared, facts_.offers);
     base_ = base_of_walk(changed_only);
     ask_next();
 }
@@ -66,7 +66,7 @@ void list_walks::ask(purpose use, const list_question& question)
 {
     const std::string name{method(question.list)};
     const auto* const walk = under_way(use);
-    const bool doubtful = walk != nullptr && walk->asks_undeclared();
+    const bool doubtful = walk != nullptr && walk->asks_doubted();
     const auto patience =
         doubtful ? std::min(settings_.request_timeout, undeclared_patience) : settings_.request_timeout;
     const auto id = requests_.begin(use, patience, name);
@@ -126,14 +126,27 @@ void list_walks::go_on(purpose use)
 
 void list_walks::give_up(purpose use, const core::error& why)
 {
+    if (skips_list(use)) {
+        return;
+    }
     use == purpose::list ? fail_walk(why) : end_look(core::error{why.code, why.from, notes_.shown(why.detail)});
+}
+
+// A list that may not be there is not asked for again.
+bool list_walks::skips_list(purpose use)
+{
+    auto* const walk = under_way(use);
+    if (walk == nullptr || !walk->asks_doubted() || !walk->refuse({method_not_found, {}, {}})) {
+        return false;
+    }
+    use == purpose::list ? ask_next() : ask_next_look();
+    return true;
 }
 
 void list_walks::fail(purpose use, const core::error& why)
 {
-    if (auto* const walk = under_way(use); walk != nullptr && walk->asks_undeclared()) {
-        const auto silent = walk->refuse({method_not_found, {}, {}});
-        return silent ? ask_next() : give_up(use, silent.error());
+    if (skips_list(use)) {
+        return;
     }
     use == purpose::list ? fail_walk(why) : end_look(why);
 }
@@ -161,8 +174,8 @@ void list_walks::end()
     event.complete = complete_;
     found_ = std::move(*walk).onto(std::move(base_));
     found_.server.undeclared.reset();
-    facts_.undeclared.reset();
     facts_.offers = found_.server.offers;
+    facts_.undeclared &= facts_.offers;  // the others are not there
     for (auto& list : found_.left_out) {
         for (auto& each : list.first) {
             each = notes_.shown(each);

@@ -67,6 +67,7 @@ private:
     discovery_walk* under_way(purpose use);
     void go_on(purpose use);
     void give_up(purpose use, const core::error& why);
+    bool skips_list(purpose use);
     server_lists base_of_walk(bool changed_only) const;
     void ask(purpose use, const list_question& question);
     void ask_next();

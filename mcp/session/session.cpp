@@ -51,15 +51,15 @@ constexpr session::row session::table[] = {
     {in({initializing}), event_kind::session_lost, {}, &session::on_handshake_refused},
     {in({initializing}), event_kind::unreachable, {}, &session::on_nobody_there},
 
-    {in({discovering}), event_kind::walk_failed, {}, &session::on_first_walk_failed},
-    {in({discovering}), event_kind::timer, timer_name::discovery, &session::on_first_walk_late},
+    {in({discovering}), event_kind::walk_failed, {}, &session::lose_for<discovery_failed, true>},
+    {in({discovering}), event_kind::timer, timer_name::discovery, &session::lose_for<discovery_timeout, true>},
     {handshaken, event_kind::walk_done, {}, &session::on_walk_done},
     {serving, event_kind::walk_failed, {}, &session::health<&session_health::on_walk_failed>},
     {serving, event_kind::timer, timer_name::discovery, &session::health<&session_health::on_walk_late>},
     {handshaken, event_kind::list_changed, {}, &session::health<&session_health::on_list_changed>},
     {serving, event_kind::timer, timer_name::debounce, &session::health<&session_health::on_debounced>},
-    {handshaken, event_kind::timer, timer_name::refresh, &session::health<&session_health::on_refresh>},
-    {handshaken, event_kind::refresh, {}, &session::health<&session_health::on_refresh_asked>},
+    {serving, event_kind::timer, timer_name::refresh, &session::health<&session_health::on_refresh>},
+    {serving, event_kind::refresh, {}, &session::health<&session_health::on_refresh_asked>},
     {handshaken, event_kind::stream_up, {}, &session::health<&session_health::on_stream_up>},
     {handshaken, event_kind::stream_down, {}, &session::health<&session_health::on_stream_down>},
     {handshaken, event_kind::stream_none, {}, &session::health<&session_health::on_stream_none>},
@@ -143,10 +143,11 @@ void session::on_probed()
         return;
     }
     const auto& event = step_.event();
+    if (!event.verdict && probe_.alone()) {
+        return lose(probe_failed, false);
+    }
     if (event.verdict) {
         probe_.learn(*event.verdict, step_.now());
-    } else {
-        probe_.tell_nothing();
     }
     if (event.verdict && event.stands) {
         return keep_probe(reason());
@@ -262,7 +263,7 @@ void session::on_handshake_refused()
     if (speaks_otherwise() && probe_.recalled()) {
         return ask_again();
     }
-    probe_.told_nothing() ? lose(probe_failed, false) : lose(handshake_refused, true);
+    lose(handshake_refused, true);
 }
 
 // A server that has come back in another era than was spoken with it last is not kept waiting. What it is asked in this attempt is not
@@ -285,20 +286,6 @@ void session::on_walk_done()
 {
     trial_ = false;
     health_.on_walk_done(step_);
-}
-
-// What a server lists is no reason to end a session that works.
-void session::on_first_walk_failed()
-{
-    health_.on_first_walk_failed(step_);
-    step_.enter(discovering, discovery_failed);
-}
-
-void session::on_first_walk_late()
-{
-    step_.act(action_kind::cancel_walk);
-    health_.on_first_walk_failed(step_);
-    step_.enter(discovering, discovery_timeout);
 }
 
 void session::on_pong_late()

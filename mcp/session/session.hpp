@@ -78,8 +78,6 @@ private:
     void on_handshake_refused();
     void on_nobody_there();
     void on_walk_done();
-    void on_first_walk_failed();
-    void on_first_walk_late();
     void on_pong_late();
     void on_session_lost();
     void on_lost();

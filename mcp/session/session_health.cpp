@@ -68,13 +68,6 @@ void session_health::on_walk_failed(session_step& step)
     }
 }
 
-void session_health::on_first_walk_failed(session_step& step)
-{
-    current_.walking = false;
-    step.disarm(timer_name::discovery);
-    step.arm(timer_name::refresh, backoff_delay(settings_, ++current_.walk_failures, step.random()));
-}
-
 // A server of the legacy era may tell of changes only the session that made them. What some walks leave out must be walked as often as
 // it would be without them, and not of all servers at the same moment.
 void session_health::expect_walk(session_step& step)

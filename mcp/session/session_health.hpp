@@ -29,8 +29,6 @@ public:
 
     void on_walk_done(session_step& step);
     void on_walk_failed(session_step& step);
-    // The session does not serve yet: it walks again, sooner than one that has lists.
-    void on_first_walk_failed(session_step& step);
     void on_walk_late(session_step& step);
     void on_list_changed(session_step& step);
     void on_debounced(session_step& step);

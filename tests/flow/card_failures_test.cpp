@@ -352,7 +352,6 @@ TEST_CASE("there is nothing at other paths of an agent, nor at paths that only d
     for (const auto* target : {
              "/agents/a/other",
              "/agents/a/.well-known/",
-             "/agents/a/.well-known/agent-card.json/",
              "/agents/a/.well-known/openid-configuration",
              "/agents/%61/.well-known/agent-card.json",
              "/agents//a/.well-known/agent-card.json",

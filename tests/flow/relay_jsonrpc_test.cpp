@@ -163,7 +163,7 @@ TEST_CASE("an address of nothing is 404 in plain, and never a way to an agent")
         "/agents/%61",
         "/agents/a;x=1",
         "/agents/a%20b",
-        "/rpc/",
+        "/rpc//",
         "/metrics",
         "/agents/" + std::string(129, 'a'),
     };

@@ -326,6 +326,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         core::client_authentication::post,
         core::oauth_grant::token_exchange
     };
+    paid.read_timeout = 7s;
     paid.headers = {{"X-Team", core::secret{"words"}}};
     paid.of_callers.names = {"X-Api-Key"};
     paid.registered = true;

@@ -96,8 +96,9 @@ TEST_CASE("Pages of other origins are named by scheme and host, with any port of
         CAPTURE(wrong);
         CHECK(
             problems_of("cors: {origins: [\"" + wrong + "\"]}") ==
-            "c.yml:1:18: cors.origins[0]: is not an origin; expected an origin such as https://app.example.com or "
-            "http://localhost:*\n"
+            "c.yml:1:18: cors.origins[0]: \"" + wrong +
+                "\" is not an origin; expected an origin such as https://app.example.com or "
+                "http://localhost:*\n"
         );
     }
 }

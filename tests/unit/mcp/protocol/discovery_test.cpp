@@ -118,13 +118,48 @@ TEST_CASE("every page is asked for, also behind a cursor that is empty, and the 
     CHECK(found[list_kind::tools][3].key == "d");
 }
 
-TEST_CASE("a cursor that comes again ends the walk with an error, however it is spelled")
+TEST_CASE("A cursor that comes again ends its list with what was read, once, however it is spelled")
 {
-    CHECK(outcome({page("", R"("a")"), page("", R"("a")")}) == "tools/list: a cursor comes again");
-    CHECK(outcome({page("", R"("")"), page("", R"("")")}) == "tools/list: a cursor comes again");
-    CHECK(
-        outcome({page("", R"("a")"), page("", R"("b")"), page("", R"("\u0061")")}) == "tools/list: a cursor comes again"
-    );
+    const std::string told = "without tools/list: nextCursor is one that came before, so the list ends there ";
+    CHECK(outcome({page(tool("x"), R"("a")"), page(tool("x"), R"("a")")}) == "x " + told);
+    CHECK(outcome({page(tool("x"), R"("")"), page(tool("x") + "," + tool("y"), R"("")")}) == "x y " + told);
+    CHECK(outcome({page("", R"("a")"), page("", R"("b")"), page("", R"("\u0061")")}) == told);
+}
+
+TEST_CASE("Lists that a server does not declare in a way that can be read may fail, and are told of if they are there")
+{
+    const auto all = set_of({list_kind::tools, list_kind::prompts});
+    const auto begun = [&] {
+        discovery_walk walk{all, mcp::era::legacy, {.pages = 2, .items = 3, .bytes = 64, .cursor_bytes = 4}};
+        walk.set_undeclared(all, {});
+        return walk;
+    };
+    for (const std::string unusable :
+         {R"({})",
+          R"({"tools":5})",
+          R"({"resultType":"other","tools":[]})",
+          R"([])",
+          R"({"tools":[{"name":"long","description":"0123456789012345678901234567890123456789012345678901234567890123"}]})"
+         }) {
+        CAPTURE(unusable);
+        auto walk = begun();
+        for (const auto accept : {accept_text, accept_page}) {
+            CHECK_FALSE(accept(walk, unusable).has_value());
+            REQUIRE(walk.next().has_value());
+            CHECK(walk.next()->list == list_kind::tools);
+        }
+        CHECK(walk.refuse({mcp::method_not_found, {}, {}}).has_value());
+        REQUIRE(walk.next().has_value());
+        CHECK(walk.next()->list == list_kind::prompts);
+        CHECK(walk.accept(R"({"prompts":[{"name":"p"},{"name":"q"}]})").has_value());
+        CHECK_FALSE(walk.next().has_value());
+        const auto found = std::move(walk).onto({});
+        CHECK(found.server.offers == set_of({list_kind::prompts}));
+        CHECK(
+            found.left_out[index_of(list_kind::prompts)].first ==
+            std::vector<std::string>{"declares no prompts, but lists 2"}
+        );
+    }
 }
 
 TEST_CASE("a walk over a limit ends with an error that names it, and one at the limit does not")
