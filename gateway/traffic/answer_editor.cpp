@@ -231,6 +231,12 @@ void answer_editor::take_received()
     agent_.side().consume(used);
 }
 
+// Of a stream: all that has come is out.
+bool answer_editor::between_events() const
+{
+    return text_.empty() && events_.held() == 0 && edited_.empty() && writer_.between_events();
+}
+
 // Waits until more of the body is in `text_`, or the body is done, or a chunk is announced, which may be too large. False:
 // nothing came in time.
 net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
@@ -254,6 +260,9 @@ net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
                 co_return std::move(ended).error();
             }
             co_return true;
+        }
+        if (wait_.ends_in_order() && between_events()) {
+            co_return interrupted(woken::ended, "body");
         }
         side.arm();
         const auto how = co_await wait_.until(until);

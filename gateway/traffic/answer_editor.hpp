@@ -42,6 +42,7 @@ private:
     net::routine<core::result<bool>> read(core::steady_time until);
     core::steady_time silent_until() const;
     void take_received();
+    bool between_events() const;
     net::routine<core::result<>> edit_received();
     net::routine<core::result<model::edited_answer>> edited(std::string text);
     net::routine<core::result<>> pass_rest(std::string head);

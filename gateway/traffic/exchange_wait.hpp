@@ -49,6 +49,14 @@ public:
     void end();
     bool ended() const noexcept { return ended_; }
 
+    // The current wait ends with woken::by_event at once: a stream is over as soon as nothing of an event is under way.
+    void end_in_order()
+    {
+        ends_in_order_ = true;
+        caller_.clock().wake().set();
+    }
+    bool ends_in_order() const noexcept { return ends_in_order_; }
+
     // A caller that closes its sending half has left: nobody else tells a stream that it is no longer read.
     void expect_stream() noexcept { streaming_ = true; }
 
@@ -64,6 +72,7 @@ private:
     std::optional<core::steady_time> caller_left_at_;
     bool streaming_;
     bool ended_ = false;
+    bool ends_in_order_ = false;
 };
 
 }  // namespace gateway::traffic

@@ -117,10 +117,11 @@ bool relay::may_renew_token() const noexcept
 
 void relay::end_listening()
 {
-    ends_ = call_.listens;
-    if (ends_ && headed_) {
-        caller_.clock().wake().set();
-    } else if (ends_) {
+    if (!call_.listens) {
+        return;
+    }
+    wait_.end_in_order();
+    if (!headed_) {
         wait_.end();
     }
 }
@@ -229,7 +230,7 @@ net::routine<core::result<>> relay::edit_body(answer_edit& edit)
 // listens ends in order.
 net::routine<> relay::tell_failure(core::error why)
 {
-    const bool in_order = ends_ && why.code == errc::draining;
+    const bool in_order = wait_.ends_in_order() && why.code == errc::draining;
     const bool final = why.code == errc::upstream_timeout || (early_.begun() && why.code != errc::draining);
     if (!(final || in_order) || why.from == core::side::caller || call_.repair == nullptr ||
         !writer_.between_events()) {
@@ -352,7 +353,7 @@ net::routine<core::result<>> relay::pass_body()
             co_return interrupted(woken::ended, "body");
         }
         if (side.received().empty() && !side.ended()) {
-            if (ends_ && writer_.between_events()) {
+            if (wait_.ends_in_order() && writer_.between_events()) {
                 co_return interrupted(woken::ended, "body");
             }
             if (*used > 0) {

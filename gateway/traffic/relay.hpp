@@ -74,7 +74,6 @@ private:
     net::budget_share held_;  // by call_.gate
     bool announced_ = false;  // to the observer
     bool headed_ = false;     // the answer has begun that the caller gets
-    bool ends_ = false;       // between two events
 };
 
 }  // namespace gateway::traffic

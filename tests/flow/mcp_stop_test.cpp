@@ -1,4 +1,5 @@
 // What becomes of the streams of MCP clients when the gateway stops.
+#include "tests/flow/access_fixture.hpp"
 #include "tests/flow/mcp_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -28,6 +29,24 @@ void give_calls_their_time(config::settings& settings)
     settings.timeouts.drain = 30s;
     settings.timeouts.drain_streams = 30s;
     settings.timeouts.drain_idle = 200ms;
+}
+
+// `bound`: callers are known, and what the server hands out is theirs, so that its streams are edited.
+relayed::adjustment stopping(bool bound, const relayed::adjustment& further = {})
+{
+    return [bound, further](config::settings& settings) {
+        make_mcp(settings);
+        give_calls_their_time(settings);
+        if (bound) {
+            settings.access.providers = {token("operator", "operator-token-0123456789", {core::scope_read})};
+            settings.agents[0].discover = anyone;
+            settings.agents[0].call = anyone;
+            settings.agents[0].mcp->bind = true;
+        }
+        if (further) {
+            further(settings);
+        }
+    };
 }
 
 // A server of both eras, whose streams stay open.
@@ -84,148 +103,149 @@ TEST_CASE(
     "A stop with 100 clients that listen takes no longer than drain_idle and a second, and their streams are whole"
 )
 {
-    relayed x{streaming, [](config::settings& settings) {
-                  make_mcp(settings);
-                  give_calls_their_time(settings);
-              }};
-    const auto session = begin(x);
-    std::list<http_client> legacy;
-    std::list<http_client> modern;
-    for (int i = 0; i < 50; ++i) {
-        legacy.push_back(listening(x, session, i % 2 == 0 ? "" : "e-1"));
-        modern.push_back(subscribed(x));
-    }
-    REQUIRE(x.agent.wait_for_streams(100));
-    x.agent.send_event(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
-    for (auto* const all : {&legacy, &modern}) {
-        for (auto& each : *all) {
-            each.read_until("list_changed\"}\n\n");
+    for (const bool bound : {false, true}) {
+        CAPTURE(bound);
+        relayed x{streaming, stopping(bound)};
+        const auto session = begin(x);
+        std::list<http_client> legacy;
+        std::list<http_client> modern;
+        for (int i = 0; i < 50; ++i) {
+            legacy.push_back(listening(x, session, i % 2 == 0 ? "" : "e-1"));
+            modern.push_back(subscribed(x));
         }
+        REQUIRE(x.agent.wait_for_streams(100));
+        x.agent.send_event(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})");
+        for (auto* const all : {&legacy, &modern}) {
+            for (auto& each : *all) {
+                each.read_until("list_changed\"}\n\n");
+            }
+        }
+        const auto begun = steady::now();
+        x.gateway.stop();
+        for (auto& each : legacy) {
+            REQUIRE(each.read_until("0\r\n\r\n").find("\"error\"") == std::string::npos);
+        }
+        for (auto& each : modern) {
+            const auto rest = each.read_until("0\r\n\r\n");
+            REQUIRE(rest.find(R"("id":"l","result":{"resultType":"complete",)") != std::string::npos);
+        }
+        CHECK(x.gateway.wait_until_stopped(20s));
+        CHECK(steady::now() - begun < 1200ms);
     }
-    const auto begun = steady::now();
-    x.gateway.stop();
-    for (auto& each : legacy) {
-        REQUIRE(each.read_until("0\r\n\r\n").find("\"error\"") == std::string::npos);
-    }
-    for (auto& each : modern) {
-        const auto rest = each.read_until("0\r\n\r\n");
-        REQUIRE(rest.find(R"("id":"l","result":{"resultType":"complete",)") != std::string::npos);
-    }
-    CHECK(x.gateway.wait_until_stopped(20s));
-    CHECK(steady::now() - begun < 1200ms);
 }
 
 TEST_CASE("A client whose server has not begun its stream yet gets one that is over at the gateway's end")
 {
-    relayed x{
-        [](const recorded_request& request) {
-            return request.method == "GET" && !request.header("Traceparent").empty() ? silence() : as_server(request);
-        },
-        [](config::settings& settings) {
-            make_mcp(settings);
-            give_calls_their_time(settings);
-        }
-    };
-    auto caller = listening(x, begin(x));
-    REQUIRE(x.agent.wait_for([](const auto& all) { return !all.empty() && all.back().method == "GET"; }));
-    const auto begun = steady::now();
-    x.gateway.stop();
-    const auto got = caller.read_response();
-    CHECK(got.status == 200);
-    CHECK(got.header("Content-Type") == "text/event-stream");
-    CHECK(got.body.empty());
-    CHECK(x.gateway.wait_until_stopped(20s));
-    CHECK(steady::now() - begun < 1200ms);
+    for (const bool bound : {false, true}) {
+        CAPTURE(bound);
+        relayed x{
+            [](const recorded_request& request) {
+                return request.method == "GET" && !request.header("Traceparent").empty() ? silence()
+                                                                                         : as_server(request);
+            },
+            stopping(bound)
+        };
+        auto caller = listening(x, begin(x));
+        REQUIRE(x.agent.wait_for([](const auto& all) { return !all.empty() && all.back().method == "GET"; }));
+        const auto begun = steady::now();
+        x.gateway.stop();
+        const auto got = caller.read_response();
+        CHECK(got.status == 200);
+        CHECK(got.header("Content-Type") == "text/event-stream");
+        CHECK(got.body.empty());
+        CHECK(x.gateway.wait_until_stopped(20s));
+        CHECK(steady::now() - begun < 1200ms);
+    }
 }
 
 TEST_CASE("An event that is under way when the gateway ends is whole before the stream ends")
 {
-    relayed x{streaming, [](config::settings& settings) {
-                  make_mcp(settings);
-                  give_calls_their_time(settings);
-              }};
-    auto caller = listening(x, begin(x));
-    REQUIRE(x.agent.wait_for_streams(1));
-    x.agent.send_stream("id: 1\ndata: {}\n\nid: 2\ndata: {\"jsonrpc\":\"2.0\",");
-    caller.read_until("data: {}\n\n");
-    begin_to_stop(x.gateway);
-    CHECK_FALSE(caller.closed_by_peer(300ms));
-    x.agent.send_stream("\"method\":\"notifications/tools/list_changed\"}\n\n");
-    const auto rest = caller.read_until("0\r\n\r\n");
-    CHECK(rest.find("list_changed\"}\n\n") != std::string::npos);
-    CHECK(x.gateway.wait_until_stopped(20s));
+    for (const bool bound : {false, true}) {
+        CAPTURE(bound);
+        relayed x{streaming, stopping(bound)};
+        auto caller = listening(x, begin(x));
+        REQUIRE(x.agent.wait_for_streams(1));
+        x.agent.send_stream("id: 1\ndata: {}\n\nid: 2\ndata: {\"jsonrpc\":\"2.0\",");
+        caller.read_until("data: {}\n\n");
+        begin_to_stop(x.gateway);
+        CHECK_FALSE(caller.closed_by_peer(300ms));
+        x.agent.send_stream("\"method\":\"notifications/tools/list_changed\"}\n\n");
+        const auto rest = caller.read_until("0\r\n\r\n");
+        CHECK(rest.find("list_changed\"}\n\n") != std::string::npos);
+        CHECK(x.gateway.wait_until_stopped(20s));
+    }
 }
 
 TEST_CASE("The stream of a call goes on at the gateway's end, until its answer is there")
 {
-    relayed x{
-        [](const recorded_request& request) {
-            return request.body.find("tools/call") == std::string::npos ? as_server(request) : event_stream();
-        },
-        [](config::settings& settings) {
-            make_mcp(settings);
-            give_calls_their_time(settings);
-        }
-    };
-    const auto session = begin(x);
-    http_client caller{x.port()};
-    const field_list fields{{"Mcp-Session-Id", session}, {"Content-Type", "application/json"}};
-    caller.send(request_text("POST", "/agents/a/mcp", with(usual_fields(), fields), call_of("1")));
-    REQUIRE(x.agent.wait_for_streams(1));
-    begin_to_stop(x.gateway);
-    CHECK_FALSE(caller.closed_by_peer(500ms));
-    x.agent.send_event(R"({"jsonrpc":"2.0","id":1,"result":{}})");
-    x.agent.end_streams();
-    CHECK(caller.read_until("0\r\n\r\n").find(R"("id":1,"result":{})") != std::string::npos);
-    CHECK(x.gateway.wait_until_stopped(20s));
+    for (const bool bound : {false, true}) {
+        CAPTURE(bound);
+        relayed x{
+            [](const recorded_request& request) {
+                return request.body.find("tools/call") == std::string::npos ? as_server(request) : event_stream();
+            },
+            stopping(bound)
+        };
+        const auto session = begin(x);
+        http_client caller{x.port()};
+        const field_list fields{{"Mcp-Session-Id", session}, {"Content-Type", "application/json"}};
+        caller.send(request_text("POST", "/agents/a/mcp", with(usual_fields(), fields), call_of("1")));
+        REQUIRE(x.agent.wait_for_streams(1));
+        begin_to_stop(x.gateway);
+        CHECK_FALSE(caller.closed_by_peer(500ms));
+        x.agent.send_event(R"({"jsonrpc":"2.0","id":1,"result":{}})");
+        x.agent.end_streams();
+        CHECK(caller.read_until("0\r\n\r\n").find(R"("id":1,"result":{})") != std::string::npos);
+        CHECK(x.gateway.wait_until_stopped(20s));
+    }
 }
 
 TEST_CASE("A client that asks once more on its connection while the gateway ends gets a stream that is over")
 {
-    relayed x{streaming, [](config::settings& settings) {
-                  make_mcp(settings);
-                  give_calls_their_time(settings);
-                  settings.timeouts.drain_idle = 5s;
-              }};
-    const auto session = begin(x);
-    auto caller = listening(x, session);
-    REQUIRE(x.agent.wait_for_streams(1));
-    const auto asked = x.agent.request_count();
-    x.gateway.stop();
-    caller.read_until("0\r\n\r\n");
-    caller.send(request_text("GET", "/agents/a/mcp", with(usual_fields(), {{"Mcp-Session-Id", session}})));
-    const auto got = caller.read_response();
-    CHECK(got.status == 200);
-    CHECK(got.header("Connection") == "close");
-    CHECK(got.body.empty());
-    CHECK(x.agent.request_count() == asked);
-    CHECK(x.gateway.wait_until_stopped(20s));
+    for (const bool bound : {false, true}) {
+        CAPTURE(bound);
+        relayed x{streaming, stopping(bound, [](config::settings& settings) { settings.timeouts.drain_idle = 5s; })};
+        const auto session = begin(x);
+        auto caller = listening(x, session);
+        REQUIRE(x.agent.wait_for_streams(1));
+        const auto asked = x.agent.request_count();
+        x.gateway.stop();
+        caller.read_until("0\r\n\r\n");
+        caller.send(request_text("GET", "/agents/a/mcp", with(usual_fields(), {{"Mcp-Session-Id", session}})));
+        const auto got = caller.read_response();
+        CHECK(got.status == 200);
+        CHECK(got.header("Connection") == "close");
+        CHECK(got.body.empty());
+        CHECK(x.agent.request_count() == asked);
+        CHECK(x.gateway.wait_until_stopped(20s));
+    }
 }
 
 TEST_CASE("Streams that listen go on for as long as connections are accepted")
 {
-    relayed x{streaming, [](config::settings& settings) {
-                  make_mcp(settings);
-                  give_calls_their_time(settings);
-                  settings.timeouts.drain_delay = 500ms;
-              }};
-    auto caller = listening(x, begin(x));
-    REQUIRE(x.agent.wait_for_streams(1));
-    const auto begun = steady::now();
-    x.gateway.stop();
-    caller.read_until("0\r\n\r\n");
-    CHECK(steady::now() - begun >= 490ms);
-    CHECK(x.gateway.wait_until_stopped(20s));
+    for (const bool bound : {false, true}) {
+        CAPTURE(bound);
+        relayed x{streaming, stopping(bound, [](config::settings& settings) {
+                      settings.timeouts.drain_delay = 500ms;
+                  })};
+        auto caller = listening(x, begin(x));
+        REQUIRE(x.agent.wait_for_streams(1));
+        const auto begun = steady::now();
+        x.gateway.stop();
+        caller.read_until("0\r\n\r\n");
+        CHECK(steady::now() - begun >= 490ms);
+        CHECK(x.gateway.wait_until_stopped(20s));
+    }
 }
 
 TEST_CASE("A gateway without clients stops at once")
 {
-    relayed x{streaming, [](config::settings& settings) {
-                  make_mcp(settings);
-                  give_calls_their_time(settings);
-              }};
-    begin(x);
-    CHECK(time_to_stop(x.gateway) < 1200ms);
+    for (const bool bound : {false, true}) {
+        CAPTURE(bound);
+        relayed x{streaming, stopping(bound)};
+        begin(x);
+        CHECK(time_to_stop(x.gateway) < 1200ms);
+    }
 }
 
 TEST_SUITE_END();
