@@ -377,7 +377,9 @@ bool may_hand_out(std::string_view message) noexcept
 core::result<sealed_message>
 seal_handed_out(std::string_view message, const handed_out_to& client, handing what, const owns_task& owns)
 {
-    if (what != handing::task_list && !may_hand_out(message)) {
+    // A stream begins with an event that says nothing, so that it can be resumed (MCP 2025-11-25, basic/transports).
+    const bool blank = core::trim(message, " \t\r\n").empty();
+    if (blank || (what != handing::task_list && !may_hand_out(message))) {
         return sealed_message{};
     }
     return sealing{message, client, what, owns}.seal();

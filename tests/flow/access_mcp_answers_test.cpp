@@ -52,6 +52,41 @@ TEST_CASE("A task that its server makes after a long silence is sealed in the ev
 }
 
 TEST_CASE(
+    "A list of tasks that comes as events is its caller's own, also behind the empty event that can be resumed from"
+)
+{
+    test_support::scripted_agent agent{[](const test_support::recorded_request& asked) {
+        const auto list = asked.body.find("tasks/list") != std::string::npos;
+        if (asked.body.find("initialize") != std::string::npos) {
+            return test_support::answer_json(
+                R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tasks":{}},)"
+                R"("serverInfo":{"name":"s","version":"1"}}})",
+                {{"Mcp-Session-Id", "one"}}
+            );
+        }
+        const std::string_view result =
+            list ? R"({"tasks":[{"taskId":"t1"},{"taskId":"t2"}]})" : R"({"task":{"taskId":"t1"}})";
+        return test_support::answer(
+            200,
+            "id: 1\ndata:\n\nid: 2\ndata: {\"jsonrpc\":\"2.0\",\"id\":7,\"result\":" + std::string{result} + "}\n\n",
+            {{"Content-Type", "text/event-stream"}}
+        );
+    }};
+    auto settings = guarded(agent.url("/rpc"));
+    auto record = mcp_agent("web", core::mcp_era::automatic);
+    record.url = agent.url("/mcp");
+    settings.agents = {record};
+    const running_gateway gateway{settings};
+    const mcp_client a{gateway.port(), {"web", false}, ci};
+    const auto task = a.begin_task();
+    const auto got = a.ask("tasks/list", json::object());
+    CHECK(got.body.starts_with("id: 1\ndata:\n\nid: 2\n"));
+    const auto listed = mcp_client::message_of(got)["result"]["tasks"];
+    REQUIRE(listed.size() == 1);
+    CHECK(listed[0]["taskId"] == task);
+}
+
+TEST_CASE(
     "A complete answer of the modern era passes as it comes, however long, and one that may hand something out has a "
     "limit"
 )

@@ -296,6 +296,11 @@ TEST_CASE("A list shows the client's own tasks")
     }
     const std::string failed = R"({"jsonrpc":"2.0","id":1,"error":{"code":-32601,"message":"no"}})";
     CHECK(shown(failed, handing::task_list) == failed);
+    // The data of the event that a stream begins with, so that it can be resumed (MCP 2025-11-25, basic/transports).
+    for (const std::string blank : {"", " ", "\n", "\r\n\t"}) {
+        CHECK(shown(blank, handing::task_list) == blank);
+    }
+    CHECK(shown(" x", handing::task_list) == "upstream_protocol");
 }
 
 TEST_CASE("What a server says of a task reaches the client whose task it is")
