@@ -270,10 +270,8 @@ public:
             return;
         }
         test_support::http_client caller{port_};
-        caller.send(posted(
-            R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},)"
-            R"("clientInfo":{"name":"test","version":"1"}}})"
-        ));
+        caller.send(posted(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+                           R"("capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"1"}}})"));
         const auto begun = caller.read_response();
         REQUIRE(begun.status == 200);
         fields_.emplace_back("Mcp-Session-Id", begun.header("Mcp-Session-Id"));
