@@ -389,6 +389,9 @@ net::routine<core::result<>> answer_editor::send_events(std::string text, bool l
     const bool begins = !writer_.begun();
     if (begins) {
         writer_.add_head(std::nullopt);
+        if (agent_.call().repair != nullptr) {
+            writer_.add_event(agent_.call().repair->first_events());
+        }
     }
     const auto head_size = writer_.pending();
     const bool fits = writer_.add(text);

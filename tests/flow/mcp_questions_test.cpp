@@ -1,10 +1,12 @@
 // What servers over HTTP say in streams that is not for their client, and what a client hears of a session that began again.
+#include "tests/flow/access_fixture.hpp"
 #include "tests/flow/mcp_session_server.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 TEST_SUITE_BEGIN("flow/mcp_questions");
 
@@ -133,9 +135,17 @@ TEST_CASE("Who listens to a session that has begun again hears once that the lis
 {
     const std::string said = event(R"({"jsonrpc":"2.0","method":"notifications/tools/list_changed"})") +
                              event(R"({"jsonrpc":"2.0","method":"notifications/prompts/list_changed"})");
-    for (const bool by_call : {true, false}) {
+    const relayed::adjustment bind = [](config::settings& settings) {
+        settings.access.providers = {token("operator", "operator-token-0123456789", {core::scope_read})};
+        settings.agents[0].discover = anyone;
+        settings.agents[0].call = anyone;
+        settings.agents[0].mcp->bind = true;
+    };
+    using pair = std::pair<bool, bool>;
+    for (const auto& [by_call, bound] : {pair{true, false}, pair{false, false}, pair{true, true}, pair{false, true}}) {
         CAPTURE(by_call);
-        session_rig r;
+        CAPTURE(bound);
+        session_rig r{bound ? bind : relayed::adjustment{}};
         r.server->capabilities = R"({"tools":{"listChanged":true},"prompts":{"listChanged":true},"resources":{}})";
         r.server->listens = [](const auto&) { return streamed(": own\n\n"); };
         r.begin_session();
