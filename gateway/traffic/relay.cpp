@@ -232,7 +232,7 @@ net::routine<> relay::tell_failure(core::error why)
 {
     const bool in_order = wait_.ends_in_order() && why.code == errc::draining;
     const bool final = why.code == errc::upstream_timeout || (early_.begun() && why.code != errc::draining);
-    if (!(final || in_order) || why.from == core::side::caller || call_.repair == nullptr ||
+    if (!(final || in_order) || why.from == core::side::caller || call_.repair == nullptr || !writer_.begun() ||
         !writer_.between_events()) {
         co_return;
     }

@@ -2,6 +2,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,6 +70,19 @@ TEST_CASE("callers get the part of a server that its filter lets them, under the
         post(x, R"({"jsonrpc":"2.0","id":6,"method":"resources/read","params":{"uri":"file:///pub/a"}})", session)
             .status == 200
     );
+}
+
+TEST_CASE("A list that is to come as an event and does not come in time is an answer with an error")
+{
+    auto x = mcp_gateway([](config::settings& settings) {
+        auto& server = *settings.agents[0].mcp;
+        server.tools.deny = {"drop_*"};
+        server.call_timeout = std::chrono::milliseconds{200};
+    });
+    const field_list session{{"Mcp-Session-Id", begin(x)}};
+    x.agent.otherwise([](const auto&) { return event_stream(); });
+    const auto got = post(x, R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})", session);
+    check_error(got, 200, -32603, "upstream_timeout");
 }
 
 TEST_CASE("A file that is denied is not read under another spelling of its URI, whatever the method")
