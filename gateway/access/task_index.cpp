@@ -116,15 +116,15 @@ void task_index::claim_context(std::uint64_t name, owner whose, core::steady_tim
     note_named(name, {whose, 0}, std::nullopt, now);
 }
 
-bool task_index::hold_context(std::uint64_t name, owner whose, core::steady_time now) noexcept
+task_index::holding task_index::hold_context(std::uint64_t name, owner whose, core::steady_time now) noexcept
 {
     const auto time = nanoseconds(now);
-    return table_.hold({name, whose | task_table::held_bits, time}, time);
+    return table_.hold({name, whose, time}, time);
 }
 
 void task_index::release_context(std::uint64_t name, owner whose) noexcept
 {
-    table_.release(name, whose | task_table::held_bits);
+    table_.release(name, whose);
 }
 
 bool task_index::note_named(
@@ -151,8 +151,10 @@ bool task_index::note_named(
     kept |= homeless ? of.interface : 0;
     const auto next = state ? with_state(kept, *state) : kept;
     if (next != found->word) {
-        // Whoever changes it meanwhile shows the same task.
-        table_.change(name, *found, next);
+        // Whoever changes it meanwhile shows the same task, or begins or ends to hold the context.
+        if (!table_.change(name, *found, next) && held) {
+            return note_named(name, of, state, now);
+        }
     }
     if (unclaimed || homeless) {
         table_.mark(name);

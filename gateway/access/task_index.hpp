@@ -1,7 +1,7 @@
 // To whom the tasks and contexts of agents belong, for all workers together: one belongs to the principal whose call showed it first, and
 // others are told that there is none. What is said of tasks here holds for contexts too. A table of fixed size, in which a task is a hash of its agent's id and its own under
 // a key that outlives the process; no id is kept. Any thread, without a lock: a task that two threads note at the same moment may
-// be forgotten, which lets calls for it pass to its agent.
+// be forgotten, which lets calls for it pass to its agent. Of two principals that hold one context at the same moment one at most does.
 #pragma once
 
 #include "a2a/dialect/enums.hpp"
@@ -67,8 +67,10 @@ public:
     void claim_context(std::uint64_t name, owner whose, core::steady_time now) noexcept;
 
     // From when a message goes to its agent until its answer is known, a context that is nobody's is kept for its principal, if a place is
-    // free. False: it is another principal's. release_context() frees the place if nothing has claimed the context.
-    bool hold_context(std::uint64_t name, owner whose, core::steady_time now) noexcept;
+    // free, or for up to 255 messages. Refused: it is another principal's, or both come at once. For each that is held one
+    // release_context(): the last one frees the place if nothing has claimed the context.
+    using holding = task_table::holding;
+    holding hold_context(std::uint64_t name, owner whose, core::steady_time now) noexcept;
     void release_context(std::uint64_t name, owner whose) noexcept;
 
     // A task as it is kept elsewhere.

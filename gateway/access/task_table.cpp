@@ -78,14 +78,16 @@ void task_table::touch(std::uint64_t name, const found& where, std::int64_t now)
     }
 }
 
-void task_table::change(std::uint64_t name, const found& where, std::uint64_t word) noexcept
+bool task_table::change(std::uint64_t name, const found& where, std::uint64_t word) noexcept
 {
     auto before = where.word;
     atomic_word there{rows_[row_of(name)].words[where.at]};
-    if (there.compare_exchange_strong(before, word, std::memory_order_release)) {
-        count(before, -1);
-        count(word, 1);
+    if (!there.compare_exchange_strong(before, word, std::memory_order_release)) {
+        return false;
     }
+    count(before, -1);
+    count(word, 1);
+    return true;
 }
 
 void task_table::put(const content& what, std::int64_t now) noexcept
@@ -93,13 +95,13 @@ void task_table::put(const content& what, std::int64_t now) noexcept
     auto& in = rows_[row_of(what.name)];
     constexpr int tries = 4;
     for (int i = 0; i < tries; ++i) {
-        auto at = look(in, what.name).at;
-        at = at == row ? free_place(in, now) : at;
-        at = at == row ? least_wanted(in, what.word & owner_bits) : at;
-        if (at == row) {
+        choice chosen{look(in, what.name).at, what.name};
+        chosen = chosen.at == row ? free_place(in, now) : chosen;
+        chosen = chosen.at == row ? least_wanted(in, what.word & owner_bits) : chosen;
+        if (chosen.at == row) {
             return;
         }
-        if (fill(in, at, what)) {
+        if (fill(in, chosen, what)) {
             mark(what.name);
             return;
         }
@@ -108,49 +110,98 @@ void task_table::put(const content& what, std::int64_t now) noexcept
 
 // Two owners that hold a name at the same moment may have a place each. Both look again once both could be seen, and neither goes
 // on with the other there.
-bool task_table::hold(const content& what, std::int64_t now) noexcept
+task_table::holding task_table::hold(const content& what, std::int64_t now) noexcept
 {
     auto& in = rows_[row_of(what.name)];
     const auto whose = what.word & owner_bits;
-    std::size_t at = row;
-    for (bool filled = false; !filled;) {
+    for (bool has_place = false; !has_place;) {
         const auto there = look(in, what.name);
-        if (there.at != row && now - there.seen < keep_) {
-            const auto has = there.word & owner_bits;
-            return has == anybody || has == whose;
+        const bool known = there.at != row && now - there.seen < keep_;
+        const auto has = there.word & owner_bits;
+        if (known && is_held(there.word) && has == anybody) {
+            continue;  // its place was emptied and filled again
         }
-        at = there.at != row ? there.at : free_place(in, now);
-        if (at == row) {
-            return true;
+        if (known && has != anybody && has != whose) {
+            return holding::refused;
         }
-        filled = fill(in, at, what);
+        const auto holds = there.word & interface_bits;
+        if (known && (!is_held(there.word) || holds == most_holds)) {
+            return holding::open;
+        }
+        if (known && holds > 0) {
+            has_place = add_hold(in, there, what.name);
+            continue;
+        }
+        // One without a hold is about to be emptied, and is not touched.
+        const auto chosen = known || there.at == row ? free_place(in, now) : choice{there.at, what.name};
+        if (chosen.at == row) {
+            return has_other(in, what.name, whose) ? holding::refused : holding::open;
+        }
+        has_place = fill(in, chosen, {what.name, whose | held_bits | 1, what.seen});
     }
     std::atomic_thread_fence(std::memory_order_seq_cst);
+    if (has_other(in, what.name, whose)) {
+        release(what.name, whose);
+        return holding::refused;
+    }
+    return holding::held;
+}
+
+// False: it has changed. The place may be another name's by now, with the same word.
+bool task_table::add_hold(place_row& in, const found& there, std::uint64_t name) noexcept
+{
+    auto before = there.word;
+    atomic_word word{in.words[there.at]};
+    if (!word.compare_exchange_strong(before, before + 1, std::memory_order_acq_rel)) {
+        return false;
+    }
+    const auto has = atomic_word{in.names[there.at]}.load(std::memory_order_acquire);
+    if (has != name) {
+        release(has, before & owner_bits);
+    }
+    return has == name;
+}
+
+bool task_table::has_other(place_row& in, std::uint64_t name, std::uint64_t whose) noexcept
+{
     for (std::size_t i = 0; i < row; ++i) {
-        const bool same = atomic_word{in.names[i]}.load(std::memory_order_acquire) == what.name;
+        const bool same = atomic_word{in.names[i]}.load(std::memory_order_acquire) == name;
         if (same && (atomic_word{in.words[i]}.load(std::memory_order_acquire) & owner_bits) != whose) {
-            empty(in, at, what.name, what.word);
-            return false;
+            return true;
         }
     }
-    return true;
+    return false;
 }
 
-void task_table::release(std::uint64_t name, std::uint64_t word) noexcept
+// While its last hold ends a place is its owner's still: others are refused, and nobody holds it again before it is empty.
+void task_table::release(std::uint64_t name, std::uint64_t whose) noexcept
 {
     auto& in = rows_[row_of(name)];
-    const auto there = look(in, name);
-    if (there.at != row && there.word == word) {
-        empty(in, there.at, name, word);
+    for (std::size_t i = 0; i < row; ++i) {
+        if (atomic_word{in.names[i]}.load(std::memory_order_acquire) != name) {
+            continue;
+        }
+        atomic_word there{in.words[i]};
+        auto word = there.load(std::memory_order_acquire);
+        while (is_held(word) && (word & owner_bits) == whose && (word & interface_bits) > 0) {
+            if (!there.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel)) {
+                continue;
+            }
+            if ((word & interface_bits) == 1) {
+                empty(in, i, name, word - 1);
+            }
+            return;
+        }
     }
 }
 
-// False: another thread writes to the place.
-bool task_table::fill(place_row& in, std::size_t at, const content& what) noexcept
+// False: another thread has written to the place, or does.
+bool task_table::fill(place_row& in, const choice& chosen, const content& what) noexcept
 {
+    const auto at = chosen.at;
     atomic_word there{in.names[at]};
-    auto before = there.load(std::memory_order_relaxed);
-    if (before == being_written || !there.compare_exchange_strong(before, being_written, std::memory_order_acq_rel)) {
+    auto before = chosen.name;
+    if (!there.compare_exchange_strong(before, being_written, std::memory_order_acq_rel)) {
         return false;
     }
     count(atomic_word{in.words[at]}.exchange(what.word, std::memory_order_acq_rel), -1);
@@ -160,7 +211,7 @@ bool task_table::fill(place_row& in, std::size_t at, const content& what) noexce
     return true;
 }
 
-// If it is as it was when it was filled.
+// If it has this word. Held by nobody: who looks meanwhile, and finds the name there again, sees that this is not its word.
 void task_table::empty(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t word) noexcept
 {
     atomic_word there{in.names[at]};
@@ -168,7 +219,7 @@ void task_table::empty(place_row& in, std::size_t at, std::uint64_t name, std::u
     if (!there.compare_exchange_strong(before, being_written, std::memory_order_acq_rel)) {
         return;
     }
-    const bool emptied = atomic_word{in.words[at]}.compare_exchange_strong(word, 0, std::memory_order_acq_rel);
+    const bool emptied = atomic_word{in.words[at]}.compare_exchange_strong(word, held_bits, std::memory_order_acq_rel);
     if (emptied) {
         count(word, -1);
     }
@@ -176,40 +227,41 @@ void task_table::empty(place_row& in, std::size_t at, std::uint64_t name, std::u
 }
 
 // Of no name, or of one that was not seen for its time. `row`: there is none.
-std::size_t task_table::free_place(place_row& in, std::int64_t now) const noexcept
+task_table::choice task_table::free_place(place_row& in, std::int64_t now) const noexcept
 {
     for (std::size_t i = 0; i < row; ++i) {
         const auto name = atomic_word{in.names[i]}.load(std::memory_order_relaxed);
         const auto seen = atomic_time{in.seen[i]}.load(std::memory_order_relaxed);
         if (name == no_name || (name != being_written && now - seen >= keep_)) {
-            return i;
+            return {i, name};
         }
     }
-    return row;
+    return {};
 }
 
 // For a name of this owner's. `row`: none gives way to it.
-std::size_t task_table::least_wanted(place_row& in, std::uint64_t whose) const noexcept
+task_table::choice task_table::least_wanted(place_row& in, std::uint64_t whose) const noexcept
 {
     struct candidate {
-        std::size_t at = row;
+        choice place;
         std::uint64_t share = 0;
         std::int64_t seen = 0;
     };
     const auto own = share_of(whose, 1);
     candidate best;
     for (std::size_t i = 0; i < row; ++i) {
-        if (atomic_word{in.names[i]}.load(std::memory_order_relaxed) == being_written) {
+        const auto name = atomic_word{in.names[i]}.load(std::memory_order_relaxed);
+        if (name == being_written) {
             continue;
         }
         const auto has = atomic_word{in.words[i]}.load(std::memory_order_relaxed) & owner_bits;
         const auto seen = atomic_time{in.seen[i]}.load(std::memory_order_relaxed);
-        const candidate each{i, has == whose ? own : share_of(has, 0), seen};
-        if (best.at == row || each.share > best.share || (each.share == best.share && each.seen < best.seen)) {
+        const candidate each{{i, name}, has == whose ? own : share_of(has, 0), seen};
+        if (best.place.at == row || each.share > best.share || (each.share == best.share && each.seen < best.seen)) {
             best = each;
         }
     }
-    return own > largest_share && best.share < own ? row : best.at;
+    return own > largest_share && best.share < own ? choice{} : best.place;
 }
 
 void task_table::count(std::uint64_t word, std::int32_t change) noexcept

@@ -28,8 +28,10 @@ public:
     static constexpr std::uint64_t anybody = 0;
     static constexpr std::uint64_t first_name = 2;  // less is the name of no task
 
-    // The state of what is only held, which no task has: take_changed() and all() leave it out.
+    // The state of what is only held, which no task has: take_changed() and all() leave it out. Instead of the interface its word
+    // has how many hold it.
     static constexpr std::uint64_t held_bits = state_bits;
+    static constexpr std::uint64_t most_holds = interface_bits;
     static constexpr bool is_held(std::uint64_t word) noexcept { return (word & state_bits) == held_bits; }
 
     struct content {
@@ -63,8 +65,8 @@ public:
     // Seen now, which is noted now and then.
     void touch(std::uint64_t name, const found& where, std::int64_t now) noexcept;
 
-    // Another word, unless it is another one than when it was found.
-    void change(std::uint64_t name, const found& where, std::uint64_t word) noexcept;
+    // Another word. False: it is another one than when it was found.
+    bool change(std::uint64_t name, const found& where, std::uint64_t word) noexcept;
 
     // Gives the name a place. In a full row a name is forgotten: the one seen least recently of the owner that has most in the whole
     // table, counted in parts of 1/64 of it. So an owner that takes all it can loses its own oldest first, and others keep what they have
@@ -72,11 +74,18 @@ public:
     // place.
     void put(const content& what, std::int64_t now) noexcept;
 
-    // The same in a free place, if there is one, for something that is only held. False: another owner has the name.
-    bool hold(const content& what, std::int64_t now) noexcept;
+    enum class holding {
+        held,     // until release()
+        open,     // the name has a place that is no hold, or could get none: there is nothing to be released
+        refused,  // another owner has the name, or is about to
+    };
 
-    // Frees the place of a name that has this word.
-    void release(std::uint64_t name, std::uint64_t word) noexcept;
+    // The same in a free place, if there is one, for something that is only held, or one hold more. Of two owners that hold a name at the
+    // same moment one at most has it, unless put() takes its place; they may both be refused.
+    holding hold(const content& what, std::int64_t now) noexcept;
+
+    // One hold of this owner's less. The last one frees the place.
+    void release(std::uint64_t name, std::uint64_t whose) noexcept;
 
     // The name has changed for take_changed(), or has not.
     void mark(std::uint64_t name) noexcept;
@@ -96,12 +105,20 @@ private:
         void operator()(place_row* rows) const noexcept { std::free(rows); }
     };
 
+    // A place to be filled, and whose name it had when it was chosen.
+    struct choice {
+        std::size_t at = row;
+        std::uint64_t name = 0;
+    };
+
     std::size_t row_of(std::uint64_t name) const noexcept;
     static found look(place_row& in, std::uint64_t name) noexcept;
-    bool fill(place_row& in, std::size_t at, const content& what) noexcept;
+    bool add_hold(place_row& in, const found& there, std::uint64_t name) noexcept;
+    static bool has_other(place_row& in, std::uint64_t name, std::uint64_t whose) noexcept;
+    bool fill(place_row& in, const choice& chosen, const content& what) noexcept;
     void empty(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t word) noexcept;
-    std::size_t free_place(place_row& in, std::int64_t now) const noexcept;
-    std::size_t least_wanted(place_row& in, std::uint64_t whose) const noexcept;
+    choice free_place(place_row& in, std::int64_t now) const noexcept;
+    choice least_wanted(place_row& in, std::uint64_t whose) const noexcept;
     void count(std::uint64_t word, std::int32_t change) noexcept;
     std::uint64_t share_of(std::uint64_t whose, std::uint64_t more) const noexcept;
     void take_row(place_row& in, std::int64_t now, std::vector<entry>& out) const;

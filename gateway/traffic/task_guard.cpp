@@ -115,13 +115,13 @@ held_context::held_context(const task_terms& terms, core::steady_time now) noexc
         index_ = terms.index;
         name_ = terms.context;
         whose_ = index_->owner_of(terms.caller);
-        holds_ = index_->hold_context(name_, whose_, now);
+        holding_ = index_->hold_context(name_, whose_, now);
     }
 }
 
 held_context::~held_context()
 {
-    if (index_ != nullptr && holds_) {
+    if (holding_ == access::task_index::holding::held) {
         index_->release_context(name_, whose_);
     }
 }

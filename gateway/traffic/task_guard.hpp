@@ -61,13 +61,13 @@ public:
     ~held_context();
 
     // False: another principal was first.
-    bool holds() const noexcept { return holds_; }
+    bool holds() const noexcept { return holding_ != access::task_index::holding::refused; }
 
 private:
     access::task_index* index_ = nullptr;  // null: there is nothing to be held
     std::uint64_t name_ = 0;
     access::task_index::owner whose_ = access::task_index::anybody;
-    bool holds_ = true;
+    access::task_index::holding holding_ = access::task_index::holding::open;
 };
 
 // Answers a call that is refused for what it names. Of what belongs to another principal it notes that it was denied: a task is one

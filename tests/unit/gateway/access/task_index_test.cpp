@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -58,6 +59,10 @@ struct rig {
         return index.find_context("a", context, start + after).whose;
     }
     std::uint64_t name(const std::string& context) { return index.find_context("a", context, start).name; }
+    bool goes_on(std::uint64_t named, task_index::owner whose, core::duration after = 0s)
+    {
+        return index.hold_context(named, whose, start + after) != task_index::holding::refused;
+    }
 
     task_index index;
     core::principal alice_ = someone("alice");
@@ -261,20 +266,21 @@ TEST_CASE("A context that is held is its principal's until it is released, and s
 {
     rig x;
     const auto name = x.name("c");
-    CHECK(x.index.hold_context(name, x.alice(), start));
+    CHECK(x.goes_on(name, x.alice()));
     CHECK(x.holder("c") == x.alice());
-    CHECK_FALSE(x.index.hold_context(name, x.bob(), start));
-    CHECK(x.index.hold_context(name, x.alice(), start));
+    CHECK_FALSE(x.goes_on(name, x.bob()));
+    CHECK(x.goes_on(name, x.alice()));
     x.index.release_context(name, x.bob());
     CHECK(x.holder("c") == x.alice());
     CHECK(x.index.take_changed(100, start).empty());
     x.index.release_context(name, x.alice());
+    x.index.release_context(name, x.alice());
     CHECK(x.holder("c") == task_index::anybody);
-    CHECK(x.index.hold_context(name, x.bob(), start));
+    CHECK(x.goes_on(name, x.bob()));
     x.index.claim_context(name, x.bob(), start);
     x.index.release_context(name, x.bob());
     CHECK(x.holder("c") == x.bob());
-    CHECK_FALSE(x.index.hold_context(name, x.alice(), start));
+    CHECK_FALSE(x.goes_on(name, x.alice()));
     CHECK(x.index.take_changed(100, start).size() == 1);
 }
 
@@ -285,41 +291,95 @@ TEST_CASE("A context that is only held displaces nothing, and what was shown to 
         x.note("t" + std::to_string(i), x.alice());
     }
     for (int i = 0; i < 100; ++i) {
-        CHECK(x.index.hold_context(x.name("c" + std::to_string(i)), x.bob(), start + 1s));
+        CHECK(x.goes_on(x.name("c" + std::to_string(i)), x.bob(), 1s));
     }
     for (std::size_t i = 0; i < task_index::row; ++i) {
         CHECK(x.whose("t" + std::to_string(i)) == x.alice());
     }
     rig y;
-    CHECK(y.index.hold_context(y.name("c"), y.alice(), start));
+    CHECK(y.goes_on(y.name("c"), y.alice()));
     y.index.note_context("a", "c", y.bob(), start);
     y.index.release_context(y.name("c"), y.alice());
     CHECK(y.holder("c") == y.bob());
 }
 
+TEST_CASE("A context stays its principal's until the last of its messages has ended, and may then be another one's")
+{
+    rig x;
+    const auto name = x.name("c");
+    for (int i = 0; i < 3; ++i) {
+        CHECK(x.goes_on(name, x.alice()));
+    }
+    for (int i = 0; i < 2; ++i) {
+        x.index.release_context(name, x.alice());
+        CHECK(x.holder("c") == x.alice());
+        CHECK_FALSE(x.goes_on(name, x.bob()));
+    }
+    x.index.claim_context(name, x.alice(), start);
+    x.index.release_context(name, x.alice());
+    CHECK(x.holder("c") == x.alice());
+    const auto other = x.name("other");
+    CHECK(x.goes_on(other, x.alice()));
+    CHECK(x.goes_on(other, x.alice()));
+    x.index.release_context(other, x.alice());
+    x.index.release_context(other, x.alice());
+    CHECK(x.holder("other") == task_index::anybody);
+    CHECK(x.goes_on(other, x.bob()));
+}
+
+TEST_CASE("A message that could not hold its context ends without a change to those that do")
+{
+    using enum task_index::holding;
+    rig x{task_index::row, 24h};
+    const auto name = x.name("c");
+    for (int i = 0; i < 255; ++i) {
+        CHECK(x.index.hold_context(name, x.alice(), start) == held);
+    }
+    CHECK(x.index.hold_context(name, x.alice(), start) == open);
+    CHECK(x.index.hold_context(name, x.bob(), start) == refused);
+    for (int i = 0; i < 255; ++i) {
+        CHECK(x.holder("c") == x.alice());
+        x.index.release_context(name, x.alice());
+    }
+    CHECK(x.holder("c") == task_index::anybody);
+    for (std::size_t i = 0; i < task_index::row; ++i) {
+        x.note("t" + std::to_string(i), x.alice());
+    }
+    CHECK(x.index.hold_context(name, x.bob(), start) == open);
+    x.index.claim_context(name, x.bob(), start);
+    CHECK(x.index.hold_context(name, x.bob(), start) == open);
+    CHECK(x.index.hold_context(name, x.alice(), start) == refused);
+}
+
 TEST_CASE("Of two principals that hold one context at the same moment one at most goes on")
 {
-    rig x{64};
+    rig x{task_index::row};
+    std::array<std::array<std::atomic<int>, 2>, 4> inside{};
     std::atomic<int> both = 0;
-    std::atomic<int> alice_in = -1;
-    std::atomic<int> bob_in = -1;
-    const auto work = [&](task_index::owner whose, std::atomic<int>& mine, const std::atomic<int>& other) {
-        for (int i = 0; i < 100'000; ++i) {
-            const int context = i % 4;
+    const auto work = [&](int who, int first) {
+        const auto whose = who == 0 ? x.alice() : x.bob();
+        for (int i = first; i < 100'000; ++i) {
+            const auto context = static_cast<std::size_t>(i % 4);
             const auto name = x.name("c" + std::to_string(context));
-            if (x.index.hold_context(name, whose, start)) {
-                mine = context;
-                both += other == context ? 1 : 0;
-                mine = -1;
+            if (x.goes_on(name, whose)) {
+                auto& mine = inside[context][static_cast<std::size_t>(who)];
+                ++mine;
+                both += inside[context][static_cast<std::size_t>(1 - who)] > 0 ? 1 : 0;
+                --mine;
                 x.index.release_context(name, whose);
             }
         }
     };
-    std::thread alice{work, x.alice(), std::ref(alice_in), std::cref(bob_in)};
-    std::thread bob{work, x.bob(), std::ref(bob_in), std::cref(alice_in)};
-    alice.join();
-    bob.join();
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 4; ++i) {
+            threads.emplace_back(work, i % 2, i);
+        }
+    }
     CHECK(both == 0);
+    for (int i = 0; i < 4; ++i) {
+        CHECK(x.holder("c" + std::to_string(i)) == task_index::anybody);
+    }
 }
 
 TEST_CASE("What was noted is taken once, without ids, and another index of another size has it with its age")
