@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 namespace gateway::push {
 namespace {
@@ -22,16 +23,21 @@ core::caller_mark mark_of(std::string_view owner)
     return core::mark_of_principal({}, owner);
 }
 
-// Why lanes are parked: too many attempts of an agent, of an owner, or of an owner for an agent. No id or owner has a control
-// character.
+// Why lanes are parked: too many attempts of an agent, of an owner for an agent, or of an owner, those for one agent together. No id
+// or owner has a control character.
 std::string for_agent(std::string_view agent)
 {
     return std::string{agent} + '\n';
 }
 
-std::string for_owner(std::string_view owner, std::string_view agent = {})
+std::string for_owner_at(std::string_view owner, std::string_view agent)
 {
     return std::string{agent}.append("\n").append(owner);
+}
+
+std::string for_owner(std::string_view owner, std::string_view agent = {})
+{
+    return "\n" + std::string{owner}.append("\n").append(agent);
 }
 
 }  // namespace
@@ -171,11 +177,11 @@ std::string push_queue::obstacle(std::string_view name, lane_state& lane)
     const auto attempts = core::place_shares::of_object(&under_way_, agent_id);
     auto of_agent = all.take(attempts, whose, core::half_of(most_under_way_of_agent));
     if (!of_agent) {
-        return for_owner(owner, agent_id);
+        return for_owner_at(owner, agent_id);
     }
     auto of_all = all.take(core::place_shares::of_object(&under_way_), whose, core::half_of(most_under_way));
     if (!of_all) {
-        return for_owner(owner);
+        return for_owner(owner, agent_id);
     }
     if (agent.under_way >= most_under_way_of_agent) {
         return for_agent(agent_id);
@@ -212,10 +218,12 @@ std::optional<store::delivery_facts> push_queue::next(core::steady_time now)
         }
         auto& lane = lanes_.find(name)->second;
         if (const auto why = obstacle(name, lane); !why.empty()) {
-            parked_[why].insert(due_.extract(place++));
-            if (const auto agent = for_agent(lane.waiting.begin()->second.facts.agent); why != agent) {
-                place = let_go(agent, place);  // the agent's attempt is for another one
-            }
+            const auto owner = model::names_in(name).owner;
+            const auto& agent_id = lane.waiting.begin()->second.facts.agent;
+            parked_[why].insert(due_.extract(place++));  // whose name stays where it is
+            // The agent's attempt, and the owner's, is for another one.
+            place = why != for_agent(agent_id) ? let_go(for_agent(agent_id), place) : place;
+            place = why != for_owner(owner, agent_id) ? let_owner_go(owner, place) : place;
             continue;
         }
         due_.erase(place);
@@ -240,9 +248,46 @@ void push_queue::end_attempt(lanes::iterator lane)
     --agents_[agent_id].under_way;
     let_go(for_agent(agent_id), due_.end());
     if (const auto owner = model::names_in(lane->first).owner; !owner.empty()) {
-        let_go(for_owner(owner, agent_id), due_.end());
-        let_go(for_owner(owner), due_.end());
+        let_go(for_owner_at(owner, agent_id), due_.end());
+        let_go_to_full(owner);
+        let_owner_go(owner, due_.end());
     }
+}
+
+// The first of its lanes that are parked for this owner, of those whose agent has attempts left.
+push_queue::due_lanes::iterator push_queue::let_owner_go(std::string_view owner, due_lanes::iterator place)
+{
+    const auto prefix = for_owner(owner);
+    auto first = parked_.end();
+    for (auto each = parked_.lower_bound(prefix); each != parked_.end() && each->first.starts_with(prefix); ++each) {
+        if (!is_full(each->first.substr(prefix.size())) &&
+            (first == parked_.end() || *each->second.begin() < *first->second.begin())) {
+            first = each;
+        }
+    }
+    return first == parked_.end() ? place : let_go(std::string{first->first}, place);
+}
+
+// One of its lanes for each agent that has no attempts left: from now on they wait for that agent. All of them would be too many to
+// come back each time.
+void push_queue::let_go_to_full(std::string_view owner)
+{
+    const auto prefix = for_owner(owner);
+    std::vector<std::string> full;
+    for (auto each = parked_.lower_bound(prefix); each != parked_.end() && each->first.starts_with(prefix); ++each) {
+        if (is_full(each->first.substr(prefix.size()))) {
+            full.push_back(each->first);
+        }
+    }
+    for (const auto& each : full) {
+        let_go(each, due_.end());
+    }
+}
+
+bool push_queue::is_full(const std::string& agent) const
+{
+    const auto there = agents_.find(agent);
+    return there != agents_.end() && there->second.under_way >= most_under_way_of_agent;
 }
 
 // One of those that are parked for this is due again. Where those are looked at that come from `place` on, with this one.

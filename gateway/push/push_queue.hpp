@@ -53,7 +53,7 @@ public:
     void restore(store::delivery_facts delivery, core::steady_time now);
 
     // The next one that is due, which is under way then; nothing: none is, or too many are under way. Its time does not grow with
-    // the number of those that wait.
+    // the number of those that wait, but with that of the agents for which one principal's wait.
     std::optional<store::delivery_facts> next(core::steady_time now);
 
     // Of the one under way in this lane: how often it has failed before.
@@ -100,6 +100,9 @@ private:
     void note_hook(std::string_view lane, bool failed);
     std::string obstacle(std::string_view name, lane_state& lane);
     due_lanes::iterator let_go(std::string_view why, due_lanes::iterator place);
+    due_lanes::iterator let_owner_go(std::string_view owner, due_lanes::iterator place);
+    void let_go_to_full(std::string_view owner);
+    bool is_full(const std::string& agent) const;
     void end_attempt(lanes::iterator lane);
 
     queue_limits limits_;

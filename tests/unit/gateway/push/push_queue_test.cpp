@@ -352,6 +352,48 @@ TEST_CASE("An agent's attempt that is free goes to whoever may have it, past tho
     CHECK(next_number(queue) == number);
 }
 
+TEST_CASE("A principal's free attempt goes to its lane of an idle agent, past its lanes of one that has no attempt left"
+)
+{
+    push_queue queue{{10'000, 1000, 10'000'000}};
+    std::uint64_t number = 0;
+    const auto add = [&](const std::string& owner, const std::string& agent, int count) {
+        for (int i = 0; i < count; ++i) {
+            ++number;
+            put(queue, delivery(number, lane_of(owner, "h", number), agent), start - 1h + number * 1ms);
+        }
+    };
+    std::vector<std::string> of_one;
+    const auto begin_all = [&](std::vector<std::string>& lanes) {
+        while (const auto next = queue.next(start)) {
+            lanes.push_back(next->lane);
+        }
+    };
+    for (const std::string agent : {"a", "b", "c", "d"}) {
+        add("one", agent, 8);
+    }
+    begin_all(of_one);
+    REQUIRE(of_one.size() == gateway::push::most_under_way / 2);
+    add("one", "full", 4);  // parked for their owner first
+    add("one", "idle", 1);
+    const auto to_idle = number;
+    CHECK(next_number(queue) == 0);
+    std::vector<std::string> of_others;
+    add("two", "full", 8);
+    add("three", "full", 8);
+    begin_all(of_others);
+    REQUIRE(of_others.size() == gateway::push::most_under_way_of_agent);
+    queue.finish(of_one.back(), start);
+    CHECK(next_number(queue) == to_idle);
+    CHECK(next_number(queue) == 0);
+    // Those for the agent go on as its attempts end.
+    for (int i = 0; i < 4; ++i) {
+        queue.finish(of_one[static_cast<std::size_t>(i)], start);
+        queue.finish(of_others[static_cast<std::size_t>(i)], start);
+        CHECK(next_number(queue) == 33 + static_cast<std::uint64_t>(i));
+    }
+}
+
 TEST_CASE("A hook that has failed waits after hooks that have not, with all its tasks, until it answers")
 {
     push_queue queue{{1000, 1000, 100'000}};
