@@ -61,6 +61,9 @@ bool stays_as_credential(const net::http1::field& field, const forwarding_hop& h
     if (!credential || hop.agent == nullptr) {
         return credential;
     }
+    if (hop.agent->record.mcp) {
+        return !is_forwarded(field.name, *hop.agent, hop.credentials);
+    }
     const auto& passed = hop.agent->record.of_callers;
     return !passed.all && !names(passed.names, field.name);
 }
@@ -210,6 +213,16 @@ std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
 }
 
 }  // namespace
+
+bool is_forwarded(
+    std::string_view name,
+    const model::agent_entry& server,
+    const access::credential_reader* credentials
+) noexcept
+{
+    return names(server.record.mcp->forward_headers, name) && !names(server.own_fields, name) &&
+           (credentials == nullptr || !credentials->is_key_header(name));
+}
 
 bool ends_here(const net::http1::request_head& head) noexcept
 {

@@ -35,6 +35,14 @@ void write_request_fields(
     const forwarding_hop& hop
 );
 
+// Whether `forward_headers` of an MCP server lets the caller's field pass: not if the gateway sets it itself, or a provider of
+// `credentials` (null: none) reads it.
+bool is_forwarded(
+    std::string_view name,
+    const model::agent_entry& server,
+    const access::credential_reader* credentials
+) noexcept;
+
 // Whether the request is about the gateway itself: OPTIONS of `*`, or one whose Max-Forwards is used up (RFC 9110 sections
 // 7.6.2, 9.3.7). What goes on has one less.
 bool ends_here(const net::http1::request_head& head) noexcept;

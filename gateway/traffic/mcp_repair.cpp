@@ -6,6 +6,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/agent_exchange.hpp"
+#include "gateway/traffic/forwarding.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/message.hpp"
@@ -18,7 +19,6 @@
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/post.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <exception>
 #include <stop_token>
@@ -31,11 +31,6 @@ using core::errc;
 using net::http1::method;
 
 constexpr std::string_view session_field = "Mcp-Session-Id";
-
-bool names(const std::vector<std::string>& some, std::string_view name) noexcept
-{
-    return std::ranges::any_of(some, [&](const std::string& each) { return core::equal_ignoring_case(each, name); });
-}
 
 struct recovery_outcome {
     std::exception_ptr failure;
@@ -52,8 +47,9 @@ std::vector<std::pair<std::string, core::secret>> forwarded_fields(const request
     if (agent.record.mcp->forward_headers.empty()) {
         return passed;
     }
+    const auto* credentials = request.access ? &request.access->reader() : nullptr;
     for (const auto& field : request.caller.head().fields) {
-        if (names(agent.record.mcp->forward_headers, field.name) && !names(agent.own_fields, field.name)) {
+        if (is_forwarded(field.name, agent, credentials)) {
             passed.emplace_back(field.name, core::secret{std::string{field.value}});
         }
     }

@@ -1,4 +1,5 @@
 // Clients of the legacy era in front of a server over streamable HTTP that speaks only the modern one.
+#include "jose/digest.hpp"
 #include "tests/flow/mcp_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -323,6 +324,33 @@ TEST_CASE("A call without a session is translated too, and forwarded fields reac
     CHECK(all[0].header("X-Tenant") == "t1");
     CHECK(all[0].count("X-Other") == 0);
     CHECK(all[1].header("X-Tenant") == "t2");
+}
+
+TEST_CASE("A translated call takes a key that `forward_headers` names to the server, unless a provider reads it")
+{
+    const auto keys_of = [](bool reads) {
+        const auto x = modern_gateway(core::mcp_era::modern, [reads](config::settings& settings) {
+            settings.agents[0].mcp->forward_headers = {"X-API-Key", "X-Tenant"};
+            if (reads) {
+                const core::principal
+                    ann{.id = "ann", .provider = "keys", .tenant = {}, .scopes = {}, .groups = {}, .claims = {}};
+                const core::api_key owned{
+                    .sha256 = jose::sha256_hex("key-of-ann"),
+                    .expires = {},
+                    .disabled = false,
+                    .owner = ann
+                };
+                settings.access.providers = {{"keys", core::api_key_provider{.keys = {owned}}}};
+            }
+        });
+        CHECK(post(x, call_named("echo"), {{"X-API-Key", "key-of-ann"}, {"X-Tenant", "t"}}).body == completed("1"));
+        const auto all = calls(x);
+        REQUIRE(all.size() == 1);
+        CHECK(all[0].header("X-Tenant") == "t");
+        return all[0].header("X-API-Key");
+    };
+    CHECK(keys_of(false) == "key-of-ann");
+    CHECK(keys_of(true).empty());
 }
 
 TEST_CASE("A server that does not answer, or with what is no answer, fails the call and not the session")

@@ -108,13 +108,15 @@ TEST_CASE("the server gets the fields of MCP, of traces and those that its recor
 {
     const auto x = mcp_gateway([](config::settings& settings) {
         settings.agents[0].headers = {{"X-Team", core::secret{"words"}}};
-        settings.agents[0].mcp->forward_headers = {"X-Tenant"};
+        settings.agents[0].mcp->forward_headers = {"X-Tenant", "X-API-Key"};
     });
     CHECK(
         post(
             x,
             initialize_body,
             {{"X-Tenant", "t1"},
+             {"x-api-key", "of-caller"},
+             {"X-Auth-Token", "of-caller"},
              {"X-Other", "o"},
              {"X-Team", "of-caller"},
              {"Authorization", "Bearer of-caller"},
@@ -128,6 +130,7 @@ TEST_CASE("the server gets the fields of MCP, of traces and those that its recor
     );
     const auto got = passed_on(x).at(0);
     CHECK(got.header("X-Tenant") == "t1");
+    CHECK(got.header("X-API-Key") == "of-caller");
     CHECK(got.header("X-Team") == "words");
     CHECK(got.count("X-Team") == 1);
     CHECK(got.header("Mcp-Param-Region") == "eu");
@@ -135,7 +138,7 @@ TEST_CASE("the server gets the fields of MCP, of traces and those that its recor
     CHECK(got.header("Content-Type") == "application/json");
     CHECK(got.header("Accept") == "application/json, text/event-stream");
     CHECK(got.header("User-Agent").starts_with("cardea/"));
-    for (const auto* none : {"X-Other", "Authorization", "Cookie", "Forwarded", "X-Forwarded-For"}) {
+    for (const auto* none : {"X-Other", "Authorization", "X-Auth-Token", "Cookie", "Forwarded", "X-Forwarded-For"}) {
         CAPTURE(none);
         CHECK(got.count(none) == 0);
     }

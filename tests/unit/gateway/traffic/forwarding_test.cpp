@@ -1,6 +1,7 @@
 // over 400 lines: the cases share how fields are written.
 #include "gateway/traffic/forwarding.hpp"
 
+#include "gateway/access/credential_reader.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/version.hpp"
 
@@ -471,6 +472,37 @@ TEST_CASE("An MCP server gets the caller's User-Agent, or the gateway's if the c
     server.record.mcp.reset();
     server.own_fields.clear();
     CHECK(sent({}).empty());
+}
+
+TEST_CASE(
+    "An MCP server gets a key of the caller's that its record names, unless a provider reads it or the gateway sets it"
+)
+{
+    gateway::model::agent_entry server;
+    server.record.mcp.emplace();
+    auto hop = stranger;
+    hop.agent = &server;
+    const auto sent = [&] {
+        net::http1::request_head head;
+        const lines written{{"X-API-Key", "k"}, {"X-Auth-Token", "t"}};
+        head.fields = fields_of(written);
+        std::string text;
+        gateway::traffic::write_request_fields(text, head, {}, hop);
+        CHECK(values(text, "x-auth-token").empty());
+        return values(text, "x-api-key");
+    };
+    CHECK(sent().empty());
+    server.record.mcp->forward_headers = {"x-api-key"};
+    CHECK(sent() == names{"k"});
+    const gateway::access::credential_reader others{{{core::credential_place::header, "X-Team-Key"}}};
+    hop.credentials = &others;
+    CHECK(sent() == names{"k"});
+    const gateway::access::credential_reader reader{{{core::credential_place::header, "X-API-Key"}}};
+    hop.credentials = &reader;
+    CHECK(sent().empty());
+    hop.credentials = nullptr;
+    server.own_fields = {"X-API-Key"};
+    CHECK(sent().empty());
 }
 
 TEST_CASE("A field passes as it came, with one space behind its colon if it came with none or several")
