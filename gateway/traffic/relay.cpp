@@ -126,7 +126,8 @@ void relay::end_listening()
     }
 }
 
-// Whether the caller gets this answer, before anything of it goes out. `edited`: what an edit makes of it, which reads no page.
+// Whether the caller gets this answer, before anything of it goes out. `edited`: what an edit makes of it. That of an A2A call
+// refuses a page itself.
 core::result<> relay::accept_answer(bool edited)
 {
     const auto& head = agent_.head();
@@ -134,10 +135,11 @@ core::result<> relay::accept_answer(bool edited)
     if (call_.terms != nullptr) {
         accepted = call_.terms->accept(head);
     }
-    if (accepted && !call_.opaque && !edited && is_page(head)) {
+    const bool of_server = call_.gate != nullptr;
+    if (accepted && !call_.opaque && (!edited || of_server) && is_page(head)) {
         accepted = core::upstream_error(errc::upstream_status, "an HTML page, status " + std::to_string(head.status));
     }
-    if (accepted && call_.gate != nullptr && is_event_stream(head) && !has_identity_coding(head)) {
+    if (accepted && of_server && is_event_stream(head) && !has_identity_coding(head)) {
         accepted =
             core::upstream_error(errc::upstream_protocol, "events in a content coding, which nobody has asked for");
     }

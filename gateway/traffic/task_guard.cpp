@@ -83,6 +83,14 @@ bool task_guard::note_context(std::string_view context, a2a::operation what, nam
 
 bool task_guard::note_value(std::string_view value, a2a::operation what, named_facts& in) const
 {
+    // A name of 1.0 drafts: the id of the task stands behind this, and perhaps something behind the id.
+    constexpr std::string_view of_tasks = "tasks/";
+    if (value.starts_with(of_tasks)) {
+        const auto id = value.substr(of_tasks.size());
+        if (!note_task(id.substr(0, id.find('/')), in)) {
+            return false;
+        }
+    }
     const auto context = in.context;
     const bool own = note_task(value, in) && note_context(value, what, in);
     in.context = context;

@@ -65,12 +65,9 @@ bool is_about_tasks(std::string_view method) noexcept
     return method.starts_with(tasks_prefix);
 }
 
-// A member that some readers take for `taskId`.
-bool is_twin(std::string_view name)
+bool has_twin(const raw_object& object, std::string_view name)
 {
-    std::string plain{name};
-    std::erase(plain, '_');
-    return name != task_id && core::equal_ignoring_case(plain, task_id);
+    return std::ranges::any_of(object.members(), [name](const raw_member& each) { return is_twin(each.name, name); });
 }
 
 class opening {
@@ -124,7 +121,7 @@ private:
     {
         const auto params = message_.raw(routed::params, body_);
         const auto read = raw_object::read(params);
-        if ((!params.empty() && !read) || (read && std::ranges::any_of(read->members(), is_twin, &raw_member::name))) {
+        if ((!params.empty() && !read) || (read && has_twin(*read, task_id))) {
             return false;
         }
         const auto raw = message_.raw(routed::task, body_);
@@ -135,6 +132,9 @@ private:
     bool open_listened()
     {
         const auto wanted = members_of(message_.raw(routed::listen_to, body_));
+        if (has_twin(wanted, listened_tasks) || has_twin(wanted, drafted_tasks)) {
+            return false;
+        }
         return std::ranges::all_of(wanted.members(), [&](const raw_member& each) {
             const bool names_tasks = each.name == listened_tasks || each.name == drafted_tasks;
             return !names_tasks || each_element(each.value, [&](std::string_view raw) { return open_task(raw); });
@@ -153,7 +153,11 @@ private:
     // A client names its own tasks in notifications and answers only.
     bool open_related(std::string_view raw, bool asks)
     {
-        return raw.empty() || open_task(members_of(raw).find(task_id)) || (has_tasks_ && !asks);
+        if (raw.empty()) {
+            return true;
+        }
+        const auto named = members_of(raw);
+        return !has_twin(named, task_id) && (open_task(named.find(task_id)) || (has_tasks_ && !asks));
     }
 
     bool open_state()

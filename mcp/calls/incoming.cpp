@@ -102,9 +102,11 @@ bool same_folded(std::string_view name, std::string_view routed_name) noexcept
 // In `_meta` names belong to whoever made them up.
 bool is_case_twin(scope in, std::string_view name) noexcept
 {
-    return in != scope::meta && std::ranges::any_of(rows, [in, name](const routed_row& row) {
-               return row.in == in && same_folded(name, row.name);
-           });
+    // What servers hand out is guarded by its name.
+    const bool names_state = in == scope::params && name.size() < longest_name && is_twin(name, "requestState");
+    return names_state || (in != scope::meta && std::ranges::any_of(rows, [in, name](const routed_row& row) {
+                               return row.in == in && same_folded(name, row.name);
+                           }));
 }
 
 bool is_number(std::string_view raw) noexcept

@@ -68,6 +68,9 @@ bool names_resources(const incoming& call, std::string_view body)
 {
     const auto wanted = members_of(call.raw(routed::listen_to, body));
     for (const auto& member : wanted.members()) {
+        if (is_twin(member.name, "resourceSubscriptions")) {
+            return true;
+        }
         if (member.name == "resourceSubscriptions") {
             return member.value != "[]";
         }

@@ -1,5 +1,6 @@
 #include "mcp/protocol/raw_json.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/json_document.hpp"
 #include "core/json/jsonrpc_scan.hpp"
@@ -123,6 +124,13 @@ raw_object members_of(std::string_view raw)
 {
     auto read = raw_object::read(raw);
     return read ? std::move(*read) : raw_object{};
+}
+
+bool is_twin(std::string_view name, std::string_view other)
+{
+    std::string plain{name};
+    std::erase(plain, '_');
+    return name != other && core::equal_ignoring_case(plain, other);
 }
 
 bool is_object(std::string_view raw) noexcept

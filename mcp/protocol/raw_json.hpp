@@ -50,6 +50,10 @@ private:
 raw_object members_of(std::string_view raw);
 
 // Of raw text that is one JSON value.
+// Whether a lenient reader may take `name` for the member `other`: they are equal but for case and underscores, and not equal. Ruby, Go and
+// Python readers have such names beside those of the protocol.
+bool is_twin(std::string_view name, std::string_view other);
+
 bool is_object(std::string_view raw) noexcept;
 bool is_array(std::string_view raw) noexcept;
 bool is_string(std::string_view raw) noexcept;

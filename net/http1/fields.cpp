@@ -117,16 +117,24 @@ constexpr std::array known_names{
     known_name{"proxy-connection", field_name::proxy_connection},
     known_name{"if-modified-since", field_name::if_modified_since},
     known_name{"transfer-encoding", field_name::transfer_encoding},
+    known_name{"idp-signin-status", field_name::of_origin},
     known_name{"cdn-cache-control", field_name::of_origin},
     known_name{"surrogate-control", field_name::of_origin},
     known_name{"use-as-dictionary", field_name::of_origin},
+    known_name{"alternate-protocol", field_name::of_origin},
     known_name{"proxy-authenticate", field_name::proxy_authenticate},
     known_name{"accept-ch-lifetime", field_name::of_origin},
     known_name{"proxy-authorization", field_name::proxy_authorization},
     known_name{"reporting-endpoints", field_name::of_origin},
     known_name{"origin-agent-cluster", field_name::of_origin},
+    known_name{"x-amz-security-token", field_name::api_key},
+    known_name{"sec-session-challenge", field_name::of_origin},
     known_name{"service-worker-allowed", field_name::of_origin},
+    known_name{"observe-browsing-topics", field_name::of_origin},
+    known_name{"activate-storage-access", field_name::of_origin},
     known_name{"sec-session-registration", field_name::of_origin},
+    known_name{"x-goog-iap-jwt-assertion", field_name::api_key},
+    known_name{"ocp-apim-subscription-key", field_name::api_key},
     known_name{"strict-transport-security", field_name::of_origin},
     known_name{"secure-session-registration", field_name::of_origin},
     known_name{"public-key-pins-report-only", field_name::of_origin},
@@ -186,7 +194,9 @@ field_name lookup_field(std::string_view name) noexcept
         case 'c':
             return has_prefix(name, "cardea-") ? field_name::cardea : field_name::other;
         case 'a':
-            return has_prefix(name, "access-control-") ? field_name::of_origin : field_name::other;
+            return has_prefix(name, "access-control-") || has_prefix(name, "attribution-reporting-")
+                       ? field_name::of_origin
+                       : field_name::other;
         default:
             return field_name::other;
     }

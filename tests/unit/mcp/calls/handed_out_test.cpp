@@ -109,6 +109,10 @@ TEST_CASE("A task that was handed out is the server's again for its client, and 
     CHECK(opened(told(sealed("t-1"))) == told("t-1"));
     CHECK(opened(request("tasks/list", "{}")) == request("tasks/list", "{}"));
     CHECK(opened(request("tasks/get", R"({"taskId":")" + id + R"(","task_id":"t-2"})")) == "invalid_params");
+    const auto related =
+        R"({"_meta":{"io.modelcontextprotocol/related-task":{"taskId":")" + id + R"(","task_id":"t-2"}}})";
+    CHECK(opened(request("tools/list", related)) == "invalid_params");
+    CHECK(opened(request("subscriptions/listen", R"({"notifications":{"task_ids":["t-2"]}})")) == "invalid_params");
     CHECK(opened(request("tasks/get", R"({"taskId":")" + id + R"(","x":1,"x":2})")) == "invalid_params");
     // What is no task of MCP passes as it is.
     CHECK(opened(request("x/get", named("t-1"))) == request("x/get", named("t-1")));

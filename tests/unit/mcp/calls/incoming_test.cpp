@@ -216,6 +216,8 @@ TEST_CASE("a member that differs from a routed one in case only is refused, but 
              std::string{R"({"jsonrpc":"2.0","id":1,"method":"x","Method":"y"})"},
              std::string{R"({"jsonrpc":"2.0","id":1,"method":"x","PARAMS":{}})"},
              call(R"({"name":"a","Name":"b"})"),
+             call(R"({"request_state":"a"})"),
+             call(R"({"Request_State":"a"})"),
              call(R"({"name":"a","\u004eame":"b"})"),
              call("{\"name\":\"a\",\"ta\xC5\xBFkid\":\"b\"}"),
              call("{\"name\":\"a\",\"tas\xE2\x84\xAAId\":\"b\"}"),
