@@ -84,6 +84,20 @@ agent_relay::agent_relay(
 {
 }
 
+// Of a call as it comes at the agent's own address, where earlier ones have been redirected for good.
+void agent_relay::go_where_it_moved(request_context& request)
+{
+    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
+    if (call.head.data() != call.agent->call_head.data()) {
+        return;
+    }
+    call.moved = &moved_;
+    if (const auto* path = moved_.find(*call.agent)) {
+        request.head = head_at(call, *path);
+        call.head = request.head;
+    }
+}
+
 // What the relay has to know of the request, besides the call.
 void agent_relay::complete(request_context& request) const
 {
@@ -211,6 +225,7 @@ net::routine<> agent_relay::pass(request_context& request)
     if (auto refusal = refuse(request)) {
         return std::move(*refusal);
     }
+    go_where_it_moved(request);
     const auto& agent = *request.call->agent;  // NOLINT(*-optional-access): only what is relayed comes here
     if (model::exchanges_tokens(agent.record) || agent.awaits_token) {
         return pass_with_token(request);

@@ -4,12 +4,14 @@
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/traffic/call_admission.hpp"
 #include "gateway/traffic/caller_tokens.hpp"
+#include "gateway/traffic/moved_paths.hpp"
 #include "gateway/traffic/relay.hpp"
 
 #include <boost/intrusive/list.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 namespace gateway::traffic {
 
@@ -34,6 +36,9 @@ public:
         return admission_.objection(request);
     }
 
+    // Where permanent redirects of this agent led counts no longer.
+    void forget_redirects(std::string_view id) { moved_.forget(id); }
+
     // Tells those who read the event streams that are open that the gateway is about to end.
     void announce_end();
 
@@ -53,6 +58,7 @@ public:
 private:
     using stream_list = boost::intrusive::list<open_stream, boost::intrusive::constant_time_size<false>>;
 
+    void go_where_it_moved(request_context& request);
     void complete(request_context& request) const;
     call_deadline deadline_of(const request_context& request) const;
     net::routine<> admit(request_context& request);
@@ -72,6 +78,7 @@ private:
 
     model::control_services& control_;
     caller_tokens caller_tokens_;
+    moved_paths moved_;
     net::upstream_pool& pool_;
     const config::settings& settings_;
     telemetry::worker_metrics& metrics_;

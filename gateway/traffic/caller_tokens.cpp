@@ -160,6 +160,7 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
 net::routine<core::result<bool>>
 renew_token(model::control_services& control, net::server_connection& caller, relay_call& call, std::string& head)
 {
+    const auto begun = caller.owner().now();
     if (call.token) {
         // Not const: a const result<bool> is returned as the bool that says whether it has a value.
         auto renewed = co_await renew_caller_token(control, caller, call);
@@ -167,6 +168,7 @@ renew_token(model::control_services& control, net::server_connection& caller, re
             const auto old_line = call.head.rfind("\r\n", call.head.size() - 3) + 2;
             head = std::string{call.head.substr(0, old_line)} + token_line(call.token->text);
             call.head = head;
+            call.deadline.put_off(caller.owner().now() - begun);
         }
         co_return renewed;
     }
@@ -180,6 +182,7 @@ renew_token(model::control_services& control, net::server_connection& caller, re
         call.agent = model::endpoint_of(*entry, call.agent->number);
         head = head_with_token(call.head, *call.agent);
         call.head = head;
+        call.deadline.put_off(caller.owner().now() - begun);
     }
     co_return same;
 }

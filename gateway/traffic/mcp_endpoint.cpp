@@ -77,7 +77,7 @@ void mcp_endpoint::account(request_context& request)
         );
     }
     if (request.agent && (record.status == 404 || record.status == 405)) {
-        moved_.forget(*request.agent);
+        moved_.forget(request.record.agent);
     }
     const auto* known = record.tool.empty() ? nullptr : known_.find(record.agent);
     if (known != nullptr && known->card != nullptr && known->card->tools != nullptr) {

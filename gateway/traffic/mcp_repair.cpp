@@ -170,7 +170,7 @@ net::routine<> mcp_repair::end_session()
 std::optional<std::size_t> mcp_repair::interest(const net::http1::response_head& head) const
 {
     if (head.status == 307 || head.status == 308) {
-        return redirects_ < most_redirects ? std::optional<std::size_t>{0} : std::nullopt;
+        return redirects_.may_follow() ? std::optional<std::size_t>{0} : std::nullopt;
     }
     const bool may_be_lost = id_ && request_.caller.head().verb != method::delete_ && !begun_again_;
     if (may_be_lost && head.status == 404) {
@@ -183,47 +183,22 @@ net::routine<core::result<bool>>
 mcp_repair::repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body)
 {
     if (head.status == 307 || head.status == 308) {
-        co_return follow(call, head);
+        const bool follows = redirects_.follow(call, head);
+        if (follows && call.verb == method::post) {  // where a GET leads is its own
+            paths_.set(*call.agent, redirects_.path());
+        }
+        co_return follows;
     }
     const auto read = mcp::read_message(body);
     if (!mcp::says_session_lost(head.status, read ? &*read : nullptr)) {
         co_return false;
     }
-    paths_.forget(*call.agent);
+    paths_.forget(call.agent->record.id);
     if (call.agent->record.mcp->on_lost == core::mcp_loss::tell) {
         co_await end_session();
         co_return core::upstream_error(errc::session_not_found, "the server has lost the session");
     }
     co_return co_await begin_again(call, on);
-}
-
-// Only within the origin, and with method and body kept (RFC 9110 sections 15.4.8 and 15.4.9), as the gateway's own session
-// does. Where a GET leads is its own.
-bool mcp_repair::follow(relay_call& call, const net::http1::response_head& head)
-{
-    const auto* location = net::http1::find(head.fields, "Location");
-    const auto origin = core::origin_of(call.agent->call_url);
-    if (location == nullptr || origin.empty()) {
-        return false;
-    }
-    const auto line = call.head.substr(0, call.head.find("\r\n"));
-    const auto at = line.find(' ') + 1;
-    auto target =
-        core::http_url::parse(core::resolved(origin + std::string{line.substr(at, line.rfind(' ') - at)}, *location));
-    if (!target || target->origin() != origin) {
-        return false;
-    }
-    ++redirects_;
-    path_ = std::move(target->path);
-    std::string text;
-    net::http1::head_writer{text}.request_line(call.verb, model::with_query(path_, call.agent->query_key));
-    text += call.head.substr(line.size() + 2);
-    request_.head = std::move(text);
-    call.head = request_.head;
-    if (call.verb == method::post) {
-        paths_.set(*call.agent, path_);
-    }
-    return true;
 }
 
 net::routine<core::result<bool>> mcp_repair::begin_again(relay_call& call, agent_exchange& on)

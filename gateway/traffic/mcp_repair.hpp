@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/traffic/moved_paths.hpp"
+#include "gateway/traffic/redirects.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "mcp/calls/session_id.hpp"
 
@@ -26,7 +27,6 @@ struct request_context;
 
 class mcp_repair final : public call_repair {
 public:
-    static constexpr unsigned most_redirects = 3;         // of one message
     static constexpr std::size_t longest_refusal = 4096;  // of an answer 400 that may say that the session is lost
 
     // References outlive it. The agent of the request is set.
@@ -72,7 +72,6 @@ public:
     std::string_view first_events() const override { return first_events_; }
 
 private:
-    bool follow(relay_call& call, const net::http1::response_head& head);
     net::routine<core::result<bool>> begin_again(relay_call& call, agent_exchange& on);
     net::routine<core::result<std::string>> await_session(const relay_call& call, agent_exchange& on);
     model::session_call call_of(const relay_call& call) const;
@@ -86,8 +85,7 @@ private:
     mcp::sealed_session session_;
     std::string upstream_;      // the server's id of the session; empty: it uses none, or is not known yet
     std::string first_events_;  // events that say what has changed while nobody listened
-    std::string path_;          // where a redirect has led; empty: nowhere
-    unsigned redirects_ = 0;
+    redirects redirects_{redirects::most_of_message};
     bool agreed_ = false;  // session_.version is what the caller speaks
     bool begun_again_ = false;
     bool cancellable_ = false;

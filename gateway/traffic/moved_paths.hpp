@@ -1,11 +1,12 @@
-// Where MCP servers want to be called instead of at their address: a path on the same origin to which one has redirected a call.
-// Of one worker; one thread.
+// Where agents and MCP servers want to be called instead of at their address: a path on the same origin to which one has redirected a
+// call. Of one worker; one thread.
 #pragma once
 
 #include "gateway/model/snapshot.hpp"
 
 #include <cstddef>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace gateway::traffic {
@@ -14,12 +15,19 @@ class moved_paths {
 public:
     static constexpr std::size_t most = 1000;  // over that all are forgotten: a redirect costs one round trip
 
-    // The path and query of calls of this agent, whose address is of HTTP.
-    const std::string& of(const model::agent_entry& agent) const
+    // Null: this agent, whose address is of HTTP, is called there.
+    const std::string* find(const model::agent_entry& agent) const
     {
         const auto found = moved_.find(agent.record.id);
         const bool moved = found != moved_.end() && found->second.from == agent.call_url;
-        return moved ? found->second.path : agent.upstream->path;
+        return moved ? &found->second.path : nullptr;
+    }
+
+    // The path and query of its calls.
+    const std::string& of(const model::agent_entry& agent) const
+    {
+        const auto* moved = find(agent);
+        return moved != nullptr ? *moved : agent.upstream->path;
     }
 
     void set(const model::agent_entry& agent, std::string path)
@@ -30,10 +38,10 @@ public:
         moved_.insert_or_assign(agent.record.id, place{agent.call_url, std::move(path)});
     }
 
-    // The server does not know that path any more.
-    void forget(const model::agent_entry& agent)
+    // The agent does not know that path any more.
+    void forget(std::string_view id)
     {
-        if (const auto found = moved_.find(agent.record.id); found != moved_.end()) {
+        if (const auto found = moved_.find(id); found != moved_.end()) {
             moved_.erase(found);
         }
     }

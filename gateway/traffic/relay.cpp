@@ -58,16 +58,19 @@ relay::~relay()
 
 net::routine<relay_outcome> relay::run()
 {
-    auto done = co_await agent_.begin();
-    if (done && may_renew_token()) {
-        const auto begun = caller_.owner().now();
-        const auto renewed = co_await renew_token(settings_.control, caller_, call_, renewed_head_);
-        if (!renewed) {
-            done = renewed.error();
-        } else if (*renewed) {
-            call_.deadline.put_off(caller_.owner().now() - begun);
-            agent_.discard();
-            done = co_await agent_.begin();
+    core::result<> done;
+    for (bool again = true, renews = true; again;) {
+        done = co_await agent_.begin();
+        again = done && !call_.agent->record.mcp && redirects_.follow(call_, agent_);  // as mcp_repair does itself
+        if (done && !again && renews && may_renew_token()) {
+            renews = false;
+            auto renewed = co_await renew_token(settings_.control, caller_, call_, renewed_head_);
+            again = renewed && *renewed;
+            if (again) {
+                agent_.discard();
+            } else if (!renewed) {
+                done = std::move(renewed).error();
+            }
         }
     }
     if (done && call_.repair != nullptr) {
@@ -159,8 +162,8 @@ net::routine<core::result<>> relay::pass_answer()
     const auto& head = agent_.head();
     const bool reads = call_.verb == method::get || call_.verb == method::head;
     if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads)) {
-        // Its Location would lead the caller past the gateway, and nothing of A2A needs it.
-        co_return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
+        // Its Location would lead the caller past the gateway.
+        co_return core::upstream_error(errc::upstream_status, unfollowed_redirect(call_, head));
     }
     if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
         co_return accepted;

@@ -10,6 +10,7 @@
 #include "gateway/traffic/early_events.hpp"
 #include "gateway/traffic/exchange_wait.hpp"
 #include "gateway/traffic/open_stream.hpp"
+#include "gateway/traffic/redirects.hpp"
 #include "gateway/traffic/relay_call.hpp"
 #include "gateway/traffic/task_watch.hpp"
 #include "net/loop/shared_budget.hpp"
@@ -64,6 +65,7 @@ private:
     relay_settings settings_;
     relay_call call_;
     std::string renewed_head_;  // what call_.head points into once the agent has refused a token
+    redirects redirects_;
     relay_outcome outcome_;
     exchange_wait wait_;
     agent_exchange agent_;

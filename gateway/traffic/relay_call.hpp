@@ -40,6 +40,7 @@ namespace gateway::traffic {
 class agent_exchange;
 class answer_edit;
 class call_place;
+class moved_paths;
 class request_trace;
 class stream_observer;
 
@@ -153,6 +154,7 @@ struct relay_call {
     call_repair* repair = nullptr;               // outlives the relay; null: none
     call_deadline deadline{};                    // of the head of its answer
     call_place* place = nullptr;                 // outlives the relay; null: calls of the agent are not counted
+    moved_paths* moved = nullptr;                // that keeps where a 308 leads; outlives the relay; null: none does
     core::duration silence{};                    // of the agent during its answer; 0: timeouts.upstream_idle
     core::duration longest{};                    // until the end of its answer, whatever comes meanwhile; 0: none
     core::duration patience{};                   // with a repair: until the caller gets events instead; 0: it waits

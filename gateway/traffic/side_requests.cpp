@@ -2,6 +2,7 @@
 
 #include "gateway/traffic/body_reader.hpp"
 #include "gateway/traffic/event_stream.hpp"
+#include "gateway/traffic/redirects.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -71,7 +72,11 @@ side_requests::ask(net::http1::method verb, std::string_view head, std::string_v
     call.body = body;
     call.repeatable = true;
     agent_exchange other{caller_, main_.pool(), wait_, main_.settings(), call};
+    redirects way;
     auto begun = co_await other.begin();
+    while (begun && way.follow(call, other)) {
+        begun = co_await other.begin();
+    }
     if (!begun) {
         co_return std::move(begun).error();
     }

@@ -339,7 +339,11 @@ void traffic_handler::set_agent(const std::string& id, std::shared_ptr<const mod
 
 void traffic_handler::set_card(const std::string& agent_id, std::shared_ptr<const model::published_card> card)
 {
+    const auto before = phases_->known.version();
     phases_->known.set_card(agent_id, std::move(card));
+    if (phases_->known.version() != before) {
+        phases_->relay.forget_redirects(agent_id);
+    }
 }
 
 void traffic_handler::set_access(access::access_plans plans)

@@ -77,7 +77,7 @@ std::vector<fault> faults_before_the_head_is_whole()
         {"a NUL", text(ok + std::string("X: a\0b\r\n", 8) + "Content-Length: 0\r\n\r\n"), not_http},
         {"257 fields", text(ok + fields + "\r\n"), not_http},
         {"a redirect", test_support::redirect("http://127.0.0.1:1/"), flow::bad_status},
-        {"a permanent redirect", test_support::redirect("/elsewhere", 308), flow::bad_status},
+        {"a permanent redirect", test_support::redirect("/elsewhere", 301), flow::bad_status},
         {"304", text("HTTP/1.1 304 Not Modified\r\nETag: \"x\"\r\n\r\n"), flow::bad_status},
         {"silence", test_support::silence(), flow::late},
     };
