@@ -238,7 +238,7 @@ void page_writer::add_to_agents(const listed_agent& agent)
     out_.member_if_any("description", core::cut_utf8(agent.description, longest_text));
     out_.member("protocol", core::name(agent.speaks));
     out_.member_if_any("version", core::cut_utf8(agent.version, longest_version));
-    out_.member("url", url);
+    out_.member("url", joined(url, "/"));
     out_.member("cardUrl", joined(url, card_path));
     if (agent.speaks == core::protocol::mcp) {
         write_mcp(out_, url, agent.mcp_version);
@@ -251,7 +251,7 @@ void page_writer::add_to_agents(const listed_agent& agent)
 void page_writer::add_to_api_catalog(const listed_agent& agent)
 {
     const auto url = public_address(base_, agent.id);
-    const auto called = agent.speaks == core::protocol::mcp ? joined(url, mcp_path) : url;
+    const auto called = joined(url, agent.speaks == core::protocol::mcp ? mcp_path : "/");
     write_target(out_, called, {}, name_of(agent));
     contexts_.open('{');
     contexts_.member("anchor", called);
@@ -321,7 +321,7 @@ description_of(const core::agent& agent, std::string_view base, std::string_view
               "takes no "
               "calls of A2A."
     );
-    out.member("url", url);
+    out.member("url", joined(url, "/"));
     out.member("cardUrl", joined(url, card_path));
     if (!callable) {
         write_mcp(out, url, mcp_version);

@@ -181,6 +181,7 @@ TEST_CASE("Below a name is what is below the path of the agent, and nothing of t
     const auto described = request(x.port(), "GET", "/", at("a.test"));
     CHECK(described.status == 200);
     CHECK(parsed(described.body)["id"] == "a");
+    CHECK(parsed(described.body)["url"] == origin(x, "a.test") + "/");
     CHECK(parsed(described.body)["cardUrl"] == origin(x, "a.test") + std::string{card_place});
     for (const auto* target :
          {"/agents", "/agents/a", "/.well-known/jwks.json", "/.well-known/ai-catalog.json", "/other"}) {

@@ -77,7 +77,7 @@ TEST_CASE("the directory has the agents that are served, also those without a ca
     CHECK(
         listed[1] ==
         parsed(R"({"id":"b","name":"Weather","description":"Says what a test needs.","protocol":"a2a","version":"1.0.0",
-            "url":"https://agents.example.com/base/agents/b",
+            "url":"https://agents.example.com/base/agents/b/",
             "cardUrl":"https://agents.example.com/base/agents/b/.well-known/agent-card.json",
             "tags":["mine"],"state":"ready"})")
     );
@@ -232,7 +232,7 @@ TEST_CASE("catalogs of more than a thousand agents are catalogs of pages that ha
     };
     const auto id = [](const json& url) {
         const auto text = url.get<std::string>();
-        return text.substr(text.find("/agents/") + 8);
+        return text.substr(text.find("/agents/") + 8, text.find_last_not_of('/') + 1 - (text.find("/agents/") + 8));
     };
     const auto big = [&](std::string_view target) {
         const auto value = core::parse_json(request(gateway.port(), "GET", target).body, {.bytes = 16 << 20});
@@ -334,9 +334,12 @@ TEST_CASE("GET of an agent's own address says what it is and where its card is")
         );
         const auto said = parsed(got.body);
         CHECK(said["id"] == "a");
-        CHECK(said["url"] == url);
+        CHECK(said["url"] == url + "/");
         CHECK(said["cardUrl"] == url + "/.well-known/agent-card.json");
         CHECK(said["methods"].contains("POST"));
+    }
+    for (const auto& each : page(gateway, "/agents")["agents"]) {
+        CHECK(each["url"] == gateway.base() + "/agents/" + each["id"].get<std::string>() + "/");
     }
     const auto tools = parsed(request(gateway.port(), "GET", "/agents/tools").body);
     CHECK(tools["protocol"] == "mcp");

@@ -69,10 +69,10 @@ TEST_CASE("a page of agents says of each what a caller needs, and nothing that i
     const auto made = page(directory_kind::agents, "tools");
     CHECK(parsed(made.body) == parsed(R"({"agents":[
             {"id":"maps","name":"Maps \"of\" \u001b","description":"Draws maps.","protocol":"a2a","version":"1.2",
-             "url":"https://agents.example.com/x/agents/maps",
+             "url":"https://agents.example.com/x/agents/maps/",
              "cardUrl":"https://agents.example.com/x/agents/maps/.well-known/agent-card.json",
              "tags":["geo","map"],"state":"ready"},
-            {"id":"tools","name":"tools","protocol":"mcp","url":"https://agents.example.com/x/agents/tools",
+            {"id":"tools","name":"tools","protocol":"mcp","url":"https://agents.example.com/x/agents/tools/",
              "cardUrl":"https://agents.example.com/x/agents/tools/.well-known/agent-card.json",
              "mcp":{"url":"https://agents.example.com/x/agents/tools/mcp","versions":["2025-11-25"],
              "transports":["streamable-http"]},"tags":[],"state":"ready"}],"nextCursor":"tools"})"));
@@ -98,9 +98,9 @@ TEST_CASE("an API catalog is a linkset with an item for every agent and its card
     const auto made = page(directory_kind::api_catalog);
     CHECK(parsed(made.body) == parsed(R"({"linkset":[
             {"anchor":"https://agents.example.com/x/.well-known/api-catalog","item":[
-                {"href":"https://agents.example.com/x/agents/maps","title":"Maps \"of\" \u001b"},
+                {"href":"https://agents.example.com/x/agents/maps/","title":"Maps \"of\" \u001b"},
                 {"href":"https://agents.example.com/x/agents/tools/mcp","title":"tools"}]},
-            {"anchor":"https://agents.example.com/x/agents/maps","service-desc":[
+            {"anchor":"https://agents.example.com/x/agents/maps/","service-desc":[
                 {"href":"https://agents.example.com/x/agents/maps/.well-known/agent-card.json","type":"application/json"}]},
             {"anchor":"https://agents.example.com/x/agents/tools/mcp","service-desc":[
                 {"href":"https://agents.example.com/x/agents/tools/.well-known/agent-card.json","type":"application/json"}]}
