@@ -36,8 +36,8 @@ struct registered_agent {
 
     bool declared() const noexcept { return version == 0; }
     bool served() const noexcept { return problems.empty() && !entry->record.disabled; }
-    // Callers are to know of it: it is served, or it is disabled and has names of its own, where there is no agent then.
-    bool published() const noexcept { return served() || (problems.empty() && !entry->record.hosts.empty()); }
+    // Workers know of it: it is served, or it is disabled, which they tell nobody but the log.
+    bool published() const noexcept { return problems.empty(); }
 };
 
 class registry {

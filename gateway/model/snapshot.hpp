@@ -90,7 +90,7 @@ struct agent_entry {
 
 struct snapshot {
     string_map<std::shared_ptr<const agent_entry>> agents;    // disabled ones are not here
-    string_map<std::shared_ptr<const agent_entry>> disabled;  // those of them that have names of their own
+    string_map<std::shared_ptr<const agent_entry>> disabled;  // these
     std::string public_base;                                  // scheme and authority, no slash at the end
     std::shared_ptr<const card_bytes> key_set;                // what cards are verified with; null: none is signed
 };

@@ -38,7 +38,7 @@ std::optional<agent_origin> agent_origins::find(std::string_view authority) cons
     const auto* known = known_.find_by_host(name);
     if (known == nullptr) {
         if (known_.knows_host(name)) {
-            return agent_origin{nullptr, {}, host};  // of an agent that is disabled
+            return agent_origin{nullptr, {}, host, known_.find_disabled_by_host(name)};
         }
         const auto id = core::agent_of_host(pattern_, name);
         if (id.empty() || is_own(name)) {
@@ -47,7 +47,7 @@ std::optional<agent_origin> agent_origins::find(std::string_view authority) cons
         known = known_.find(id);
         if (known == nullptr) {
             // Without an id: in the spelling of the request it could be that of an agent with capitals, whose name this is not.
-            return agent_origin{nullptr, {}, host};
+            return agent_origin{nullptr, {}, host, known_.find_disabled(id)};
         }
     }
     const auto& names = known->entry->hosts;

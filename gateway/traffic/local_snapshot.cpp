@@ -17,6 +17,18 @@ const local_snapshot::known_agent* local_snapshot::find_by_host(std::string_view
     return found == hosts_.end() ? nullptr : find(found->second);
 }
 
+std::shared_ptr<const model::agent_entry> local_snapshot::find_disabled(std::string_view id) const
+{
+    const auto found = disabled_.find(id);
+    return found == disabled_.end() ? nullptr : found->second;
+}
+
+std::shared_ptr<const model::agent_entry> local_snapshot::find_disabled_by_host(std::string_view name) const
+{
+    const auto found = hosts_.find(name);
+    return found == hosts_.end() ? nullptr : find_disabled(found->second);
+}
+
 void local_snapshot::replace(const model::snapshot& snapshot)
 {
     std::erase_if(agents_, [&](const auto& each) { return !snapshot.agents.contains(each.first); });

@@ -43,6 +43,10 @@ public:
     // Whether any agent has this name, also one that is disabled.
     bool knows_host(std::string_view name) const { return hosts_.contains(name); }
 
+    // A disabled agent, for the log: callers hear of it what they hear of one that does not exist. Null: there is none.
+    std::shared_ptr<const model::agent_entry> find_disabled(std::string_view id) const;
+    std::shared_ptr<const model::agent_entry> find_disabled_by_host(std::string_view name) const;
+
     const std::string& public_base() const noexcept { return public_base_; }
     const std::shared_ptr<const model::card_bytes>& key_set() const noexcept { return key_set_; }  // null: none
 
@@ -58,7 +62,7 @@ public:
 
     // Agents of the previous snapshot keep their cards.
     void replace(const model::snapshot& snapshot);
-    // Null: it is gone. Of one that is disabled only its names are known.
+    // Null: it is gone.
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> entry);
     void set_card(const std::string& id, std::shared_ptr<const model::published_card> card);
 
@@ -66,8 +70,8 @@ private:
     void move_hosts(const std::string& id, const model::agent_entry* before, const model::agent_entry* now);
 
     model::string_map<known_agent> agents_;
-    model::string_map<std::shared_ptr<const model::agent_entry>> disabled_;  // those with names
-    model::string_map<std::string> hosts_;                                   // ids
+    model::string_map<std::shared_ptr<const model::agent_entry>> disabled_;
+    model::string_map<std::string> hosts_;  // ids
     std::shared_ptr<const model::card_bytes> key_set_;
     std::shared_ptr<const model::push_addresses> push_addresses_;
     std::string public_base_;

@@ -38,6 +38,7 @@ struct agent_origin {
     std::shared_ptr<const model::agent_entry> agent;  // null: there is none
     std::string_view id;                              // of the agent; empty: there is none
     std::string_view host;  // the name; without an agent a view of the request head, for as long as that holds
+    std::shared_ptr<const model::agent_entry> disabled{};  // without an agent: the one that is disabled; null: none is
 };
 
 // What the tasks and contexts come to that a call names.
@@ -72,8 +73,10 @@ struct request_context {
     request_trace trace{};                               // with a trace that the gateway joins
     std::shared_ptr<const model::agent_entry> agent{};   // null: none is known
     std::shared_ptr<const model::agent_entry> hidden{};  // the one that the caller may not know of, if there is one
-    std::optional<relay_call> call{};                    // what remains to be relayed; nullopt: the request is answered
-    call_place place{};                                  // of the call, among those of `agent`
+    std::shared_ptr<const model::agent_entry> disabled{
+    };  // the one that the request names, for the log; null: it is not
+    std::optional<relay_call> call{};  // what remains to be relayed; nullopt: the request is answered
+    call_place place{};                // of the call, among those of `agent`
     bool translated =
         false;  // a client of the legacy era, whose server over streamable HTTP speaks only the modern one
     std::optional<model::push_receiver> push{};     // for whom a notification of an agent is

@@ -157,6 +157,7 @@ void traffic_handler::route(request_context& request) const
     if (!ends_here(head)) {
         request.to =
             request.origin ? find_destination_of(request.origin->id, head.target) : find_destination(head.target);
+        request.disabled = request.origin ? request.origin->disabled : phases_->known.find_disabled(request.to.agent);
         if (request.to.where == model::route::registration && !phases_->guard.takes_registrations()) {
             request.to.where = model::route::none;
         }
@@ -300,6 +301,10 @@ void traffic_handler::account(request_context& request)
     }
     const auto now = std::chrono::system_clock::now();
     phases_->traces.account(request, now);
+    if (request.disabled && request.record.code == errc::agent_not_found) {
+        request.record.agent = request.disabled->record.id;
+        request.record.detail = "the agent is disabled";
+    }
     lines_.write(request.record, now);
     write_session(log_, request.record);
 }

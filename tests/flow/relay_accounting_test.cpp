@@ -324,4 +324,63 @@ TEST_CASE("a connection that never asks anything has no line")
     CHECK(access_lines(x.gateway, 1).size() == 1);
 }
 
+TEST_CASE("The line of a request for a disabled agent names it and says why, and the caller hears of no agent")
+{
+    const relayed x{test_support::answer_json("{}"), [](config::settings& s) {
+                        s.agents.push_back(flow::a2a_agent("off", "http://127.0.0.1:1/"));
+                        s.agents[1].disabled = true;
+                        s.agents[1].hosts = {"off.test"};
+                        s.agents[0].hosts = {"a.test"};
+                    }};
+    const auto ask = [&](std::string_view verb, const std::string& target, const std::string& host = "127.0.0.1") {
+        const bool posts = verb == "POST";
+        test_support::field_list fields{{"Host", host}};
+        if (posts) {
+            fields.emplace_back("Content-Type", "application/json");
+        }
+        return test_support::request(x.port(), verb, target, fields, posts ? call_body() : std::string{});
+    };
+    const auto series = [&] {
+        const auto page = test_support::request(x.gateway.admin_port(), "GET", "/metrics").body;
+        std::size_t count = 0;
+        for (auto at = page.find(R"(agent="off")"); at != std::string::npos; at = page.find(R"(agent="off")", at + 1)) {
+            ++count;
+        }
+        return count;
+    };
+    const auto before = series();
+    const auto card = std::string{"/.well-known/agent-card.json"};
+    std::size_t asked = 0;
+    for (const auto& [verb, below] :
+         {std::pair<std::string_view, std::string>{"POST", ""}, {"GET", ""}, {"GET", card}}) {
+        CAPTURE(verb);
+        CAPTURE(below);
+        for (const bool by_name : {false, true}) {
+            const auto off =
+                by_name ? ask(verb, below.empty() ? "/" : below, "off.test") : ask(verb, "/agents/off" + below);
+            const auto none = ask(verb, "/agents/non" + below);
+            CHECK(off.status == 404);
+            CHECK(off.header("Cardea-Error") == "agent_not_found");
+            if (!by_name) {
+                auto same = none.body;
+                if (const auto at = same.find("\"non\""); at != std::string::npos) {
+                    same.replace(at, 5, "\"off\"");
+                }
+                CHECK(off.body == same);
+                CHECK(off.headers.size() == none.headers.size());
+            }
+            asked += 2;
+            const auto lines = flow::access_lines(x.gateway, asked);
+            REQUIRE(lines.size() == asked);
+            const auto& line = lines[asked - 2];
+            CAPTURE(line);
+            CHECK(line.find(R"("agent":"off")") != std::string::npos);
+            CHECK(line.find(R"("detail":"the agent is disabled")") != std::string::npos);
+            CHECK(lines[asked - 1].find(R"("agent":)") == std::string::npos);
+            CHECK(lines[asked - 1].find("disabled") == std::string::npos);
+        }
+    }
+    CHECK(series() == before);
+}
+
 TEST_SUITE_END();

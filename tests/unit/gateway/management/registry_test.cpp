@@ -122,7 +122,8 @@ struct fixture {
         thread.emplace(std::move(made));
         agents.emplace(settings, *thread, log, by);
         agents->set_publisher([this](const std::string& id, std::shared_ptr<const gateway::model::agent_entry> agent) {
-            published.push_back(id + (agent == nullptr ? " gone" : " " + agent->record.url));
+            const auto now = agent == nullptr ? "gone" : agent->record.disabled ? "disabled" : agent->record.url;
+            published.push_back(id + ' ' + now);
         });
     }
 
@@ -376,7 +377,7 @@ TEST_CASE("An MCP server that fell back to HTTP+SSE is called so until its sessi
     CHECK_FALSE(over_sse());
 }
 
-TEST_CASE("An agent that becomes disabled is taken from the workers, and given back when it is enabled")
+TEST_CASE("Workers hear that an agent becomes disabled, and get it back when it is enabled")
 {
     fixture f{{agent("a", "http://one/")}};
     REQUIRE(f.agents->load().has_value());
@@ -385,7 +386,7 @@ TEST_CASE("An agent that becomes disabled is taken from the workers, and given b
     CHECK(f.declare({disabled}, {}));
     CHECK(f.declare({disabled}, {}));
     CHECK(f.declare({agent("a", "http://one/")}, {}));
-    CHECK(f.published == published{"a gone", "a http://one/"});
+    CHECK(f.published == published{"a disabled", "a disabled", "a http://one/"});
 }
 
 TEST_CASE("The log says of each write whether it created, updated or deleted the agent")

@@ -129,4 +129,31 @@ TEST_CASE("An agent that a request has seen is looked for again when something h
     CHECK(known.find("a", last) == known.find("a"));
 }
 
+TEST_CASE("A disabled agent is found as one, by its id and by its own name, until it is enabled or gone")
+{
+    gateway::traffic::local_snapshot known;
+    agent_entry entry;
+    entry.record.id = "off";
+    entry.record.disabled = true;
+    entry.record.hosts = {"off.test"};
+    const auto off = std::make_shared<const agent_entry>(std::move(entry));
+    auto first = snapshot_of({"a"});
+    first.disabled.emplace("off", off);
+    known.replace(first);
+    CHECK(known.find("off") == nullptr);
+    CHECK(known.find_disabled("off") == off);
+    CHECK(known.find_disabled_by_host("off.test") == off);
+    CHECK(known.find_disabled("a") == nullptr);
+    known.set_agent("off", agent("off"));
+    CHECK(known.find("off") != nullptr);
+    CHECK(known.find_disabled("off") == nullptr);
+    CHECK(known.find_disabled_by_host("off.test") == nullptr);
+    known.set_agent("off", off);
+    CHECK(known.find("off") == nullptr);
+    CHECK(known.find_disabled("off") == off);
+    known.set_agent("off", nullptr);
+    CHECK(known.find_disabled("off") == nullptr);
+    CHECK(known.find_disabled_by_host("off.test") == nullptr);
+}
+
 TEST_SUITE_END();
