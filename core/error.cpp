@@ -73,7 +73,7 @@ constexpr wording words(errc code) noexcept
         case errc::rate_limited:
             return {"rate_limited", "Too many requests; try again later."};
         case errc::not_acceptable:
-            return {"not_acceptable", "The field Accept must name application/json and text/event-stream."};
+            return {"not_acceptable", "The field Accept must allow application/json or text/event-stream."};
         case errc::origin_forbidden:
             return {"origin_forbidden", "Pages of this origin may not call the gateway."};
         case errc::session_not_found:

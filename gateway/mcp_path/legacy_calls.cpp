@@ -183,9 +183,11 @@ core::result<> legacy_calls::ask_client(live_calls::iterator call, const mcp::as
     if (++asking.rounds > mcp::most_input_rounds) {
         return core::upstream_error(errc::upstream_protocol, "the server asks for input without end");
     }
+    const auto reader = asking.reader.lock();
+    const bool cannot_ask = reader != nullptr && reader->takes_answers_only();
     const auto declared = mcp::client_capabilities::read(terms_.capabilities);
     for (const auto& each : asked.requests) {
-        if (!mcp::may_be_asked(declared, each)) {
+        if (cannot_ask || !mcp::may_be_asked(declared, each)) {
             return core::upstream_error(
                 errc::upstream_protocol,
                 "the server asks for what the client has not declared"
@@ -206,7 +208,6 @@ core::result<> legacy_calls::ask_client(live_calls::iterator call, const mcp::as
     if (asked.requests.empty()) {
         return go_on(call);
     }
-    const auto reader = asking.reader.lock();
     if (reader == nullptr) {
         return core::caller_error(errc::caller_gone, "nobody reads what the client is asked");
     }

@@ -52,8 +52,9 @@ private:
     std::shared_ptr<program_exchange> of_;
 };
 
-std::unique_ptr<model::program_reader> program_exchange::reader()
+std::unique_ptr<model::program_reader> program_exchange::reader(bool answers_only)
 {
+    answers_only_ = answers_only;
     return std::make_unique<caller_end>(shared_from_this());
 }
 
@@ -72,6 +73,9 @@ void program_exchange::follow(std::shared_ptr<text_queue> queue)
 void program_exchange::watch(std::shared_ptr<text_queue> queue)
 {
     queue_ = std::move(queue);
+    if (answers_only_) {
+        queue_->take_answers_only();
+    }
     queue_->set_wake([this] { look(); });
 }
 
@@ -116,7 +120,7 @@ void program_exchange::finish(core::result<> outcome)
 
 void program_exchange::look()
 {
-    if (!wanted_ || queue_ == nullptr) {
+    if (!wanted_ || queue_ == nullptr || (answers_only_ && !queue_->closed())) {
         return;
     }
     auto batch = take_batch(*queue_);

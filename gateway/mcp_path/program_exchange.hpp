@@ -36,8 +36,8 @@ public:
     {
     }
 
-    // For the caller, on its loop. Once.
-    std::unique_ptr<model::program_reader> reader();
+    // For the caller, on its loop. Once. `answers_only`: as text_queue::take_answers_only(), of what follows.
+    std::unique_ptr<model::program_reader> reader(bool answers_only = false);
 
     // Before what follows: client and server speak different eras (model::program_batch::translated).
     void translate() noexcept { translated_ = true; }
@@ -74,6 +74,7 @@ private:
     net::executor here_;
     std::shared_ptr<const int> counted_;
     bool of_call_;  // what comes ends by itself
+    bool answers_only_ = false;
 
     // On the loop of the sessions.
     std::shared_ptr<text_queue> queue_;  // null: nothing comes any more

@@ -81,7 +81,7 @@ std::unique_ptr<model::program_reader>
 program_plane::open(model::program_request asked, net::executor here, net::signal& wake)
 {
     auto exchange = std::make_shared<program_exchange>(there_, here, wake, is_call(asked) ? calls_ : nullptr);
-    auto reader = exchange->reader();
+    auto reader = exchange->reader(asked.answers_only);
     net::tell(here, there_, [this, exchange = std::move(exchange), asked = std::move(asked)] {
         carry_out(asked, *exchange);
     });

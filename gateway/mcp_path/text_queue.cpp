@@ -53,6 +53,9 @@ bool text_queue::push(std::string text, text_kind kind)
     if (closed_) {
         return false;
     }
+    if (answers_only_ && kind != text_kind::answer) {
+        return kind == text_kind::notification;
+    }
     if (kind == text_kind::question && !has_room(text.size())) {
         return false;
     }

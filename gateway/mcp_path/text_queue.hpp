@@ -47,6 +47,10 @@ public:
     // of the queue. Empty: nobody waits.
     void set_wake(std::function<void()> wake) { wake_ = std::move(wake); }
 
+    // Before anything is written: the reader gets answers and nothing else; no question is taken.
+    void take_answers_only() noexcept { answers_only_ = true; }
+    bool takes_answers_only() const noexcept { return answers_only_; }
+
     // The writer's side. False: a question that cannot be taken.
     bool push(std::string text, text_kind kind);
 
@@ -100,6 +104,7 @@ private:
     bool closed_ = false;
     bool told_ = false;
     bool translated_ = false;
+    bool answers_only_ = false;
     std::optional<core::error> failure_;
     std::function<void()> wake_;
     std::function<void(text_queue&)> left_;

@@ -41,7 +41,9 @@ struct program_request {
     };  // of its header, that a server over HTTP gets; of modern those that repeat arguments; never logged
     mcp::incoming read;  // where the parts of `message` stand in its text; `whole` is empty: it was not read
     std::string digest;  // of modern: digest_of_call(), if the server may ask during it; else empty
-    resumption resumes = resumption::never;   // of request and listen
+    resumption resumes = resumption::never;  // of request and listen
+    bool answers_only =
+        false;  // the caller gets no stream: one batch comes, of answers alone, and the server's questions are refused
     std::optional<mcp::event_position> last;  // of resume: the event behind which it goes on
 };
 

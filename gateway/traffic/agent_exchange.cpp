@@ -350,10 +350,10 @@ net::routine<core::result<>> agent_exchange::read_head()
     }
 }
 
-void agent_exchange::give_back()
+void agent_exchange::give_back(bool whole)
 {
     span_.end(caller_.owner().now());
-    if (head().keep_alive && request_done_ && !side().writing()) {
+    if (whole && head().keep_alive && request_done_ && !side().writing()) {
         pool_.give_back(std::move(lease_));
         attempts_.landed();
     } else {

@@ -72,8 +72,8 @@ public:
     // The whole request is with the agent.
     bool request_done() const noexcept { return request_done_; }
 
-    // The whole answer was read: keeps the connection for another call if it can carry one.
-    void give_back();
+    // The answer was read, and unless it was not `whole` the connection is kept for another call if it can carry one.
+    void give_back(bool whole = true);
 
     // Closes the connection, if there is one.
     void discard();

@@ -300,13 +300,13 @@ net::routine<core::result<>> answer_editor::edit_events()
             co_return sent;
         }
         silent_by = silent_until();
-        if (agent_.request_done()) {
+        if (agent_.request_done() && !writer_.keeps_answers()) {
             caller_.release_request();
         }
     } else {
         caller_.scratch() = std::move(fields);
     }
-    while (!body_.done() && !edit_.over()) {
+    while (!body_.done() && !edit_.over() && !writer_.has_answer()) {
         const auto comment_due = writer_.begun() ? writer_.comment_due() : net::never;
         auto came = co_await read(std::min(silent_by, comment_due));
         if (!came) {
@@ -315,7 +315,7 @@ net::routine<core::result<>> answer_editor::edit_events()
         core::result<> done;
         if (*came) {
             done = co_await edit_received();
-            if (writer_.begun()) {
+            if (writer_.begun() || writer_.keeps_answers()) {
                 silent_by = silent_until();
             }
         } else if (comment_due < silent_by) {
@@ -342,7 +342,7 @@ net::routine<core::result<>> answer_editor::edit_received()
 {
     events_.feed(text_);
     text_.clear();
-    if (!share_.set(events_.held() + edited_.size())) {
+    if (!share_.set(events_.held() + edited_.size() + writer_.kept())) {
         co_return core::gateway_error(errc::overloaded, "bodies");
     }
     bool says_something = writer_.begun();
@@ -403,6 +403,9 @@ net::routine<core::result<>> answer_editor::send_events(std::string text, bool l
     }
     if (fits && last) {
         writer_.add_end();
+    }
+    if (writer_.keeps_answers() && writer_.pending() == 0) {
+        co_return fits ? core::result<>{} : core::upstream_error(errc::event_too_large);
     }
     auto sent = co_await caller_.send(writer_.take());
     writer_.wrote();

@@ -14,6 +14,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,6 +38,20 @@ public:
     // After expect_events(): the body is JSON and goes out as one event, which ends with it. Line ends in it, which stand only
     // between values, become spaces.
     void wrap_as_event() noexcept { wrapping_ = wrap::before; }
+
+    // Before the head of a stream of events, for a caller that takes JSON alone: nothing goes out before add_end(), and then the
+    // answer that came first, or with `all` an array of them. The gate, which outlives the writer, lets nothing else go on. `limit`: bytes of an event, and of all.
+    void keep_answers(std::uint64_t limit, bool all, mcp::event_gate& gate);
+    bool keeps_answers() const noexcept { return kept_ != nullptr; }
+
+    // Bytes that are kept.
+    std::size_t kept() const noexcept { return kept_ == nullptr ? 0 : kept_->events.size(); }
+
+    // An answer is kept, and no other is waited for: add_end() may follow before the stream ends.
+    bool has_answer() const noexcept;
+
+    // What was kept has been added: nothing more of the stream is read.
+    bool is_over() const noexcept { return kept_ != nullptr && kept_->over; }
 
     // An event of the gateway's own, between those of the stream. `text` is on one line and outlives the write.
     void add_event(std::string_view text);
@@ -86,10 +101,7 @@ public:
     bool begun() const noexcept { return begun_; }
 
     // Nothing of an event is out without its end, so that another can follow. Of a stream of events.
-    bool between_events() const noexcept
-    {
-        return events_ && events_->between_events() && (gate_ == nullptr || gate_->held() == 0);
-    }
+    bool between_events() const noexcept { return kept_ == nullptr && is_between_events(); }
 
     // When a comment has to go out if nothing else does; the end of time if none.
     core::steady_time comment_due() const noexcept
@@ -98,7 +110,20 @@ public:
     }
 
 private:
+    struct kept_answers {
+        std::uint64_t limit;
+        bool all;
+        bool over = false;
+        std::string head = {};  // without its end
+        std::string events = {};
+    };
+
+    bool is_between_events() const noexcept
+    {
+        return events_ && events_->between_events() && (gate_ == nullptr || gate_->held() == 0);
+    }
     void add_framed(std::string_view first, std::string_view second = {});
+    void add_kept();
 
     net::server_connection& caller_;
     task_watch& tasks_;
@@ -108,7 +133,8 @@ private:
     std::size_t chunks_ = 0;  // in out_
     enum class wrap : std::uint8_t { none, before, within };
 
-    std::array<std::string, 2> copied_;  // pieces of the body in `out_` that are not as they came
+    std::array<std::string, 2> copied_;   // pieces of the body in `out_` that are not as they came
+    std::unique_ptr<kept_answers> kept_;  // null: what comes goes out
     mcp::event_gate* gate_ = nullptr;
     wrap wrapping_ = wrap::none;
     bool chunked_ = false;  // the caller gets chunks

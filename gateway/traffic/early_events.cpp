@@ -1,27 +1,15 @@
 #include "gateway/traffic/early_events.hpp"
 
-#include "core/ascii.hpp"
 #include "gateway/traffic/event_stream.hpp"
 #include "gateway/traffic/relay.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <string>
-#include <string_view>
+#include <utility>
 
 namespace gateway::traffic {
-namespace {
 
 using core::errc;
-
-bool is_json(const net::http1::response_head& head) noexcept
-{
-    constexpr std::string_view type = "application/json";
-    const auto* value = net::http1::find(head.fields, net::http1::field_name::content_type);
-    return value != nullptr && core::equal_ignoring_case(value->substr(0, type.size()), type) &&
-           (value->size() == type.size() || (*value)[type.size()] == ';' || (*value)[type.size()] == ' ');
-}
-
-}  // namespace
 
 early_events::early_events(
     relay& stream,
@@ -63,6 +51,23 @@ net::routine<core::result<>> early_events::break_silence()
     co_return sent;
 }
 
+bool early_events::wraps(const net::http1::response_head& head) const noexcept
+{
+    return call_.as_events && head.status == 200 && is_json(head) && has_identity_coding(head) && !is_empty(head);
+}
+
+net::routine<core::result<>> early_events::begin(const net::http1::response_head& head)
+{
+    core::result<> broken;
+    if (!begun_) {
+        broken = co_await break_silence();
+    }
+    if (broken && !begun_) {
+        broken = core::gateway_error(errc::overloaded, "streams, of all or of this principal");
+    }
+    co_return broken ? adopt(head) : std::move(broken);
+}
+
 void early_events::write_head() const
 {
     auto& text = caller_.scratch();
@@ -86,10 +91,8 @@ core::result<> early_events::adopt(const net::http1::response_head& head)
     if (head.status == 200 && is_event_stream(head)) {
         return {};
     }
-    const bool empty = head.body == net::http1::framing::none ||
-                       (head.body == net::http1::framing::length && head.content_length == 0);
     const bool leads_elsewhere = head.status >= 300 && head.status < 400;
-    if (!is_json(head) || empty || leads_elsewhere) {
+    if (!is_json(head) || is_empty(head) || leads_elsewhere) {
         return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }
     writer_.wrap_as_event();

@@ -26,11 +26,20 @@ bool is_event_stream(const net::http1::response_head& head) noexcept
     return has_type(head, "text/event-stream");
 }
 
-bool is_page(const net::http1::response_head& head) noexcept
+bool is_json(const net::http1::response_head& head) noexcept
+{
+    return has_type(head, "application/json");
+}
+
+bool is_empty(const net::http1::response_head& head) noexcept
 {
     using net::http1::framing;
-    const bool empty = head.body == framing::none || (head.body == framing::length && head.content_length == 0);
-    return !empty && (has_type(head, "text/html") || has_type(head, "application/xhtml+xml"));
+    return head.body == framing::none || (head.body == framing::length && head.content_length == 0);
+}
+
+bool is_page(const net::http1::response_head& head) noexcept
+{
+    return !is_empty(head) && (has_type(head, "text/html") || has_type(head, "application/xhtml+xml"));
 }
 
 bool has_identity_coding(const net::http1::response_head& head) noexcept

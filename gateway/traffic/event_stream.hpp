@@ -15,6 +15,12 @@ namespace gateway::traffic {
 // Whether the answer is a stream of server-sent events, whatever its parameters.
 bool is_event_stream(const net::http1::response_head& head) noexcept;
 
+// Whether it is JSON.
+bool is_json(const net::http1::response_head& head) noexcept;
+
+// Whether it has no body.
+bool is_empty(const net::http1::response_head& head) noexcept;
+
 // Whether it is a page for people, such as a proxy in front of an agent makes of an error.
 bool is_page(const net::http1::response_head& head) noexcept;
 

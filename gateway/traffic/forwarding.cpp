@@ -182,8 +182,9 @@ bool begins(std::string_view name, std::string_view text) noexcept
 // What a request to an MCP server has of the caller's (MCP, basic/transports; W3C Trace Context). Session id and name are
 // written by mcp_endpoint, which knows the server's own.
 constexpr std::string_view user_agent = "User-Agent";  // firewalls refuse requests without one
-constexpr std::array<std::string_view, 8> fields_of_mcp{
-    "Accept",
+constexpr std::string_view accept_field =
+    "Accept";  // of the gateway's own: servers refuse clients that do not take both forms
+constexpr std::array<std::string_view, 7> fields_of_mcp{
     "Content-Type",
     "Last-Event-ID",
     "MCP-Protocol-Version",
@@ -197,6 +198,24 @@ bool stays_outside_mcp(const net::http1::field& field, const core::mcp_server& s
 {
     return !is_one_of(fields_of_mcp, field.name) && !begins(field.name, "Mcp-Param-") &&
            !names(server.forward_headers, field.name);
+}
+
+// What an MCP server gets of the gateway, unless the agent's own fields have it.
+void write_own_mcp_fields(
+    std::string& text,
+    net::http1::method verb,
+    bool names_client,
+    std::span<const std::string> own_fields
+)
+{
+    net::http1::head_writer out{text};
+    if (!names(own_fields, accept_field)) {
+        const bool listens = verb == net::http1::method::get;
+        out.field(accept_field, listens ? "text/event-stream" : "application/json, text/event-stream");
+    }
+    if (!names_client && !names(own_fields, user_agent)) {
+        text.append("User-Agent: cardea/").append(model::version()).append("\r\n");
+    }
 }
 
 // Of a Max-Forwards that can be read.
@@ -276,8 +295,8 @@ void write_request_fields(
             add_line(text, field);
         }
     }
-    if (server != nullptr && !names_client && !names(hop.agent->own_fields, user_agent)) {
-        text.append("User-Agent: cardea/").append(model::version()).append("\r\n");
+    if (server != nullptr) {
+        write_own_mcp_fields(text, head.verb, names_client, hop.agent->own_fields);
     }
     if (hop.trace) {
         text += "traceparent: ";

@@ -232,14 +232,19 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     note_state(request, message, body);
     write_head(request);
     write_name(request, fields.name);
-    write_call(request, read, edits->empty() ? body : std::string_view{request.edited_body});
+    write_call(request, read, edits->empty() ? body : std::string_view{request.edited_body}, fields.accept.form());
     return std::nullopt;
 }
 
 // A call that goes straight to a server over streamable HTTP. `listens`: to what that says unasked. `replayed`: some answers come that
-// no id is known of.
-relay_call& mcp_endpoint::set_server_call(request_context& request, std::string_view body, bool listens, bool replayed)
-    const
+// no id is known of. `form`: that the caller takes.
+relay_call& mcp_endpoint::set_server_call(
+    request_context& request,
+    std::string_view body,
+    bool listens,
+    bool replayed,
+    mcp::answer_form form
+) const
 {
     auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it
     auto& call = set_call(request, body);
@@ -248,17 +253,27 @@ relay_call& mcp_endpoint::set_server_call(request_context& request, std::string_
     call.session = request.session_field;
     call.terms = &terms;
     call.repair = &*request.repair;  // NOLINT(*-optional-access): its callers have set it
-    call.gate = &terms.expect_events(event_terms(request, replayed, settings_.limits.sse_event));
+    auto events = event_terms(request, replayed, settings_.limits.sse_event);
+    call.whole = form == mcp::answer_form::json && (replayed || !request.call_id.empty());
+    call.gathers = replayed;
+    call.as_events = form == mcp::answer_form::events;
+    events.answers_only = call.whole;
+    call.gate = &terms.expect_events(events);
     return call;
 }
 
 // How long its answer may take, and what is done about a server that does not act.
-void mcp_endpoint::write_call(request_context& request, const mcp::incoming_body& read, std::string_view passed) const
+void mcp_endpoint::write_call(
+    request_context& request,
+    const mcp::incoming_body& read,
+    std::string_view passed,
+    mcp::answer_form form
+) const
 {
     using mcp::client_method;
     const auto& server = *request.agent->record.mcp;
     const auto method = read.message.method;
-    auto& call = set_server_call(request, passed, method == client_method::listen, read.is_batch);
+    auto& call = set_server_call(request, passed, method == client_method::listen, read.is_batch, form);
     call.edit = request.edit.get();
     call.repeatable = mcp::safe_to_repeat(method);
     call.streaming = true;
@@ -267,7 +282,7 @@ void mcp_endpoint::write_call(request_context& request, const mcp::incoming_body
         call.silence = server.call_timeout;
         call.longest = call.begins ? server.initialize_timeout : server.longest_call;
     }
-    if (method == client_method::tools_call && read.message.kind == mcp::incoming_kind::request) {
+    if (method == client_method::tools_call && read.message.kind == mcp::incoming_kind::request && !call.whole) {
         call.patience = server.silent_call;
     }
 }
@@ -315,7 +330,7 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
         terms.expect_end();
     }
     write_head(request);
-    auto& call = set_server_call(request, {}, listens, fields.event.count > 0);
+    auto& call = set_server_call(request, {}, listens, fields.event.count > 0, mcp::answer_form::either);
     call.edit = request.edit.get();
     call.repeatable = listens;
     call.streaming = listens;

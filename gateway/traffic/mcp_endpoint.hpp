@@ -43,11 +43,22 @@ private:
     net::routine<mcp::incoming_body> read_long_message(request_context& request, std::string_view body);
     std::optional<net::routine<>>
     prepare(request_context& request, const mcp::incoming_body& read, std::string_view body);
-    void write_call(request_context& request, const mcp::incoming_body& read, std::string_view passed) const;
+    void write_call(
+        request_context& request,
+        const mcp::incoming_body& read,
+        std::string_view passed,
+        mcp::answer_form form
+    ) const;
     net::routine<> pass_bodiless(request_context& request);
     core::result<std::string_view> open_session(request_context& request, const mcp::head_fields& fields) const;
     net::routine<> find_session(request_context& request) const;
-    relay_call& set_server_call(request_context& request, std::string_view body, bool listens, bool replayed) const;
+    relay_call& set_server_call(
+        request_context& request,
+        std::string_view body,
+        bool listens,
+        bool replayed,
+        mcp::answer_form form
+    ) const;
     static net::routine<> refuse(request_context& request, const mcp::refusal& why);
     void write_head(request_context& request) const;
 

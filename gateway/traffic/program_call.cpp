@@ -116,12 +116,21 @@ std::string input_digest(const mcp::incoming& message, std::string_view body)
     return mcp::digest_of_call(mcp::name(message.method), name, message.raw(mcp::routed::arguments, body));
 }
 
+// In the form that the caller takes.
+program_call& begin_call(request_context& request, const program_message& what)
+{
+    auto& call = request.program.emplace();
+    call.form = what.head.accept.form();
+    call.asked.answers_only = call.form == mcp::answer_form::json;
+    return call;
+}
+
 std::optional<net::routine<>> set_modern_call(request_context& request, const program_message& what)
 {
     if (what.read.message.kind != mcp::incoming_kind::request) {
         return accept(request);
     }
-    auto& call = request.program.emplace();
+    auto& call = begin_call(request, what);
     call.asked.act = program_act::modern;
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
@@ -137,7 +146,7 @@ std::optional<net::routine<>> set_modern_call(request_context& request, const pr
 // Of a session. Each message goes on as if it had come alone.
 void set_batch(request_context& request, const program_message& what)
 {
-    auto& call = request.program.emplace();
+    auto& call = begin_call(request, what);
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.handle = handle_of(*what.session);
@@ -202,7 +211,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
         return accept(request);
     }
     const auto version = mcp::legacy_version(what.head, what.session ? what.session->version : std::string_view{});
-    auto& call = request.program.emplace();
+    auto& call = begin_call(request, what);
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
     call.asked.message = kept(request, what, call.asked.read);
@@ -214,7 +223,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
         call.asked.act = asks ? program_act::request : program_act::tell;
         call.asked.handle = handle_of(*what.session);
         // A list that is edited here is not what is kept.
-        const bool kept = request.edit == nullptr || request.edit->on().each;
+        const bool kept = (request.edit == nullptr || request.edit->on().each) && !call.asked.answers_only;
         call.asked.resumes = kept ? resumption_of(what.session->version, version) : model::resumption::never;
     } else if (begins) {
         call.asked.act = program_act::begin;

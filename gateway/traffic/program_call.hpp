@@ -23,8 +23,9 @@ struct request_context;
 // What remains to be passed on.
 struct program_call {
     model::program_request asked;
-    bool gathers = false;  // several answers may come: they are events
-    bool primed = false;   // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
+    mcp::answer_form form = mcp::answer_form::either;  // that the caller takes
+    bool gathers = false;                              // several answers may come: they are events
+    bool primed = false;  // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
 };
 
 // A body that has been checked. References; only for the call that it is passed to.

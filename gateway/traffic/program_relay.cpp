@@ -6,6 +6,7 @@
 #include "gateway/traffic/handed_out_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
+#include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/list_subscription.hpp"
 #include "mcp/translation/modern_answer.hpp"
@@ -86,7 +87,8 @@ net::routine<> program_relay::run()
     auto& caller = request_.caller;
     auto& asked = call_.asked;
     const auto act = asked.act;
-    const bool may_stream = act != program_act::tell && act != program_act::end;
+    const bool whole = call_.form == mcp::answer_form::json;
+    const bool may_stream = act != program_act::tell && act != program_act::end && !whole;
     placed_ = may_stream && observer_.keep_place(*this);
     if (may_stream && !placed_) {
         co_await respond_call_error(
@@ -95,7 +97,8 @@ net::routine<> program_relay::run()
         );
         co_return;
     }
-    const bool soon = act == program_act::request || act == program_act::call || act == program_act::modern;
+    const bool asks = act == program_act::request || act == program_act::call || act == program_act::modern;
+    const bool soon = asks && !whole;
     // Of the head of the answer; a stream has begun by then, or never does.
     auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
     if (act == program_act::begin && request_.translated) {
@@ -168,11 +171,13 @@ net::routine<> program_relay::answer(program_act act, bool came)
     if (call_.gathers && came && batch_.over && batch_.texts.empty()) {
         return answer_whole(202);
     }
-    const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
-    if (!whole || call_.gathers) {
-        return stream(came);
+    if (call_.form == mcp::answer_form::json && (call_.gathers || batch_.texts.empty())) {
+        return answer_whole(batch_.texts.empty() ? 202 : 200);  // a call that was cancelled has no answer
     }
-    return answer_whole(act == program_act::modern ? modern_status(batch_.texts.front()) : 200);
+    const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
+    const auto status = whole && act == program_act::modern ? modern_status(batch_.texts.front()) : 200;
+    const bool streams = !whole || call_.gathers || (status == 200 && call_.form == mcp::answer_form::events);
+    return streams ? stream(came) : answer_whole(status);
 }
 
 net::routine<> program_relay::answer_whole(unsigned status)
@@ -186,7 +191,7 @@ net::routine<> program_relay::answer_whole(unsigned status)
             co_return;
         }
         answer.fields = session_fields();
-        answer.body = std::move(batch_.texts.front());
+        answer.body = call_.gathers ? mcp::batch_of(batch_.texts) : std::move(batch_.texts.front());
     }
     co_await respond(request_, std::move(answer));
 }

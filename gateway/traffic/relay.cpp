@@ -77,6 +77,9 @@ net::routine<relay_outcome> relay::run()
         done = co_await repair_call(caller_, agent_, wait_, call_);
     }
     headed_ = true;
+    if (done && call_.whole && is_event_stream(agent_.head())) {
+        writer_.keep_answers(settings_.limits.sse_event, call_.gathers, *call_.gate);
+    }
     if (early_.begun()) {
         outcome_.status = 200;
         outcome_.stream = model::stream_end::complete;
@@ -84,12 +87,15 @@ net::routine<relay_outcome> relay::run()
     if (done) {
         outcome_.status = early_.begun() ? 200 : agent_.head().status;
         outcome_.first_byte = agent_.first_byte();
-        if (early_.begun()) {
+        if (early_.begun() || early_.wraps(agent_.head())) {
             done = co_await pass_early();
         } else if (call_.edit != nullptr) {
             done = co_await edit_answer(*call_.edit);
         } else {
             done = co_await pass_answer();
+        }
+        if (done && writer_.keeps_answers() && !writer_.begun()) {
+            done = core::upstream_error(errc::upstream_protocol, "the stream of events ended without an answer");
         }
     }
     if (!done) {
@@ -114,8 +120,7 @@ net::routine<relay_outcome> relay::run()
 
 bool relay::may_renew_token() const noexcept
 {
-    const bool has_token = call_.token || !call_.agent->token.empty();
-    return agent_.head().status == 401 && has_token && !call_.passed;
+    return agent_.head().status == 401 && (call_.token || !call_.agent->token.empty()) && !call_.passed;
 }
 
 void relay::end_listening()
@@ -195,17 +200,17 @@ net::routine<core::result<>> relay::pass_answer()
     co_return co_await pass_body();
 }
 
-// Of an answer before which the caller has got events.
+// Of an answer before which the caller has got events, or that becomes one.
 net::routine<core::result<>> relay::pass_early()
 {
     const auto& head = agent_.head();
     if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
         co_return accepted;
     }
-    auto adopted = early_.adopt(head);
-    if (!adopted) {
-        co_return adopted;
+    if (auto begun = co_await early_.begin(head); !begun) {
+        co_return begun;
     }
+    outcome_.stream = model::stream_end::complete;
     if (is_event_stream(head)) {
         note_stream(call_.place);
         writer_.set_gate(call_.gate);
@@ -259,7 +264,7 @@ net::routine<> relay::tell_failure(core::error why)
 bool relay::expect_events()
 {
     const auto& head = agent_.head();
-    if (!is_event_stream(head)) {
+    if (!is_event_stream(head) || writer_.keeps_answers()) {
         return true;
     }
     announced_ = settings_.observer.stream_began(*this);
@@ -282,7 +287,7 @@ bool relay::expect_events()
 bool relay::settle_gate()
 {
     tell_refused(call_);
-    return held_.set(call_.gate->held());
+    return held_.set(call_.gate->held() + writer_.kept());
 }
 
 // Adds what has come of the body, and its end; gives how many received bytes that used up. An error: nothing more of it
@@ -315,7 +320,7 @@ core::result<std::size_t> relay::add_body()
             return std::move(ended).error();
         }
     }
-    if (body_.done()) {
+    if (body_.done() || writer_.has_answer()) {
         writer_.add_end();
     }
     return used;
@@ -350,8 +355,8 @@ net::routine<core::result<>> relay::pass_body()
             co_return std::move(used).error();
         }
         side.consume(*used);
-        if (body_.done()) {
-            agent_.give_back();
+        if (body_.done() || writer_.is_over()) {
+            agent_.give_back(/*whole=*/body_.done());
             co_return core::result<>{};
         }
         if (wait_.ended()) {
@@ -383,9 +388,8 @@ net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
         // The request had no condition.
         co_return core::upstream_error(errc::upstream_status, "status 304");
     }
-    const bool empty = head.body == framing::none || (head.body == framing::length && head.content_length == 0);
     const bool redirects = head.status >= 300 && head.status < 400;
-    const bool as_it_is = head.status >= 300 || (empty && call_.verb != method::head);
+    const bool as_it_is = head.status >= 300 || (is_empty(head) && call_.verb != method::head);
     if (edit.on().every ? redirects : as_it_is) {
         co_return co_await pass_answer();
     }

@@ -145,6 +145,9 @@ struct relay_call {
     bool from_proxy = false;        // the caller is a trusted proxy
     bool listens = false;           // part of no call: its stream ends in order with the gateway
     bool begins = false;            // a client's `initialize`, which has that time of its MCP server for all of it
+    bool whole = false;             // a stream with an answer, or several, becomes JSON; with a gate of answers_only
+    bool gathers = false;           // the same of several answers, which become an array
+    bool as_events = false;         // JSON becomes an event
     bool streaming = false;         // may be answered with events: a caller that closes its half has left
     const access::credential_reader* credentials =
         nullptr;                                      // that the agent does not get; outlives the relay; null: none

@@ -236,6 +236,8 @@ bool event_gate::may_pass(std::string_view event)
         }
     } else if (!data.empty()) {
         passes = judge(data);
+    } else {
+        passes = !terms_.answers_only;
     }
     dropped_ += passes ? 0 : 1;
     return passes;
@@ -256,7 +258,7 @@ bool event_gate::judge(std::string_view message)
             break;
     }
     const auto needed = needed_for(read->method);
-    if (!needed || !terms_.declared || terms_.declared->has(*needed)) {
+    if (!terms_.answers_only && (!needed || !terms_.declared || terms_.declared->has(*needed))) {
         return true;
     }
     if (read->kind == message_kind::request) {
@@ -290,7 +292,8 @@ bool event_gate::judge_unreadable(std::string_view text)
     if (whom.answer) {
         return judge_answer(whom.raw);
     }
-    return text.find("method") == std::string_view::npos && text.find("\\u") == std::string_view::npos;
+    return !terms_.answers_only && text.find("method") == std::string_view::npos &&
+           text.find("\\u") == std::string_view::npos;
 }
 
 void event_gate::refuse(std::string_view raw_id, std::string_view method)

@@ -27,6 +27,8 @@ public:
         bool replayed = false;  // with no `call`: answers to some, as in what a client resumes or for a batch
         std::optional<client_capabilities> declared{};  // nullopt: nobody knows, and everything may be asked
         std::uint64_t limit = 0;                        // bytes of an event
+        bool answers_only =
+            false;  // the client gets no stream: what is no answer stays here, and questions are refused
     };
 
     explicit event_gate(const terms& of)

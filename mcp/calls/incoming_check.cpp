@@ -226,9 +226,28 @@ void accepted_types::add(std::string_view value) noexcept
                                   parameter.substr(2).find_first_not_of("0.") == std::string_view::npos);
         }
         const auto is = [range](std::string_view name) { return core::equal_ignoring_case(range, name); };
-        const bool any = is("*/*");
-        json = json || (!refused && (any || is("application/*") || is("application/json")));
-        events = events || (!refused && (any || is("text/*") || is("text/event-stream")));
+        if (!range.empty() && !std::exchange(stated_, true)) {
+            json_.taken = false;
+            events_.taken = false;
+        }
+        if (is("*/*")) {
+            apply(json_, 1, !refused);
+            apply(events_, 1, !refused);
+        }
+        if (const bool exact = is("application/json"); exact || is("application/*")) {
+            apply(json_, exact ? 3 : 2, !refused);
+        }
+        if (const bool exact = is("text/event-stream"); exact || is("text/*")) {
+            apply(events_, exact ? 3 : 2, !refused);
+        }
+    }
+}
+
+void accepted_types::apply(type& to, std::uint8_t specific, bool taken) noexcept
+{
+    if (specific >= to.specific) {
+        to.taken = taken || (to.taken && specific == to.specific);
+        to.specific = specific;
     }
 }
 
@@ -249,8 +268,8 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
 std::optional<refusal>
 check_post(const head_fields& head, const incoming_body& body, std::string_view text, std::string_view session_version)
 {
-    if (!head.accept.json || !head.accept.events) {
-        return refused(core::errc::not_acceptable, "Accept lacks a type");
+    if (!head.accept.any()) {
+        return refused(core::errc::not_acceptable, "Accept excludes JSON and events");
     }
     if (body.problem) {
         return refused(*body.problem, body.why);
@@ -258,6 +277,9 @@ check_post(const head_fields& head, const incoming_body& body, std::string_view 
     const bool initializes = !body.is_batch && body.message.method == client_method::initialize;
     if (initializes && body.message.kind != incoming_kind::request) {
         return refused(core::errc::invalid_request, "initialize without an id");
+    }
+    if (!body.is_batch && body.message.method == client_method::listen && !head.accept.events()) {
+        return refused(core::errc::not_acceptable, "Accept excludes events, which a subscription is made of");
     }
     return era_of_post(head, body) == era::modern ? check_modern(head, body, text)
                                                   : check_legacy(head, body, session_version);
@@ -268,8 +290,8 @@ std::optional<refusal> check_get(const head_fields& head)
     if (is_modern_field(head.version)) {
         return refused(core::errc::method_not_allowed, "GET in the modern era");
     }
-    if (!head.accept.events) {
-        return refused(core::errc::not_acceptable, "Accept lacks text/event-stream");
+    if (!head.accept.events()) {
+        return refused(core::errc::not_acceptable, "Accept excludes events, which the answer to GET is made of");
     }
     return check_fields(head);
 }

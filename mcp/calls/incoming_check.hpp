@@ -6,6 +6,7 @@
 #include "mcp/calls/incoming.hpp"
 #include "mcp/protocol/version.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -24,13 +25,36 @@ struct head_field {
     }
 };
 
-// Which of the two types that answers have a client takes.
-struct accepted_types {
-    bool json = false;
-    bool events = false;
+// The form in which a client takes an answer; `either`: the server chooses.
+enum class answer_form : std::uint8_t { either, json, events };
 
-    // Of one more field `Accept`. `*/*`, `application/*` and `text/*` count, what has `q=0` does not.
+// Which of the two types that answers have a client takes. Without a field `Accept`: both (RFC 9110 section 12.5.1).
+class accepted_types {
+public:
+    // One more field `Accept`. `*/*`, `application/*` and `text/*` count, what has `q=0` does not, and the most specific range decides.
     void add(std::string_view value) noexcept;
+
+    bool json() const noexcept { return json_.taken; }
+    bool events() const noexcept { return events_.taken; }
+    bool any() const noexcept { return json() || events(); }
+
+    // With any().
+    answer_form form() const noexcept
+    {
+        return json() && events() ? answer_form::either : json() ? answer_form::json : answer_form::events;
+    }
+
+private:
+    struct type {
+        bool taken = true;
+        std::uint8_t specific = 0;  // how much the range says that decided; 0: none did
+    };
+
+    static void apply(type& to, std::uint8_t specific, bool taken) noexcept;
+
+    bool stated_ = false;
+    type json_;
+    type events_;
 };
 
 // Of a request to an MCP endpoint.
@@ -58,7 +82,7 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
 
 // Nothing: it may go on. `body` as read_incoming() has read it from `text`; `session_version`: of the session that the request
 // is part of, empty: of none. In the order of checks:
-// - either era: not_acceptable (Accept lacks a type); parse_error and invalid_request as read_incoming() found;
+// - either era: not_acceptable (Accept excludes JSON and events, or is about a stream and excludes events); parse_error and invalid_request as read_incoming() found;
 //   invalid_request (`initialize` is a notification)
 // - modern: invalid_request (a batch, an answer); invalid_params (`_meta` lacks version or capabilities); header_mismatch (a
 //   field is missing, doubled, not decodable or not as in the body); version_unsupported with `supported` and `requested`;

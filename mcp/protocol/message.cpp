@@ -214,6 +214,16 @@ std::vector<std::string_view> messages_in(std::string_view text, std::string_vie
     return {text};
 }
 
+std::string batch_of(std::span<const std::string> messages)
+{
+    std::string all{"["};
+    for (const auto& each : messages) {
+        all.append(each).push_back(',');
+    }
+    all.back() = ']';
+    return all;
+}
+
 std::string_view method(list_kind list) noexcept
 {
     switch (list) {

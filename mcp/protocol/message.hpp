@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -60,6 +61,9 @@ inline constexpr std::size_t most_in_batch = 100;
 // The messages of a batch, where `version` has those; else, and if it is none or holds none or more than most_in_batch, the
 // text itself, for read_message() to judge.
 std::vector<std::string_view> messages_in(std::string_view text, std::string_view version);
+
+// The other way round: an array of them, of which there is one at least.
+std::string batch_of(std::span<const std::string> messages);
 
 // Who the gateway says it is (`clientInfo`).
 struct client_info {

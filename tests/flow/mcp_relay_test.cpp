@@ -153,7 +153,7 @@ TEST_CASE("bad input goes no further than the gateway, and has MCP's status and 
     check_error(post(x, R"({"jsonrpc":"2.0","id":1,"id":2,"method":"ping"})"), 400, -32600, "invalid_request");
     check_error(post(x, call_of("1"), newest), 400, -32602, "invalid_params");
     check_error(post(x, call_of("1"), {{"MCP-Protocol-Version", "2024-01-01"}}), 400, -31400, "bad_request");
-    check_error(send(x, "POST", {{"Accept", "application/json"}}, call_of("1")), 406, -31406, "not_acceptable");
+    check_error(send(x, "POST", {{"Accept", "text/html"}}, call_of("1")), 406, -31406, "not_acceptable");
     check_error(post(x, call_of("1"), {{"Origin", "https://evil.example"}}), 403, -31403, "origin_forbidden");
     check_error(post(x, call_of("1"), {{"Origin", "null"}}), 403, -31403, "origin_forbidden");
     CHECK(send(x, "GET", {{"Accept", "text/event-stream"}}).status == 405);

@@ -164,7 +164,7 @@ void check_head(std::string_view line, const mcp::incoming_body& read, std::stri
         line
     );
     require(!refused || !refused->why.empty(), "a refusal has a reason", line);
-    require(refused || (!read.problem && head.accept.json && head.accept.events), "what is malformed is refused", body);
+    require(refused || (!read.problem && head.accept.any()), "what is malformed is refused", body);
     if (!refused && mcp::era_of_post(head, read) == mcp::era::modern &&
         read.message.kind == mcp::incoming_kind::request) {
         std::string room;

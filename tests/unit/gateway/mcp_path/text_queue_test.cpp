@@ -35,6 +35,18 @@ net::routine<> read_all(std::shared_ptr<text_queue> queue, std::string* into)
 
 }  // namespace
 
+TEST_CASE("A reader of answers alone gets no notification and is asked nothing")
+{
+    net::loop loop;
+    text_queue queue{loop.get_executor()};
+    queue.take_answers_only();
+    CHECK(queue.push("note", text_kind::notification));
+    CHECK_FALSE(queue.push("question", text_kind::question));
+    queue.finish("answer");
+    CHECK(queue.take() == "answer");
+    CHECK(queue.over());
+}
+
 TEST_CASE("A reader gets each text in order, and hears of the end")
 {
     net::loop loop;

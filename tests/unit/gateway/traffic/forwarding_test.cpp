@@ -459,6 +459,28 @@ TEST_CASE("An agent gets application/json for another name of JSON, where the ga
     }
 }
 
+TEST_CASE("An MCP server is told that both forms of an answer are taken, whatever the caller takes")
+{
+    gateway::model::agent_entry server;
+    server.record.mcp.emplace();
+    auto hop = stranger;
+    hop.agent = &server;
+    const auto sent = [&](const lines& written, method verb) {
+        net::http1::request_head head;
+        head.verb = verb;
+        head.fields = fields_of(written);
+        std::string text;
+        gateway::traffic::write_request_fields(text, head, {}, hop);
+        return values(text, "accept");
+    };
+    const names both{"application/json, text/event-stream"};
+    CHECK(sent({}, method::post) == both);
+    CHECK(sent({{"Accept", "application/json"}, {"accept", "*/*"}}, method::post) == both);
+    CHECK(sent({{"Accept", "*/*"}}, method::get) == names{"text/event-stream"});
+    server.own_fields = {"accept"};  // the agent's `headers` have one
+    CHECK(sent({{"Accept", "*/*"}}, method::post).empty());
+}
+
 TEST_CASE("An MCP server gets the caller's User-Agent, or the gateway's if the caller names none")
 {
     gateway::model::agent_entry server;

@@ -245,4 +245,17 @@ TEST_CASE("So many refusals wait for the server, and a request whose id is too l
     CHECK(x.gate.take_refused().empty());
 }
 
+TEST_CASE("A client that gets no stream gets answers alone, and every question is refused")
+{
+    event_gate gate{{.call = "1", .declared = std::nullopt, .limit = limit, .answers_only = true}};
+    std::string room;
+    const auto stream = "id: 1\ndata:\n\n: a comment\n\n" + event(asking("custom/ask")) +
+                        event(R"({"jsonrpc":"2.0","method":"notifications/message"})") + event("nonsense");
+    CHECK(gate.pass(stream, room).empty());
+    const auto refused = gate.take_refused();
+    REQUIRE(refused.size() == 1);
+    CHECK(refused[0] == R"({"jsonrpc":"2.0","id":5,"error":{"code":-32601,"message":"Method not found"}})");
+    CHECK(gate.pass(event(answering("1")), room) == event(answering("1")));
+}
+
 TEST_SUITE_END();

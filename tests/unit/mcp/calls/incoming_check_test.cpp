@@ -258,19 +258,22 @@ TEST_CASE("what read_incoming() has found is said with its code")
     CHECK(verdict(legacy(), "{") == "400 -32700");
     CHECK(verdict(legacy(), "{}") == "400 -32600");
     CHECK(verdict(modern("x"), "[]") == "400 -32600");
-    CHECK(verdict({}, "{") == "406 -31406");
+    mcp::head_fields head;
+    head.accept.add("text/html");
+    CHECK(verdict(head, "{") == "406 -31406");
 }
 
-TEST_CASE("Accept has to take both types")
+TEST_CASE("A request is refused if its Accept excludes both types of answers")
 {
     const auto accepts = [](std::vector<std::string_view> values) {
         mcp::accepted_types types;
         for (const auto value : values) {
             types.add(value);
         }
-        return std::string{types.json ? "json " : ""} + (types.events ? "events" : "");
+        return std::string{types.json() ? "json " : ""} + (types.events() ? "events" : "");
     };
-    CHECK(accepts({}).empty());
+    CHECK(accepts({}) == "json events");
+    CHECK(accepts({"", ",", " , "}) == "json events");
     CHECK(accepts({"*/*"}) == "json events");
     CHECK(accepts({"application/json, text/event-stream"}) == "json events");
     CHECK(accepts({"text/event-stream;q=0.5 ,Application/JSON; charset=utf-8"}) == "json events");
@@ -278,20 +281,40 @@ TEST_CASE("Accept has to take both types")
     CHECK(accepts({"application/json"}) == "json ");
     CHECK(accepts({"text/event-stream"}) == "events");
     CHECK(accepts({"application/json;q=0, text/event-stream;q=0.0"}).empty());
-    CHECK(accepts({"application/json; Q=0.000;a=b, */*;q=0.001"}) == "json events");
+    CHECK(accepts({"application/*"}) == "json ");
+    CHECK(accepts({"text/html, */*;q=0.1"}) == "json events");
+    CHECK(accepts({"application/json; Q=0.000;a=b, */*;q=0.001"}) == "events");
+    CHECK(accepts({"*/*", "text/*;q=0"}) == "json ");
+    CHECK(accepts({"text/*;q=0, text/event-stream"}) == "events");
+    CHECK(accepts({"application/json;q=0"}).empty());
     CHECK(accepts({"application/jsonx, text/html, xtext/event-stream", "", ",", ";", ";q=0,"}).empty());
-    auto head = legacy();
+    const auto said = [](std::string_view value) {
+        auto head = legacy();
+        head.accept = {};
+        head.accept.add(value);
+        return verdict(head, call("tools/list", {}, {}));
+    };
+    CHECK(said("application/json").empty());
+    CHECK(said("text/event-stream").empty());
+    CHECK(said("text/html") == "406 -31406");
+    CHECK(said("application/json;q=0") == "406 -31406");
+}
+
+TEST_CASE("A subscription needs a client that takes events")
+{
+    auto head = modern("subscriptions/listen");
+    CHECK(verdict(head, call("subscriptions/listen")).empty());
     head.accept = {};
     head.accept.add("application/json");
-    CHECK(verdict(head, call("tools/list", {}, {})) == "406 -31406");
-    head.accept = {};
-    head.accept.add("text/event-stream");
-    CHECK(verdict(head, call("tools/list", {}, {})) == "406 -31406");
+    CHECK(verdict(head, call("subscriptions/listen")) == "406 -31406");
 }
 
 TEST_CASE("GET and DELETE are checked by their fields alone")
 {
     mcp::head_fields head;
+    CHECK(!mcp::check_get(head));
+    CHECK(!mcp::check_delete(head));
+    head.accept.add("application/json");
     CHECK(mcp::check_get(head)->code == errc::not_acceptable);
     CHECK(!mcp::check_delete(head));
     head.accept.add("text/event-stream");
