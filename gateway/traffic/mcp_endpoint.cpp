@@ -1,6 +1,7 @@
 #include "gateway/traffic/mcp_endpoint.hpp"
 
 #include "core/json/jsonrpc_scan.hpp"
+#include "core/json/jsonrpc_server.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/era_of_server.hpp"
@@ -361,7 +362,11 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
 
 net::routine<> mcp_endpoint::refuse(request_context& request, const mcp::refusal& why)
 {
-    auto answer = model::mcp_error_answer(why.code, request.record.agent, request.call_id, why.data);
+    const auto& agent = request.record.agent;
+    auto answer = model::mcp_error_answer(why.code, agent, request.call_id, why.data);
+    if (!why.said.empty()) {
+        answer.body = core::jsonrpc_error_body(request.call_id, why.code, agent, why.said);
+    }
     return respond_error(request, core::caller_error(why.code, std::string{why.why}), std::move(answer));
 }
 

@@ -18,9 +18,9 @@ constexpr std::string_view encoded_begin = "=?base64?";
 constexpr std::string_view encoded_end = "?=";
 constexpr std::size_t longest_shown_version = 64;
 
-refusal refused(core::errc code, std::string_view why)
+refusal refused(core::errc code, std::string_view why, std::string said = {})
 {
-    return {code, {}, why};
+    return {code, {}, why, std::move(said)};
 }
 
 // YYYY-MM-DD, of which the order of texts is the order of days.
@@ -129,7 +129,7 @@ private:
         const auto version = message_.text(routed::meta_version, text_, room);
         const bool absent = message_[routed::meta_version].empty();
         if (!version && (request || !absent)) {
-            return refused(core::errc::invalid_params, "_meta lacks protocolVersion");
+            return refused(core::errc::invalid_params, "_meta lacks protocolVersion", version_sentence());
         }
         // A notification may have the version in one of the two places only.
         const bool compared = version && (request || head_.version.count > 0);
@@ -141,6 +141,19 @@ private:
             return std::nullopt;
         }
         return unsupported(said, era::modern);
+    }
+
+    // Clients that know the legacy era alone hear of the version, which the request would not have without the field.
+    std::string version_sentence() const
+    {
+        if (!is_modern_field(head_.version)) {
+            return {};
+        }
+        const std::string version{head_.version.value};
+        return head_.session.count > 0
+                   ? "MCP-Protocol-Version is " + version +
+                         ", but a session speaks the version that its initialize agreed on."
+                   : "MCP-Protocol-Version is " + version + ", whose requests name their version in params._meta.";
     }
 
     std::optional<refusal> check_name() const
@@ -183,7 +196,12 @@ std::optional<refusal> check_fields(const head_fields& head)
         return refused(core::errc::bad_request, "a field of MCP stands twice");
     }
     if (head.version.count == 1 && era_of(head.version.value) != era::legacy) {
-        return refused(core::errc::bad_request, "an unknown version");
+        const auto version = core::cut_utf8(head.version.value, longest_shown_version);
+        return refused(
+            core::errc::bad_request,
+            "an unknown version",
+            "MCP-Protocol-Version is '" + std::string{version} + "', which is no version that Cardea speaks."
+        );
     }
     return std::nullopt;
 }
@@ -253,7 +271,8 @@ void accepted_types::apply(type& to, std::uint8_t specific, bool taken) noexcept
 
 era era_of_post(const head_fields& head, const incoming_body& body)
 {
-    const bool in_body = !body.is_batch && !body.message[routed::meta_version].empty();
+    const bool initializes = !body.is_batch && body.message.method == client_method::initialize;
+    const bool in_body = !body.is_batch && !initializes && !body.message[routed::meta_version].empty();
     return in_body || is_modern_field(head.version) ? era::modern : era::legacy;
 }
 
@@ -277,6 +296,9 @@ check_post(const head_fields& head, const incoming_body& body, std::string_view 
     const bool initializes = !body.is_batch && body.message.method == client_method::initialize;
     if (initializes && body.message.kind != incoming_kind::request) {
         return refused(core::errc::invalid_request, "initialize without an id");
+    }
+    if (initializes && is_modern_field(head.version)) {
+        return unsupported(head.version.value, era::legacy);
     }
     if (!body.is_batch && body.message.method == client_method::listen && !head.accept.events()) {
         return refused(core::errc::not_acceptable, "Accept excludes events, which a subscription is made of");
@@ -316,7 +338,7 @@ refusal unsupported(std::string_view version, era spoken)
     append_member(data, "supported", supported);
     append_text_member(data, "requested", core::cut_utf8(version, longest_shown_version));
     close(data, '}');
-    return {core::errc::version_unsupported, std::move(data), "a version that is not spoken"};
+    return {core::errc::version_unsupported, std::move(data), "a version that is not spoken", {}};
 }
 
 std::optional<std::string> header_text(std::string_view value)

@@ -70,11 +70,13 @@ struct head_fields {
 // What the client is told. The status is core::http_status(code), the JSON-RPC error code core::jsonrpc_code(code).
 struct refusal {
     core::errc code = core::errc::bad_request;
-    std::string data;      // members of the error's `data` as a raw JSON object; empty: none
-    std::string_view why;  // a constant, for the log
+    std::string data;       // members of the error's `data` as a raw JSON object; empty: none
+    std::string_view why;   // a constant, for the log
+    std::string said = {};  // the sentence of the error; empty: the one that its code has
 };
 
-// Modern: the version in `_meta`, or a version field from 2026-07-28 on. A batch and an answer have no `_meta`.
+// Modern: the version in `_meta`, or a version field from 2026-07-28 on. A batch and an answer have no `_meta`, and `initialize` is of the
+// legacy era whatever its `_meta` says.
 era era_of_post(const head_fields& head, const incoming_body& body);
 
 // The legacy version of a request: its field, or else that of its session, or else 2025-03-26.
@@ -83,7 +85,8 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
 // Nothing: it may go on. `body` as read_incoming() has read it from `text`; `session_version`: of the session that the request
 // is part of, empty: of none. In the order of checks:
 // - either era: not_acceptable (Accept excludes JSON and events, or is about a stream and excludes events); parse_error and invalid_request as read_incoming() found;
-//   invalid_request (`initialize` is a notification)
+//   invalid_request (`initialize` is a notification); version_unsupported with the legacy versions (`initialize` with a version field
+//   of the modern era)
 // - modern: invalid_request (a batch, an answer); invalid_params (`_meta` lacks version or capabilities); header_mismatch (a
 //   field is missing, doubled, not decodable or not as in the body); version_unsupported with `supported` and `requested`;
 //   method_not_found (an unknown method, or one of the legacy era)

@@ -5,7 +5,6 @@
 #include <doctest/doctest.h>
 
 #include <string>
-#include <vector>
 
 TEST_SUITE_BEGIN("mcp/calls/incoming_check");
 
@@ -182,8 +181,7 @@ TEST_CASE("a modern version that is unknown is -32022 with what is supported")
 
 TEST_CASE("an unknown method of the modern era, or one of the legacy era, is 404")
 {
-    for (const std::string method :
-         {"ping", "initialize", "logging/setLevel", "resources/subscribe", "tasks/list", "mine/own"}) {
+    for (const std::string method : {"ping", "logging/setLevel", "resources/subscribe", "tasks/list", "mine/own"}) {
         CAPTURE(method);
         CHECK(verdict(modern(method), call(method)) == "404 -32601");
         CHECK(verdict(legacy(), call(method, {}, {})).empty());
@@ -265,29 +263,6 @@ TEST_CASE("what read_incoming() has found is said with its code")
 
 TEST_CASE("A request is refused if its Accept excludes both types of answers")
 {
-    const auto accepts = [](std::vector<std::string_view> values) {
-        mcp::accepted_types types;
-        for (const auto value : values) {
-            types.add(value);
-        }
-        return std::string{types.json() ? "json " : ""} + (types.events() ? "events" : "");
-    };
-    CHECK(accepts({}) == "json events");
-    CHECK(accepts({"", ",", " , "}) == "json events");
-    CHECK(accepts({"*/*"}) == "json events");
-    CHECK(accepts({"application/json, text/event-stream"}) == "json events");
-    CHECK(accepts({"text/event-stream;q=0.5 ,Application/JSON; charset=utf-8"}) == "json events");
-    CHECK(accepts({"application/*", "text/*"}) == "json events");
-    CHECK(accepts({"application/json"}) == "json ");
-    CHECK(accepts({"text/event-stream"}) == "events");
-    CHECK(accepts({"application/json;q=0, text/event-stream;q=0.0"}).empty());
-    CHECK(accepts({"application/*"}) == "json ");
-    CHECK(accepts({"text/html, */*;q=0.1"}) == "json events");
-    CHECK(accepts({"application/json; Q=0.000;a=b, */*;q=0.001"}) == "events");
-    CHECK(accepts({"*/*", "text/*;q=0"}) == "json ");
-    CHECK(accepts({"text/*;q=0, text/event-stream"}) == "events");
-    CHECK(accepts({"application/json;q=0"}).empty());
-    CHECK(accepts({"application/jsonx, text/html, xtext/event-stream", "", ",", ";", ";q=0,"}).empty());
     const auto said = [](std::string_view value) {
         auto head = legacy();
         head.accept = {};
@@ -307,6 +282,50 @@ TEST_CASE("A subscription needs a client that takes events")
     head.accept = {};
     head.accept.add("application/json");
     CHECK(verdict(head, call("subscriptions/listen")) == "406 -31406");
+}
+
+TEST_CASE("An initialize is of the legacy era whatever version its _meta names")
+{
+    const auto body = call("initialize", R"("protocolVersion":"2025-11-25")");
+    CHECK(verdict(legacy(), body).empty());
+    CHECK(verdict(legacy("2025-06-18"), body).empty());
+    CHECK(mcp::era_of_post(legacy(), mcp::read_incoming(body)) == mcp::era::legacy);
+    CHECK(mcp::era_of_post(legacy(), mcp::read_incoming(call("tools/list"))) == mcp::era::modern);
+}
+
+TEST_CASE("An initialize with a version field of the modern era hears which versions have it")
+{
+    for (const auto* const version : {"2026-07-28", "2031-01-01"}) {
+        CAPTURE(version);
+        const auto found = check(legacy(version), call("initialize", R"("protocolVersion":"2025-11-25")", {}));
+        REQUIRE(found);
+        CHECK(core::jsonrpc_code(found->code) == -32022);
+        CHECK(core::http_status(found->code) == 400);
+        CHECK(
+            found->data == R"({"supported":["2025-11-25","2025-06-18","2025-03-26","2024-11-05"],"requested":")" +
+                               std::string{version} + R"("})"
+        );
+    }
+}
+
+TEST_CASE("A request whose version is the problem is refused with a sentence that names it")
+{
+    auto head = legacy("2026-07-28");
+    const auto body = call("tools/list", {}, {});
+    CHECK(
+        check(head, body)->said ==
+        "MCP-Protocol-Version is 2026-07-28, whose requests name their version in params._meta."
+    );
+    head.session.add("s");
+    CHECK(
+        check(head, body)->said ==
+        "MCP-Protocol-Version is 2026-07-28, but a session speaks the version that its initialize agreed on."
+    );
+    CHECK(
+        check(legacy("2024-01-01"), body)->said ==
+        "MCP-Protocol-Version is '2024-01-01', which is no version that Cardea speaks."
+    );
+    CHECK(check(legacy(), "{")->said.empty());
 }
 
 TEST_CASE("GET and DELETE are checked by their fields alone")
