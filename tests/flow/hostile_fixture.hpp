@@ -68,7 +68,7 @@ public:
     // How many skills the card has; nothing: there is none.
     std::optional<std::size_t> skills(std::string_view agent) const;
     // Of agents/get, on the admin listener if it is for operators.
-    core::json session(std::string_view agent, bool for_operators = false) const;
+    core::json session(std::string_view agent, bool for_operators = true) const;
 
     // Whether the session gets into this state, with this reason if it is not empty.
     bool reaches(

@@ -87,7 +87,7 @@ TEST_CASE("an answer that cannot be taken ends what waits for it at once, and op
         CAPTURE(agent);
         REQUIRE(gateway.reaches(agent, "backoff", "discovery_failed"));
         CHECK(gateway.session(agent, true).value("detail", "").find(reasons[i]) != std::string::npos);
-        CHECK_FALSE(gateway.session(agent).contains("detail"));
+        CHECK(gateway.session(agent, /*for_operators=*/false).is_null());
         CHECK(gateway.event("mcp_message_rejected", "\"agent\":\"" + agent + '"'));
         CHECK(gateway.event("mcp_walk_failed", "\"agent\":\"" + agent + '"', reasons[i]));
     }
@@ -175,17 +175,18 @@ TEST_CASE("a gigabyte of complaints is read and dropped, but for a few lines")
 }
 
 TEST_CASE(
-    "more tools than there may be, pages without an end and a page that comes again end the session, with the reason"
+    "More tools than there may be and pages without an end end the session, and a page that comes again ends its list"
 )
 {
     hostile_gateway gateway{agents{}.add("tools", "", 100'000).add("pages").add("same_page")};
-    for (const auto* agent : {"tools", "pages", "same_page"}) {
+    for (const auto* agent : {"tools", "pages"}) {
         CHECK(gateway.reaches(agent, "backoff", "discovery_failed"));
         CHECK(gateway.card(agent).status == 503);
     }
     CHECK(gateway.event("mcp_walk_failed", R"("agent":"tools")", "over 10000 items in all lists"));
     CHECK(gateway.event("mcp_walk_failed", R"("agent":"pages")", "over 1000 pages"));
-    CHECK(gateway.event("mcp_walk_failed", R"("agent":"same_page")", "a cursor comes again"));
+    CHECK(gateway.reaches("same_page", "ready"));
+    CHECK(gateway.event("mcp_items_omitted", R"("agent":"same_page")", "nextCursor is one that came before"));
     gateway.served_within();
 }
 

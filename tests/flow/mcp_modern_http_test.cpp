@@ -341,6 +341,8 @@ TEST_CASE("A translated call takes a key that `forward_headers` names to the ser
                     .owner = ann
                 };
                 settings.access.providers = {{"keys", core::api_key_provider{.keys = {owned}}}};
+                settings.agents[0].discover = core::access_policy{.anyone = true, .any_of = {}};
+                settings.agents[0].call = settings.agents[0].discover;
             }
         });
         CHECK(post(x, call_named("echo"), {{"X-API-Key", "key-of-ann"}, {"X-Tenant", "t"}}).body == completed("1"));
