@@ -81,7 +81,7 @@ describe('extended cards', patience, () => {
             return answer.json();
         };
         const old = await ask('old-plain', 'agent/getAuthenticatedExtendedCard');
-        assert.equal(old.error.code, -32004);
+        assert.equal(old.error.code, -32007); // 0.3.0 section 8.2; -32004 is 1.0's
         assert.equal(old.id, 'x');
         const now = await ask('new-plain', 'GetExtendedAgentCard');
         assert.equal(now.error.code, -32004);

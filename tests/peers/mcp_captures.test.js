@@ -94,7 +94,7 @@ describe('captures of public MCP servers', patience, () => {
         const answer = await until('huge', ({ headers }) => headers.get('cardea-error') === 'card_too_large');
         assert.equal(answer.status, 502);
         const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'agents/get', params: { id: 'huge' } });
-        const told = await fetch(`${gateway.base}rpc`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
+        const told = await fetch(`${gateway.admin}rpc`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
         const { result } = await told.json();
         assert.match(JSON.stringify(result), /card_too_large/);
         assert.equal(result.session.state, 'ready');
