@@ -297,7 +297,8 @@ check_post(const head_fields& head, const incoming_body& body, std::string_view 
     if (initializes && body.message.kind != incoming_kind::request) {
         return refused(core::errc::invalid_request, "initialize without an id");
     }
-    if (initializes && is_modern_field(head.version)) {
+    // With the version in its body too it is a request of the modern era, which has no such method.
+    if (initializes && is_modern_field(head.version) && body.message[routed::meta_version].empty()) {
         return unsupported(head.version.value, era::legacy);
     }
     if (!body.is_batch && body.message.method == client_method::listen && !head.accept.events()) {

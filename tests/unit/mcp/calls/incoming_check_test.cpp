@@ -181,7 +181,8 @@ TEST_CASE("a modern version that is unknown is -32022 with what is supported")
 
 TEST_CASE("an unknown method of the modern era, or one of the legacy era, is 404")
 {
-    for (const std::string method : {"ping", "logging/setLevel", "resources/subscribe", "tasks/list", "mine/own"}) {
+    for (const std::string method :
+         {"ping", "initialize", "logging/setLevel", "resources/subscribe", "tasks/list", "mine/own"}) {
         CAPTURE(method);
         CHECK(verdict(modern(method), call(method)) == "404 -32601");
         CHECK(verdict(legacy(), call(method, {}, {})).empty());
