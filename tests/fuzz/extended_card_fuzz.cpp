@@ -7,6 +7,7 @@
 #include "tests/fuzz/http1_properties.hpp"
 #include "tests/unit/net/sse/sse_reader.hpp"
 
+#include <algorithm>
 #include <optional>
 
 namespace {
@@ -122,7 +123,10 @@ void check_stream(std::string_view bytes, a2a::card_dialect dialect)
         }
         auto text = before[i].substr(data + 1);
         text.pop_back();
-        const auto made = edited(text, dialect);
+        auto made = edited(text, dialect);
+        if (made) {
+            std::ranges::replace_if(*made, [](char c) { return c == '\n' || c == '\r'; }, ' ');  // one line of data
+        }
         const auto wanted = before[i].substr(0, data + 1) + made.value_or(text) + "\n";
         tests::require(after[i] == wanted, "an event has the edited answer", after[i], wanted);
     }
