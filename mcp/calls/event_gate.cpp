@@ -126,7 +126,9 @@ std::string_view event_gate::pass(std::string_view piece, std::string& room)
     if (after_cr_ && line_empty_ && held_.empty() && state_ == state::reads && piece.starts_with('\n')) {
         // Of the line end behind the last event, in two pieces.
         after_cr_ = false;
-        out.add(piece.substr(0, 1));
+        if (last_passed_) {
+            out.add(piece.substr(0, 1));
+        }
         piece.remove_prefix(1);
     }
     while (!piece.empty() && !too_large()) {
@@ -134,10 +136,12 @@ std::string_view event_gate::pass(std::string_view piece, std::string& room)
         const bool whole = end != std::string_view::npos;
         const auto part = piece.substr(0, end);
         piece.remove_prefix(part.size());
-        if (state_ == state::passes) {
+        last_passed_ = state_ == state::passes;
+        if (last_passed_) {
             out.add(part);
         } else if (state_ == state::reads && whole && held_.empty()) {
-            if (may_pass(part)) {
+            last_passed_ = may_pass(part);
+            if (last_passed_) {
                 out.add(part);
             }
         } else if (state_ == state::reads) {
@@ -147,7 +151,8 @@ std::string_view event_gate::pass(std::string_view piece, std::string& room)
             } else {
                 look_early();
             }
-            if (state_ == state::passes) {
+            last_passed_ = state_ == state::passes;
+            if (last_passed_) {
                 out.copy(held_);
             }
             if (state_ != state::reads) {

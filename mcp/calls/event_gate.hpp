@@ -66,11 +66,12 @@ private:
     terms terms_;
     std::string held_;
     state state_ = state::reads;
-    bool looked_ = false;      // look_early() was called for the event under way
-    bool line_empty_ = true;   // of the line under way
-    bool after_cr_ = false;    // the last byte was a CR
-    bool answered_ = false;    // with `call`
-    std::string last_answer_;  // the id of it, with `replayed`
+    bool looked_ = false;       // look_early() was called for the event under way
+    bool line_empty_ = true;    // of the line under way
+    bool after_cr_ = false;     // the last byte was a CR
+    bool last_passed_ = false;  // the event that came last
+    bool answered_ = false;     // with `call`
+    std::string last_answer_;   // the id of it, with `replayed`
     std::vector<std::string> refused_;
     std::uint64_t dropped_ = 0;
 };

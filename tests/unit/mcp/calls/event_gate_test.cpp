@@ -60,6 +60,18 @@ client_capabilities declared(std::string_view raw)
 
 }  // namespace
 
+TEST_CASE("Of an event that does not go on no byte does, wherever the stream is cut")
+{
+    auto dropped = event(asking("roots/list"));
+    for (auto at = dropped.find('\n'); at != std::string::npos; at = dropped.find('\n', at + 2)) {
+        dropped.insert(at, 1, '\r');
+    }
+    for (std::size_t size = 1; size <= dropped.size(); ++size) {
+        CAPTURE(size);
+        CHECK(fixture{}.pass(dropped + event(answering("1")), size) == event(answering("1")));
+    }
+}
+
 TEST_CASE("What a client has not declared does not go on, and the server gets -32601")
 {
     for (const std::string method : {"sampling/createMessage", "elicitation/create", "roots/list", "tasks/get"}) {
