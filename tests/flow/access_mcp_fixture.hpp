@@ -269,13 +269,25 @@ public:
         if (to_.modern) {
             return;
         }
-        test_support::http_client caller{port_};
-        caller.send(posted(R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
-                           R"("capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"1"}}})"));
-        const auto begun = caller.read_response();
+        const auto begun = begin(port_, to_.agent, fields_);
         REQUIRE(begun.status == 200);
         fields_.emplace_back("Mcp-Session-Id", begun.header("Mcp-Session-Id"));
         fields_.emplace_back("MCP-Protocol-Version", "2025-11-25");
+    }
+
+    // A session, if the server is ready for one.
+    static http_response begin(std::uint16_t port, const std::string& agent, field_list fields)
+    {
+        fields.emplace_back("Content-Type", "application/json");
+        test_support::http_client caller{port};
+        caller.send(test_support::request_text(
+            "POST",
+            "/agents/" + agent + "/mcp",
+            fields,
+            R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25",)"
+            R"("capabilities":{"elicitation":{}},"clientInfo":{"name":"test","version":"1"}}})"
+        ));
+        return caller.read_response();
     }
 
     http_response ask(std::string_view method, json params) const

@@ -87,6 +87,35 @@ TEST_CASE(
     CHECK(gateway.metric(R"(cardea_denied_total{reason="task"})") == denied);
 }
 
+TEST_CASE("In a shared session nobody reaches a task or a state of another principal")
+{
+    const mcp_servers servers;
+    auto settings = servers.settings();
+    for (auto& each : settings.agents) {
+        each.mcp->sessions = core::mcp_sessions::shared;
+        each.mcp->start = core::mcp_start::eager;
+    }
+    const running_gateway gateway{settings};
+    for (const std::string agent : {"web", "old"}) {
+        CAPTURE(agent);
+        REQUIRE(becomes_true([&] { return mcp_client::begin(gateway.port(), agent, ci).status == 200; }));
+        const mcp_client a{gateway.port(), {agent, false}, ci};
+        const mcp_client b{gateway.port(), {agent, false}, mallory};
+        const auto task = a.begin_task();
+        CHECK(task.size() > 40);
+        CHECK(a.result("tools/call", {{"name", "ask"}}).contains("requestState"));
+        const auto before = servers.reached();
+        for (const auto& id : {task, std::string{"t1"}, std::string{"s-1"}}) {
+            CAPTURE(id);
+            for (const auto* method : {"tasks/get", "tasks/result", "tasks/cancel"}) {
+                CHECK(mcp_client::message_of(b.ask(method, {{"taskId", id}})).contains("error"));
+            }
+            CHECK(b.result("tools/call", {{"name", "ask"}, {"requestState", id}}) == nullptr);
+        }
+        CHECK(servers.reached() == before);
+    }
+}
+
 TEST_CASE("A requestState is its principal's alone, and the server gets it as it gave it")
 {
     const mcp_servers servers;
