@@ -45,6 +45,9 @@ bool is_utf8(std::string_view parameters)
 
 bool is_alias_of_json(std::string_view type) noexcept
 {
+    if (type == "application/json") {  // as most say it
+        return false;
+    }
     const auto essence = type.substr(0, type.find_first_of("; \t"));
     return equal_ignoring_case(essence, "application/json-rpc") ||
            equal_ignoring_case(essence, "application/jsonrequest");

@@ -19,6 +19,9 @@ const local_snapshot::known_agent* local_snapshot::find_by_host(std::string_view
 
 std::shared_ptr<const model::agent_entry> local_snapshot::find_disabled(std::string_view id) const
 {
+    if (disabled_.empty()) {  // as nearly always, and each call asks
+        return nullptr;
+    }
     const auto found = disabled_.find(id);
     return found == disabled_.end() ? nullptr : found->second;
 }
