@@ -323,7 +323,7 @@ choose_proxies() {
     proxies=()
     for name in "${chosen[@]}"; do
         case $scenario-$name in
-            call-floor | call512-floor | card-floor) ;;
+            call-floor | call512-floor | card-floor | sse-floor) ;;
             *-floor) continue ;;
             # HAProxy and Envoy give what they have in memory without a validator.
             card304-haproxy* | card304-envoy*) continue ;;
