@@ -27,7 +27,8 @@ bool share_element(const std::vector<std::string>& some, const std::vector<std::
 
 bool accept_the_same(const core::access_provider& one, const core::access_provider& other)
 {
-    return share_element(issuers_of(one), issuers_of(other)) && share_element(audiences_of(one), audiences_of(other));
+    return share_element(issuers_of(one), issuers_of(other)) &&
+           (share_element(audiences_of(one), audiences_of(other)) || share_element(clients_of(one), clients_of(other)));
 }
 
 }  // namespace
@@ -44,7 +45,7 @@ std::string conflict(const core::access_provider& provider, std::span<const core
             return "is of the same type as \"" + each.name + "\"; expected one provider of this type";
         }
         if (accept_the_same(each, provider)) {
-            return "accepts tokens of the same issuer for the same audience as \"" + each.name +
+            return "accepts tokens of the same issuer for the same audience or client as \"" + each.name +
                    "\"; expected one provider for these";
         }
     }

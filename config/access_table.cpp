@@ -13,6 +13,11 @@ constexpr std::string_view scopes_meaning = "The scopes of its principal.";
 constexpr std::string_view groups_meaning = "The groups of its principal.";
 constexpr std::string_view tenant_meaning = "The tenant of its principal.";
 constexpr std::string_view audience_meaning = "What `aud` has to be, or to contain; one of these is enough.";
+constexpr std::string_view audience_or_client_meaning =
+    "What `aud` has to be, or to contain; one of these is enough. Required without `client_id`.";
+constexpr std::string_view client_meaning =
+    "What `client_id` has to be in a token without `aud`, such as Amazon Cognito's, whose `token_use` is `access`; "
+    "one of these is enough.";
 constexpr std::string_view algorithms_meaning = "What `alg` may be.";
 constexpr std::string_view leeway_meaning = "How far clocks may differ, for `exp`, `nbf` and `iat`.";
 constexpr std::string_view claims_meaning = "The claims of its principal.";
@@ -62,7 +67,8 @@ constexpr auto access_keys = std::to_array<access_key>({
     {jwt, "type", form::type_name, is_required, "`jwt`: signed tokens (RFC 7519). The principal's id is `sub`."},
     {jwt, "name", form::name, is_required, name_meaning},
     {jwt, "issuer", form::text, is_required, "What `iss` has to be."},
-    {jwt, "audience", form::texts, is_required, audience_meaning},
+    {jwt, "audience", form::texts, "none", audience_or_client_meaning},
+    {jwt, "client_id", form::texts, "none", client_meaning},
     {jwt, "algorithms", form::algorithms, "`RS256`, `ES256`", algorithms_meaning},
     {jwt, "jwks_url", form::secure_url, "none", "Where the issuer's JWK Set is. `http` only on a loopback host."},
     {jwt, "jwks_file", form::path, "none", "A file with the issuer's JWK Set, instead of `jwks_url`."},
@@ -79,7 +85,8 @@ constexpr auto access_keys = std::to_array<access_key>({
      form::secure_url,
      is_required,
      "What `iss` has to be; the document is below it. `http` only on a loopback host."},
-    {oidc, "audience", form::texts, is_required, audience_meaning},
+    {oidc, "audience", form::texts, "none", audience_or_client_meaning},
+    {oidc, "client_id", form::texts, "none", client_meaning},
     {oidc, "algorithms", form::algorithms, "`RS256`, `ES256`", algorithms_meaning},
     {oidc, "leeway", form::leeway, "`30s`", leeway_meaning},
 

@@ -46,6 +46,33 @@ std::vector<std::string> read_audiences(const access_members& given)
     return f == nullptr ? std::vector<std::string>{} : read_texts(*f, emptiness::refused, given.problems());
 }
 
+// Tokens say whom they are for by `aud`; those of some issuers only by the client that they were given to. One of the two is
+// required, since any other token of the issuer would do else.
+template <class Provider>
+void read_audience_or_client(const access_members& given, Provider& into)
+{
+    if (const auto* clients = given.find("client_id")) {
+        into.client_ids = read_texts(*clients, emptiness::refused, given.problems());
+    }
+    const auto* audience = given.find("audience");
+    if (audience != nullptr) {
+        into.audiences = read_texts(*audience, emptiness::refused, given.problems());
+    } else if (given.find("client_id") == nullptr) {
+        given.require("audience", "the `aud` of its tokens, or `client_id` for tokens that have none");
+    }
+}
+
+template <class Provider>
+void show_audience_or_client(const Provider& provider, json& shown)
+{
+    if (!provider.audiences.empty()) {
+        shown["audience"] = provider.audiences;
+    }
+    if (!provider.client_ids.empty()) {
+        shown["client_id"] = provider.client_ids;
+    }
+}
+
 std::vector<std::string> read_algorithms(const access_members& given)
 {
     const auto* f = given.find("algorithms");
@@ -122,7 +149,7 @@ core::oidc_provider read_oidc(const access_members& given)
     if (const auto* f = given.require("issuer", expected)) {
         provider.issuer = read_parsed(*f, expected, parse_issuer_url, given.problems()).value_or("");
     }
-    provider.audiences = read_audiences(given);
+    read_audience_or_client(given, provider);
     provider.algorithms = read_algorithms(given);
     read_leeway(given, provider.leeway);
     return provider;
@@ -157,7 +184,7 @@ core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls)
     if (const auto* f = given.require("issuer", expected_issuer)) {
         provider.issuer = read_short_text(*f, expected_issuer, problems).value_or("");
     }
-    provider.audiences = read_audiences(given);
+    read_audience_or_client(given, provider);
     provider.algorithms = read_algorithms(given);
     read_leeway(given, provider.leeway);
     if (!given.require_one("jwks_url", "jwks_file", expected_secure_url)) {
@@ -174,7 +201,7 @@ core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls)
 void show_tokens(const core::jwt_provider& provider, json& shown)
 {
     shown["issuer"] = provider.issuer;
-    shown["audience"] = provider.audiences;
+    show_audience_or_client(provider, shown);
     shown["algorithms"] = provider.algorithms;
     if (provider.key_set_url.empty()) {
         shown["jwks_file"] = provider.key_set_file;
@@ -187,7 +214,7 @@ void show_tokens(const core::jwt_provider& provider, json& shown)
 void show_tokens(const core::oidc_provider& provider, json& shown)
 {
     shown["issuer"] = provider.issuer;
-    shown["audience"] = provider.audiences;
+    show_audience_or_client(provider, shown);
     shown["algorithms"] = provider.algorithms;
     shown["leeway"] = to_text(provider.leeway);
 }
@@ -248,6 +275,19 @@ std::vector<std::string> audiences_of(const core::access_provider& provider)
             [](const core::oidc_provider& of) { return of.audiences; },
             [](const core::azure_ad_provider& of) { return of.audiences; },
             [](const core::gcp_iap_provider& of) { return of.audiences; },
+            [](const auto&) { return list{}; }
+        },
+        provider.type
+    );
+}
+
+std::vector<std::string> clients_of(const core::access_provider& provider)
+{
+    using list = std::vector<std::string>;
+    return std::visit(
+        overloaded{
+            [](const core::jwt_provider& of) { return of.client_ids; },
+            [](const core::oidc_provider& of) { return of.client_ids; },
             [](const auto&) { return list{}; }
         },
         provider.type

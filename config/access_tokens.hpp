@@ -34,6 +34,9 @@ std::vector<std::string> issuers_of(const core::access_provider& provider);
 // What `aud` may be in them.
 std::vector<std::string> audiences_of(const core::access_provider& provider);
 
+// What `client_id` may be in those without `aud`.
+std::vector<std::string> clients_of(const core::access_provider& provider);
+
 // A member of a token that is another part of its principal and no claim, and the condition of policies that is about it.
 struct token_member {
     std::string_view name;

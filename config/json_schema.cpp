@@ -140,6 +140,9 @@ json providers()
     for (const auto& each : provider_types) {
         auto provider = map_schema(each.map);
         provider["properties"]["type"]["enum"] = {each.name};
+        if (provider["properties"].contains("client_id")) {
+            provider["anyOf"] = {{{"required", {"audience"}}}, {{"required", {"client_id"}}}};
+        }
         types.push_back(std::move(provider));
     }
     return list_of({{"anyOf", std::move(types)}});

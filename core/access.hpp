@@ -117,6 +117,7 @@ struct jwt_provider {
     std::string key_set_url;              // one of the two; the other is empty
     std::string key_set_file;
     duration leeway{30'000};
+    std::vector<std::string> client_ids = {};  // of tokens without `aud`, such as Amazon Cognito's access tokens
 
     friend bool operator==(const jwt_provider&, const jwt_provider&) = default;
 };
@@ -127,6 +128,7 @@ struct oidc_provider {
     std::vector<std::string> audiences;
     std::vector<std::string> algorithms;
     duration leeway{30'000};
+    std::vector<std::string> client_ids = {};  // as in jwt_provider
 
     friend bool operator==(const oidc_provider&, const oidc_provider&) = default;
 };

@@ -93,21 +93,19 @@ numeric_date date_in(const json& claims, std::string_view name)
     return {.present = true, .at = core::wall_time{since_epoch}};
 }
 
-bool is_for(const json& claims, const std::vector<std::string>& audiences)
+bool is_one_of(const json& value, const std::vector<std::string>& names)
 {
-    const auto named = [&](const json& value) {
-        return value.is_string() &&
-               std::ranges::find(audiences, value.get_ref<const std::string&>()) != audiences.end();
-    };
-    const auto* audience = core::member(claims, "aud");
-    if (audience == nullptr) {
-        return false;
-    }
-    if (!audience->is_array()) {
-        return named(*audience);
+    return value.is_string() && std::ranges::find(names, value.get_ref<const std::string&>()) != names.end();
+}
+
+bool names_one_of(const json& audience, const std::vector<std::string>& audiences)
+{
+    if (!audience.is_array()) {
+        return is_one_of(audience, audiences);
     }
     const auto is_string = [](const json& value) { return value.is_string(); };
-    return std::ranges::all_of(*audience, is_string) && std::ranges::any_of(*audience, named);
+    const auto named = [&](const json& value) { return is_one_of(value, audiences); };
+    return std::ranges::all_of(audience, is_string) && std::ranges::any_of(audience, named);
 }
 
 }  // namespace
@@ -193,6 +191,16 @@ bool json_web_token::signed_by(std::span<const json_web_key> keys) const
     return false;
 }
 
+bool json_web_token::is_for(const token_policy& policy) const
+{
+    if (const auto* audience = core::member(claims_, "aud")) {
+        return names_one_of(*audience, policy.audiences);
+    }
+    const auto* client = core::member(claims_, "client_id");
+    return client != nullptr && is_one_of(*client, policy.clients) &&
+           core::text_member(claims_, "token_use") == "access";
+}
+
 core::result<> json_web_token::check(const token_policy& policy, core::wall_time now) const
 {
     if (std::ranges::find(policy.algorithms, algorithm_) == policy.algorithms.end()) {
@@ -202,8 +210,11 @@ core::result<> json_web_token::check(const token_policy& policy, core::wall_time
     if (issuer == nullptr || *issuer != policy.issuer) {
         return refused("iss is not the provider's issuer");
     }
-    if (!is_for(claims_, policy.audiences)) {
-        return refused("aud does not name this gateway");
+    if (!is_for(policy)) {
+        const bool has_client = core::member(claims_, "aud") == nullptr && !policy.clients.empty();
+        return refused(
+            has_client ? "it has no aud, and client_id and token_use do not fit" : "aud does not name this gateway"
+        );
     }
     const auto expires = date_in(claims_, "exp");
     if (!expires.at || now >= *expires.at + policy.leeway) {

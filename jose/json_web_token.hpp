@@ -22,9 +22,11 @@ inline constexpr std::size_t max_token_verifications = 8;  // keys that are trie
 // What a token must say to be accepted.
 struct token_policy {
     std::string issuer;                     // `iss`, compared byte for byte
-    std::vector<std::string> audiences;     // `aud` names one of them
+    std::vector<std::string> audiences;     // `aud` names one of them; empty: no token may have `aud`
     std::vector<jws_algorithm> algorithms;  // `alg` is one of them
     core::duration leeway{30'000};          // by which clocks may differ
+    // Of a token without `aud`: `client_id` is one of them, and `token_use` is `access`. Empty: every token needs `aud`.
+    std::vector<std::string> clients = {};
 };
 
 class json_web_token {
@@ -48,6 +50,9 @@ public:
 
     // Whether one of the keys signed it. Of the keys that may have, the first max_token_verifications are tried.
     bool signed_by(std::span<const json_web_key> keys) const;
+
+    // Whether `aud`, or what stands for it, says that the token is for the holder of the policy.
+    bool is_for(const token_policy& policy) const;
 
     // Whether the claims hold now: `iss`, `aud`, `exp`, `nbf`, `iat`. `exp` must be there. Fails with unauthenticated; the
     // detail names the claim.

@@ -31,11 +31,13 @@ token_settings common_settings(const core::provider_settings& type)
                 common.algorithms = of.algorithms;
                 common.leeway = of.leeway;
                 common.keys = {.url = of.key_set_url, .file = of.key_set_file};
+                common.clients = of.client_ids;
             },
             [&](const core::oidc_provider& of) {
                 common.algorithms = of.algorithms;
                 common.leeway = of.leeway;
                 common.keys = {.url = {}, .file = {}, .issuer = of.issuer};
+                common.clients = of.client_ids;
             },
             [&](const core::azure_ad_provider& of) {
                 common.algorithms = {"RS256"};

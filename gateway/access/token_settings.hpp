@@ -20,6 +20,7 @@ struct token_settings {
     key_set_place keys;
     std::string header = {};  // in which the tokens are; empty: bearer tokens
     claim_style style = claim_style::usual;
+    std::vector<std::string> clients = {};  // as jose::token_policy has them
 
     friend bool operator==(const token_settings&, const token_settings&) = default;
 };

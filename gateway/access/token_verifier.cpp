@@ -21,6 +21,7 @@ jose::token_policy policy_of(const token_settings& settings)
     jose::token_policy policy;
     policy.issuer = settings.issuer;
     policy.audiences = settings.audiences;
+    policy.clients = settings.clients;
     policy.leeway = settings.leeway;
     for (const auto& each : settings.algorithms) {
         if (const auto algorithm = jose::jws_algorithm_named(each)) {
@@ -28,17 +29,6 @@ jose::token_policy policy_of(const token_settings& settings)
         }
     }
     return policy;
-}
-
-// Of several providers with one issuer this says whose the token is; token->check() says whether it is right.
-bool names_one_of(const core::json& claims, const std::vector<std::string>& audiences)
-{
-    const auto names = [&](const core::json& value) {
-        return value.is_string() &&
-               std::ranges::find(audiences, value.get_ref<const std::string&>()) != audiences.end();
-    };
-    const auto* audience = core::member(claims, "aud");
-    return audience != nullptr && (audience->is_array() ? std::ranges::any_of(*audience, names) : names(*audience));
 }
 
 }  // namespace
@@ -175,7 +165,8 @@ token_verifier::provider_pointer token_verifier::provider_of(const jose::json_we
         if (issuer.empty() || each->policy.issuer != issuer || !is_there) {
             continue;
         }
-        if (names_one_of(token.claims(), each->policy.audiences)) {
+        // Several providers may have one issuer.
+        if (token.is_for(each->policy)) {
             return each;
         }
         of_issuer = of_issuer ? of_issuer : each;

@@ -55,10 +55,12 @@ struct issuer {
     // `signer` may have another key than the issuer.
     std::string token(const std::string& audience, const jose::json_web_key& signer) const
     {
-        return signed_by(
-            signer,
-            {{"iss", url()}, {"aud", audience}, {"sub", "alice"}, {"exp", std::time(nullptr) + 300}}
-        );
+        return signed_by(signer, claims(audience));
+    }
+
+    core::json claims(const std::string& audience = "cardea") const
+    {
+        return {{"iss", url()}, {"aud", audience}, {"sub", "alice"}, {"exp", std::time(nullptr) + 300}};
     }
 
     std::string token(const std::string& audience = "cardea") const { return token(audience, key); }
@@ -204,6 +206,34 @@ TEST_CASE("callers learn where tokens come from, and an agent that is not there 
     CHECK(request(port, "POST", path).status == 405);
     CHECK(request(port, "GET", path + "/agents/a/b").status == 401);
     CHECK(request(port, "GET", path + "s").status == 401);
+}
+
+TEST_CASE("A token of an issuer without audiences is accepted for its client, and only if it is an access token")
+{
+    const issuer idp;
+    test_support::scripted_agent upstream{answer_of_agent};
+    auto settings = quick_settings();
+    settings.limits.failed_credentials = 100'000;
+    settings.access.providers = {
+        {"pool",
+         core::oidc_provider{.issuer = idp.url(), .audiences = {}, .algorithms = {"ES256"}, .client_ids = {"7lk3"}}}
+    };
+    settings.agents = {agent("a", upstream.url("/rpc"), everybody_known, everybody_known)};
+    const running_gateway gateway{settings};
+    const auto status = [&](const core::json& members) {
+        auto claims = idp.claims();
+        claims.erase("aud");
+        claims.update(members);
+        return call(gateway.port(), "a", bearer(signed_by(idp.key, claims))).status;
+    };
+    CHECK(status({{"client_id", "7lk3"}, {"token_use", "access"}}) == 200);
+    CHECK(status({{"client_id", "7lk4"}, {"token_use", "access"}}) == 401);
+    CHECK(status({{"client_id", "7lk3"}, {"token_use", "id"}}) == 401);
+    CHECK(status({{"client_id", "7lk3"}}) == 401);
+    CHECK(status({{"token_use", "access"}}) == 401);
+    CHECK(status(core::json::object()) == 401);
+    CHECK(status({{"aud", "7lk3"}, {"token_use", "id"}}) == 401);
+    CHECK(status({{"aud", "elsewhere"}, {"client_id", "7lk3"}, {"token_use", "access"}}) == 401);
 }
 
 TEST_CASE("MCP clients learn of tokens at the address of exactly their endpoint, which each 401 names")

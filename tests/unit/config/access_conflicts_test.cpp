@@ -54,13 +54,18 @@ TEST_CASE("There is one provider of client certificates, and one of AWS")
 TEST_CASE("Two providers of one issuer accept tokens for different audiences")
 {
     const std::string same =
-        "c.yml:4:7: access.providers[1]: accepts tokens of the same issuer for the same audience as \"a\"; expected "
-        "one "
-        "provider for these\n";
+        "c.yml:4:7: access.providers[1]: accepts tokens of the same issuer for the same audience or client as \"a\"; "
+        "expected one provider for these\n";
     CHECK(problem(tokens("a", "i", "x"), tokens("b", "i", "x")) == same);
     CHECK(problem(tokens("a", "i", "[x, y]"), tokens("b", "i", "[z, y]")) == same);
     CHECK(problem(tokens("a", "i", "x"), tokens("b", "i", "y")) == "");
     CHECK(problem(tokens("a", "i", "x"), tokens("b", "j", "x")) == "");
+    const auto of_client = [](const std::string& name, const std::string& client) {
+        return "jwt, name: " + name + ", issuer: i, client_id: " + client + ", jwks_file: k";
+    };
+    CHECK(problem(of_client("a", "x"), of_client("b", "[y, x]")) == same);
+    CHECK(problem(of_client("a", "x"), of_client("b", "y")) == "");
+    CHECK(problem(of_client("a", "x"), tokens("b", "i", "x")) == "");
 }
 
 TEST_SUITE_END();

@@ -79,7 +79,8 @@ TEST_CASE("The full example has every kind of provider")
             .algorithms = {"RS256", "EdDSA"},
             .key_set_url = "https://idp.example.com/jwks.json",
             .key_set_file = "",
-            .leeway = 1min
+            .leeway = 1min,
+            .client_ids = {"7lk3"}
         }
     );
     CHECK(
@@ -95,7 +96,7 @@ TEST_CASE("The full example has every kind of provider")
     );
     CHECK(
         std::get<core::oidc_provider>(all[7].type) ==
-        core::oidc_provider{"https://realm.example.com/a", {"cardea"}, {"ES256"}, 10s}
+        core::oidc_provider{"https://realm.example.com/a", {"cardea"}, {"ES256"}, 10s, {"a", "b"}}
     );
     CHECK(
         std::get<core::azure_ad_provider>(all[8].type) ==
@@ -246,14 +247,19 @@ TEST_CASE("A provider of signed tokens has an issuer, an audience and keys")
         {"jwt, name: a, audience: b, jwks_file: k",
          "7: access.providers[0].issuer: is missing; expected the `iss` of its tokens\n"},
         {"jwt, name: a, issuer: i, jwks_file: k",
-         "7: access.providers[0].audience: is missing; expected the `aud` of its tokens\n"},
+         "7: access.providers[0].audience: is missing; expected the `aud` of its tokens, or `client_id` for tokens "
+         "that "
+         "have none\n"},
+        {"jwt, name: a, issuer: i, client_id: c, jwks_file: k", ""},
+        {"jwt, name: a, issuer: i, client_id: [], jwks_file: k",
+         "50: access.providers[0].client_id: is empty; expected text, or a list of texts\n"},
         {"jwt, name: a, issuer: \"\", audience: b, jwks_file: k",
          "36: access.providers[0].issuer: is empty; expected the `iss` of its tokens\n"},
         {"jwt, name: a, issuer: i, audience: [], jwks_file: k",
          "49: access.providers[0].audience: is empty; expected text, or a list of texts\n"},
         {jwt("jwks_file: k, jwks: k"),
-         "66: access.providers[0].jwks: is not a known key; known here: type, name, issuer, audience, algorithms, "
-         "jwks_url, jwks_file, leeway\n"},
+         "66: access.providers[0].jwks: is not a known key; known here: type, name, issuer, audience, client_id, "
+         "algorithms, jwks_url, jwks_file, leeway\n"},
     });
     const auto checked = config::load(
         provider_text(jwt("jwks_file: k")),

@@ -171,10 +171,10 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
         parsed(R"({"type":"api_key","name":"hooks","in":"query","parameter":"key","keys":[]})")
     );
     CHECK(access["providers"][5] == parsed(R"({"type":"jwt","name":"idp","issuer":"https://idp.example.com",
-        "audience":["cardea","agents"],"algorithms":["RS256","EdDSA"],"jwks_url":"https://idp.example.com/jwks.json",
-        "leeway":"1m"})"));
+        "audience":["cardea","agents"],"client_id":["7lk3"],"algorithms":["RS256","EdDSA"],
+        "jwks_url":"https://idp.example.com/jwks.json","leeway":"1m"})"));
     CHECK(access["providers"][7] == parsed(R"({"type":"oidc","name":"realm","issuer":"https://realm.example.com/a",
-        "audience":["cardea"],"algorithms":["ES256"],"leeway":"10s"})"));
+        "audience":["cardea"],"client_id":["a","b"],"algorithms":["ES256"],"leeway":"10s"})"));
     CHECK(access["providers"][8] == parsed(R"({"type":"azure_ad","name":"entra",
         "tenant":"8eaef023-2b34-4da1-9baa-8bc8c9d6a490","audience":["api://cardea"],"leeway":"20s"})"));
     CHECK(access["providers"][9] == parsed(R"({"type":"gcp_iap","name":"iap","audience":["/projects/1/apps/a"],

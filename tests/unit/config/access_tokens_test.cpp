@@ -34,10 +34,13 @@ TEST_CASE("An issuer that is discovered is an https URL")
         {oidc("https://h/?a=b"), at + "\"https://h/?a=b\" has a query (?)" + expected},
         {oidc("idp"), at + "\"idp\" is not a URL" + expected},
         {"oidc, name: a, issuer: \"https://h\"",
-         "7: access.providers[0].audience: is missing; expected the `aud` of its tokens\n"},
+         "7: access.providers[0].audience: is missing; expected the `aud` of its tokens, or `client_id` for tokens "
+         "that "
+         "have none\n"},
+        {"oidc, name: a, client_id: c, issuer: \"https://h\"", ""},
         {"oidc, name: a, audience: b, jwks_url: \"https://h\", issuer: \"https://h\"",
-         "42: access.providers[0].jwks_url: is not a known key; known here: type, name, issuer, audience, algorithms, "
-         "leeway\n"},
+         "42: access.providers[0].jwks_url: is not a known key; known here: type, name, issuer, audience, client_id, "
+         "algorithms, leeway\n"},
     });
     CHECK(
         type_of<core::oidc_provider>(oidc("https://h/r/") + ", algorithms: PS256, leeway: 1m") ==

@@ -277,6 +277,47 @@ TEST_CASE("the audience names this gateway, alone or in a list of strings")
     CHECK_FALSE(claims_hold(R"({"iss":"https://idp.example","exp":1800000100})"));
 }
 
+TEST_CASE("A client stands for the audience only in an access token without aud, and only where the policy has clients")
+{
+    // As Amazon Cognito writes its access tokens.
+    const std::string token = R"("iss":"https://idp.example","exp":1800000100,)";
+    auto cognito = policy;
+    cognito.audiences.clear();
+    cognito.clients = {"7lk3", "8mn4"};
+    const auto holds = [&](const jose::token_policy& by, const std::string& members) {
+        return json_web_token::parse(token_of(es256, claims_with(token + members))).value().check(by, now).has_value();
+    };
+    CHECK(holds(cognito, R"("client_id":"7lk3","token_use":"access")"));
+    CHECK(holds(cognito, R"("client_id":"8mn4","token_use":"access")"));
+    for (const auto* members :
+         {R"("client_id":"7lk","token_use":"access")",
+          R"("client_id":"","token_use":"access")",
+          R"("client_id":["7lk3"],"token_use":"access")",
+          R"("client_id":null,"token_use":"access")",
+          R"("client_id":"7lk3","token_use":"id")",
+          R"("client_id":"7lk3","token_use":["access"])",
+          R"("client_id":"7lk3")",
+          R"("token_use":"access")",
+          R"("azp":"7lk3","token_use":"access")",
+          R"("aud":"7lk3","token_use":"id")",
+          R"("aud":"cardea","client_id":"7lk3","token_use":"access")",
+          R"("aud":null,"client_id":"7lk3","token_use":"access")",
+          R"("aud":[],"client_id":"7lk3","token_use":"access")"}) {
+        CAPTURE(members);
+        CHECK_FALSE(holds(cognito, members));
+    }
+    CHECK_FALSE(holds(policy, R"("client_id":"cardea","token_use":"access")"));
+    auto both = cognito;
+    both.audiences = {"cardea"};
+    CHECK(holds(both, R"("client_id":"7lk3","token_use":"access")"));
+    CHECK(holds(both, R"("aud":"cardea","client_id":"other")"));
+    CHECK_FALSE(holds(both, R"("aud":"elsewhere","client_id":"7lk3","token_use":"access")"));
+    CHECK_FALSE(holds(
+        {.issuer = policy.issuer, .audiences = {}, .algorithms = policy.algorithms},
+        R"("client_id":"","token_use":"access")"
+    ));
+}
+
 TEST_CASE("dates are numbers of seconds and hold up to the leeway")
 {
     const std::string rest = R"("iss":"https://idp.example","aud":"cardea")";

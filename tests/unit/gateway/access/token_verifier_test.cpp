@@ -267,6 +267,30 @@ TEST_SUITE("access token_verifier")
         CHECK(x.verifier.key_sets().size() == 1);
     }
 
+    TEST_CASE("Of two providers of one issuer, the one with a token's client decides")
+    {
+        rig x;
+        auto one = jwt("one");
+        settings(one).audiences.clear();
+        settings(one).client_ids = {"a"};
+        auto other = jwt("other");
+        settings(other).audiences.clear();
+        settings(other).client_ids = {"b"};
+        x.verifier.set_providers({one, other});
+        const auto of_client = [&](const std::string& client) {
+            return token(
+                x.first,
+                "first",
+                R"({"iss":"https://idp.example","sub":"s","token_use":"access","exp":1800000100,"client_id":")" +
+                    client + "\"}"
+            );
+        };
+        CHECK(x.verify(of_client("a")).value().owner->provider == "one");
+        CHECK(x.verify(of_client("b")).value().owner->provider == "other");
+        CHECK(x.refusal(of_client("c")) == errc::unauthenticated);
+        CHECK(x.refusal(token(x.first)) == errc::unauthenticated);
+    }
+
     TEST_CASE("A token counts only where its provider has it")
     {
         rig x;
