@@ -18,6 +18,9 @@ constexpr std::string_view audience_or_client_meaning =
 constexpr std::string_view client_meaning =
     "What `client_id` has to be in a token without `aud`, such as Amazon Cognito's, whose `token_use` is `access`; "
     "one of these is enough.";
+constexpr std::string_view prefix_meaning =
+    "In front of each scope that a [refusal](security.md#scopes-in-refusals) names, as the issuer spells them: "
+    "`api://cardea/`.";
 constexpr std::string_view algorithms_meaning = "What `alg` may be.";
 constexpr std::string_view leeway_meaning = "How far clocks may differ, for `exp`, `nbf` and `iat`.";
 constexpr std::string_view claims_meaning = "The claims of its principal.";
@@ -73,6 +76,7 @@ constexpr auto access_keys = std::to_array<access_key>({
     {jwt, "jwks_url", form::secure_url, "none", "Where the issuer's JWK Set is. `http` only on a loopback host."},
     {jwt, "jwks_file", form::path, "none", "A file with the issuer's JWK Set, instead of `jwks_url`."},
     {jwt, "leeway", form::leeway, "`30s`", leeway_meaning},
+    {jwt, "scope_prefix", form::text, "none", prefix_meaning},
 
     {oidc,
      "type",
@@ -89,6 +93,7 @@ constexpr auto access_keys = std::to_array<access_key>({
     {oidc, "client_id", form::texts, "none", client_meaning},
     {oidc, "algorithms", form::algorithms, "`RS256`, `ES256`", algorithms_meaning},
     {oidc, "leeway", form::leeway, "`30s`", leeway_meaning},
+    {oidc, "scope_prefix", form::text, "none", prefix_meaning},
 
     {azure_ad,
      "type",
@@ -100,6 +105,7 @@ constexpr auto access_keys = std::to_array<access_key>({
     {azure_ad, "audience", form::texts, is_required, audience_meaning},
     {azure_ad, "jwks_file", form::path, "none", "A file with the keys, if Cardea cannot fetch them from Microsoft."},
     {azure_ad, "leeway", form::leeway, "`30s`", leeway_meaning},
+    {azure_ad, "scope_prefix", form::text, "none", prefix_meaning},
 
     {gcp_iap,
      "type",

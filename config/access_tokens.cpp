@@ -62,6 +62,28 @@ void read_audience_or_client(const access_members& given, Provider& into)
     }
 }
 
+constexpr std::string_view expected_prefix = "what stands in front of a scope, such as api://cardea/";
+
+// The characters of a scope (RFC 6749 section 3.3).
+core::result<std::string> parse_scope_prefix(std::string_view text)
+{
+    constexpr std::size_t longest = 256;
+    if (text.size() > longest || !core::is_scope(text)) {
+        return core::gateway_error(
+            core::errc::config_invalid,
+            text.empty() ? "is empty" : "has a character that scopes do not have, or over 256 of them"
+        );
+    }
+    return std::string{text};
+}
+
+std::string read_scope_prefix(const access_members& given)
+{
+    const auto* f = given.find("scope_prefix");
+    return f == nullptr ? std::string{}
+                        : read_parsed(*f, expected_prefix, parse_scope_prefix, given.problems()).value_or("");
+}
+
 template <class Provider>
 void show_audience_or_client(const Provider& provider, json& shown)
 {
@@ -70,6 +92,13 @@ void show_audience_or_client(const Provider& provider, json& shown)
     }
     if (!provider.client_ids.empty()) {
         shown["client_id"] = provider.client_ids;
+    }
+}
+
+void show_scope_prefix(const std::string& prefix, json& shown)
+{
+    if (!prefix.empty()) {
+        shown["scope_prefix"] = prefix;
     }
 }
 
@@ -152,6 +181,7 @@ core::oidc_provider read_oidc(const access_members& given)
     read_audience_or_client(given, provider);
     provider.algorithms = read_algorithms(given);
     read_leeway(given, provider.leeway);
+    provider.scope_prefix = read_scope_prefix(given);
     return provider;
 }
 
@@ -165,6 +195,7 @@ core::azure_ad_provider read_azure_ad(const access_members& given, const tls_che
     provider.audiences = read_audiences(given);
     provider.key_set_file = read_key_set_file(given, tls);
     read_leeway(given, provider.leeway);
+    provider.scope_prefix = read_scope_prefix(given);
     return provider;
 }
 
@@ -187,6 +218,7 @@ core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls)
     read_audience_or_client(given, provider);
     provider.algorithms = read_algorithms(given);
     read_leeway(given, provider.leeway);
+    provider.scope_prefix = read_scope_prefix(given);
     if (!given.require_one("jwks_url", "jwks_file", expected_secure_url)) {
         return provider;
     }
@@ -209,6 +241,7 @@ void show_tokens(const core::jwt_provider& provider, json& shown)
         shown["jwks_url"] = shown_url(provider.key_set_url);
     }
     shown["leeway"] = to_text(provider.leeway);
+    show_scope_prefix(provider.scope_prefix, shown);
 }
 
 void show_tokens(const core::oidc_provider& provider, json& shown)
@@ -217,6 +250,7 @@ void show_tokens(const core::oidc_provider& provider, json& shown)
     show_audience_or_client(provider, shown);
     shown["algorithms"] = provider.algorithms;
     shown["leeway"] = to_text(provider.leeway);
+    show_scope_prefix(provider.scope_prefix, shown);
 }
 
 void show_tokens(const core::azure_ad_provider& provider, json& shown)
@@ -225,6 +259,7 @@ void show_tokens(const core::azure_ad_provider& provider, json& shown)
     shown["audience"] = provider.audiences;
     show_key_set_file(provider.key_set_file, shown);
     shown["leeway"] = to_text(provider.leeway);
+    show_scope_prefix(provider.scope_prefix, shown);
 }
 
 void show_tokens(const core::gcp_iap_provider& provider, json& shown)
@@ -289,6 +324,19 @@ std::vector<std::string> clients_of(const core::access_provider& provider)
             [](const core::jwt_provider& of) { return of.client_ids; },
             [](const core::oidc_provider& of) { return of.client_ids; },
             [](const auto&) { return list{}; }
+        },
+        provider.type
+    );
+}
+
+std::string scope_prefix_of(const core::access_provider& provider)
+{
+    return std::visit(
+        overloaded{
+            [](const core::jwt_provider& of) { return of.scope_prefix; },
+            [](const core::oidc_provider& of) { return of.scope_prefix; },
+            [](const core::azure_ad_provider& of) { return of.scope_prefix; },
+            [](const auto&) { return std::string{}; }
         },
         provider.type
     );

@@ -37,6 +37,9 @@ std::vector<std::string> audiences_of(const core::access_provider& provider);
 // What `client_id` may be in those without `aud`.
 std::vector<std::string> clients_of(const core::access_provider& provider);
 
+// What stands in front of a scope where callers ask the issuer for it.
+std::string scope_prefix_of(const core::access_provider& provider);
+
 // A member of a token that is another part of its principal and no claim, and the condition of policies that is about it.
 struct token_member {
     std::string_view name;

@@ -118,6 +118,7 @@ struct jwt_provider {
     std::string key_set_file;
     duration leeway{30'000};
     std::vector<std::string> client_ids = {};  // of tokens without `aud`, such as Amazon Cognito's access tokens
+    std::string scope_prefix = {};             // in front of each scope, where callers ask the issuer for it
 
     friend bool operator==(const jwt_provider&, const jwt_provider&) = default;
 };
@@ -129,6 +130,7 @@ struct oidc_provider {
     std::vector<std::string> algorithms;
     duration leeway{30'000};
     std::vector<std::string> client_ids = {};  // as in jwt_provider
+    std::string scope_prefix = {};
 
     friend bool operator==(const oidc_provider&, const oidc_provider&) = default;
 };
@@ -139,6 +141,7 @@ struct azure_ad_provider {
     std::vector<std::string> audiences;
     std::string key_set_file;  // empty: the keys are where Microsoft publishes them
     duration leeway{30'000};
+    std::string scope_prefix = {};  // as in jwt_provider
 
     friend bool operator==(const azure_ad_provider&, const azure_ad_provider&) = default;
 };
@@ -204,6 +207,17 @@ struct access_settings {
 
     friend bool operator==(const access_settings&, const access_settings&) = default;
 };
+
+// Whether a scope may have these characters (RFC 6749 section 3.3).
+constexpr bool is_scope(std::string_view text) noexcept
+{
+    for (const char c : text) {
+        if (c <= ' ' || c > '~' || c == '"' || c == '\\') {
+            return false;
+        }
+    }
+    return !text.empty();
+}
 
 // Rights over the gateway itself, by the scopes that principals have.
 inline constexpr const char* scope_read = "cardea:read";

@@ -18,6 +18,19 @@ bool is_open(std::string_view path) noexcept
     return path == "/healthz" || path == "/readyz";
 }
 
+// What a refused caller lacks there.
+std::vector<std::string> scopes_for(std::string_view path)
+{
+    if (path == "/metrics") {
+        return {core::scope_metrics};
+    }
+    if (path == "/rpc" || path == "/") {
+        return {core::scope_read};
+    }
+    return path == model::registration_path ? std::vector<std::string>{core::scope_register}
+                                            : std::vector<std::string>{core::scope_read, core::scope_write};
+}
+
 bool may_ask(std::string_view path, const core::principal& owner, const admin_rights& rights)
 {
     const bool reads = access::has_scope(&owner, core::scope_read);
@@ -112,6 +125,8 @@ admin_guard::refuse(net::server_connection& caller, std::string_view path, admin
     auto reply = model::error_answer(*failure, {});
     if (*failure == errc::unauthenticated) {
         reply.fields += plan->challenges(/*refused=*/!owner, {});
+    } else if (*failure == errc::forbidden) {
+        reply.fields += plan->scope_challenge({}, **owner, scopes_for(path));
     }
     co_return reply;
 }

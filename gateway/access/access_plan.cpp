@@ -106,6 +106,18 @@ bool same_digest(const std::string& a, const std::string& b) noexcept
 
 const core::access_policy nobody{};
 
+// A scope with characters that it cannot have would end the quotes.
+std::string quoted_scopes(const std::vector<std::string>& scopes, const std::string& prefix)
+{
+    std::string words;
+    for (const auto& each : scopes) {
+        if (core::is_scope(each)) {
+            words.append(words.empty() ? "" : " ").append(prefix).append(each);
+        }
+    }
+    return words.empty() ? words : ", scope=\"" + words + '"';
+}
+
 }  // namespace
 
 std::shared_ptr<const access_plan> access_plan::make(
@@ -172,8 +184,12 @@ void access_plan::add(const core::access_provider& provider)
         asks_about_bearers_ = true;
         exchanged_as_.emplace_back(provider.name, config::exchanged_as(provider));
         add_challenge("Bearer", provider, {});
+        auto& line = challenges_.back();
+        if (!config::exchanged_as(provider).empty()) {
+            line.scope_prefix = config::scope_prefix_of(provider);
+        }
         for (auto& server : authorization_servers(provider)) {
-            challenges_.back().has_server = true;
+            line.has_server = true;
             servers_.push_back(std::move(server));
         }
     }
@@ -208,6 +224,7 @@ void access_plan::add_challenge(
 {
     challenges_.push_back(
         {.text = "WWW-Authenticate: " + scheme + " realm=\"" + provider.name + '"' + parameters,
+         .provider = provider.name,
          .is_bearer = scheme == "Bearer"}
     );
 }
@@ -220,27 +237,78 @@ std::string_view access_plan::exchanged_as(std::string_view provider) const noex
 
 std::string access_plan::challenges(bool refused, const protected_resource& asked) const
 {
+    const auto scopes = public_scopes(asked);
     std::string lines;
     for (const auto& each : challenges_) {
         lines += each.text;
         if (each.is_bearer && refused) {
             lines += ", error=\"invalid_token\"";  // RFC 6750 section 3.1
         }
+        if (each.scope_prefix) {
+            lines += quoted_scopes(scopes, *each.scope_prefix);
+        }
         if (each.has_server) {
-            // RFC 9728 section 5.1; the agent is part of it only if its id has nothing that would end the quotes.
-            lines += ", resource_metadata=\"";
-            lines += asked.host.empty() ? public_base_ : model::own_origin(public_base_, asked.host);
-            lines += model::resource_metadata_path;
-            if (!asked.host.empty()) {
-                lines += asked.below;
-            } else if (core::valid_agent_id(asked.agent)) {
-                lines.append("/agents/").append(asked.agent).append(asked.below);
-            }
-            lines += '"';
+            add_metadata_address(lines, asked);
         }
         lines += "\r\n";
     }
     return lines;
+}
+
+std::string access_plan::scope_challenge(
+    const protected_resource& asked,
+    const core::principal& caller,
+    const std::vector<std::string>& scopes
+) const
+{
+    const auto line = std::ranges::find(challenges_, caller.provider, &challenge_line::provider);
+    if (line == challenges_.end() || !line->scope_prefix) {
+        return {};
+    }
+    const auto named = quoted_scopes(scopes, *line->scope_prefix);
+    if (named.empty()) {
+        return {};
+    }
+    auto lines = line->text + ", error=\"insufficient_scope\"" + named;
+    if (line->has_server) {
+        add_metadata_address(lines, asked);
+    }
+    return lines + "\r\n";
+}
+
+std::string access_plan::scope_challenge(
+    const protected_resource& asked,
+    const core::principal& caller,
+    std::optional<std::string_view> method
+) const
+{
+    return asked.record == nullptr
+               ? std::string{}
+               : scope_challenge(asked, caller, missing_scopes(call(*asked.record), caller, method));
+}
+
+// RFC 9728 section 5.1; the agent is part of it only if its id has nothing that would end the quotes.
+void access_plan::add_metadata_address(std::string& line, const protected_resource& asked) const
+{
+    line += ", resource_metadata=\"";
+    line += asked.host.empty() ? public_base_ : model::own_origin(public_base_, asked.host);
+    line += model::resource_metadata_path;
+    if (!asked.host.empty()) {
+        line += asked.below;
+    } else if (core::valid_agent_id(asked.agent)) {
+        line.append("/agents/").append(asked.agent).append(asked.below);
+    }
+    line += '"';
+}
+
+std::vector<std::string> access_plan::public_scopes(const protected_resource& asked) const
+{
+    if (asked.record == nullptr || !may_discover(*asked.record, nullptr)) {
+        return {};
+    }
+    auto scopes = scopes_of(call(*asked.record));
+    std::erase_if(scopes, [](const auto& each) { return !core::is_scope(each); });
+    return scopes;
 }
 
 std::optional<std::string> access_plan::resource_metadata(const protected_resource& asked) const
@@ -252,9 +320,24 @@ std::optional<std::string> access_plan::resource_metadata(const protected_resour
                     : asked.agent.empty() ? public_base_
                                           : model::public_address(public_base_, asked.agent);
     resource += asked.below;
-    return core::to_text(
-        {{"resource", resource}, {"authorization_servers", servers_}, {"bearer_methods_supported", {"header"}}}
-    );
+    core::json document{
+        {"resource", resource},
+        {"authorization_servers", servers_},
+        {"bearer_methods_supported", {"header"}}
+    };
+    std::vector<std::string> scopes;
+    for (const auto& line : challenges_) {
+        for (const auto& each : line.has_server ? public_scopes(asked) : std::vector<std::string>{}) {
+            auto spelled = line.scope_prefix.value_or("") + each;
+            if (std::ranges::find(scopes, spelled) == scopes.end()) {
+                scopes.push_back(std::move(spelled));
+            }
+        }
+    }
+    if (!scopes.empty()) {
+        document["scopes_supported"] = scopes;
+    }
+    return core::to_text(document);
 }
 
 std::optional<core::result<model::accepted_credential>> access_plan::judge(const credential& found, core::wall_time now)

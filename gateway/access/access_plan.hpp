@@ -26,6 +26,7 @@ struct protected_resource {
     std::string_view agent;      // the id in the path, or anything else; empty: the gateway
     std::string_view below;      // what follows the agent in the path of the resource: model::mcp_path, or nothing
     std::string_view host = {};  // a name of the agent's own, where the request came; empty: it came to the gateway's
+    const core::agent* record = nullptr;  // of the agent, if there is one
 };
 
 class access_plan;
@@ -67,8 +68,24 @@ public:
     // config::exchanged_as() of the provider of this name; empty also if there is none.
     std::string_view exchanged_as(std::string_view provider) const noexcept;
 
-    // Header lines of a 401, one WWW-Authenticate for each provider. `refused`: a credential was sent.
+    // Header lines of a 401, one WWW-Authenticate for each provider. `refused`: a credential was sent. The scopes that the rules
+    // of the agent need are named only if anyone may know of it: else the answer would tell it from one that does not exist.
     std::string challenges(bool refused, const protected_resource& asked) const;
+
+    // Header lines of a 403: the scopes that the caller lacks, if more of them would help (RFC 6750 section 3.1) and its provider's
+    // issuer can give them; empty: not so.
+    std::string scope_challenge(
+        const protected_resource& asked,
+        const core::principal& caller,
+        const std::vector<std::string>& scopes
+    ) const;
+
+    // The same of a call with this method, as missing_scopes() has it, of the agent that is asked.
+    std::string scope_challenge(
+        const protected_resource& asked,
+        const core::principal& caller,
+        std::optional<std::string_view> method
+    ) const;
 
     // The metadata of a protected resource (RFC 9728 section 2). nullopt: no provider has an authorization server.
     std::optional<std::string> resource_metadata(const protected_resource& asked) const;
@@ -102,9 +119,11 @@ private:
     };
 
     struct challenge_line {
-        std::string text;         // without its end
-        bool is_bearer = false;   // RFC 6750
-        bool has_server = false;  // callers get its tokens from an authorization server
+        std::string text;                                        // without its end
+        std::string provider;                                    // its name
+        bool is_bearer = false;                                  // RFC 6750
+        bool has_server = false;                                 // callers get its tokens from an authorization server
+        std::optional<std::string> scope_prefix = std::nullopt;  // nullopt: callers cannot ask for scopes
     };
 
     struct certificate_rules {
@@ -115,6 +134,8 @@ private:
     void add(const core::access_provider& provider);
     void add(const core::api_key_provider& keys, const core::access_provider& provider);
     void add_challenge(const std::string& scheme, const core::access_provider& provider, const std::string& parameters);
+    void add_metadata_address(std::string& line, const protected_resource& asked) const;
+    std::vector<std::string> public_scopes(const protected_resource& asked) const;
     std::optional<core::result<model::accepted_credential>> judge_key(const credential& found, core::wall_time now)
         const;
     const core::access_policy&

@@ -26,12 +26,27 @@ bool has_one_of(const std::vector<T>& wanted, const std::vector<T>& present)
     return wanted.empty() || std::ranges::any_of(wanted, [&](const T& each) { return contains(present, each); });
 }
 
+// Its methods and scopes apart.
+bool is_about_others(const core::access_rule& rule, const core::principal& caller)
+{
+    return names(rule.principals, caller.id) && names(rule.providers, caller.provider) &&
+           names(rule.tenants, caller.tenant) && has_one_of(rule.groups, caller.groups) &&
+           has_one_of(rule.claims, caller.claims);
+}
+
 // The methods of the rule apart.
 bool is_about(const core::access_rule& rule, const core::principal& caller)
 {
-    return names(rule.principals, caller.id) && names(rule.providers, caller.provider) &&
-           names(rule.tenants, caller.tenant) && has_one_of(rule.scopes, caller.scopes) &&
-           has_one_of(rule.groups, caller.groups) && has_one_of(rule.claims, caller.claims);
+    return has_one_of(rule.scopes, caller.scopes) && is_about_others(rule, caller);
+}
+
+void add_scopes(std::vector<std::string>& scopes, const core::access_rule& rule)
+{
+    for (const auto& each : rule.scopes) {
+        if (!contains(scopes, each)) {
+            scopes.push_back(each);
+        }
+    }
 }
 
 bool is_for_method(const core::access_rule& rule, std::string_view method)
@@ -58,6 +73,30 @@ bool allows_some_method(const core::access_policy& policy, const core::principal
     }
     return caller != nullptr &&
            std::ranges::any_of(policy.any_of, [&](const auto& rule) { return is_about(rule, *caller); });
+}
+
+std::vector<std::string> scopes_of(const core::access_policy& policy)
+{
+    std::vector<std::string> scopes;
+    for (const auto& rule : policy.any_of) {
+        if (!policy.anyone) {
+            add_scopes(scopes, rule);
+        }
+    }
+    return scopes;
+}
+
+std::vector<std::string>
+missing_scopes(const core::access_policy& policy, const core::principal& caller, std::optional<std::string_view> method)
+{
+    std::vector<std::string> scopes;
+    for (const auto& rule : policy.any_of) {
+        const bool counts = !method || is_for_method(rule, *method);
+        if (counts && is_about_others(rule, caller) && !has_one_of(rule.scopes, caller.scopes)) {
+            add_scopes(scopes, rule);
+        }
+    }
+    return scopes;
 }
 
 bool has_scope(const core::principal* caller, std::string_view scope)

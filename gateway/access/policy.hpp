@@ -3,7 +3,10 @@
 
 #include "core/access.hpp"
 
+#include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway::access {
 
@@ -13,6 +16,17 @@ bool allows(const core::access_policy& policy, const core::principal* caller, st
 
 // Whether there may be a method with which the policy allows it.
 bool allows_some_method(const core::access_policy& policy, const core::principal* caller);
+
+// The scopes that rules of the policy ask for, each once. None if anyone is allowed.
+std::vector<std::string> scopes_of(const core::access_policy& policy);
+
+// The scopes with which the policy would allow it: those of rules that hold for the caller but for its scopes, each once.
+// `method` as allows() has it; nullopt: any.
+std::vector<std::string> missing_scopes(
+    const core::access_policy& policy,
+    const core::principal& caller,
+    std::optional<std::string_view> method
+);
 
 // False for an anonymous caller.
 bool has_scope(const core::principal* caller, std::string_view scope);

@@ -171,7 +171,8 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
     }
     request.in_words_of_a2x = a2x_ && calls_before_1(request);
     if (!request.owner) {
-        return respond_unidentified(request, request.owner.error());
+        const auto* known = known_.find(request.to.agent, request.sighted);
+        return respond_unidentified(request, request.owner.error(), known == nullptr ? nullptr : &known->entry->record);
     }
     switch (request.to.where) {
         case model::route::card:

@@ -150,8 +150,9 @@ net::routine<> call_endpoint::look(request_context& request)
         co_await respond_unknown(request, unknown_agent);
         co_return;
     }
-    if (request.access && !may_call(request, name_of(scanned.call))) {
-        co_await respond_forbidden(request);
+    if (const auto name = request.access ? name_of(scanned.call) : std::string{};
+        request.access && !may_call(request, name)) {
+        co_await respond_forbidden(request, name);
         co_return;
     }
     if (body->size() <= read_at_once) {

@@ -140,7 +140,7 @@ net::routine<bool> endpoint::await_card_of_call(request_context& request, std::s
     if (!waited) {
         co_await respond_call_error(request, std::move(waited).error());
     } else if (!may_call(request, method)) {
-        co_await respond_forbidden(request);
+        co_await respond_forbidden(request, method);
     } else {
         co_return true;
     }

@@ -84,7 +84,7 @@ net::routine<> extended_card_endpoint::look(request_context& request)
         co_return;
     }
     if (request.access && (request.principal() == nullptr || !may_call(request, a2a::name(form.operation)))) {
-        co_await respond_forbidden(request);
+        co_await respond_forbidden(request, a2a::name(form.operation));
         co_return;
     }
     const auto source = core::extended_card_of(request.agent->record, request.access != nullptr);

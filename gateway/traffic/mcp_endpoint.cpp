@@ -203,10 +203,11 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     if (const auto why = mcp::check_post(fields, read, body, version)) {
         return refuse(request, *why);
     }
-    if (!may_post(request, read, body)) {
-        return respond_forbidden(request);
-    }
     std::string room;
+    if (!may_post(request, read, body)) {
+        const auto method = read.is_batch ? std::nullopt : message.text(mcp::routed::method, body, room);
+        return respond_forbidden(request, method);
+    }
     const bool is_request = message.kind == mcp::incoming_kind::request;
     if (begins) {
         auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it

@@ -28,8 +28,9 @@ net::routine<> opaque_endpoint::look(request_context& request)
     }
     request.set_agent(chosen_endpoint(known->entry, request));
     const auto& agent = *request.agent;
-    if (!may_call(request, {})) {
-        co_await respond_forbidden(request);
+    constexpr std::string_view no_method;
+    if (!may_call(request, no_method)) {
+        co_await respond_forbidden(request, no_method);
         co_return;
     }
     const auto verb = request.caller.head().verb;

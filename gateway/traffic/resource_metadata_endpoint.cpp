@@ -9,8 +9,11 @@ namespace gateway::traffic {
 net::routine<> resource_metadata_endpoint::answer(request_context& request)
 {
     const auto host = request.origin ? request.origin->host : std::string_view{};
-    auto metadata =
-        request.access ? request.access->resource_metadata({request.to.agent, request.to.below, host}) : std::nullopt;
+    const auto* const known = known_.find(request.to.agent);
+    const auto* const record = known == nullptr ? nullptr : &known->entry->record;
+    auto metadata = request.access
+                        ? request.access->resource_metadata({request.to.agent, request.to.below, host, record})
+                        : std::nullopt;
     if (!metadata) {
         return respond_error(request, core::caller_error(core::errc::not_found));
     }

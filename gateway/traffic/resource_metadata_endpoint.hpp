@@ -9,7 +9,7 @@ class resource_metadata_endpoint : public endpoint {
 public:
     using endpoint::endpoint;
 
-    // The same for every caller, and for an agent that is not there.
+    // The same for every caller, and for an agent that is not there as for one that not everybody may know of.
     net::routine<> answer(request_context& request);
 };
 

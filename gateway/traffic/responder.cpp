@@ -93,6 +93,18 @@ model::answer answer_to_failure(const request_context& request, const core::erro
     return answer;
 }
 
+// `record` as access::protected_resource has it.
+access::protected_resource resource_of(const request_context& request, const core::agent* record)
+{
+    // An agent that the caller may not know of is named as one that does not exist.
+    return {
+        .agent = request.record.agent.empty() ? request.to.agent : request.record.agent,
+        .below = request.to.where == model::route::mcp ? model::mcp_path : std::string_view{},
+        .host = request.origin ? request.origin->host : std::string_view{},
+        .record = record
+    };
+}
+
 core::errc code_of(const a2a::refusal& why) noexcept
 {
     using core::errc;
@@ -219,15 +231,25 @@ net::routine<> respond_extension_required(request_context& request, std::span<co
     return respond_error(request, core::caller_error(code), std::move(answer));
 }
 
-net::routine<> respond_forbidden(request_context& request)
+net::routine<> respond_forbidden(request_context& request, std::optional<std::string_view> method)
 {
-    if (request.principal() == nullptr) {
+    const auto* const caller = request.principal();
+    if (caller == nullptr) {
         return respond_unidentified(request, core::caller_error(core::errc::unauthenticated, "no credential"));
     }
-    return respond_call_error(request, core::caller_error(core::errc::forbidden));
+    auto failure = core::caller_error(core::errc::forbidden);
+    auto answer = answer_to_failure(request, failure);
+    if (request.access && request.to.where == model::route::registration) {
+        const std::vector<std::string> needed{core::scope_register};
+        answer.fields += request.access->scope_challenge({}, *caller, needed);
+    } else if (request.access && request.agent) {
+        const auto& record = request.agent->record;
+        answer.fields += request.access->scope_challenge(resource_of(request, &record), *caller, method);
+    }
+    return respond_error(request, std::move(failure), std::move(answer));
 }
 
-net::routine<> respond_unidentified(request_context& request, core::error failure)
+net::routine<> respond_unidentified(request_context& request, core::error failure, const core::agent* agent)
 {
     const bool as_a2x = request.in_words_of_a2x && failure.code == core::errc::unauthenticated && request.owner;
     // A request with two credentials is told which; its detail names no more than where they are.
@@ -236,11 +258,8 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
                   : explains ? model::explained_answer(failure.code, failure.detail)
                              : answer_to_call(request, failure.code);
     if (failure.code == core::errc::unauthenticated) {
-        // An agent that the caller may not know of is named as one that does not exist.
-        const auto agent = request.record.agent.empty() ? request.to.agent : request.record.agent;
-        const auto below = request.to.where == model::route::mcp ? model::mcp_path : std::string_view{};
-        const auto host = request.origin ? request.origin->host : std::string_view{};
-        answer.fields += request.access->challenges(/*refused=*/!request.owner, {agent, below, host});
+        const auto* const record = request.agent ? &request.agent->record : agent;
+        answer.fields += request.access->challenges(/*refused=*/!request.owner, resource_of(request, record));
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }

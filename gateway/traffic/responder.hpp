@@ -3,6 +3,7 @@
 #pragma once
 
 #include "a2a/dialect/dialect.hpp"
+#include "core/agent.hpp"
 #include "core/error.hpp"
 #include "gateway/model/answer.hpp"
 #include "gateway/model/request_record.hpp"
@@ -10,6 +11,7 @@
 #include "net/loop/routine.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -50,12 +52,13 @@ net::routine<> respond_refusal(request_context& request, a2a::dialect caller, co
 // To a call that does not name all extensions that its agent requires: `missing` are their URIs, which the answer lists.
 net::routine<> respond_extension_required(request_context& request, std::span<const std::string_view> missing);
 
-// 401 with what the providers ask for to an anonymous caller, 403 to one with a credential. The answer to a JSON-RPC call
-// whose id is known has it.
-net::routine<> respond_forbidden(request_context& request);
+// 401 with what the providers ask for to an anonymous caller, 403 to one with a credential, with the scopes that it lacks for this
+// method; nullopt: for any. The answer to a JSON-RPC call whose id is known has it.
+net::routine<> respond_forbidden(request_context& request, std::optional<std::string_view> method = std::nullopt);
 
-// 401 with what the providers ask for, and other failures to say whose request it is.
-net::routine<> respond_unidentified(request_context& request, core::error failure);
+// 401 with what the providers ask for, and other failures to say whose request it is. `agent`: the one that is asked for, if it has
+// been found, but is not set; it need not outlive the call.
+net::routine<> respond_unidentified(request_context& request, core::error failure, const core::agent* agent = nullptr);
 
 // 429 to a request that is over a limit of `rate` requests a second, which it notes, with that limit
 // (draft-ietf-httpapi-ratelimit-headers-11).

@@ -136,7 +136,7 @@ net::routine<> rest_endpoint::look(request_context& request)
     request.record.rpc_method = name;
     // The rules know calls by their JSON-RPC names, and the caller's own counts.
     if (!may_call(request, a2a::name(name))) {
-        co_await respond_forbidden(request);
+        co_await respond_forbidden(request, a2a::name(name));
         co_return;
     }
     if (request.caller.head().verb == method::post && !model::takes_json(request.caller.head())) {

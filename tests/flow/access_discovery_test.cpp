@@ -208,6 +208,119 @@ TEST_CASE("callers learn where tokens come from, and an agent that is not there 
     CHECK(request(port, "GET", path + "s").status == 401);
 }
 
+TEST_CASE("Callers learn which scopes an agent needs if anyone may know of it, and of no other that it exists")
+{
+    const issuer idp;
+    test_support::scripted_agent upstream{answer_of_agent};
+    auto settings = quick_settings();
+    settings.limits.failed_credentials = 100'000;
+    settings.public_url = "https://agents.example";
+    settings.hosts = {"127.0.0.1"};
+    settings.access.providers = {
+        {"idp",
+         core::oidc_provider{
+             .issuer = idp.url(),
+             .audiences = {"cardea"},
+             .algorithms = {"ES256"},
+             .scope_prefix = "api://cardea/"
+         }},
+        token("ops", "token-of-operations-1", {}),
+    };
+    const core::access_policy needs_scopes{
+        .anyone = false,
+        .any_of = {{.scopes = {"words"}}, {.scopes = {"tools"}, .methods = {"tasks/cancel"}}}
+    };
+    settings.agents = {
+        agent("public", upstream.url("/rpc"), anyone, needs_scopes),
+        agent("hidden", upstream.url("/rpc"), only({.principals = {"ci"}}), needs_scopes),
+        agent("seen", upstream.url("/rpc"), everybody_known, needs_scopes),
+    };
+    const running_gateway gateway{settings};
+    const auto port = gateway.port();
+    const std::string metadata = "/.well-known/oauth-protected-resource/agents/";
+    const auto address = [&](const std::string& id) {
+        return ", resource_metadata=\"https://agents.example" + metadata + id + "\"";
+    };
+    const std::string scopes = "scope=\"api://cardea/words api://cardea/tools\"";
+
+    CHECK(
+        call(port, "public", nobody).header("WWW-Authenticate") == "Bearer realm=\"idp\", " + scopes + address("public")
+    );
+    CHECK(
+        call(port, "public", unknown).header("WWW-Authenticate") ==
+        "Bearer realm=\"idp\", error=\"invalid_token\", " + scopes + address("public")
+    );
+    CHECK(
+        parsed(request(port, "GET", metadata + "public").body)["scopes_supported"] ==
+        core::json{"api://cardea/words", "api://cardea/tools"}
+    );
+
+    // A caller that may know of the agent is told what it lacks for this method.
+    const auto alice = bearer(idp.token());
+    for (const std::string id : {"public", "seen"}) {
+        const auto refused = call(port, id, alice);
+        CHECK(refused.status == 403);
+        CHECK(
+            refused.header("WWW-Authenticate") ==
+            "Bearer realm=\"idp\", error=\"insufficient_scope\", scope=\"api://cardea/words api://cardea/tools\"" +
+                address(id)
+        );
+    }
+    auto reads = idp.claims();
+    reads["scope"] = "tools";
+    const auto of_tools = bearer(signed_by(idp.key, reads));
+    CHECK(call(port, "public", of_tools, "tasks/cancel").status == 200);
+    const auto sends = call(port, "public", of_tools);
+    CHECK(sends.status == 403);
+    CHECK(
+        sends.header("WWW-Authenticate") ==
+        "Bearer realm=\"idp\", error=\"insufficient_scope\", scope=\"api://cardea/words\"" + address("public")
+    );
+    CHECK(call(port, "public", bearer("token-of-operations-1")).header("WWW-Authenticate").empty());
+
+    // Byte for byte.
+    const auto text = [&](const std::string& method, std::string target, const std::string& id, field_list headers) {
+        target.replace(target.find("{}"), 2, id);
+        headers.emplace_back("Content-Type", "application/json");
+        const auto got = request(
+            port,
+            method,
+            target,
+            headers,
+            method == "POST" ? R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})" : ""
+        );
+        auto all = std::to_string(got.status) + ' ' + got.reason + '\n';
+        for (const auto& [name, value] : got.headers) {
+            all += name == "Date" ? "" : name + ": " + value + '\n';
+        }
+        all += got.body;
+        for (auto at = all.find(id); at != std::string::npos; at = all.find(id, at)) {
+            all.replace(at, id.size(), "{}");
+        }
+        return all;
+    };
+    for (const auto& [method, target] : std::vector<std::pair<std::string, std::string>>{
+             {"POST", "/agents/{}"},
+             {"GET", "/agents/{}"},
+             {"GET", "/agents/{}/.well-known/agent-card.json"},
+             {"POST", "/agents/{}/mcp"},
+             {"GET", "/agents/{}/mcp/server-card"},
+             {"POST", "/agents/{}/mcp/server-card"},
+             {"POST", "/agents/{}/rest/v1/message:send"},
+             {"GET", "/agents/{}/files/a"},
+             {"GET", metadata + "{}"},
+             {"GET", metadata + "{}/mcp"},
+             {"GET", "/v0.1/servers/example.agents%2F{}/versions"},
+             {"GET", "/v0.1/servers/example.agents%2F{}/versions/latest"},
+         }) {
+        CAPTURE(method);
+        CAPTURE(target);
+        for (const auto& who : {nobody, unknown, alice, bearer("token-of-operations-1")}) {
+            CHECK(text(method, target, "hidden", who) == text(method, target, "absent", who));
+        }
+    }
+}
+
 TEST_CASE("A token of an issuer without audiences is accepted for its client, and only if it is an access token")
 {
     const issuer idp;

@@ -80,7 +80,8 @@ TEST_CASE("The full example has every kind of provider")
             .key_set_url = "https://idp.example.com/jwks.json",
             .key_set_file = "",
             .leeway = 1min,
-            .client_ids = {"7lk3"}
+            .client_ids = {"7lk3"},
+            .scope_prefix = "api://cardea/"
         }
     );
     CHECK(
@@ -96,11 +97,11 @@ TEST_CASE("The full example has every kind of provider")
     );
     CHECK(
         std::get<core::oidc_provider>(all[7].type) ==
-        core::oidc_provider{"https://realm.example.com/a", {"cardea"}, {"ES256"}, 10s, {"a", "b"}}
+        core::oidc_provider{"https://realm.example.com/a", {"cardea"}, {"ES256"}, 10s, {"a", "b"}, "cardea/"}
     );
     CHECK(
         std::get<core::azure_ad_provider>(all[8].type) ==
-        core::azure_ad_provider{"8eaef023-2b34-4da1-9baa-8bc8c9d6a490", {"api://cardea"}, "", 20s}
+        core::azure_ad_provider{"8eaef023-2b34-4da1-9baa-8bc8c9d6a490", {"api://cardea"}, "", 20s, "api://cardea/"}
     );
     CHECK(
         std::get<core::gcp_iap_provider>(all[9].type) ==
@@ -253,13 +254,18 @@ TEST_CASE("A provider of signed tokens has an issuer, an audience and keys")
         {"jwt, name: a, issuer: i, client_id: c, jwks_file: k", ""},
         {"jwt, name: a, issuer: i, client_id: [], jwks_file: k",
          "50: access.providers[0].client_id: is empty; expected text, or a list of texts\n"},
+        {jwt("jwks_file: k, scope_prefix: api://c/"), ""},
+        {jwt("jwks_file: k, scope_prefix: \"a b\""),
+         "80: access.providers[0].scope_prefix: \"a b\" has a character that scopes do not have, or over 256 of them; "
+         "expected what stands in front of a scope, such as api://cardea/\n"},
+        {jwt("jwks_file: k, scope_prefix: " + std::string(256, 'p')), ""},
         {"jwt, name: a, issuer: \"\", audience: b, jwks_file: k",
          "36: access.providers[0].issuer: is empty; expected the `iss` of its tokens\n"},
         {"jwt, name: a, issuer: i, audience: [], jwks_file: k",
          "49: access.providers[0].audience: is empty; expected text, or a list of texts\n"},
         {jwt("jwks_file: k, jwks: k"),
          "66: access.providers[0].jwks: is not a known key; known here: type, name, issuer, audience, client_id, "
-         "algorithms, jwks_url, jwks_file, leeway\n"},
+         "algorithms, jwks_url, jwks_file, leeway, scope_prefix\n"},
     });
     const auto checked = config::load(
         provider_text(jwt("jwks_file: k")),

@@ -172,11 +172,13 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     );
     CHECK(access["providers"][5] == parsed(R"({"type":"jwt","name":"idp","issuer":"https://idp.example.com",
         "audience":["cardea","agents"],"client_id":["7lk3"],"algorithms":["RS256","EdDSA"],
-        "jwks_url":"https://idp.example.com/jwks.json","leeway":"1m"})"));
+        "jwks_url":"https://idp.example.com/jwks.json","leeway":"1m","scope_prefix":"api://cardea/"})"));
     CHECK(access["providers"][7] == parsed(R"({"type":"oidc","name":"realm","issuer":"https://realm.example.com/a",
-        "audience":["cardea"],"client_id":["a","b"],"algorithms":["ES256"],"leeway":"10s"})"));
+        "audience":["cardea"],"client_id":["a","b"],"algorithms":["ES256"],"leeway":"10s",
+        "scope_prefix":"cardea/"})"));
     CHECK(access["providers"][8] == parsed(R"({"type":"azure_ad","name":"entra",
-        "tenant":"8eaef023-2b34-4da1-9baa-8bc8c9d6a490","audience":["api://cardea"],"leeway":"20s"})"));
+        "tenant":"8eaef023-2b34-4da1-9baa-8bc8c9d6a490","audience":["api://cardea"],"leeway":"20s",
+        "scope_prefix":"api://cardea/"})"));
     CHECK(access["providers"][9] == parsed(R"({"type":"gcp_iap","name":"iap","audience":["/projects/1/apps/a"],
         "jwks_file":"/etc/cardea/iap.json","leeway":"30s"})"));
     CHECK(

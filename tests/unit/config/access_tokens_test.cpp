@@ -40,7 +40,7 @@ TEST_CASE("An issuer that is discovered is an https URL")
         {"oidc, name: a, client_id: c, issuer: \"https://h\"", ""},
         {"oidc, name: a, audience: b, jwks_url: \"https://h\", issuer: \"https://h\"",
          "42: access.providers[0].jwks_url: is not a known key; known here: type, name, issuer, audience, client_id, "
-         "algorithms, leeway\n"},
+         "algorithms, leeway, scope_prefix\n"},
     });
     CHECK(
         type_of<core::oidc_provider>(oidc("https://h/r/") + ", algorithms: PS256, leeway: 1m") ==

@@ -179,6 +179,74 @@ TEST_SUITE("access plan")
         CHECK_FALSE(access_plan::make(with({ops(), idp}))->resource_metadata({}).has_value());
     }
 
+    TEST_CASE("The scopes of an agent's rules are named as the issuer spells them, if anyone may know of the agent")
+    {
+        core::access_provider idp{"idp", core::jwt_provider{}};
+        std::get<core::jwt_provider>(idp.type).issuer = "https://idp.example";
+        std::get<core::jwt_provider>(idp.type).scope_prefix = "api://cardea/";
+        core::access_provider local{"local", core::jwt_provider{}};
+        auto settings = with({ops(), idp, local, {"check", core::http_verifier_provider{}}});
+        settings.rules = {
+            {.agents = {},
+             .discover = {},
+             .call =
+                 core::access_policy{
+                     .anyone = false,
+                     .any_of = {{.scopes = {"words", "a b", "q\"q", ""}}, {.scopes = {"tools", "words"}}}
+                 }}
+        };
+        const auto plan = access_plan::make(settings, nullptr, "https://gw.example");
+        core::agent known;
+        known.id = "a";
+        const std::string metadata =
+            ", resource_metadata=\"https://gw.example/.well-known/oauth-protected-resource/agents/a\"\r\n";
+        const std::string hidden =
+            "WWW-Authenticate: Bearer realm=\"ops\"\r\n"
+            "WWW-Authenticate: Bearer realm=\"idp\"" +
+            metadata +
+            "WWW-Authenticate: Bearer realm=\"local\"\r\n"
+            "WWW-Authenticate: Bearer realm=\"check\"\r\n";
+        // An agent that not everybody may know of is told like one that does not exist.
+        CHECK(plan->challenges(false, {.agent = "a", .below = "", .record = &known}) == hidden);
+        CHECK(plan->challenges(false, {.agent = "a", .below = ""}) == hidden);
+        CHECK(
+            plan->resource_metadata({.agent = "a", .below = "", .record = &known}) ==
+            plan->resource_metadata({.agent = "a", .below = ""})
+        );
+        known.discover = core::access_policy{.anyone = true, .any_of = {}};
+        const gateway::access::protected_resource open{.agent = "a", .below = "", .record = &known};
+        CHECK(
+            plan->challenges(false, open) ==
+            "WWW-Authenticate: Bearer realm=\"ops\"\r\n"
+            "WWW-Authenticate: Bearer realm=\"idp\", scope=\"api://cardea/words api://cardea/tools\"" +
+                metadata +
+                "WWW-Authenticate: Bearer realm=\"local\", scope=\"words tools\"\r\n"
+                "WWW-Authenticate: Bearer realm=\"check\", scope=\"words tools\"\r\n"
+        );
+        CHECK(plan->resource_metadata(open)->ends_with(
+            R"(,"scopes_supported":["api://cardea/words","api://cardea/tools"]})"
+        ));
+        // A caller is told what it lacks, in the words of its own issuer, and only if that would help.
+        const auto challenge = [&](const std::string& provider, std::vector<std::string> scopes) {
+            auto caller = known_as("alice", provider);
+            caller.scopes = std::move(scopes);
+            return plan->scope_challenge(open, caller, std::nullopt);
+        };
+        CHECK(
+            challenge("idp", {}) ==
+            "WWW-Authenticate: Bearer realm=\"idp\", error=\"insufficient_scope\", "
+            "scope=\"api://cardea/words api://cardea/tools\"" +
+                metadata
+        );
+        CHECK(
+            challenge("local", {}) ==
+            "WWW-Authenticate: Bearer realm=\"local\", error=\"insufficient_scope\", scope=\"words tools\"\r\n"
+        );
+        CHECK(challenge("idp", {"words"}).empty());
+        CHECK(challenge("ops", {}).empty());
+        CHECK(challenge("elsewhere", {}).empty());
+    }
+
     TEST_CASE("A token in a header of its own is asked about, and no bearer token is then")
     {
         const auto plan = access_plan::make(with({{"iap", core::gcp_iap_provider{}}}));

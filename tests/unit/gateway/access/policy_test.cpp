@@ -10,6 +10,8 @@ using core::access_policy;
 using core::access_rule;
 using core::principal;
 using gateway::access::allows;
+using gateway::access::missing_scopes;
+using gateway::access::scopes_of;
 
 principal alice()
 {
@@ -100,6 +102,31 @@ TEST_SUITE("access policy")
         CHECK(allows(sends, &caller, "SendMessage"));
         CHECK_FALSE(allows(sends, &caller, "message/stream"));
         CHECK_FALSE(allows(sends, &caller));
+    }
+
+    TEST_CASE("A caller lacks the scopes of rules that would hold for it with them")
+    {
+        const auto caller = alice();
+        using texts = std::vector<std::string>;
+        const access_policy policy{
+            .anyone = false,
+            .any_of =
+                {
+                    {.scopes = {"admin", "owner"}},
+                    {.scopes = {"send"}, .methods = {"SendMessage"}},
+                    {.principals = {"bob"}, .scopes = {"of-bob"}},
+                    {.scopes = {"admin"}, .groups = {"writers"}},
+                    {.scopes = {"words:call"}, .methods = {"GetTask"}},
+                    {.groups = {"readers"}},
+                }
+        };
+        CHECK(scopes_of(policy) == texts{"admin", "owner", "send", "of-bob", "words:call"});
+        CHECK(missing_scopes(policy, caller, std::nullopt) == texts{"admin", "owner", "send"});
+        CHECK(missing_scopes(policy, caller, "SendMessage") == texts{"admin", "owner", "send"});
+        CHECK(missing_scopes(policy, caller, "CancelTask") == texts{"admin", "owner"});
+        CHECK(missing_scopes(only({.groups = {"readers"}}), caller, std::nullopt).empty());
+        CHECK(missing_scopes({}, caller, std::nullopt).empty());
+        CHECK(scopes_of({.anyone = true, .any_of = {{.scopes = {"a"}}}}).empty());
     }
 }
 
