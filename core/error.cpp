@@ -78,6 +78,8 @@ constexpr wording words(errc code) noexcept
             return {"origin_forbidden", "Pages of this origin may not call the gateway."};
         case errc::session_not_found:
             return {"session_not_found", "Session not found."};
+        case errc::session_required:
+            return {"session_required", "This server takes messages in a session only; begin one with initialize."};
         case errc::header_mismatch:
             return {"header_mismatch", "The header fields say something else than the body."};
         case errc::version_unsupported:
@@ -85,7 +87,7 @@ constexpr wording words(errc code) noexcept
         case errc::input_expired:
             return {"input_expired", "The state of this call is not known or no longer good; begin the call again."};
         case errc::events_gone:
-            return {"events_gone", "What followed this event is not kept here; go on without Last-Event-ID."};
+            return {"events_gone", "The events after Last-Event-ID are not kept here; go on without it."};
         case errc::caller_gone:
             return {"caller_gone", "The caller went away."};
         case errc::parse_error:
@@ -109,7 +111,7 @@ constexpr wording words(errc code) noexcept
         case errc::upstream_reset:
             return {"upstream_reset", "The agent closed the connection before its answer was complete."};
         case errc::upstream_protocol:
-            return {"upstream_protocol", "The agent's answer was not valid HTTP."};
+            return {"upstream_protocol", "The agent's answer does not follow its protocol."};
         case errc::upstream_status:
             return {"upstream_status", "The agent answered with a status that cannot be used."};
         case errc::upstream_timeout:
@@ -123,7 +125,7 @@ constexpr wording words(errc code) noexcept
         case errc::answer_untranslatable:
             return {"answer_untranslatable", "The agent's answer cannot be translated for this caller."};
         case errc::card_not_json:
-            return {"card_not_json", "What the agent serves as its card is not a JSON object."};
+            return {"card_not_json", "The agent's card is not a JSON object."};
         case errc::card_invalid:
             return {"card_invalid", "The agent's card is not usable."};
         case errc::card_signature:

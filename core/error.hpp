@@ -43,6 +43,7 @@ enum class errc : std::uint8_t {
     not_acceptable,
     origin_forbidden,
     session_not_found,
+    session_required,
     header_mismatch,
     version_unsupported,
     input_expired,

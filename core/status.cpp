@@ -12,6 +12,7 @@ unsigned http_status(errc code) noexcept
         case errc::invalid_request:
         case errc::invalid_params:
         case errc::header_mismatch:
+        case errc::session_required:
         case errc::version_unsupported:
         case errc::input_expired:
         case errc::events_gone:
@@ -172,6 +173,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::not_acceptable:
         case errc::origin_forbidden:
         case errc::events_gone:
+        case errc::session_required:
         case errc::access_unavailable:
         case errc::upstream_credentials:
         case errc::method_not_allowed:
@@ -224,10 +226,31 @@ unsigned jsonrpc_http_status(errc code) noexcept
 
 bool retryable(errc code) noexcept
 {
-    const auto status = http_status(code);
-    if (code == errc::session_misconfigured) {
-        return false;
+    switch (code) {
+        case errc::request_timeout:
+        case errc::rate_limited:
+        case errc::upstream_unresolved:
+        case errc::upstream_refused:
+        case errc::upstream_reset:
+        case errc::upstream_timeout:
+        case errc::upstream_credentials:
+        case errc::session_not_started:
+        case errc::session_not_ready:
+        case errc::session_failed:
+        case errc::session_crashed:
+        case errc::circuit_open:
+        case errc::draining:
+        case errc::overloaded:
+        case errc::session_limit:
+        case errc::access_unavailable:
+            return true;
+        default:
+            return false;
     }
+}
+
+bool passes(unsigned status) noexcept
+{
     return status == 408 || status == 429 || status == 502 || status == 503 || status == 504;
 }
 

@@ -78,7 +78,7 @@ core::result<std::shared_ptr<text_queue>>
 shared_sessions::call(const std::shared_ptr<const model::agent_entry>& agent, const mcp::client_message& request)
 {
     if (is_about_subscriptions(request.method)) {
-        return core::caller_error(errc::bad_request, "a subscription without a session");
+        return core::caller_error(errc::session_required, "a subscription without a session");
     }
     return ask(agent, request, mcp::era::legacy);
 }

@@ -63,7 +63,7 @@ core::result<std::shared_ptr<text_queue>>
 translated_calls::answer_here(const model::agent_entry& agent, const model::program_request& asked)
 {
     if (agent.record.mcp->sessionless == core::mcp_sessionless::refuse) {
-        return core::caller_error(errc::bad_request, "a message without a session");
+        return core::caller_error(errc::session_required, "a message without a session");
     }
     const auto& read = asked.read;
     if (!read[routed::request_state].empty() || !read[routed::input_responses].empty()) {

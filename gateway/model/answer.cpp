@@ -110,6 +110,17 @@ void add_upstream_status(std::string& body, unsigned status)
 {
     constexpr std::size_t brackets = std::string_view{"}}}"}.size();
     body.insert(body.size() - brackets, R"(,"status":)" + std::to_string(status));
+    if (core::passes(status)) {
+        set_retryable(body);
+    }
+}
+
+void set_retryable(std::string& body)
+{
+    constexpr std::string_view before = R"("retryable":false)";
+    if (const auto at = body.rfind(before); at != std::string::npos) {
+        body.replace(at, before.size(), R"("retryable":true)");
+    }
 }
 
 answer call_error(core::errc code, std::string_view agent, std::string_view id)
@@ -117,8 +128,15 @@ answer call_error(core::errc code, std::string_view agent, std::string_view id)
     return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);
 }
 
-answer rest_error_answer(core::errc code, std::string_view agent, a2a::generation of, a2a::error_profile profile)
+answer rest_error_answer(
+    core::errc code,
+    std::string_view agent,
+    a2a::generation of,
+    a2a::error_profile profile,
+    std::string_view said
+)
 {
+    said = said.empty() ? core::message(code) : said;
     const int number = core::jsonrpc_code(code);
     const auto reason = a2a::reason_of(number);
     const auto http = core::http_status(code);
@@ -128,7 +146,7 @@ answer rest_error_answer(core::errc code, std::string_view agent, a2a::generatio
     if (of == a2a::generation::v1) {
         body = R"({"error":{"code":)" + std::to_string(status.http) + R"(,"status":")";
         body.append(status.grpc).append(R"(","message":)");
-        core::append_json_string(body, core::message(code));
+        core::append_json_string(body, said);
         body += R"(,"details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":)";
         core::append_json_string(body, reason.empty() ? core::name(code) : reason);
         body += reason.empty() ? R"(,"domain":"cardea")" : R"(,"domain":"a2a-protocol.org")";
@@ -140,7 +158,7 @@ answer rest_error_answer(core::errc code, std::string_view agent, a2a::generatio
         body += "}]}}";
     } else {
         body = R"({"code":)" + std::to_string(number) + R"(,"message":)";
-        core::append_json_string(body, core::message(code));
+        core::append_json_string(body, said);
         body += R"(,"data":{"code":)";
         core::append_json_string(body, core::name(code));
         if (!agent.empty()) {

@@ -55,11 +55,21 @@ answer call_error(core::errc code, std::string_view agent, std::string_view id);
 // HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
 answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
 
-// Into the data of such an error: the status with which the server answered.
+// Into the data of such an error: the status with which the server answered, which says whether a later attempt may succeed.
 void add_upstream_status(std::string& body, unsigned status);
 
+// Into the body of an error that names `retryable`: a later attempt may succeed, whatever its code says.
+void set_retryable(std::string& body);
+
 // The same to a caller of A2A's HTTP+JSON, as its generation writes errors (A2A 1.0.1 section 11.6; docs/protocol-profile.md).
-answer rest_error_answer(core::errc code, std::string_view agent, a2a::generation of, a2a::error_profile profile);
+// `said`: a message of this case's; empty: that of the code.
+answer rest_error_answer(
+    core::errc code,
+    std::string_view agent,
+    a2a::generation of,
+    a2a::error_profile profile,
+    std::string_view said = {}
+);
 
 // A refusal in words of A2A, made by a2a::append_refusal(), with the headers of `code`.
 answer refusal_answer(core::errc code, unsigned status, std::string body);

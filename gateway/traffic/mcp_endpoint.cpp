@@ -324,7 +324,7 @@ net::routine<> mcp_endpoint::pass_bodiless(request_context& request)
     }
     if (fields.event.count > 0 && request.agent->filters) {
         // What the server replays may be a list, and nothing says so.
-        co_await respond_call_error(request, core::caller_error(errc::bad_request, "Last-Event-ID, with a filter"));
+        co_await respond_call_error(request, core::caller_error(errc::events_gone, "Last-Event-ID, with a filter"));
         co_return;
     }
     auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it

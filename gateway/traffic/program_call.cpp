@@ -204,7 +204,7 @@ std::optional<net::routine<>> set_program_call(request_context& request, const p
         return std::nullopt;
     }
     if (alone && server.sessionless == core::mcp_sessionless::refuse) {
-        return respond_call_error(request, core::caller_error(errc::bad_request, "a message without a session"));
+        return respond_call_error(request, core::caller_error(errc::session_required, "a message without a session"));
     }
     if (alone && !asks) {
         // Nothing waits for it: each call has a session of its own.

@@ -179,6 +179,8 @@ net::routine<> respond_replaced(request_context& request, core::error failure, c
     const bool fails_call = came.status >= 500 && answer.status == 200;
     if (mcp) {
         model::add_upstream_status(answer.body, came.status);
+    } else if (core::passes(came.status)) {
+        model::set_retryable(answer.body);
     }
     // Who the gateway is to an MCP server is of no concern to callers.
     if (!(mcp && asks_who)) {
@@ -253,10 +255,14 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
 {
     const bool as_a2x = request.in_words_of_a2x && failure.code == core::errc::unauthenticated && request.owner;
     // A request with two credentials is told which; its detail names no more than where they are.
-    const bool explains = failure.code == core::errc::bad_request && request.words == call_words::a2a;
-    auto answer = as_a2x     ? model::a2x_unauthenticated_answer(request.call_id)
-                  : explains ? model::explained_answer(failure.code, failure.detail)
-                             : answer_to_call(request, failure.code);
+    const bool explains = failure.code == core::errc::bad_request;
+    auto answer = as_a2x ? model::a2x_unauthenticated_answer(request.call_id) : answer_to_call(request, failure.code);
+    if (explains && request.words == call_words::rest) {
+        answer =
+            model::rest_error_answer(failure.code, {}, request.rest_version, request.error_profile, failure.detail);
+    } else if (explains) {
+        answer = model::explained_answer(failure.code, failure.detail);
+    }
     if (failure.code == core::errc::unauthenticated) {
         const auto* const record = request.agent ? &request.agent->record : agent;
         answer.fields += request.access->challenges(/*refused=*/!request.owner, resource_of(request, record));

@@ -193,7 +193,11 @@ std::optional<refusal> check_modern(const head_fields& head, const incoming_body
 std::optional<refusal> check_fields(const head_fields& head)
 {
     if (head.version.count > 1 || head.session.count > 1 || head.event.count > 1) {
-        return refused(core::errc::bad_request, "a field of MCP stands twice");
+        return refused(
+            core::errc::bad_request,
+            "a field of MCP stands twice",
+            "MCP-Protocol-Version, Mcp-Session-Id or Last-Event-ID is given twice."
+        );
     }
     if (head.version.count == 1 && era_of(head.version.value) != era::legacy) {
         const auto version = core::cut_utf8(head.version.value, longest_shown_version);

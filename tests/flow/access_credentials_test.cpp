@@ -129,6 +129,30 @@ TEST_CASE("after ten failures in a second an address is told to wait, unless its
     CHECK(becomes_true([&] { return card(new_one).status == 200; }));
 }
 
+TEST_CASE("A caller with two credentials is told where they are, in the words that it speaks")
+{
+    issuing_gateway with;
+    const std::string said =
+        "The request has two credentials, in the cookie session and in the query parameter key; send one.";
+    const auto refused = [&](const std::string& path) {
+        const auto got = request(
+            with.gateway.port(),
+            "POST",
+            path + "?key=key-of-link",
+            {{"Cookie", "session=key-of-web"}, {"Content-Type", "application/json"}},
+            "{}"
+        );
+        CHECK(got.status == 400);
+        CHECK(got.header("Cardea-Error") == "bad_request");
+        return parsed(got.body);
+    };
+    CHECK(refused("/agents/a")["error"]["message"] == said);
+    CHECK(refused("/agents/a/mcp")["error"]["message"] == said);
+    CHECK(refused("/agents/a/rest/v1/message:send")["message"] == said);
+    CHECK(refused("/agents/a/rest/message:send")["error"]["message"] == said);
+    CHECK(with.agent.request_count() == 0);
+}
+
 TEST_CASE("keys in a cookie and in the query are accepted, and agents do not get them")
 {
     issuing_gateway with;

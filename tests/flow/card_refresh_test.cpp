@@ -103,7 +103,7 @@ TEST_CASE("refreshCard of an agent that fails gives the reason's code")
     };
     for (const auto& each : std::vector<row>{
              {"refused", -32603, "upstream_refused", true},
-             {"broken", -32603, "upstream_status", true},
+             {"broken", -32603, "upstream_status", false},
              {"mcp", -31503, "session_not_started", true},
              {"off", -31404, "agent_not_found", false},
          }) {

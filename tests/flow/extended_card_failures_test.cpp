@@ -14,12 +14,11 @@ TEST_SUITE_BEGIN("flow/extended_card");
 
 namespace {
 
+constexpr error_answer no_json{502, -32603, "card_not_json", "The agent's card is not a JSON object.", false};
+constexpr error_answer unusable{502, -32603, "card_invalid", "The agent's card is not usable.", false};
 constexpr error_answer
-    no_json{502, -32603, "card_not_json", "What the agent serves as its card is not a JSON object.", true};
-constexpr error_answer unusable{502, -32603, "card_invalid", "The agent's card is not usable.", true};
-constexpr error_answer
-    revealing{502, -32603, "card_unrewritable", "The agent's card cannot be made to point at this gateway.", true};
-constexpr error_answer too_large{502, -32603, "card_too_large", "The agent's card is over the limit.", true};
+    revealing{502, -32603, "card_unrewritable", "The agent's card cannot be made to point at this gateway.", false};
+constexpr error_answer too_large{502, -32603, "card_too_large", "The agent's card is over the limit.", false};
 
 constexpr std::string_view method = "GetExtendedAgentCard";
 constexpr std::string_view id = R"("\u0041-1")";

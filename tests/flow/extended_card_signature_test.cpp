@@ -17,8 +17,13 @@ TEST_SUITE_BEGIN("flow/extended_card");
 
 namespace {
 
-constexpr flow::error_answer
-    untrusted{502, -32603, "card_signature", "The agent's card is not signed by a key that this gateway trusts.", true};
+constexpr flow::error_answer untrusted{
+    502,
+    -32603,
+    "card_signature",
+    "The agent's card is not signed by a key that this gateway trusts.",
+    false
+};
 constexpr std::string_view old_method = "agent/getAuthenticatedExtendedCard";
 constexpr std::string_view new_method = "GetExtendedAgentCard";
 

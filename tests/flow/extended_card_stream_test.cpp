@@ -16,11 +16,10 @@ namespace {
 
 constexpr std::string_view method = "agent/getAuthenticatedExtendedCard";
 constexpr flow::error_answer
-    revealing{502, -32603, "card_unrewritable", "The agent's card cannot be made to point at this gateway.", true};
+    revealing{502, -32603, "card_unrewritable", "The agent's card cannot be made to point at this gateway.", false};
+constexpr flow::error_answer no_json{502, -32603, "card_not_json", "The agent's card is not a JSON object.", false};
 constexpr flow::error_answer
-    no_json{502, -32603, "card_not_json", "What the agent serves as its card is not a JSON object.", true};
-constexpr flow::error_answer
-    long_event{502, -32603, "event_too_large", "An event of the agent's stream is over the limit.", true};
+    long_event{502, -32603, "event_too_large", "An event of the agent's stream is over the limit.", false};
 
 std::string card(std::string_view name)
 {

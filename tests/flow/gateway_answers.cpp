@@ -84,7 +84,9 @@ void check_refusal(
     if (!agent.empty()) {
         expected["agent"] = agent;
     }
-    expected["retryable"] = !needs_operator && (status == 502 || status == 503 || status == 504);
+    // An agent that answers, but wrongly, does so again.
+    const bool unreached = code == "upstream_unresolved" || code == "upstream_refused" || code == "upstream_reset";
+    expected["retryable"] = !needs_operator && (unreached || status == 503 || status == 504);
     CHECK(body == core::json{{"error", expected}});
 }
 

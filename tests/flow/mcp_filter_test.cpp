@@ -54,7 +54,7 @@ TEST_CASE("callers get the part of a server that its filter lets them, under the
         send(x, "GET", with(usual_fields(), {{"Mcp-Session-Id", id}, {"Last-Event-ID", "e"}})),
         400,
         -31400,
-        "bad_request"
+        "events_gone"
     );
     CHECK(passed_on(x).size() == before);
 

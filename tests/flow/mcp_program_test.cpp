@@ -248,7 +248,7 @@ TEST_CASE("An agent that refuses calls without a session answers them with 400")
     const program_gateway x{[](config::settings& settings) {
         settings.agents[0].mcp->sessionless = core::mcp_sessionless::refuse;
     }};
-    CHECK(x.post(call_of("one")).status == 400);
+    check_error(x.post(call_of("one")), 400, -31400, "session_required");
     CHECK(x.post(R"({"jsonrpc":"2.0","method":"notifications/initialized"})").status == 400);
     CHECK(x.programs().empty());
     CHECK(x.post(call_of("one"), x.begin()).status == 200);

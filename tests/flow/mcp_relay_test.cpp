@@ -262,6 +262,7 @@ TEST_CASE("a server that refuses the gateway is 502; in a session the failure is
         const auto got = post(x, call_of("7"), {{"Mcp-Session-Id", id}});
         check_error(got, 200, -32603, "upstream_status");
         CHECK(json::parse(got.body)["id"] == 7);
+        CHECK(json::parse(got.body)["error"]["data"]["retryable"] == false);
         CHECK(got.body.find("secret") == std::string::npos);
     }
     x.agent.otherwise([](const auto&) { return reset(); });

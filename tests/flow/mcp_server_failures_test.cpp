@@ -65,6 +65,7 @@ TEST_CASE("A server's 5xx to a request of a session is 200 with the JSON-RPC err
             CHECK(error["error"]["data"]["status"] == status);
             CHECK(error["error"]["data"]["code"] == "upstream_status");
             CHECK(error["error"]["data"]["agent"] == "a");
+            CHECK(error["error"]["data"]["retryable"] == (status >= 502 && status <= 504));
             CHECK(got.header("Retry-After") == "17");
             CHECK(got.body.find("secret") == std::string::npos);
         }

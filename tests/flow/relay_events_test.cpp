@@ -244,7 +244,7 @@ TEST_CASE("a first event over the limit is an error if nothing of it was passed 
     const std::string event = "data: " + std::string(2000, 'x') + "\n\n";
     const std::string head = "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n";
     constexpr flow::error_answer
-        too_large{502, -32603, "event_too_large", "An event of the agent's stream is over the limit.", true};
+        too_large{502, -32603, "event_too_large", "An event of the agent's stream is over the limit.", false};
     for (const auto& rest :
          {"Content-Length: " + std::to_string(event.size()) + "\r\n\r\n" + event,
           "Transfer-Encoding: chunked\r\n\r\n" + flow::chunked(event, 2048)}) {

@@ -56,13 +56,13 @@ struct error_answer {
 inline constexpr error_answer
     unresolved{502, -32603, "upstream_unresolved", "The agent's host name could not be resolved.", true};
 inline constexpr error_answer refused{502, -32603, "upstream_refused", "The agent could not be reached.", true};
-inline constexpr error_answer tls_failed{502, -32603, "upstream_tls", "The TLS connection to the agent failed.", true};
+inline constexpr error_answer tls_failed{502, -32603, "upstream_tls", "The TLS connection to the agent failed.", false};
 inline constexpr error_answer
     cut_off{502, -32603, "upstream_reset", "The agent closed the connection before its answer was complete.", true};
 inline constexpr error_answer
-    not_http{502, -32603, "upstream_protocol", "The agent's answer was not valid HTTP.", true};
+    not_http{502, -32603, "upstream_protocol", "The agent's answer does not follow its protocol.", false};
 inline constexpr error_answer
-    bad_status{502, -32603, "upstream_status", "The agent answered with a status that cannot be used.", true};
+    bad_status{502, -32603, "upstream_status", "The agent answered with a status that cannot be used.", false};
 inline constexpr error_answer late{504, -32603, "upstream_timeout", "The agent did not answer in time.", true};
 inline constexpr error_answer no_agent{404, -31404, "agent_not_found", "No such agent.", false};
 inline constexpr error_answer not_json{200, -32700, "parse_error", "The body is not valid JSON.", false};

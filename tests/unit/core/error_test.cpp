@@ -81,14 +81,60 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
     }
 }
 
-TEST_CASE("only what a later attempt can change is retryable")
+TEST_CASE("Only a failure that passes by itself is retryable")
 {
-    CHECK(core::retryable(errc::upstream_refused));
-    CHECK(core::retryable(errc::upstream_timeout));
-    CHECK(core::retryable(errc::draining));
-    CHECK_FALSE(core::retryable(errc::agent_not_found));
-    CHECK_FALSE(core::retryable(errc::bad_request));
-    CHECK_FALSE(core::retryable(errc::internal));
+    const std::set<errc> passing{
+        errc::request_timeout,
+        errc::rate_limited,
+        errc::upstream_unresolved,
+        errc::upstream_refused,
+        errc::upstream_reset,
+        errc::upstream_timeout,
+        errc::upstream_credentials,
+        errc::session_not_started,
+        errc::session_not_ready,
+        errc::session_failed,
+        errc::session_crashed,
+        errc::circuit_open,
+        errc::draining,
+        errc::overloaded,
+        errc::session_limit,
+        errc::access_unavailable
+    };
+    for (int value = first; value <= last; ++value) {
+        const auto code = static_cast<errc>(value);
+        CAPTURE(core::name(code));
+        CHECK(core::retryable(code) == passing.contains(code));
+        // Clients that read the status alone try these again, and no others.
+        const auto status = core::http_status(code);
+        const bool may_pass = status == 408 || status == 429 || status == 502 || status == 503 || status == 504;
+        CHECK((!core::retryable(code) || may_pass));
+    }
+    for (const unsigned status : {401U, 403U, 404U, 307U, 200U, 304U, 500U, 501U}) {
+        CHECK_FALSE(core::passes(status));
+    }
+    for (const unsigned status : {408U, 429U, 502U, 503U, 504U}) {
+        CHECK(core::passes(status));
+    }
+}
+
+TEST_CASE("The sentence of a code names its thing and no other")
+{
+    const std::set<errc> about_http{errc::http_version_not_supported};
+    for (int value = first; value <= last; ++value) {
+        const auto code = static_cast<errc>(value);
+        const auto said = core::message(code);
+        CAPTURE(said);
+        CHECK((said.front() >= 'A' && said.front() <= 'Z'));
+        CHECK_FALSE(said.starts_with("What"));
+        // A program speaks no HTTP, and neither does a caller that is told of one.
+        CHECK((said.find("HTTP") != std::string_view::npos) == about_http.contains(code));
+        CHECK((said.find("malformed") != std::string_view::npos) == (code == errc::bad_request));
+        const bool of_caller = code <= errc::too_large;
+        CHECK((of_caller || said.find("The request") == std::string_view::npos));
+        // What is told to try again may pass.
+        CHECK((said.find("again") == std::string_view::npos || core::retryable(code) || code == errc::input_expired));
+    }
 }
 
 TEST_CASE("taking the value of a failure is a bug that says what failed")

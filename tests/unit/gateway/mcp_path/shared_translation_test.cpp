@@ -114,7 +114,7 @@ TEST_CASE("Callers of either era get why the control session is not ready")
     x.become_legacy();
     x.server.sessionless = core::mcp_sessionless::refuse;
     x.publish();
-    CHECK(x.all(*x.call("1")) == "bad_request");
+    CHECK(x.all(*x.call("1")) == "session_required");
 }
 
 TEST_CASE("Clients of the legacy era are translated over a control session of the modern one, each with its own answers"

@@ -218,7 +218,7 @@ TEST_CASE("An agent that refuses calls without a session refuses these")
     modern_client_rig x;
     x.server.sessionless = core::mcp_sessionless::refuse;
     CHECK(x.call(modern("1", "tools/list"), "") == nullptr);
-    CHECK(x.troubles == std::vector{errc::bad_request});
+    CHECK(x.troubles == std::vector{errc::session_required});
     CHECK(x.programs.started.empty());
 }
 

@@ -82,6 +82,25 @@ TEST_CASE("A refused configuration is explained problem by problem")
     CHECK(refused.body.find(R"("retryable":false)") != std::string::npos);
 }
 
+TEST_CASE("The status of an MCP server says whether a later attempt may succeed, which its code alone does not")
+{
+    using gateway::model::add_upstream_status;
+    const auto told = [](unsigned status) {
+        auto body = gateway::model::mcp_error_answer(core::errc::upstream_status, "m", "7").body;
+        add_upstream_status(body, status);
+        return body;
+    };
+    for (const unsigned status : {401U, 403U, 307U, 500U}) {
+        CHECK(told(status).ends_with(R"("retryable":false,"status":)" + std::to_string(status) + "}}}"));
+    }
+    for (const unsigned status : {408U, 429U, 502U, 503U, 504U}) {
+        CHECK(told(status).ends_with(R"("retryable":true,"status":)" + std::to_string(status) + "}}}"));
+    }
+    std::string none = R"({"error":{"code":503}})";
+    gateway::model::set_retryable(none);
+    CHECK(none == R"({"error":{"code":503}})");
+}
+
 TEST_CASE("To a caller of HTTP+JSON a failure is told as its generation writes errors")
 {
     using gateway::model::rest_error_answer;
@@ -101,6 +120,8 @@ TEST_CASE("To a caller of HTTP+JSON a failure is told as its generation writes e
         old.body == R"({"code":-31404,"message":"There is nothing at this address.",)"
                     R"("data":{"code":"not_found","retryable":false}})"
     );
+    const auto said = rest_error_answer(core::errc::bad_request, {}, a2a::generation::v03, edition, "Both \"a\".");
+    CHECK(said.body.starts_with(R"({"code":-31400,"message":"Both \"a\".",)"));
     // What A2A has a reason for has that one, and the status of the edition.
     const auto version = [](a2a::error_profile profile) {
         return rest_error_answer(core::errc::unsupported_media_type, {}, a2a::generation::v1, profile);
