@@ -19,9 +19,9 @@ model::agent_state state_of(const cards::card_status* status)
     return status->failure ? model::agent_state::unavailable : model::agent_state::ready;
 }
 
-bool is_shown(const model::directory_request& request, const registered_agent& agent)
+bool has_version(const model::directory_request& request, const model::listed_agent& agent)
 {
-    return agent.served() && (!request.shows || request.shows(agent.entry->record));
+    return request.version.empty() || request.version == model::server_version(agent);
 }
 
 }  // namespace
@@ -58,6 +58,18 @@ model::listed_agent directory::listed(const model::agent_entry& agent) const
     return out;
 }
 
+bool directory::is_shown(const model::directory_request& request, const registered_agent& agent) const
+{
+    if (!agent.served() || (request.shows && !request.shows(agent.entry->record))) {
+        return false;
+    }
+    const bool any = request.kind < model::directory_kind::servers;
+    const auto& record = agent.entry->record;
+    return any ||
+           (record.speaks == core::protocol::mcp &&
+            (request.search.empty() || model::server_name(base_, record.id).find(request.search) != std::string::npos));
+}
+
 net::task<directory::page_pointer> directory::render(model::directory_request request)
 {
     auto page = co_await make(std::move(request));
@@ -66,8 +78,13 @@ net::task<directory::page_pointer> directory::render(model::directory_request re
 
 net::task<directory::page_pointer> directory::make(model::directory_request request) const
 {
+    if (model::is_of_one(request.kind)) {
+        co_return make_of_one(request);
+    }
     core::memory_share memory{memory_, memory_.most() / part_for_operators};
-    if (request.kind != model::directory_kind::agents && !request.cursor) {
+    const bool is_catalog =
+        request.kind == model::directory_kind::api_catalog || request.kind == model::directory_kind::ai_catalog;
+    if (is_catalog && !request.cursor) {
         const auto pages = co_await cursors(request);
         if (pages.size() > 1) {
             co_return finished(model::index_of(request.kind, base_, pages), std::move(memory));
@@ -82,13 +99,17 @@ net::task<directory::page_pointer> directory::make(model::directory_request requ
         if (!is_shown(request, agent)) {
             return true;
         }
+        const auto shown = listed(*agent.entry);
+        if (!has_version(request, shown)) {
+            return true;
+        }
         if (count == request.limit) {
             next = last;
             return false;
         }
         ++count;
         last = id;
-        page.add(listed(*agent.entry));
+        page.add(shown);
         fits = memory.hold(page.capacity());
         return fits;
     };
@@ -96,6 +117,22 @@ net::task<directory::page_pointer> directory::make(model::directory_request requ
     std::stop_token to_its_end;
     co_await walk_agents(registry_, turns_, std::move(behind), std::move(take), to_its_end);
     co_return fits ? finished(page.finish(next), std::move(memory)) : nullptr;
+}
+
+directory::page_pointer directory::make_of_one(const model::directory_request& request) const
+{
+    const auto* const agent = registry_.find(request.agent);
+    if (agent == nullptr || !is_shown(request, *agent)) {
+        return std::make_shared<const model::directory_page>();
+    }
+    const auto shown = listed(*agent->entry);
+    if (!has_version(request, shown)) {
+        return std::make_shared<const model::directory_page>();
+    }
+    core::memory_share memory{memory_, memory_.most() / part_for_operators};
+    model::page_writer page{request, base_};
+    page.add(shown);
+    return memory.hold(page.capacity()) ? finished(page.finish({}), std::move(memory)) : nullptr;
 }
 
 directory::page_pointer directory::finished(model::directory_page page, core::memory_share memory) const

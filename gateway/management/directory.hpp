@@ -23,13 +23,16 @@ public:
     void set_public_base(std::string base) { base_ = std::move(base); }
 
     // Agents that are served, by id. A catalog of more than largest_page agents is one of pages. Equal pages are one, for as long as
-    // somebody has it. Null: `memory` has no room for the page, beside those that others have.
+    // somebody has it. Null: `memory` has no room for the page, beside those that others have. A page without a body: there is no
+    // such document.
     net::task<std::shared_ptr<const model::directory_page>> render(model::directory_request request);
 
 private:
     using page_pointer = std::shared_ptr<const model::directory_page>;
 
     net::task<page_pointer> make(model::directory_request request) const;
+    page_pointer make_of_one(const model::directory_request& request) const;
+    bool is_shown(const model::directory_request& request, const registered_agent& agent) const;
     page_pointer finished(model::directory_page page, core::memory_share memory) const;
     page_pointer shared(page_pointer page);
     model::listed_agent listed(const model::agent_entry& agent) const;

@@ -1,7 +1,10 @@
 #include "gateway/model/directory_page.hpp"
 
 #include "a2a/card/etag.hpp"
+#include "core/ascii.hpp"
+#include "core/ip.hpp"
 #include "core/json/json.hpp"
+#include "core/url.hpp"
 #include "core/utf8.hpp"
 #include "gateway/model/json_text.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -18,6 +21,13 @@ constexpr std::size_t longest_version = 64;
 
 constexpr std::string_view card_type = "application/a2a-agent-card+json";
 constexpr std::string_view catalog_type = "application/ai-catalog+json";
+constexpr std::string_view server_card_type = "application/mcp-server-card+json";
+constexpr std::string_view server_card_schema =
+    "https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json";
+constexpr std::string_view server_schema =
+    "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
+constexpr std::size_t longest_summary = 100;         // characters of a server's title and description there
+constexpr std::size_t longest_server_version = 255;  // the same of its version
 
 std::string joined(std::string_view first, std::string_view second, std::string_view third = {})
 {
@@ -50,20 +60,39 @@ void write_target(json_text& out, std::string_view href, std::string_view type, 
     out.close('}');
 }
 
-// What an entry of a catalog has in any case. `mediaType` and `displayName` are for readers of drafts before June 2026.
-void begin_entry(json_text& out, std::string_view identifier, std::string_view title, std::string_view type)
+void begin_entry(json_text& out, std::string_view identifier, std::string_view type, std::string_view url)
 {
     out.open('{');
     out.member("identifier", identifier);
-    out.member("displayName", title);
     out.member("type", type);
-    out.member("mediaType", type);
+    out.member("url", url);
+}
+
+// The host of a URL, in letters that names of servers and URNs have.
+std::string host_of(std::string_view base)
+{
+    const auto url = core::http_url::parse(base);
+    auto host = core::in_lower_case(url ? std::string_view{url->host} : std::string_view{"localhost"});
+    for (auto& c : host) {
+        c = core::is_letter(c) || core::is_digit(c) || c == '.' ? c : '-';
+    }
+    while (host.ends_with('.')) {
+        host.pop_back();
+    }
+    return host;
+}
+
+// `agent` as a publisher names it: `urn:air:{publisher}:{name}:{kind}`.
+std::string air_name(std::string_view base, const listed_agent& agent)
+{
+    auto name = "urn:air:" + host_of(base) + ':';
+    return name.append(agent.id).append(agent.speaks == core::protocol::mcp ? ":mcp" : ":a2a");
 }
 
 void begin_ai_catalog(json_text& out, std::string_view base)
 {
     out.open('{');
-    out.member("specVersion", "1.0");
+    out.member("specVersion", "0.9");
     out.key("host");
     out.open('{');
     const auto scheme = base.find("://");
@@ -110,8 +139,8 @@ std::string ai_index_text(std::string_view base, const std::vector<std::string>&
     begin_ai_catalog(out, base);
     for (const auto& each : cursors) {
         const auto url = page_address(base, directory_kind::ai_catalog, each);
-        begin_entry(out, url, each.empty() ? "The first agents" : "Agents behind " + each, catalog_type);
-        out.member("url", url);
+        begin_entry(out, url, catalog_type, url);
+        out.member("displayName", each.empty() ? "The first agents" : "Agents behind " + each);
         out.close('}');
     }
     out.close(']');
@@ -128,6 +157,12 @@ std::string_view content_type_of(directory_kind kind)
             return R"(application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727")";
         case directory_kind::ai_catalog:
             return catalog_type;
+        case directory_kind::server_card:
+            return server_card_type;
+        case directory_kind::servers:
+        case directory_kind::server_versions:
+        case directory_kind::server_version:
+            break;
     }
     return "application/json";
 }
@@ -197,7 +232,8 @@ std::string_view name(agent_state s) noexcept
 page_writer::page_writer(const directory_request& asked, std::string base)
     : kind_{asked.kind},
       limit_{asked.limit},
-      base_{std::move(base)}
+      base_{std::move(base)},
+      address_{asked.address}
 {
     switch (kind_) {
         case directory_kind::agents:
@@ -211,11 +247,26 @@ page_writer::page_writer(const directory_request& asked, std::string base)
         case directory_kind::ai_catalog:
             begin_ai_catalog(out_, base_);
             break;
+        case directory_kind::servers:
+        case directory_kind::server_versions:
+            out_.open('{');
+            out_.key("servers");
+            out_.open('[');
+            break;
+        case directory_kind::server_version:
+        case directory_kind::server_card:
+            break;
     }
+}
+
+std::string page_writer::address_of(const listed_agent& agent) const
+{
+    return address_.empty() ? public_address(base_, agent.id) : address_;
 }
 
 void page_writer::add(const listed_agent& agent)
 {
+    ++count_;
     switch (kind_) {
         case directory_kind::agents:
             add_to_agents(agent);
@@ -225,6 +276,20 @@ void page_writer::add(const listed_agent& agent)
             break;
         case directory_kind::ai_catalog:
             add_to_ai_catalog(agent);
+            break;
+        case directory_kind::servers:
+        case directory_kind::server_versions:
+        case directory_kind::server_version:
+            out_.open('{');
+            out_.key("server");
+            add_server(agent, /*as_card=*/false);
+            out_.key("_meta");
+            out_.open('{');
+            out_.close('}');
+            out_.close('}');
+            break;
+        case directory_kind::server_card:
+            add_server(agent, /*as_card=*/true);
             break;
     }
 }
@@ -262,30 +327,76 @@ void page_writer::add_to_api_catalog(const listed_agent& agent)
     contexts_.close('}');
 }
 
+// Name, description and version are those of the document that the entry leads to.
 void page_writer::add_to_ai_catalog(const listed_agent& agent)
 {
-    // The draft has a type for an MCP server's own card, which is not what is served for one.
-    if (agent.speaks != core::protocol::a2a) {
-        return;
-    }
     const auto url = public_address(base_, agent.id);
-    begin_entry(out_, url, name_of(agent), card_type);
-    out_.member("url", joined(url, card_path));
-    out_.member_if_any("description", core::cut_utf8(agent.description, longest_text));
+    const bool is_server = agent.speaks == core::protocol::mcp;
+    begin_entry(
+        out_,
+        air_name(base_, agent),
+        is_server ? server_card_type : card_type,
+        joined(url, is_server ? server_card_path : card_path)
+    );
     write_tags(out_, agent);
-    out_.member_if_any("version", core::cut_utf8(agent.version, longest_version));
+    out_.close('}');
+}
+
+void page_writer::add_server(const listed_agent& agent, bool as_card)
+{
+    const auto title = agent.name == agent.id ? std::string_view{} : core::cut_utf8(agent.name, longest_summary);
+    const auto description = core::cut_utf8(agent.description, longest_summary);
+    out_.open('{');
+    out_.member("$schema", as_card ? server_card_schema : server_schema);
+    out_.member("name", server_name(base_, agent.id));
+    out_.member_if_any("title", title);
+    out_.member("description", description.empty() ? "An MCP server behind this gateway." : description);
+    out_.member("version", server_version(agent));
+    out_.key("remotes");
+    out_.open('[');
+    out_.open('{');
+    out_.member("type", "streamable-http");
+    out_.member("url", joined(address_of(agent), mcp_path));
+    if (as_card && !agent.mcp_version.empty()) {
+        out_.key("supportedProtocolVersions");
+        out_.open('[');
+        out_.value(agent.mcp_version);
+        out_.close(']');
+    }
+    out_.close('}');
+    out_.close(']');
     out_.close('}');
 }
 
 directory_page page_writer::finish(std::string_view next)
 {
-    out_.close(']');
-    if (kind_ == directory_kind::agents) {
-        out_.member_if_any("nextCursor", next);
-    } else if (kind_ == directory_kind::api_catalog) {
-        out_.close('}');
-        out_.raw(contexts_.take());
-        out_.close(']');
+    switch (kind_) {
+        case directory_kind::server_version:
+        case directory_kind::server_card:
+            return finished(kind_, base_, out_.take(), {});
+        case directory_kind::agents:
+            out_.close(']');
+            out_.member_if_any("nextCursor", next);
+            break;
+        case directory_kind::api_catalog:
+            out_.close(']');
+            out_.close('}');
+            out_.raw(contexts_.take());
+            out_.close(']');
+            break;
+        case directory_kind::ai_catalog:
+            out_.close(']');
+            break;
+        case directory_kind::servers:
+        case directory_kind::server_versions:
+            out_.close(']');
+            out_.key("metadata");
+            out_.open('{');
+            out_.member_if_any("nextCursor", next);
+            out_.key("count");
+            out_.raw(std::to_string(count_));
+            out_.close('}');
+            break;
     }
     out_.close('}');
     // Pages of a catalog stand side by side in its index.
@@ -293,6 +404,33 @@ directory_page page_writer::finish(std::string_view next)
     const auto next_page =
         goes_on ? page_address(base_, kind_, next) + "&limit=" + std::to_string(limit_) : std::string{};
     return finished(kind_, base_, out_.take(), next_page);
+}
+
+std::string server_namespace(std::string_view base)
+{
+    const auto host = host_of(base);
+    const auto url = core::http_url::parse(base);
+    if (url && core::parse_ip(url->host)) {
+        return host;
+    }
+    std::string reversed;
+    for (auto rest = std::string_view{host}; !rest.empty();) {
+        const auto dot = rest.rfind('.');
+        const auto label = dot == std::string_view::npos ? rest : rest.substr(dot + 1);
+        reversed.append(reversed.empty() ? "" : ".").append(label);
+        rest.remove_suffix(std::min(rest.size(), label.size() + 1));
+    }
+    return reversed;
+}
+
+std::string server_name(std::string_view base, std::string_view id)
+{
+    return joined(server_namespace(base), "/", id);
+}
+
+std::string_view server_version(const listed_agent& agent)
+{
+    return agent.version.empty() ? "0.0.0" : core::cut_utf8(agent.version, longest_server_version);
 }
 
 directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors)

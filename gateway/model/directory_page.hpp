@@ -1,6 +1,6 @@
 // What callers find without knowing an agent's name: pages of GET /agents, of /.well-known/api-catalog (RFC 9727, in the
-// form of RFC 9264) and of /.well-known/ai-catalog.json (AI Catalog 1.0, a draft of the Agent Card working group, in its
-// state of June 2026). Agents to text; pure. No address of an agent and no credential comes in here.
+// form of RFC 9264), of /.well-known/ai-catalog.json (AI Catalog 0.9.0) and of /v0.1/servers (MCP registry API v0.1), and what these
+// two say of one MCP server (schema of server.json 2025-12-11; MCP extension "Server Cards"). Agents to text; pure. No address of an agent and no credential comes in here.
 #pragma once
 
 #include "core/agent.hpp"
@@ -41,7 +41,7 @@ struct listed_agent {
 };
 
 struct directory_page {
-    std::string body;
+    std::string body;        // empty: there is no such document
     std::string fields;      // header lines: Content-Type, Content-Length, Link
     std::string validators;  // ETag and Cache-Control; 304 has these too
     std::string etag;
@@ -66,13 +66,24 @@ private:
     void add_to_agents(const listed_agent& agent);
     void add_to_api_catalog(const listed_agent& agent);
     void add_to_ai_catalog(const listed_agent& agent);
+    void add_server(const listed_agent& agent, bool as_card);
+    std::string address_of(const listed_agent& agent) const;
 
     directory_kind kind_;
     std::size_t limit_;
+    std::size_t count_ = 0;
     std::string base_;
+    std::string address_;  // as directory_request has it
     json_text out_;
     json_text contexts_;  // of an API catalog: what stands behind the items
 };
+
+// The name of an agent in a registry of MCP servers, and its part up to the slash: the host of the gateway in reverse.
+std::string server_namespace(std::string_view base);
+std::string server_name(std::string_view base, std::string_view id);
+
+// The version of an MCP server that a registry has; of one that has not told it, the lowest.
+std::string_view server_version(const listed_agent& agent);
 
 // A catalog of pages: the cursors of all of them, of which the first is empty.
 directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors);

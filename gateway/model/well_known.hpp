@@ -12,6 +12,9 @@ inline constexpr std::string_view legacy_card_path = "/.well-known/agent.json";
 // Where an agent that is an MCP server is called, below the agent.
 inline constexpr std::string_view mcp_path = "/mcp";
 
+// The card of such an agent (MCP extension "Server Cards"), below the agent.
+inline constexpr std::string_view server_card_path = "/mcp/server-card";
+
 // Where the keys are served that cards are verified with, below the public base.
 inline constexpr std::string_view key_set_path = "/.well-known/jwks.json";
 

@@ -185,10 +185,14 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
                 return respond_forbidden(request);
             }
             return std::nullopt;
+        case model::route::directory:
+            if (!request.to.agent.empty()) {
+                return admit_to_agent(request);
+            }
+            break;
         case model::route::push:
         case model::route::key_set:
         case model::route::resource_metadata:
-        case model::route::directory:
         case model::route::index:
         case model::route::management:
         case model::route::none:
@@ -200,8 +204,10 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
 std::optional<net::routine<>> access_guard::admit_one_more(request_context& request) const
 {
     const auto where = request.to.where;
-    const bool reaches_agent = !asks_first(request) && (where == model::route::card || where == model::route::call ||
-                                                        where == model::route::mcp || where == model::route::relay);
+    const bool is_of_one = where == model::route::directory && !request.to.agent.empty();
+    const bool reaches_agent =
+        !asks_first(request) && (where == model::route::card || where == model::route::call ||
+                                 where == model::route::mcp || where == model::route::relay || is_of_one);
     const auto* known =
         limits_ && reaches_agent && request.sees_agent ? known_.find(request.to.agent, request.sighted) : nullptr;
     if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {

@@ -222,9 +222,12 @@ void cross_origin::publish(request_context& request) const
         request.caller.answer_fields().starts_with("Access-Control")) {
         return;
     }
-    if (where == model::route::card) {
+    const bool of_server = where == model::route::directory && !request.to.agent.empty();
+    if (where == model::route::card || of_server) {
         const auto* known = request.sees_agent ? known_.find(request.to.agent, request.sighted) : nullptr;
-        if (known == nullptr || (request.access && !request.access->may_discover(known->entry->record, nullptr))) {
+        // An agent of another kind may answer there by its `relay_paths`.
+        if (known == nullptr || (of_server && known->entry->record.speaks != core::protocol::mcp) ||
+            (request.access && !request.access->may_discover(known->entry->record, nullptr))) {
             return;
         }
     }

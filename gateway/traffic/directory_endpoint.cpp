@@ -1,5 +1,6 @@
 #include "gateway/traffic/directory_endpoint.hpp"
 
+#include "core/url.hpp"
 #include "net/loop/ask.hpp"
 
 #include <chrono>
@@ -14,7 +15,10 @@ namespace {
 constexpr std::chrono::seconds page_kept{1};
 
 // Of a page that another caller would see differently.
-constexpr std::string_view private_page = "Cache-Control: private, no-store\r\n";
+std::string private_validators(const model::directory_page& page)
+{
+    return "ETag: " + page.etag + "\r\nCache-Control: private, no-cache\r\n";
+}
 
 std::string number_of(const void* address)
 {
@@ -28,7 +32,11 @@ std::string key_of(const request_context& request, const model::directory_reques
     if (request.access) {
         key += ' ' + number_of(request.access.get()) + ' ' + number_of(request.principal());
     }
-    return asked.cursor ? key + '\n' + *asked.cursor : key;
+    key += asked.cursor ? '\n' + *asked.cursor : std::string{};
+    for (const auto* text : {&asked.agent, &asked.address, &asked.version, &asked.search}) {
+        key += '\n' + std::to_string(text->size()) + ' ' + *text;
+    }
+    return key;
 }
 
 core::result<std::shared_ptr<const model::directory_page>> page_or_error(
@@ -45,14 +53,25 @@ core::result<std::shared_ptr<const model::directory_page>> page_or_error(
 
 net::routine<> directory_endpoint::answer(request_context& request)
 {
-    const auto query =
-        request.access ? request.access->reader().without_keys(request.to.query) : std::string{request.to.query};
-    auto asked = model::read_directory_request(request.to.directory, query);
-    if (!asked) {
+    if (!reads(request.caller.head().verb)) {
+        co_await refuse_method(request, reading_methods);
+        co_return;
+    }
+    auto asked = read(request);
+    if (!asked && asked.error().code == core::errc::agent_not_found) {
+        co_await refuse_agent(request);
+        co_return;
+    }
+    if (!asked && asked.error().code == core::errc::invalid_params) {
         auto answer = model::explained_answer(asked.error().code, asked.error().detail);
         co_await respond_error(request, core::caller_error(core::errc::invalid_params), std::move(answer));
         co_return;
     }
+    if (!asked) {
+        co_await respond_error(request, std::move(asked).error());
+        co_return;
+    }
+    const bool is_public = !request.access || (request.agent && request.open_to_anyone());
     if (request.access) {
         asked->shows = [plan = request.access, owner = *request.owner](const core::agent& agent) {
             return plan->may_discover(agent, owner.get());
@@ -64,10 +83,48 @@ net::routine<> directory_endpoint::answer(request_context& request)
         co_return;
     }
     const auto page = std::move(*found);
+    if (page->body.empty()) {
+        co_await respond_error(request, core::caller_error(core::errc::not_found));
+        co_return;
+    }
     const auto* etag = net::http1::find(request.caller.head().fields, net::http1::field_name::if_none_match);
     auto& head = begin_document(request, etag != nullptr && model::none_match_hits(*etag, page->etag));
-    head += request.access ? private_page : page->validators;
+    head += is_public ? page->validators : private_validators(*page);
     co_await send_document(request, page->fields, page->body);
+}
+
+core::result<model::directory_request> directory_endpoint::read(request_context& request) const
+{
+    if (model::is_of_one(request.to.directory)) {
+        return read_of_one(request);
+    }
+    const auto query =
+        request.access ? request.access->reader().without_keys(request.to.query) : std::string{request.to.query};
+    return model::read_directory_request(request.to.directory, query);
+}
+
+core::result<model::directory_request> directory_endpoint::read_of_one(request_context& request) const
+{
+    const auto& to = request.to;
+    const bool in_registry = to.directory != model::directory_kind::server_card;
+    if (in_registry && to.rest != model::server_namespace(known_.public_base())) {
+        return core::caller_error(core::errc::not_found, "the name of a server of another gateway");
+    }
+    const auto* const known = find_agent(request);
+    if (known == nullptr) {
+        return core::caller_error(core::errc::agent_not_found);
+    }
+    if (known->entry->record.speaks != core::protocol::mcp) {
+        return core::caller_error(core::errc::not_found, "the agent is no MCP server");
+    }
+    model::directory_request out;
+    out.kind = to.directory;
+    out.agent = known->entry->record.id;
+    out.address = own_origin(request);
+    if (to.directory == model::directory_kind::server_version && to.below != model::latest_version) {
+        out.version = core::decoded(to.below);
+    }
+    return out;
 }
 
 net::routine<core::result<directory_endpoint::page_pointer>>

@@ -1,4 +1,4 @@
-// GET of the documents in which callers find agents. Readers who ask the same share one page: those who ask while it is made, and for
+// GET of the documents in which callers find agents, and of those about one MCP server. Readers who ask the same share one page: those who ask while it is made, and for
 // a second those who ask while somebody has it. Plain pages are kept for that second.
 #pragma once
 
@@ -36,6 +36,13 @@ private:
         std::shared_ptr<const access::access_plan> plan;
         access::caller owner;
     };
+
+    // What is asked for; fails with what is wrong with it.
+    core::result<model::directory_request> read(request_context& request) const;
+
+    // The same of a document about one server. Fails with agent_not_found, and with not_found for another name than the server's or
+    // another kind of agent.
+    core::result<model::directory_request> read_of_one(request_context& request) const;
 
     // Fails with overloaded, without memory for the page, and with draining.
     net::routine<core::result<page_pointer>> obtain(request_context& request, model::directory_request asked);

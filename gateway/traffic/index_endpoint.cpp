@@ -13,6 +13,7 @@ constexpr std::array routes{
     model::index_route{"POST", "/agents/<id>", "a call of an agent: JSON-RPC of A2A"},
     model::index_route{"*", "/agents/<id>/rest/...", "a call of an agent: HTTP+JSON of A2A, of 0.3 below v1/"},
     model::index_route{"POST", "/agents/<id>/mcp", "a message to an MCP server"},
+    model::index_route{"GET", "/v0.1/servers", "the MCP servers that you may see, as an MCP registry lists them"},
 };
 
 }  // namespace

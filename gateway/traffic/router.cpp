@@ -47,7 +47,10 @@ std::optional<model::directory_kind> directory_at(std::string_view path) noexcep
     }
     path = without_last_slash(path);
     for (const auto kind :
-         {model::directory_kind::agents, model::directory_kind::api_catalog, model::directory_kind::ai_catalog}) {
+         {model::directory_kind::agents,
+          model::directory_kind::api_catalog,
+          model::directory_kind::ai_catalog,
+          model::directory_kind::servers}) {
         if (path == model::path_of(kind)) {
             return kind;
         }
@@ -79,6 +82,9 @@ void set_below(destination& to, std::string_view below, bool rest_alone) noexcep
         to.legacy_card = address == model::legacy_card_path;
     } else if (address == model::mcp_path) {
         to.where = model::route::mcp;
+    } else if (address == model::server_card_path) {
+        to.where = model::route::directory;
+        to.directory = model::directory_kind::server_card;
     } else if (below.size() > model::push_path.size() && below.starts_with(model::push_path)) {
         to.where = model::route::push;
     } else {
@@ -90,6 +96,40 @@ void set_below(destination& to, std::string_view below, bool rest_alone) noexcep
         }
         to.extended = extended_path_at(address, to.rest);
     }
+}
+
+bool is_namespace(std::string_view text) noexcept
+{
+    const auto allowed = [](char c) { return core::is_letter(c) || core::is_digit(c) || c == '.' || c == '-'; };
+    return !text.empty() && text != "." && text.find("..") == std::string_view::npos &&
+           std::ranges::all_of(text, allowed);
+}
+
+// `below` the list of servers, from its '/': `/<name>/versions` or `/<name>/versions/<version>`. The slash in a name may be written
+// as it is. Of none: it is another path.
+destination server_destination(std::string_view below) noexcept
+{
+    constexpr std::string_view versions = "/versions";
+    destination to;
+    const auto name = below.substr(1);
+    const auto slash = std::min(name.find_first_of("/%"), name.size());
+    const auto after = name.substr(slash);
+    const bool encoded = after.starts_with("%2F") || after.starts_with("%2f");
+    const auto rest = after.substr(std::min<std::size_t>(encoded ? 3 : 1, after.size()));
+    const auto id = rest.substr(0, rest.find('/'));
+    const auto tail = without_last_slash(rest.substr(id.size()));
+    const auto version = tail.size() > versions.size() ? tail.substr(versions.size()) : std::string_view{};
+    const bool is_one = version.size() > 1 && version.rfind('/') == 0 && unambiguous(version);
+    if ((!encoded && !after.starts_with('/')) || !is_namespace(name.substr(0, slash)) || !core::valid_agent_id(id) ||
+        !tail.starts_with(versions) || (tail != versions && !is_one)) {
+        return to;
+    }
+    to.where = model::route::directory;
+    to.directory = is_one ? model::directory_kind::server_version : model::directory_kind::server_versions;
+    to.agent = id;
+    to.rest = name.substr(0, slash);
+    to.below = is_one ? version.substr(1) : std::string_view{};
+    return to;
 }
 
 // Whether another reader may take the path for a different one.
@@ -133,6 +173,12 @@ destination find_destination(std::string_view target) noexcept
 {
     destination to;
     const auto path = target.substr(0, target.find('?'));
+    if (path.starts_with(model::servers_path) && path.substr(model::servers_path.size()).starts_with('/')) {
+        if (const auto server = server_destination(path.substr(model::servers_path.size()));
+            server.where != model::route::none) {
+            return server;
+        }
+    }
     if (misleads(path)) {
         const auto after = path.starts_with(agents_prefix) ? path.substr(agents_prefix.size()) : std::string_view{};
         return refused_path(after.substr(std::min(after.find('/'), after.size())));

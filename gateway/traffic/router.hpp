@@ -1,5 +1,6 @@
 // From a request target to what it is for. Pure. Nothing is decoded or normalised: a path that only means an agent after
-// decoding means nothing here, so that no spelling reaches another agent or route.
+// decoding means nothing here, so that no spelling reaches another agent or route. The slash in the name of a registry's server is
+// the exception: clients of that API encode it.
 #pragma once
 
 #include "gateway/model/directory_kind.hpp"
@@ -17,11 +18,12 @@ enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
 // head may move then. What is needed later, such as the path that the agent is asked at, is made before.
 struct destination {
     model::route where = model::route::none;
-    std::string_view agent;  // of card, call, mcp, relay, push and perhaps resource_metadata
-    // The path below the agent, from its '/', without the query; empty or "/" for the agent itself.
+    std::string_view agent;  // of card, call, mcp, relay, push, and perhaps of resource_metadata and directory
+    // The path below the agent, from its '/', without the query; empty or "/" for the agent itself. Of server_version: the version, as
+    // it is written.
     std::string_view below;
     // Of relay: the path of HTTP+JSON, which follows `/rest`; at an agent's own name it may stand alone, and be something else. Of none:
-    // of a path that is refused, if it is one of HTTP+JSON.
+    // of a path that is refused, if it is one of HTTP+JSON. Of a server in a registry: its name up to the slash.
     std::string_view rest;
     std::string_view query;                                           // with its '?', or empty
     model::directory_kind directory = model::directory_kind::agents;  // of directory

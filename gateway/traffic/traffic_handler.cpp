@@ -189,9 +189,13 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request, o
         case model::route::card:
         case model::route::key_set:
         case model::route::resource_metadata:
-        case model::route::directory:
         case model::route::index:
             if (!reads(head.verb)) {
+                return refuse_method(request, reading_methods);
+            }
+            break;
+        case model::route::directory:
+            if (!reads(head.verb) && request.to.directory != model::directory_kind::server_card) {
                 return refuse_method(request, reading_methods);
             }
             break;
@@ -223,6 +227,11 @@ net::routine<> traffic_handler::look(request_context& request)
         case model::route::resource_metadata:
             return phases_->resource_metadata.answer(request);
         case model::route::directory:
+            // An A2A agent may have a path of this name among its `relay_paths`.
+            if (request.to.directory == model::directory_kind::server_card && !is_mcp_server(request) &&
+                relays(request, request.to.below)) {
+                return phases_->opaque.look(request);
+            }
             return phases_->directory.answer(request);
         case model::route::index:
             return index_endpoint::answer(request);

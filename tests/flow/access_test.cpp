@@ -101,13 +101,19 @@ TEST_CASE("no credential that the gateway reads reaches an agent")
     }
 }
 
-TEST_CASE("lists show the agents that the caller may know of, and no cache may keep them")
+TEST_CASE("lists show the agents that the caller may know of, and no shared cache may keep them")
 {
     guarded_gateway with;
     const auto port = with.gateway.port();
     const auto of_ci = request(port, "GET", "/agents", ci);
     CHECK(listed(of_ci) == std::set<std::string>{"open", "secret", "seen", "sends"});
-    CHECK(of_ci.header("Cache-Control") == "private, no-store");
+    CHECK(of_ci.header("Cache-Control") == "private, no-cache");
+    auto again = ci;
+    again.emplace_back("If-None-Match", of_ci.header("ETag"));
+    CHECK(request(port, "GET", "/agents", again).status == 304);
+    auto other = mallory;
+    other.emplace_back("If-None-Match", of_ci.header("ETag"));
+    CHECK(request(port, "GET", "/agents", other).status == 200);
     CHECK(listed(request(port, "GET", "/agents", mallory)) == std::set<std::string>{"open", "seen"});
     for (const auto* catalog : {"/.well-known/api-catalog", "/.well-known/ai-catalog.json"}) {
         CAPTURE(catalog);

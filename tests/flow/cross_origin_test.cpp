@@ -22,6 +22,7 @@ const std::vector<std::string> documents{
     "/agents",
     "/.well-known/ai-catalog.json",
     "/.well-known/api-catalog",
+    "/v0.1/servers",
 };
 
 const std::vector<std::string> calls{

@@ -78,6 +78,31 @@ std::string joined(const std::vector<std::string>& segments)
     return text;
 }
 
+bool is_of_registry(const gateway::traffic::destination& to)
+{
+    return to.where == route::directory && is_of_one(to.directory) &&
+           to.directory != gateway::model::directory_kind::server_card;
+}
+
+// A document about one MCP server. `path` is without a slash at its end.
+void check_server(std::string_view path, const std::vector<std::string>& lax, const gateway::traffic::destination& to)
+{
+    using gateway::model::directory_kind;
+    const std::string id{to.agent};
+    tests::require(core::valid_agent_id(id), "a server's id is one", id);
+    if (to.directory == directory_kind::server_card) {
+        tests::require(path == "/agents/" + id + "/mcp/server-card", "a server's card has one address", path);
+        return;
+    }
+    std::vector<std::string> wanted{"v0.1", "servers", std::string{to.rest}, id, "versions"};
+    if (to.directory == directory_kind::server_version) {
+        const auto version = decode(to.below);
+        const auto name = version.substr(0, version.find(';'));
+        wanted.resize(wanted.size() + (name.empty() ? 0 : 1), name);
+    }
+    tests::require(lax == wanted, "every reader sees the same server, but for an encoded slash", joined(lax), path);
+}
+
 void check_found(std::string_view target, const gateway::traffic::destination& to)
 {
     auto path = target.substr(0, target.find('?'));
@@ -105,6 +130,10 @@ void check_found(std::string_view target, const gateway::traffic::destination& t
     }
     if (to.where == route::index) {
         tests::require(path == "/", "the index has one address", target);
+        return;
+    }
+    if (to.where == route::directory && is_of_one(to.directory)) {
+        check_server(path, lax, to);
         return;
     }
     if (to.where == route::directory) {
@@ -191,7 +220,8 @@ void check_target(std::string_view target)
     if (taken.starts_with('/')) {
         const auto path = taken.substr(0, taken.find('?'));
         tests::require(
-            (to.refusal == core::errc::bad_request && to.where == route::none) == read_otherwise(path),
+            is_of_registry(to) ||
+                (to.refusal == core::errc::bad_request && to.where == route::none) == read_otherwise(path),
             "a path that readers see differently is refused, and no other",
             path
         );

@@ -114,15 +114,71 @@ TEST_CASE("an API catalog is a linkset with an item for every agent and its card
     );
 }
 
-TEST_CASE("an AI catalog has an entry for every A2A agent")
+TEST_CASE("An AI catalog leads to the card of every agent, and repeats nothing that the card says")
 {
     const auto made = page(directory_kind::ai_catalog);
-    CHECK(parsed(made.body) == parsed(R"({"specVersion":"1.0","host":{"displayName":"agents.example.com/x"},"entries":[
-            {"identifier":"https://agents.example.com/x/agents/maps","displayName":"Maps \"of\" \u001b",
-             "type":"application/a2a-agent-card+json","mediaType":"application/a2a-agent-card+json",
-             "url":"https://agents.example.com/x/agents/maps/.well-known/agent-card.json",
-             "description":"Draws maps.","tags":["geo","map"],"version":"1.2"}]})"));
+    CHECK(parsed(made.body) == parsed(R"({"specVersion":"0.9","host":{"displayName":"agents.example.com/x"},"entries":[
+            {"identifier":"urn:air:agents.example.com:maps:a2a","type":"application/a2a-agent-card+json",
+             "url":"https://agents.example.com/x/agents/maps/.well-known/agent-card.json","tags":["geo","map"]},
+            {"identifier":"urn:air:agents.example.com:tools:mcp","type":"application/mcp-server-card+json",
+             "url":"https://agents.example.com/x/agents/tools/mcp/server-card","tags":[]}]})"));
     CHECK(made.fields.starts_with("Content-Type: application/ai-catalog+json\r\n"));
+}
+
+TEST_CASE("A registry's list has of each server what a client needs to reach it")
+{
+    const std::vector<listed_agent> servers{
+        {"tools",
+         core::protocol::mcp,
+         "Tools",
+         std::string_view{"Does things."},
+         "1.2.0",
+         {},
+         agent_state::ready,
+         "2025-11-25"},
+        {"plain", core::protocol::mcp, "plain", {}, {}, {}, agent_state::unknown},
+    };
+    const auto list = page_of(directory_kind::servers, base, servers, "plain");
+    CHECK(parsed(list.body) == parsed(R"({"servers":[
+            {"server":{"$schema":"https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+              "name":"com.example.agents/tools","title":"Tools","description":"Does things.","version":"1.2.0",
+              "remotes":[{"type":"streamable-http","url":"https://agents.example.com/x/agents/tools/mcp"}]},"_meta":{}},
+            {"server":{"$schema":"https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+              "name":"com.example.agents/plain","description":"An MCP server behind this gateway.","version":"0.0.0",
+              "remotes":[{"type":"streamable-http","url":"https://agents.example.com/x/agents/plain/mcp"}]},"_meta":{}}],
+            "metadata":{"nextCursor":"plain","count":2}})"));
+    CHECK(
+        parsed(page_of(directory_kind::servers, base, {}, {}).body) ==
+        parsed(R"({"servers":[],"metadata":{"count":0}})")
+    );
+    const auto one = page_of(directory_kind::server_version, base, {servers[0]}, {});
+    CHECK(parsed(one.body) == parsed(list.body)["servers"][0]);
+    const auto card = page_of(directory_kind::server_card, base, {servers[0]}, {});
+    CHECK(
+        parsed(card.body) ==
+        parsed(R"({"$schema":"https://static.modelcontextprotocol.io/schemas/v1/server-card.schema.json",
+            "name":"com.example.agents/tools","title":"Tools","description":"Does things.","version":"1.2.0",
+            "remotes":[{"type":"streamable-http","url":"https://agents.example.com/x/agents/tools/mcp",
+              "supportedProtocolVersions":["2025-11-25"]}]})")
+    );
+    CHECK(card.fields.starts_with("Content-Type: application/mcp-server-card+json\r\n"));
+    const std::string text(101, 'd');
+    const std::string version(256, '1');
+    const std::vector<listed_agent> wordy{{"a", core::protocol::mcp, text, text, version, {}, agent_state::ready}};
+    const auto cut = parsed(page_of(directory_kind::server_card, base, wordy, {}).body);
+    CHECK(cut["title"].get<std::string>().size() == 100);
+    CHECK(cut["description"].get<std::string>().size() == 100);
+    CHECK(cut["version"].get<std::string>().size() == 255);
+}
+
+TEST_CASE("The name of a server is the host of the gateway in reverse, a slash and the id")
+{
+    using gateway::model::server_name;
+    CHECK(server_name("https://agents.example.com:8443/x", "a") == "com.example.agents/a");
+    CHECK(server_name("https://Agents.Example.COM.", "a") == "com.example.agents/a");
+    CHECK(server_name("http://localhost:4000", "a") == "localhost/a");
+    CHECK(server_name("http://127.0.0.1:4000", "a") == "127.0.0.1/a");
+    CHECK(server_name("http://[::1]:4000", "a") == "--1/a");
 }
 
 TEST_CASE("a catalog of pages names every page by where it begins")
@@ -205,6 +261,22 @@ TEST_CASE("a parameter that cannot be read is refused with what was expected")
     CHECK(refusal(directory_kind::agents, "?&limit=2") == R"(There is no parameter ""; limit and cursor are.)");
     CHECK(
         refusal(directory_kind::ai_catalog, "?limit=2") == R"(There is no parameter "limit"; cursor is the only one.)"
+    );
+    const auto servers = read_directory_request(
+        directory_kind::servers,
+        "?search=com.a%2Fb&version=1%2B2&updated_since=x&limit=5&include_deleted=1"
+    );
+    REQUIRE(servers.has_value());
+    CHECK(servers->search == "com.a/b");
+    CHECK(servers->version == "1+2");
+    CHECK(servers->limit == 5);
+    CHECK_FALSE(servers->plain());
+    CHECK(read_directory_request(directory_kind::servers, "")->plain());
+    CHECK(read_directory_request(directory_kind::servers, "?version=latest")->version.empty());
+    CHECK(refusal(directory_kind::servers, "?search=a&search=b") == "The parameter search is given twice.");
+    CHECK(
+        refusal(directory_kind::servers, "?page=2") ==
+        R"(There is no parameter "page"; limit, cursor, search, version, updated_since and include_deleted are.)"
     );
 }
 

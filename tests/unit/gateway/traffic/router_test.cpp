@@ -161,7 +161,9 @@ TEST_CASE("the directory has an address for each of its forms, with or without a
           {"/agents/", directory_kind::agents},
           {"/.well-known/api-catalog", directory_kind::api_catalog},
           {"/.well-known/api-catalog/", directory_kind::api_catalog},
-          {"/.well-known/ai-catalog.json", directory_kind::ai_catalog}}) {
+          {"/.well-known/ai-catalog.json", directory_kind::ai_catalog},
+          {"/v0.1/servers", directory_kind::servers},
+          {"/v0.1/servers/", directory_kind::servers}}) {
         for (const std::string query : {"", "?", "?limit=1&x=/agents/b"}) {
             const auto whole = target + query;
             check({whole, route::directory});
@@ -169,6 +171,67 @@ TEST_CASE("the directory has an address for each of its forms, with or without a
             CHECK(find_destination(whole).query == query);
         }
     }
+}
+
+TEST_CASE("A server of the registry has its name in the path, with its slash encoded or not")
+{
+    using gateway::model::directory_kind;
+    const std::string list = "/v0.1/servers/";
+    for (const std::string name : {"com.example-1%2Fa.b", "com.example-1%2fa.b", "com.example-1/a.b"}) {
+        for (const std::string end : {"", "/", "?include_deleted=true"}) {
+            const auto all = find_destination(list + name + "/versions" + end);
+            CHECK(all.where == route::directory);
+            CHECK(all.directory == directory_kind::server_versions);
+            CHECK(all.rest == "com.example-1");
+            CHECK(all.agent == "a.b");
+            const auto one = find_destination(list + name + "/versions/1.0%2Bx" + end);
+            CHECK(one.where == route::directory);
+            CHECK(one.directory == directory_kind::server_version);
+            CHECK(one.agent == "a.b");
+            CHECK(one.below == "1.0%2Bx");
+        }
+    }
+    for (const std::string wrong :
+         {"com.example",
+          "com.example%2Fa",
+          "com.example%2Fa/",
+          "com.example%2Fa/version",
+          "com.example%2Fa/versionsx",
+          "com.example%2Fa/versions//",
+          "com.example%2Fa/versions/1/2",
+          "com.example%2Fa/versions/..",
+          "com.example%2Fa/versions/%2e%2e",
+          "com.example%2Fa/versions/1%2F2",
+          "com.example%2Fa/versions/1\\2",
+          "com.example%2Fa%2Fb/versions",
+          "com.example%252Fa/versions",
+          "com.example%2F/versions",
+          "%2Fa/versions",
+          "/a/versions",
+          "..%2Fa/versions",
+          ".%2Fa/versions",
+          "com_example%2Fa/versions",
+          "com.example%2F..%2Fa/versions",
+          "com.example%2F%61/versions",
+          "com.example%2F.well-known/versions"}) {
+        CAPTURE(wrong);
+        CHECK(find_destination(list + wrong).where == route::none);
+    }
+    CHECK(find_destination("/v0.1/serversx/com.example%2Fa/versions").where == route::none);
+}
+
+TEST_CASE("The card of an MCP server has an address below its own")
+{
+    using gateway::model::directory_kind;
+    for (const std::string end : {"", "/", "?x"}) {
+        const auto found = find_destination("/agents/a/mcp/server-card" + end);
+        CHECK(found.where == route::directory);
+        CHECK(found.directory == directory_kind::server_card);
+        CHECK(found.agent == "a");
+        CHECK(find_destination_of("a", "/mcp/server-card" + end).directory == directory_kind::server_card);
+    }
+    CHECK(find_destination("/agents/a/mcp/server-cards").where == route::relay);
+    CHECK(find_destination("/agents/a/server-card").where == route::relay);
 }
 
 TEST_CASE("any other path below an agent is one that it may let through, as it was written")
