@@ -153,7 +153,7 @@ void read_provider(const field& f, core::card_patch& into, problem_list& problem
         return;
     }
     into.provider_organization = read_short_text(*organization, "the name of an organization", problems).value_or("");
-    into.provider_url = read_url(*url, query::allowed, problems).value_or("");
+    into.provider_url = read_url(*url, problems).value_or("");
 }
 
 std::optional<core::skill_tags> read_skill_tags(const field& f, problem_list& problems)
@@ -208,7 +208,7 @@ core::boxed<core::card_patch> read_card_patch(const field& f, problem_list& prob
         patch.description = read_description(*description, problems);
     }
     if (const auto* url = find_field(given, "documentationUrl")) {
-        patch.documentation_url = read_url(*url, query::allowed, problems).value_or("");
+        patch.documentation_url = read_url(*url, problems).value_or("");
     }
     if (const auto* provider = find_field(given, "provider")) {
         read_provider(*provider, patch, problems);

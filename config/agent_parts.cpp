@@ -223,7 +223,7 @@ metadata_parts read_metadata_parts(const field& f, problem_list& problems)
             continue;
         }
         if (has_url) {
-            parts.card_url = read_url(*url, query::allowed, problems).value_or("");
+            parts.card_url = read_url(*url, problems).value_or("");
         }
         append_member(parts.members, map->keys[i].text, to_json(*m.value));
     }

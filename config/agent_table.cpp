@@ -23,8 +23,9 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"url",
      url_key{&agent::url},
      {},
-     "The agent's own address, `http` or `https`. Calls go to this host and nowhere else. Required for A2A. The "
-     "address of an MCP server may have a query, which is never shown.",
+     "The agent's own address, `http` or `https`. Calls go to this host and nowhere else. Required for A2A. If it has "
+     "a "
+     "query, the query goes with every request to the agent, and is never shown.",
      "transport.url"},
     {"upstreams",
      url_list_key{&endpoint_rules::upstreams},

@@ -13,9 +13,20 @@ namespace config {
 namespace {
 
 constexpr std::size_t most_upstreams = 32;
+constexpr std::string_view expected_url = "an http or https URL such as http://10.0.0.7:9000/a2a";
 constexpr std::string_view expected_upstreams = "a list of 1 to 32 URLs, each once";
 
-std::vector<std::string> read_urls(const field& f, problem_list& problems)
+// The URL without its query, which is left in `query`: keys are put there, and nothing that compares or shows addresses may see it.
+std::optional<std::string> read_address(const field& f, core::secret& query, problem_list& problems)
+{
+    auto url = read_url(f, problems, expected_url);
+    if (url) {
+        query = take_query(*url);
+    }
+    return url;
+}
+
+std::vector<std::string> read_urls(const field& f, std::vector<core::secret>& queries, problem_list& problems)
 {
     std::vector<std::string> all;
     const auto elements = read_list(f, expected_upstreams, problems);
@@ -31,11 +42,13 @@ std::vector<std::string> read_urls(const field& f, problem_list& problems)
         return {};
     }
     for (const auto& element : elements) {
-        auto url = read_url(element, query::refused, problems);
+        core::secret query;
+        auto url = read_address(element, query, problems);
         if (url && std::ranges::find(all, *url) != all.end()) {
             problems.add(element.at, element.path, "is given twice; expected " + std::string{expected_upstreams});
         } else if (url) {
             all.push_back(std::move(*url));
+            queries.push_back(std::move(query));
         }
     }
     return all;
@@ -50,9 +63,9 @@ void read_upstreams(members& given, std::string_view path, place at, core::agent
     if (url != nullptr && several != nullptr) {
         problems.add(several->at, several->path, "stands beside " + url->path + "; expected one of the two");
     } else if (url != nullptr) {
-        into.url = read_url(*url, query::refused, problems).value_or("");
+        into.url = read_address(*url, into.queries.emplace_back(), problems).value_or("");
     } else if (several != nullptr) {
-        auto all = read_urls(*several, problems);
+        auto all = read_urls(*several, into.queries, problems);
         if (!all.empty()) {
             into.url = all.front();
         }
@@ -60,11 +73,10 @@ void read_upstreams(members& given, std::string_view path, place at, core::agent
             into.rules.emplace().upstreams = std::move(all);
         }
     } else {
-        problems.add(
-            at,
-            std::string{path} + ".url",
-            "is missing; expected an http or https URL such as http://10.0.0.7:9000/a2a"
-        );
+        problems.add(at, std::string{path} + ".url", "is missing; expected " + std::string{expected_url});
+    }
+    if (std::ranges::all_of(into.queries, &core::secret::empty)) {
+        into.queries.clear();
     }
     for (const auto* key : {"url", "upstreams"}) {
         given.erase(key);

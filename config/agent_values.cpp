@@ -75,7 +75,7 @@ void read_agent_values(const members& given, const tls_checks& tls, core::agent&
                 [&]<class Enum, class T>(const choice_key<Enum, T>& type) {
                     set(type, read_choice<Enum>(f, problems));
                 },
-                [&](const url_key& type) { set(type, read_url(f, query::allowed, problems)); },
+                [&](const url_key& type) { set(type, read_url(f, problems)); },
                 [&](const text_key& type) { set(type, read_one_line(f, row.name, problems)); },
                 [&](const key_set_key& type) {
                     set(type, std::optional{read_checked_file(f, file_kind::key_set, tls, problems)});

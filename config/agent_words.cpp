@@ -49,6 +49,17 @@ constexpr overloaded shown{
     [](named auto value) { return json(core::name(value)); },
 };
 
+// Whether the row is where the agent is, whose query is kept apart from it.
+bool is_address(const agent_setting& row)
+{
+    return row.name == "url";
+}
+
+std::string with_masked_query(const std::string& url)
+{
+    return url + '?' + core::masked;
+}
+
 }  // namespace
 
 std::string written_as(const agent_setting& row)
@@ -112,10 +123,17 @@ json shown_value(const agent_setting& row, const core::agent& agent)
 {
     return std::visit(
         overloaded{
-            [&](const url_key& type) { return shown(shown_url(*find_member(type.member, agent))); },
+            [&](const url_key& type) {
+                const auto& url = *find_member(type.member, agent);
+                const bool has_query = is_address(row) && !core::query_of(agent).empty();
+                return shown(has_query ? with_masked_query(url) : shown_url(url));
+            },
             [&](const url_list_key& type) {
-                const auto* all = find_member(type.member, agent);
-                return all->empty() ? json{} : shown(*all);
+                auto all = *find_member(type.member, agent);
+                for (std::size_t i = 0; i < all.size() && i < agent.queries.size(); ++i) {
+                    all[i] = agent.queries[i].empty() ? all[i] : with_masked_query(all[i]);
+                }
+                return all.empty() ? json{} : shown(all);
             },
             [&](const count_key<std::uint64_t>& type) {
                 const auto* count = find_member(type.member, agent);
@@ -146,6 +164,9 @@ json shown_value(const agent_setting& row, const core::agent& agent)
 
 bool same_value(const agent_setting& row, const core::agent& a, const core::agent& b)
 {
+    if (is_address(row) && a.queries != b.queries) {
+        return false;
+    }
     return std::visit(
         overloaded{
             // Of A2A alone.

@@ -365,7 +365,7 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
     if (!core::valid_agent_id(agent.id)) {
         return invalid("the id is not an agent's id; " + std::string{expected_id});
     }
-    auto url = parse_http_url(flag.substr(equals + 1));
+    auto url = parse_http_url(flag.substr(equals + 1), query::allowed);
     if (!url) {
         return invalid(
             "the URL of " + agent.id + ' ' + url.error().detail +
@@ -373,6 +373,9 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
         );
     }
     agent.url = std::move(*url);
+    if (auto query = take_query(agent.url); !query.empty()) {
+        agent.queries.push_back(std::move(query));
+    }
     return agent;
 }
 

@@ -178,17 +178,14 @@ std::optional<bool> read_switch(const field& f, problem_list& problems)
     return read_parsed(f, "true or false", parse_switch, problems);
 }
 
-std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems)
+std::optional<std::string> read_url(const field& f, problem_list& problems, std::string_view expected)
 {
-    const std::string_view expected = allowed == query::allowed
-                                          ? "an http or https URL such as http://10.0.0.7:9000/path"
-                                          : "an http or https URL such as http://10.0.0.7:9000/a2a";
     field quiet = f;
     quiet.secret = true;  // who puts a password into a URL does not want it on the screen
     return read_parsed(
         quiet,
         expected,
-        [&](const std::string& text) { return parse_http_url(text, allowed); },
+        [](const std::string& text) { return parse_http_url(text, query::allowed); },
         problems
     );
 }

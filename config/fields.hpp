@@ -90,7 +90,12 @@ struct share_range {
 };
 std::optional<double> read_share(const field& f, share_range range, problem_list& problems);
 std::optional<bool> read_switch(const field& f, problem_list& problems);
-std::optional<std::string> read_url(const field& f, query allowed, problem_list& problems);
+// With a query, if it has one.
+std::optional<std::string> read_url(
+    const field& f,
+    problem_list& problems,
+    std::string_view expected = "an http or https URL such as http://10.0.0.7:9000/path"
+);
 
 // The elements of a list, or nothing (reported). No value at all is an empty list.
 std::vector<field> read_list(const field& f, std::string_view expected, problem_list& problems);

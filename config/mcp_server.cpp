@@ -116,7 +116,7 @@ public:
     mcp_parts read()
     {
         if (const auto* f = find_field(given_, "url")) {
-            parts_.url = read_url(*f, query::allowed, problems_).value_or("");
+            parts_.url = read_url(*f, problems_).value_or("");
         }
         read_reach();
         return std::move(parts_);
@@ -176,7 +176,7 @@ private:
             if (!parts_.url.empty()) {
                 problems_.add(f.at, f.path + ".url", "stands beside " + path_ + ".url; expected one of the two");
             }
-            parts_.url = read_url(*url, query::allowed, problems_).value_or("");
+            parts_.url = read_url(*url, problems_).value_or("");
         }
         take_program(given);
         if (const auto* headers = find_field(given, "headers")) {

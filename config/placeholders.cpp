@@ -28,6 +28,17 @@ void refuse_any_placeholder(const node::name& key, const node& value, const std:
     }
 }
 
+// The mask of a query, as an address with one is shown.
+void refuse_masked_query(const node& value, const place& at, const std::string& path, problem_list& problems)
+{
+    if (value.text.find(std::string{"?"} + core::masked) != std::string::npos) {
+        problems.add(at, path, "has the mask of a query; expected the query itself");
+    }
+    for (std::size_t i = 0; i < value.items.size(); ++i) {
+        refuse_masked_query(value.items[i], value.items[i].at, path + '[' + std::to_string(i) + ']', problems);
+    }
+}
+
 // Of a transport, or of one in its short form.
 void refuse_environment(const node& map, const std::string& path, problem_list& problems)
 {
@@ -39,6 +50,7 @@ void refuse_environment(const node& map, const std::string& path, problem_list& 
                 .add(key.at, join(path, key.text), "decides which code is loaded; the configuration file may set it");
         } else if (value.is == node::kind::scalar) {
             refuse_placeholder(key, value, join(path, key.text), problems);
+            refuse_masked_query(value, key.at, join(path, key.text), problems);
         } else if (key.text == "env" || key.text == "headers") {
             refuse_environment(value, join(path, key.text), problems);
         }
@@ -58,7 +70,11 @@ void refuse_placeholders(const node& record, std::string_view path, problem_list
             continue;
         }
         const auto* part = std::get_if<transport_part>(&row->type);
-        if (std::holds_alternative<secret_key>(row->type)) {
+        const auto* spelling = std::get_if<other_spelling>(&row->type);
+        const auto& type = spelling != nullptr ? find_agent_setting(spelling->of)->type : row->type;
+        if (std::holds_alternative<url_key>(type) || std::holds_alternative<url_list_key>(type)) {
+            refuse_masked_query(value, key.at, below, problems);
+        } else if (std::holds_alternative<secret_key>(row->type)) {
             refuse_placeholder(key, value, below, problems);
         } else if (std::holds_alternative<credentials_key>(row->type)) {
             refuse_any_placeholder(key, value, below, problems);

@@ -2,7 +2,6 @@
 
 #include "config/values.hpp"
 #include "core/ascii.hpp"
-#include "core/secret.hpp"
 #include "core/url.hpp"
 
 #include <boost/url/parse.hpp>
@@ -109,6 +108,17 @@ std::string shown_url(std::string_view url)
 {
     const auto query = url.find('?');
     return query == std::string_view::npos ? std::string{url} : std::string{url.substr(0, query + 1)} + core::masked;
+}
+
+core::secret take_query(std::string& url)
+{
+    const auto mark = url.find('?');
+    if (mark == std::string::npos) {
+        return {};
+    }
+    core::secret query{url.substr(mark + 1)};
+    url.resize(mark);
+    return query;
 }
 
 }  // namespace config

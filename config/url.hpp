@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/secret.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -31,6 +32,9 @@ inline constexpr std::string_view expected_page_origin =
 
 // As it may be shown: a query is where keys are put.
 std::string shown_url(std::string_view url);
+
+// Takes the query out of such a URL. Empty: it has none.
+core::secret take_query(std::string& url);
 
 // The gateway's own address as callers see it: like the above, without query, and without trailing slashes.
 core::result<std::string> parse_base_url(std::string_view text);

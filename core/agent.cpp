@@ -139,7 +139,16 @@ std::string_view name(admin_access value) noexcept
 bool has_credentials(const agent& record) noexcept
 {
     return !record.bearer.empty() || !std::holds_alternative<std::monostate>(record.credentials) ||
-           !record.headers.empty() || !record.cert_file.empty();
+           !record.headers.empty() || !record.queries.empty() || !record.cert_file.empty();
+}
+
+const secret& query_of(const agent& record) noexcept
+{
+    static const secret none;
+    const auto& all = rules_of(record).upstreams;
+    const auto at = static_cast<std::size_t>(std::ranges::find(all, record.url) - all.begin());
+    const auto place = all.empty() ? 0 : at;
+    return place < record.queries.size() ? record.queries[place] : none;
 }
 
 extended_card_access extended_card_of(const agent& record, bool authenticates) noexcept

@@ -112,8 +112,9 @@ struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
     std::string url;  // http or https, no fragment, no user info; traffic goes here and nowhere else, but see `trust`
-    boxed<mcp_server> mcp;  // how it is reached, if it speaks MCP
-    std::string card_url;   // empty: looked for beside `url` (docs/architecture.md)
+    std::vector<secret> queries;  // of A2A: that of `url`, or one for each of `rules.upstreams`; empty: none has one
+    boxed<mcp_server> mcp;        // how it is reached, if it speaks MCP
+    std::string card_url;         // empty: looked for beside `url` (docs/architecture.md)
     card_trust trust = card_trust::never;
     std::vector<a2a_dialect> dialects;  // of A2A, instead of what its card says; each once; empty: as the card says
     bool bridge = true;                 // calls of other dialects are translated to its own
@@ -182,6 +183,9 @@ call_limits limits_of(const agent& record, const call_limits& defaults) noexcept
 
 health_settings health_of(const agent& record, const health_settings& defaults) noexcept;
 retry_settings retry_of(const agent& record, const retry_settings& defaults) noexcept;
+
+// The query that goes with whatever is sent to `url`, which may be any of the agent's addresses. Empty: none.
+const secret& query_of(const agent& record) noexcept;
 
 // What the record says, nothing if it says nothing.
 const endpoint_rules& rules_of(const agent& record) noexcept;

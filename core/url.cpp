@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 namespace core {
 namespace {
@@ -21,6 +22,16 @@ std::string_view default_port(bool secure) noexcept
 std::string_view name_of(std::string_view parameter) noexcept
 {
     return parameter.substr(0, parameter.find('='));
+}
+
+template <class Act>
+void each_parameter(std::string_view query, const Act& act)
+{
+    while (!query.empty()) {
+        const auto end = std::min(query.find('&'), query.size());
+        act(query.substr(0, end));
+        query.remove_prefix(std::min(end + 1, query.size()));
+    }
 }
 
 }  // namespace
@@ -102,30 +113,32 @@ std::string decoded(std::string_view component)
     return out;
 }
 
-std::string without_parameter(std::string_view target, std::string_view name)
+std::string without_parameters(std::string target, std::string_view parameters)
 {
-    const auto begin = std::min(target.find('?'), target.size());
+    const auto begin = target.find('?');
+    if (parameters.empty() || begin == std::string::npos) {
+        return target;
+    }
+    std::vector<std::string> names;
+    each_parameter(parameters, [&](std::string_view pair) { names.push_back(decoded(name_of(pair))); });
     std::string out{target.substr(0, begin)};
     char before = '?';
-    auto rest = target.substr(std::min(begin + 1, target.size()));
-    while (!rest.empty()) {
-        const auto end = std::min(rest.find('&'), rest.size());
-        if (const auto pair = rest.substr(0, end); decoded(name_of(pair)) != name) {
+    each_parameter(std::string_view{target}.substr(begin + 1), [&](std::string_view pair) {
+        if (std::ranges::find(names, decoded(name_of(pair))) == names.end()) {
             (out += std::exchange(before, '&')) += pair;
         }
-        rest.remove_prefix(std::min(end + 1, rest.size()));
-    }
+    });
     return out;
 }
 
-std::string with_parameter(std::string target, std::string_view parameter)
+std::string with_parameters(std::string target, std::string_view parameters)
 {
-    if (parameter.empty()) {
+    if (parameters.empty()) {
         return target;
     }
-    auto out = without_parameter(target, decoded(name_of(parameter)));
+    auto out = without_parameters(std::move(target), parameters);
     out += out.find('?') == std::string::npos ? '?' : '&';
-    return out += parameter;
+    return out += parameters;
 }
 
 }  // namespace core

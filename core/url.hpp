@@ -33,10 +33,11 @@ std::string resolved(std::string_view base, std::string_view reference);
 // A component of a query as every reader of queries understands it.
 std::string decoded(std::string_view component);
 
-// `target`, a URL or a request target without a fragment, without the parameters of this name in its query.
-std::string without_parameter(std::string_view target, std::string_view name);
+// `target`, a URL or a request target without a fragment, without those parameters of its query that have the name of one of
+// `parameters` (`name=value&...`, encoded); as it is if `parameters` is empty.
+std::string without_parameters(std::string target, std::string_view parameters);
 
-// With `parameter` (`name=value`, encoded) instead of those of its name; as it is if `parameter` is empty.
-std::string with_parameter(std::string target, std::string_view parameter);
+// With `parameters` instead of those of their names; as it is if `parameters` is empty.
+std::string with_parameters(std::string target, std::string_view parameters);
 
 }  // namespace core

@@ -88,11 +88,6 @@ std::string redirected(const std::string& url, const net::fetch_response& answer
     return core::origin_of(next) == core::origin_of(url) ? next : std::string{};
 }
 
-std::string name_in(std::string_view parameter)
-{
-    return core::decoded(parameter.substr(0, parameter.find('=')));
-}
-
 // Whether the card may still be at another of the locations: the agent answered, but not with a card.
 bool worth_another_try(const core::error& why)
 {
@@ -173,7 +168,7 @@ net::task<core::result<card_source::followed>> card_source::fetch_followed(net::
             co_return followed{std::move(*answer), std::move(request.url)};
         }
         // An agent may repeat the key that it was sent in the query: what is kept of the URL has none.
-        request.url = request.query.empty() ? next : core::without_parameter(next, name_in(request.query));
+        request.url = core::without_parameters(next, request.query);
         request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
         if (stopped_) {
             co_return core::gateway_error(errc::draining);

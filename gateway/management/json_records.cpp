@@ -232,7 +232,7 @@ core::json endpoint_records(const model::agent_entry& agent)
              {"breaker", name_of(breaker.state())},
              {"healthy", healthy},
              {"in_flight", in_flight},
-             {"url", several.empty() ? agent.record.url : several[i]}}
+             {"url", several.empty() ? config::shown_url(agent.record.url) : several[i]}}
         );
     };
     const auto* group = agent.reach == nullptr ? nullptr : agent.reach->group.get();

@@ -24,11 +24,11 @@ core::redaction secrets_of(const core::agent& record, std::initializer_list<std:
     for (const auto token : tokens) {
         sent.headers.emplace_back("Authorization", core::secret{std::string{token}});
     }
-    return core::redaction_of(
-        record.mcp.value_or(core::mcp_server{}),
-        sent.headers,
-        with_query(record.url, sent.query)
-    );
+    auto address = with_query(record.url, sent.query);
+    for (const auto& query : record.queries) {
+        address += (address.find('?') == std::string::npos ? '?' : '&') + query.reveal();
+    }
+    return core::redaction_of(record.mcp.value_or(core::mcp_server{}), sent.headers, address);
 }
 
 bool same_session(const core::agent& a, const core::agent& b)

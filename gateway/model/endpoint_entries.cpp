@@ -1,6 +1,8 @@
 #include "gateway/model/endpoint_entries.hpp"
 
+#include "core/url.hpp"
 #include "gateway/model/call_address.hpp"
+#include "gateway/model/sent_credentials.hpp"
 
 #include <algorithm>
 
@@ -56,7 +58,11 @@ std::string moved_path(std::string_view path, const agent_entry& from, const age
 {
     const auto query = path.find('?') == path.npos ? std::string_view{} : path.substr(path.find('?'));
     const auto only = path.substr(0, path.size() - query.size());
-    return moved_below(only, from.own_path, to.own_path).append(query);
+    auto moved = moved_below(only, from.own_path, to.own_path).append(query);
+    if (from.query_key == to.query_key) {
+        return moved;
+    }
+    return with_query(core::without_parameters(std::move(moved), from.query_key.reveal()), to.query_key);
 }
 
 std::string moved_head(std::string_view head, const agent_entry& from, const agent_entry& to)

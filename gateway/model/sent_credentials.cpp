@@ -31,7 +31,11 @@ void add_key(sent_credentials& sent, const core::key_credential& key)
             sent.headers.emplace_back("Cookie", secret{key.name + '=' + key.value.reveal()});
             break;
         case credential_place::query:
-            sent.query = secret{encoded(key.name) + '=' + encoded(key.value.reveal())};
+            // A key takes the place of a parameter of its name in the URL.
+            sent.query = secret{
+                core::with_parameters('?' + sent.query.reveal(), encoded(key.name) + '=' + encoded(key.value.reveal()))
+                    .substr(1)
+            };
             break;
     }
 }
@@ -40,7 +44,7 @@ void add_key(sent_credentials& sent, const core::key_credential& key)
 
 sent_credentials credentials_of(const core::agent& record, std::string_view token)
 {
-    sent_credentials sent;
+    sent_credentials sent{.headers = {}, .query = core::query_of(record)};
     const auto* const bearer = std::get_if<secret>(&record.credentials);
     const auto* const basic = std::get_if<core::basic_credentials>(&record.credentials);
     const auto* const key = std::get_if<core::key_credential>(&record.credentials);
@@ -94,7 +98,7 @@ std::string encoded(std::string_view text)
 
 std::string with_query(std::string target, const core::secret& query)
 {
-    return core::with_parameter(std::move(target), query.reveal());
+    return core::with_parameters(std::move(target), query.reveal());
 }
 
 }  // namespace gateway::model

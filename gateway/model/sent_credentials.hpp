@@ -12,7 +12,7 @@ namespace gateway::model {
 
 struct sent_credentials {
     std::vector<std::pair<std::string, core::secret>> headers;  // of the credentials, then those of `headers`
-    core::secret query;                                         // `name=value`, encoded; empty: none
+    core::secret query;                                         // `name=value&...`, encoded; empty: none
 };
 
 // `token`: what the agent's OAuth server gave; empty: none yet.
@@ -27,7 +27,7 @@ bool exchanges_tokens(const core::agent& record) noexcept;
 // As a component of a query, or of a form: all but unreserved characters escaped (RFC 3986 section 2.3).
 std::string encoded(std::string_view text);
 
-// `target` (a URL, or a request target without fragment) with `query` instead of the parameters of that name; as it is if `query`
+// `target` (a URL, or a request target without fragment) with `query` instead of the parameters of those names; as it is if `query`
 // is empty.
 std::string with_query(std::string target, const core::secret& query);
 

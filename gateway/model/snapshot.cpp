@@ -18,9 +18,12 @@
 namespace gateway::model {
 namespace {
 
-void set_heads(agent_entry& entry, const net::upstream_target& target)
+// `at`: the address of the entry.
+void set_heads(agent_entry& entry, const net::upstream_target& target, const std::string& at)
 {
-    auto sent = credentials_of(entry.record, entry.token.reveal());
+    auto here = entry.record;
+    here.url = at;
+    auto sent = credentials_of(here, entry.token.reveal());
     net::http1::head_writer fields{entry.fixed_fields};
     fields.field("Host", target.authority);
     for (const auto& [name, value] : sent.headers) {
@@ -131,7 +134,7 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     if (!target) {
         return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
     }
-    set_heads(entry, *target);
+    set_heads(entry, *target, at);
     entry.own_path = path_of(at);
     entry.base_path = without_slashes_at_end(entry.own_path);
     if (record.speaks == core::protocol::a2a) {

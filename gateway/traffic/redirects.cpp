@@ -74,7 +74,8 @@ bool redirects::follow(relay_call& call, const net::http1::response_head& head)
     }
     ++count_;
     permanent_ = permanent_ && head.status == 308;
-    path_ = std::move(*path);
+    // An agent may repeat the query of its URL, which goes along in any case.
+    path_ = core::without_parameters(std::move(*path), call.agent->query_key.reveal());
     head_ = head_at(call, path_);
     call.head = head_;
     // A query could be of this caller alone.

@@ -114,7 +114,7 @@ void curl_transfer::set_times(core::duration waited)
 
 void curl_transfer::set_common_options()
 {
-    const auto url = core::with_parameter(request_.url, request_.query);
+    const auto url = core::with_parameters(request_.url, request_.query);
     set(CURLOPT_URL, url.c_str());  // libcurl copies it
     set(CURLOPT_PROTOCOLS_STR, "http,https");
     set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));

@@ -44,7 +44,7 @@ std::string names_of(const tls_client_files& files)
 
 core::result<exchange_target> exchange_targets::find(const exchange_request& request)
 {
-    auto url = core::with_parameter(request.url, request.query);
+    auto url = core::with_parameters(request.url, request.query);
     const auto found = known_.find(url);
     if (found != known_.end() && found->second.tls == request.tls && found->second.addresses == request.addresses) {
         return found->second.target;

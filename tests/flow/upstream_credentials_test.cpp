@@ -113,6 +113,53 @@ TEST_CASE(
     }
 }
 
+TEST_CASE(
+    "The query of an agent's URL goes with calls, relayed paths and cards, beside that of the caller, and is never "
+    "shown"
+)
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = quick_settings();
+    settings.log_level = core::log_level::debug;
+    auto& added = settings.agents.emplace_back(fetched_agent("a", agent.url("/api/a2a")));
+    added.queries = {secret{"code=planted-value%3D&v=1"}};
+    running_gateway gateway{std::move(settings)};
+    auto seen = get_card(gateway, "a").body;
+    seen += call(gateway.port(), "a", callers_own()).body;
+    seen += request(gateway.port(), "GET", "/agents/a/files/x?y=1&v=2&code=theirs", nobody).body;
+    std::vector<std::string> targets;
+    for (const auto& each : agent.requests()) {
+        targets.push_back(each.target);
+    }
+    CHECK(
+        targets ==
+        std::vector<std::string>{
+            "/api/a2a/.well-known/agent-card.json?code=planted-value%3D&v=1",
+            "/api/a2a?code=planted-value%3D&v=1",
+            "/api/a2a/files/x?y=1&code=planted-value%3D&v=1"
+        }
+    );
+
+    const auto upserted =
+        manage(gateway, "agents/upsert", {{"id", "b"}, {"agent", {{"url", agent.url("/b?code=planted-value")}}}});
+    CHECK(upserted["agent"]["url"] == agent.url("/b?********"));
+    CHECK(call(gateway.port(), "b", nobody).status == 200);
+    CHECK(agent.requests().back().target == "/b?code=planted-value");
+    seen += upserted.dump();
+    for (const auto* const id : {"a", "b"}) {
+        seen += manage(gateway, "agents/get", {{"id", id}}).dump();
+        seen += manage(gateway, "agents/health", {{"id", id}}).dump();
+    }
+    seen += manage(gateway, "agents/list", core::json::object()).dump();
+    seen += request(gateway.admin_port(), "GET", "/metrics").body;
+    CHECK(seen.find("/api/a2a?********") != std::string::npos);
+    CHECK(seen.find(planted) == std::string::npos);
+    REQUIRE(gateway.log().wait_for([](std::string_view line) { return line.find(R"("agent":"b")") != line.npos; }));
+    for (const auto& line : gateway.log().all()) {
+        CHECK(line.find(planted) == std::string::npos);
+    }
+}
+
 TEST_CASE("no log line, no metric and no answer of the management API has a credential of an agent")
 {
     test_support::scripted_agent agent;  // 404: what fails is logged too

@@ -81,7 +81,7 @@ auto members_of(const core::mcp_server& server)
 
 auto members_of(const core::agent& agent)
 {
-    const auto& [id, speaks, url, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
+    const auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
         agent;
     return std::tie(
         speaks,

@@ -1,3 +1,6 @@
+#include "config/agents.hpp"
+#include "config/compare.hpp"
+#include "config/dump.hpp"
 #include "core/agent.hpp"
 #include "tests/unit/config/agent_rows.hpp"
 #include "tests/unit/config/support.hpp"
@@ -52,13 +55,70 @@ TEST_CASE("An agent has 1 to 32 addresses, and one alone is its url")
     CHECK(says(urls(0), "agents.a.upstreams: has no URL; expected a list of 1 to 32 URLs, each once"));
 }
 
-TEST_CASE("Addresses stand once, are URLs without a query, and not beside url")
+TEST_CASE("Addresses stand once, are URLs, and not beside url")
 {
     CHECK(says("upstreams: [\"http://h\", \"http://h\"]", "is given twice"));
     CHECK(says("upstreams: [\"http://h\", \"ftp://h\"]", "agents.a.upstreams[1]"));
-    CHECK(says("upstreams: [\"http://h?x=1\"]", "agents.a.upstreams[0]"));
+    CHECK(says("upstreams: [\"http://h?x=1\", \"http://h?x=2\"]", "agents.a.upstreams[1]: is given twice"));
     CHECK(says("url: \"http://h\", " + urls(2), "stands beside agents.a.url; expected one of the two"));
     CHECK(says("balance: fastest, " + urls(2), "agents.a.balance"));
+}
+
+TEST_CASE("The query of an address is kept apart from it, and no shown value has it")
+{
+    const auto one = right(agent("url: \"https://H/api/a2a?code=s3cr3t%3D&v=1\"")).agents.at(0);
+    CHECK(one.url == "https://h/api/a2a");
+    CHECK(core::query_of(one).reveal() == "code=s3cr3t%3D&v=1");
+    CHECK(core::has_credentials(one));
+    CHECK(config::given_values(one)["url"] == "https://h/api/a2a?********");
+    const auto dumped = config::dump_text(config::dump(right(agent("url: \"https://h?code=s3cr3t\"")), {}));
+    CHECK(dumped.find("\"https://h?********\"") != std::string::npos);
+    CHECK(dumped.find("s3cr3t") == std::string::npos);
+
+    auto several = right(agent("upstreams: [\"http://a\", \"http://b/x?k=s3cr3t\"]")).agents.at(0);
+    CHECK(core::rules_of(several).upstreams == std::vector<std::string>{"http://a", "http://b/x"});
+    CHECK(core::query_of(several).empty());
+    several.url = "http://b/x";
+    CHECK(core::query_of(several).reveal() == "k=s3cr3t");
+    CHECK(core::to_text(config::given_values(several)["upstreams"]) == R"(["http://a","http://b/x?********"])");
+
+    for (const auto* const none :
+         {"url: \"http://h\"", "url: \"http://h?\"", "upstreams: [\"http://h\", \"http://i\"]"}) {
+        CAPTURE(none);
+        const auto read = right(agent(none)).agents.at(0);
+        CHECK(read.queries.empty());
+        CHECK(core::query_of(read).empty());
+        CHECK_FALSE(core::has_credentials(read));
+    }
+    const auto flag = config::parse_agent_flag("a=https://h/x?code=s3cr3t").value();
+    CHECK(flag.url == "https://h/x");
+    CHECK(core::query_of(flag).reveal() == "code=s3cr3t");
+}
+
+TEST_CASE("A reload sees that the query of an address has changed")
+{
+    const auto changed = [](const std::string& before, const std::string& now) {
+        return config::compare(right(agent(before)), right(agent(now))).changed;
+    };
+    const auto one = changed("url: \"http://h?k=1\"", "url: \"http://h?k=2\"");
+    REQUIRE(one.size() == 1);
+    CHECK(one[0].keys == std::vector<std::string_view>{"url"});
+    CHECK(changed("url: \"http://h?k=1\"", "url: \"http://h?k=1\"").empty());
+}
+
+TEST_CASE("Over the management API the mask of a query is no query")
+{
+    const auto said = [](const std::string& definition) {
+        const auto read = config::read_agent("a", *core::parse_json(definition), "agent", {});
+        return read.problems.empty() ? std::string{} : read.problems.front().key + ": " + read.problems.front().what;
+    };
+    const std::string why = "has the mask of a query; expected the query itself";
+    CHECK(said(R"({"url":"http://h/?code=x"})") == "");
+    CHECK(said(R"({"url":"http://h/?********"})") == "agent.url: " + why);
+    CHECK(said(R"({"httpUrl":"http://h/?********"})") == "agent.httpUrl: " + why);
+    CHECK(said(R"({"url":"http://h","card_url":"http://h/?********"})") == "agent.card_url: " + why);
+    CHECK(said(R"({"upstreams":["http://h","http://i?********"]})") == "agent.upstreams[1]: " + why);
+    CHECK(said(R"({"transport":{"url":"http://h/?********"}})") == "agent.transport.url: " + why);
 }
 
 TEST_CASE("What is for several endpoints is refused for an MCP server")

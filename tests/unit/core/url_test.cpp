@@ -73,15 +73,20 @@ TEST_CASE("a reference is resolved without its fragment")
     CHECK(core::resolved("http://agent/", "a b").empty());
 }
 
-TEST_CASE("a parameter takes the place of those of its name, however they are written")
+TEST_CASE("Parameters take the place of those of their names, however they are written")
 {
-    CHECK(core::without_parameter("http://a/p?key=1&x=2&%6Bey=3&keys=4&key", "key") == "http://a/p?x=2&keys=4");
-    CHECK(core::without_parameter("http://a/p?key=1", "key") == "http://a/p");
-    CHECK(core::without_parameter("http://a/p", "key") == "http://a/p");
-    CHECK(core::with_parameter("http://a/p?key=1&x=2", "key=n") == "http://a/p?x=2&key=n");
-    CHECK(core::with_parameter("http://a/p", "k%20y=n") == "http://a/p?k%20y=n");
-    CHECK(core::with_parameter("http://a/p?k%20y=1", "k%20y=n") == "http://a/p?k%20y=n");
-    CHECK(core::with_parameter("http://a/p?key=1", "") == "http://a/p?key=1");
+    CHECK(core::without_parameters("http://a/p?key=1&x=2&%6Bey=3&keys=4&key", "key=9") == "http://a/p?x=2&keys=4");
+    CHECK(core::without_parameters("http://a/p?key=1", "key") == "http://a/p");
+    CHECK(core::without_parameters("http://a/p", "key") == "http://a/p");
+    CHECK(core::without_parameters("http://a/p?a=1&b=2&c=3", "c=&%61=7") == "http://a/p?b=2");
+    CHECK(core::without_parameters("http://a/p?a=1&&b=2", "b") == "http://a/p?a=1&");
+    CHECK(core::without_parameters("http://a/p?a=1", "") == "http://a/p?a=1");
+    CHECK(core::with_parameters("http://a/p?key=1&x=2", "key=n") == "http://a/p?x=2&key=n");
+    CHECK(core::with_parameters("http://a/p", "k%20y=n") == "http://a/p?k%20y=n");
+    CHECK(core::with_parameters("http://a/p?k%20y=1", "k%20y=n") == "http://a/p?k%20y=n");
+    CHECK(core::with_parameters("http://a/p?key=1", "") == "http://a/p?key=1");
+    CHECK(core::with_parameters("/p?b=1&x=2&a=3&b=4", "a=n&b=m&b=o") == "/p?x=2&a=n&b=m&b=o");
+    CHECK(core::with_parameters("/p?b=1", "flag&code=a%3D") == "/p?b=1&flag&code=a%3D");
     CHECK(core::decoded("%6b%2") == "k%2");
 }
 

@@ -1,6 +1,7 @@
 #include "gateway/model/sent_credentials.hpp"
 
 #include "gateway/model/agent_record.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <doctest/doctest.h>
@@ -95,6 +96,41 @@ TEST_CASE("a key in the query is in the target of every call, and what is sent i
     );
     CHECK(gateway::model::with_query("/path?key", entry->query_key) == "/path?key=k");
     CHECK(gateway::model::with_query("/path?", entry->query_key) == "/path?key=k");
+}
+
+TEST_CASE(
+    "The query of an agent's URL is in the target of every call, and a key of the same name replaces its parameter"
+)
+{
+    auto agent = agent_with({});
+    agent.queries = {secret{"code=c%3D&v=1"}};
+    const auto entry = entry_of(agent);
+    CHECK(entry->call_head.starts_with("POST /a2a?code=c%3D&v=1 HTTP/1.1\r\nHost: agent.test\r\n"));
+    CHECK(entry->call_url == "http://agent.test/a2a");
+    CHECK(gateway::model::with_query("/path?v=2&x=1&code", entry->query_key) == "/path?x=1&code=c%3D&v=1");
+    CHECK(gateway::model::secrets_of(agent).apply("code=c%3D&v=1") == core::masked);
+    agent.credentials = core::key_credential{credential_place::query, "v", secret{"k"}};
+    CHECK(sent_by(agent) == "?code=c%3D&v=k");
+    agent.credentials = core::key_credential{credential_place::query, "key", secret{"k"}};
+    CHECK(sent_by(agent) == "?code=c%3D&v=1&key=k");
+}
+
+TEST_CASE("Each of several addresses has its own query, and a call that goes on to another one has that one's")
+{
+    auto agent = agent_with({});
+    agent.rules.emplace().upstreams = {"http://agent.test/a2a", "http://other.test/b", "http://third.test/c"};
+    agent.queries = {secret{"code=one"}, secret{"code=two"}, secret{}};
+    const auto first = entry_of(agent);
+    const auto second = gateway::model::endpoint_of(first, 1);
+    const auto third = gateway::model::endpoint_of(first, 2);
+    CHECK(first->call_head.starts_with("POST /a2a?code=one HTTP/1.1\r\n"));
+    CHECK(second->call_head.starts_with("POST /b?code=two HTTP/1.1\r\n"));
+    CHECK(third->call_head.starts_with("POST /c HTTP/1.1\r\n"));
+    CHECK(first->record == second->record);
+    CHECK(gateway::model::moved_head(first->call_head, *first, *second).starts_with("POST /b?code=two HTTP/1.1\r\n"));
+    CHECK(gateway::model::moved_head(second->call_head, *second, *third).starts_with("POST /c HTTP/1.1\r\n"));
+    CHECK(gateway::model::moved_path("/a2a/files/x?y=1&code=one", *first, *second) == "/b/files/x?y=1&code=two");
+    CHECK(gateway::model::moved_path("/c/files/x?y=1", *third, *first) == "/a2a/files/x?y=1&code=one");
 }
 
 TEST_CASE("an agent of an OAuth server cannot be called before there is a token")
