@@ -99,6 +99,13 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "What the agent gets of its callers' credentials, which are `Authorization`, `Cookie`, `X-API-Key` and "
      "[its like](architecture.md#the-relay), and whatever a provider reads. `drop`: nothing. `passthrough`: all. "
      "A list of header names: those. Not for MCP servers."},
+    {"proxy",
+     proxy_key{&agent::proxy},
+     {.words = {}, .setting = "proxy"},
+     "The HTTP [proxy](operations.md#proxies) through which Cardea connects to the agent, whatever `no_proxy` says; "
+     "`environment`, or `none`.",
+     "proxy_file"},
+    {"proxy_file", file_key{"proxy"}, {"none"}, "A file with the URL of the proxy, instead of `proxy`."},
     {"timeout",
      optional_duration{&agent::timeout, 1ms},
      {.setting = "timeouts.upstream_head"},

@@ -96,6 +96,7 @@ struct pattern_list_key : member_key<std::vector<std::string>> {};
 struct origin_list_key : member_key<std::vector<std::string>> {};
 struct dialect_list_key : member_key<std::vector<core::a2a_dialect>> {};
 struct secret_key : member_key<core::secret> {};
+struct proxy_key : member_key<core::secret> {};
 struct secret_map_key : member_key<secret_map> {};
 
 struct credentials_key : member_key<core::agent_credentials> {};
@@ -164,6 +165,7 @@ using agent_key_type = std::variant<
     origin_list_key,
     dialect_list_key,
     secret_key,
+    proxy_key,
     secret_map_key,
     credentials_key,
     caller_credentials_key,

@@ -6,6 +6,7 @@
 #include "config/json_value.hpp"
 #include "config/mcp_calls.hpp"
 #include "config/values.hpp"
+#include "core/proxy.hpp"
 
 #include <type_traits>
 
@@ -88,6 +89,7 @@ std::string written_as(const agent_setting& row)
             [](const host_name_list_key&) { return std::string{"list of DNS names"}; },
             [](const dialect_list_key&) { return "list of " + listed<core::a2a_dialect>("`"); },
             [](const secret_key&) { return std::string{"secret"}; },
+            [](const proxy_key&) { return std::string{"URL, `environment` or `none`"}; },
             [](const secret_map_key&) { return std::string{"map of secrets"}; },
             [](const access_policy_key&) { return std::string{"map, list of maps, or a word"}; },
             [](const skill_rules_key&) { return std::string{"list of maps"}; },
@@ -143,6 +145,7 @@ json shown_value(const agent_setting& row, const core::agent& agent)
                 const auto* count = find_member(type.member, agent);
                 return count == nullptr || !*count ? json{} : json(**count);
             },
+            [&](const proxy_key& type) { return shown(core::shown_proxy(find_member(type.member, agent)->reveal())); },
             [](const card_key& /*type*/) { return json{}; },
             [](const metadata_key& /*type*/) { return json{}; },
             [&](const auto& type) {

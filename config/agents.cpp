@@ -176,6 +176,16 @@ private:
             }
             agent_.credentials = config::read_credentials(*f, secrets_, problems_);
         }
+        const auto proxy = take("proxy");
+        const auto proxy_file = take("proxy_file");
+        if (proxy && proxy_file) {
+            problems_
+                .add(proxy_file->at, proxy_file->path, "stands beside " + proxy->path + "; expected one of the two");
+        } else if (proxy) {
+            agent_.proxy = read_proxy(*proxy, problems_).value_or(core::secret{});
+        } else if (proxy_file) {
+            agent_.proxy = read_proxy_file(*proxy_file, secrets_, problems_).value_or(core::secret{});
+        }
         if (const auto f = take("tls")) {
             read_agent_tls(*f, tls_, agent_, problems_);
         }

@@ -190,6 +190,27 @@ std::optional<std::string> read_url(const field& f, problem_list& problems, std:
     );
 }
 
+std::optional<core::secret> read_proxy(const field& f, problem_list& problems)
+{
+    field quiet = f;
+    quiet.secret = true;
+    return read_parsed(quiet, expected_proxy, parse_proxy, problems);
+}
+
+std::optional<core::secret> read_proxy_file(const field& f, const secret_reader& files, problem_list& problems)
+{
+    const auto text = read_named_file(f, "the path of a file with the URL of a proxy", files, problems);
+    auto proxy = text ? std::optional{parse_proxy(*text)} : std::nullopt;
+    if (proxy && !*proxy) {
+        problems.add(
+            f.at,
+            f.path,
+            "is a file whose text " + proxy->error().detail + "; expected " + std::string{expected_proxy}
+        );
+    }
+    return proxy && *proxy ? std::optional{std::move(**proxy)} : std::nullopt;
+}
+
 std::optional<std::string> read_line(const field& f, std::string_view expected, problem_list& problems)
 {
     const auto* text = read_text(f, expected, problems);

@@ -6,6 +6,7 @@
 #include "config/settings.hpp"
 #include "config/url.hpp"
 #include "core/error.hpp"
+#include "core/secret.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -96,6 +97,10 @@ std::optional<std::string> read_url(
     problem_list& problems,
     std::string_view expected = "an http or https URL such as http://10.0.0.7:9000/path"
 );
+
+// A proxy, or the file with one. Never shown.
+std::optional<core::secret> read_proxy(const field& f, problem_list& problems);
+std::optional<core::secret> read_proxy_file(const field& f, const secret_reader& files, problem_list& problems);
 
 // The elements of a list, or nothing (reported). No value at all is an empty list.
 std::vector<field> read_list(const field& f, std::string_view expected, problem_list& problems);

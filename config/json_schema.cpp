@@ -273,6 +273,8 @@ json schema_of(const setting_type& type)
             [](const page_origin_list_setting&) { return list_of(any_text()); },
             [](const secret_setting&) { return any_text(); },
             [](const secret_file_setting&) { return any_text(); },
+            [](const proxy_setting&) { return any_text(); },
+            [](const direct_host_list_setting&) { return list_of(any_text()); },
             [](const session_key_list_setting&) { return list_of(any_text()); },
             [](const store_setting&) { return or_variable(text_like("^(memory$|sqlite:.)")); },
             [](const audit_setting&) { return or_variable(text_like("^(off$|stdout$|file:.)")); },

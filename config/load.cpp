@@ -19,6 +19,7 @@
 #include "config/values.hpp"
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
+#include "core/proxy.hpp"
 
 #include <algorithm>
 #include <map>
@@ -186,7 +187,11 @@ private:
             [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
             [&](const page_origin_list_setting&) { return std::optional{read_page_origins(f, expected)}; },
             [&](const secret_setting&) { return read_token(f); },
-            [&](const secret_file_setting&) { return read_token_file(f); },
+            [&](const secret_file_setting& s) {
+                return s.of == "proxy" ? read_proxy_file(f, secrets_, problems_) : read_token_file(f);
+            },
+            [&](const proxy_setting&) { return read_proxy(f, problems_); },
+            [&](const direct_host_list_setting&) { return std::optional{read_direct_hosts(f, expected)}; },
             [&](const session_key_list_setting&) { return std::optional{read_session_keys(f, secrets_, problems_)}; },
             [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
             [&](const host_pattern_setting&) { return read_parsed(f, expected, parse_host_pattern, problems_); },
@@ -247,6 +252,15 @@ private:
         return read_elements(f, {expected, "a host name", "a name or address without a port, or *"}, parse);
     }
 
+    std::vector<std::string> read_direct_hosts(const field& f, std::string_view expected)
+    {
+        constexpr std::string_view element = "a name such as example.com, an address, a block such as 10.0.0.0/8, or *";
+        const auto parse = [](const std::string& text) {
+            return core::valid_direct_host(text) ? std::optional{text} : std::nullopt;
+        };
+        return read_elements(f, {expected, "a host", element}, parse);
+    }
+
     std::vector<std::string> read_page_origins(const field& f, std::string_view expected)
     {
         return read_elements(f, {expected, "an origin", expected_page_origin}, parse_page_origin);
@@ -281,12 +295,15 @@ private:
 
     void check_administration()
     {
-        if (given_.contains("register.token") && given_.contains("register.token_file")) {
-            problems_.add(
-                given_.at("register.token_file").at,
-                "register.token_file",
-                "stands beside register.token; expected one of the two"
-            );
+        for (const auto& row : all_settings()) {
+            const auto* const file = std::get_if<secret_file_setting>(&row.type);
+            if (file != nullptr && given_.contains(row.path) && given_.contains(file->of)) {
+                problems_.add(
+                    given_.at(row.path).at,
+                    row.path,
+                    "stands beside " + std::string{file->of} + "; expected one of the two"
+                );
+            }
         }
         const auto access = given_.find("access");
         const auto admin_access = given_.find("admin_access");

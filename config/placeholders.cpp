@@ -39,6 +39,13 @@ void refuse_masked_query(const node& value, const place& at, const std::string& 
     }
 }
 
+void refuse_masked_proxy(const node& value, const place& at, const std::string& path, problem_list& problems)
+{
+    if (value.text.find(std::string{core::masked} + '@') != std::string::npos) {
+        problems.add(at, path, "has the mask of a credential; expected the credential itself");
+    }
+}
+
 // Of a transport, or of one in its short form.
 void refuse_environment(const node& map, const std::string& path, problem_list& problems)
 {
@@ -72,7 +79,9 @@ void refuse_placeholders(const node& record, std::string_view path, problem_list
         const auto* part = std::get_if<transport_part>(&row->type);
         const auto* spelling = std::get_if<other_spelling>(&row->type);
         const auto& type = spelling != nullptr ? find_agent_setting(spelling->of)->type : row->type;
-        if (std::holds_alternative<url_key>(type) || std::holds_alternative<url_list_key>(type)) {
+        if (std::holds_alternative<proxy_key>(type)) {
+            refuse_masked_proxy(value, key.at, below, problems);
+        } else if (std::holds_alternative<url_key>(type) || std::holds_alternative<url_list_key>(type)) {
             refuse_masked_query(value, key.at, below, problems);
         } else if (std::holds_alternative<secret_key>(row->type)) {
             refuse_placeholder(key, value, below, problems);

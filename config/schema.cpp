@@ -6,6 +6,7 @@
 #include "config/url.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
+#include "core/proxy.hpp"
 
 #include <algorithm>
 #include <array>
@@ -112,6 +113,18 @@ constexpr auto settings_table = std::to_array<setting>({
      network_list_setting{of<&settings::trusted_proxies>},
      "Proxies in front of the gateway. Cardea believes their `X-Forwarded-*` and `Forwarded` and passes them on. It "
      "drops those of everyone else."},
+    {"proxy",
+     proxy_setting{of<&settings::proxy>},
+     "The HTTP [proxy](operations.md#proxies) through which Cardea connects to agents and every other server, such as "
+     "`http://name:password@proxy.example.com:3128`. `environment`: those of `HTTPS_PROXY` and `HTTP_PROXY`, but for "
+     "the hosts of `NO_PROXY`. `none`: no proxy. Cardea always connects to its own machine directly."},
+    {"proxy_file",
+     secret_file_setting{{of<&settings::proxy>}, "proxy"},
+     "A file with the URL of the proxy, instead of `proxy`."},
+    {"no_proxy",
+     direct_host_list_setting{of<&settings::no_proxy>},
+     "Hosts to which Cardea connects without `proxy`: names, which stand for the names below them too, addresses, "
+     "blocks of addresses, each name or address perhaps with a port, or `*`. Default: none."},
     {"hosts",
      host_list_setting{of<&settings::hosts>},
      "The names that callers may use in `Host`, without a port; `*` is any name. Others get 421. Default: any name; "
@@ -650,6 +663,8 @@ std::string written_as(const setting_type& type)
             [](const store_setting&) { return std::string{"memory or sqlite:PATH"}; },
             [](const audit_setting&) { return std::string{"off, stdout or file:PATH"}; },
             [](const secret_setting&) { return std::string{"text"}; },
+            [](const proxy_setting&) { return std::string{expected_proxy}; },
+            [](const direct_host_list_setting&) { return std::string{"a list of names, addresses or blocks (CIDR)"}; },
             [](const secret_file_setting&) { return std::string{"path"}; },
             [](const session_key_list_setting&) { return std::string{"a list of paths"}; },
             [](const host_list_setting&) { return std::string{"a list of host names or addresses"}; },
@@ -696,9 +711,9 @@ std::string value_text(const setting_type& type, settings of)
             [&](const file_setting& s) { return s.member(of); },
             [&](const audit_setting& s) { return s.member(of); },
             [&](const session_key_list_setting& s) { return std::string{s.member(of).empty() ? "" : core::masked}; },
-            [&](const std::derived_from<member_setting<core::secret>> auto& s) {
-                return std::string{s.member(of).empty() ? "" : core::masked};
-            },
+            [&](const secret_setting& s) { return std::string{s.member(of).empty() ? "" : core::masked}; },
+            [&](const secret_file_setting& s) { return std::string{s.member(of).empty() ? "" : core::masked}; },
+            [&](const proxy_setting& s) { return core::shown_proxy(s.member(of).reveal()); },
             [&](const store_setting& s) {
                 return s.member(of).empty() ? "sqlite:~/.local/state/cardea/store.db" : s.member(of);
             },

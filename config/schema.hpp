@@ -90,9 +90,11 @@ struct secret_setting : member_setting<core::secret> {};
 struct secret_file_setting : member_setting<core::secret> {
     std::string_view of;
 };
+struct proxy_setting : member_setting<core::secret> {};
 struct session_key_list_setting : member_setting<std::vector<core::secret>> {};
 struct host_list_setting : member_setting<std::vector<std::string>> {};
 struct host_pattern_setting : member_setting<std::string> {};
+struct direct_host_list_setting : member_setting<std::vector<std::string>> {};
 struct field_name_list_setting : member_setting<std::vector<std::string>> {};
 struct network_list_setting : member_setting<std::vector<std::string>> {};
 struct certificate_list_setting : member_setting<std::vector<certificate_files>> {};
@@ -123,11 +125,13 @@ using setting_type = std::variant<
     page_origin_list_setting,
     secret_setting,
     secret_file_setting,
+    proxy_setting,
     session_key_list_setting,
     store_setting,
     audit_setting,
     host_list_setting,
     host_pattern_setting,
+    direct_host_list_setting,
     field_name_list_setting,
     network_list_setting,
     certificate_list_setting,

@@ -192,6 +192,8 @@ struct process_settings {
     std::vector<certificate_files> metrics_tls;  // of metrics
     std::string public_url;                      // no trailing slash; empty: http(s):// and the address that listen got
     std::vector<std::string> trusted_proxies;    // addresses and blocks of core/ip.hpp
+    core::secret proxy;                          // of connections to agents and other servers, as core::agent::proxy
+    std::vector<std::string> no_proxy;           // hosts of core/proxy.hpp that are connected to directly
     std::vector<std::string> hosts;  // names of Host that are answered, `*` for all; empty: see docs/configuration.md
     std::string agent_hosts;         // as core::valid_host_pattern(): a name for each agent; empty: none
     std::uint64_t workers = 0;       // 0: one per core

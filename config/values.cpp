@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
+#include "core/proxy.hpp"
 
 #include <boost/url/ipv4_address.hpp>
 #include <boost/url/ipv6_address.hpp>
@@ -196,6 +197,16 @@ core::result<bool> parse_switch(std::string_view text)
         return false;
     }
     return invalid(text.empty() ? "is empty" : "is not a switch");
+}
+
+core::result<core::secret> parse_proxy(std::string_view text)
+{
+    if (text != core::proxy_of_environment && text != core::proxy_none) {
+        if (auto read = core::proxy_address::parse(text); !read) {
+            return std::move(read).error();
+        }
+    }
+    return core::secret{std::string{text}};
 }
 
 core::result<endpoint> parse_endpoint(std::string_view text)

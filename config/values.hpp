@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/secret.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -27,6 +28,12 @@ core::result<double> parse_share(std::string_view text);
 
 // `true` or `false`, also True, TRUE, False, FALSE (YAML 1.2 section 10.3.2).
 core::result<bool> parse_switch(std::string_view text);
+
+inline constexpr std::string_view expected_proxy =
+    "the URL of an HTTP proxy such as http://proxy:3128, environment, or none";
+
+// A proxy of core/proxy.hpp, or one of its words.
+core::result<core::secret> parse_proxy(std::string_view text);
 
 // `host:port`: an IPv4 address, an IPv6 address in brackets, or a name; port 0 lets the system choose.
 core::result<endpoint> parse_endpoint(std::string_view text);

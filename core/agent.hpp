@@ -133,18 +133,19 @@ struct agent {
     agent_credentials credentials;                             // the same; not beside `bearer`
     std::vector<std::pair<std::string, secret>> headers;       // the same; of an MCP server: with every request
     caller_credentials of_callers;                             // what the agent gets of its callers' credentials
-    std::optional<duration> timeout;                           // instead of timeouts.upstream_head
-    std::optional<duration> read_timeout;                      // instead of timeouts.upstream_read
-    std::string ca_file;                                       // PEM; empty: the system's trust store
-    std::string cert_file;                                     // PEM: what agents are shown that ask who calls
-    std::string key_file;                                      // PEM; goes with cert_file
-    std::vector<std::string> relay_paths;                      // glob patterns: what is relayed opaquely
-    std::vector<std::string> hosts;                            // names of its own (core/host_names.hpp), in lower case
-    std::optional<access_policy> discover;                     // who may know of it; nullopt: as access.rules say
-    std::optional<access_policy> call;                         // who may call it; nullopt: as access.rules say
-    bool extensions_of_03 = false;                             // callers of 0.3 have to name what its card requires
-    bool disabled = false;                                     // known, but answered like an unknown agent
-    bool registered = false;       // by itself, see register: reached at public addresses only
+    secret proxy;                           // to it; see net/upstream/proxies.hpp; empty: the gateway's
+    std::optional<duration> timeout;        // instead of timeouts.upstream_head
+    std::optional<duration> read_timeout;   // instead of timeouts.upstream_read
+    std::string ca_file;                    // PEM; empty: the system's trust store
+    std::string cert_file;                  // PEM: what agents are shown that ask who calls
+    std::string key_file;                   // PEM; goes with cert_file
+    std::vector<std::string> relay_paths;   // glob patterns: what is relayed opaquely
+    std::vector<std::string> hosts;         // names of its own (core/host_names.hpp), in lower case
+    std::optional<access_policy> discover;  // who may know of it; nullopt: as access.rules say
+    std::optional<access_policy> call;      // who may call it; nullopt: as access.rules say
+    bool extensions_of_03 = false;          // callers of 0.3 have to name what its card requires
+    bool disabled = false;                  // known, but answered like an unknown agent
+    bool registered = false;                // by itself, see register: reached at public addresses only
     std::string registered_by;     // provider and id of a principal; empty: whoever has the token for registrations
     std::string version;           // the operator's note; shown, never interpreted
     std::string protocol_version;  // as the operator gives it; shown, never interpreted

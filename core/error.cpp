@@ -106,6 +106,8 @@ constexpr wording words(errc code) noexcept
             return {"upstream_refused", "The agent could not be reached."};
         case errc::upstream_forbidden:
             return {"upstream_forbidden", "The agent's address is not one that this gateway may connect to."};
+        case errc::upstream_proxy:
+            return {"upstream_proxy", "The proxy did not connect the gateway to the agent."};
         case errc::upstream_tls:
             return {"upstream_tls", "The TLS connection to the agent failed."};
         case errc::upstream_reset:

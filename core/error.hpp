@@ -60,6 +60,7 @@ enum class errc : std::uint8_t {
     upstream_refused,
     upstream_forbidden,
     upstream_tls,
+    upstream_proxy,
     upstream_reset,
     upstream_protocol,
     upstream_status,

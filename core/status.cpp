@@ -73,6 +73,7 @@ unsigned http_status(errc code) noexcept
         case errc::upstream_refused:
         case errc::upstream_forbidden:
         case errc::upstream_tls:
+        case errc::upstream_proxy:
         case errc::upstream_reset:
         case errc::upstream_protocol:
         case errc::upstream_status:
@@ -145,6 +146,7 @@ int jsonrpc_code(errc code) noexcept
         case errc::upstream_refused:
         case errc::upstream_forbidden:
         case errc::upstream_tls:
+        case errc::upstream_proxy:
         case errc::upstream_reset:
         case errc::upstream_protocol:
         case errc::upstream_status:

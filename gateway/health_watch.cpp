@@ -95,8 +95,8 @@ void health_watch::start(const check_pointer& of)
     ++running_;
     of->begun = std::chrono::steady_clock::now();
     if (of->how == core::health_check::tcp) {
-        constexpr std::size_t no_head = 1024;
-        of->connection = std::make_unique<net::upstream_connection>(control_, of->at->upstream, no_head);
+        constexpr std::size_t head_of_proxy = 16 * 1024;
+        of->connection = std::make_unique<net::upstream_connection>(control_, of->at->upstream, head_of_proxy);
         connecting_.push_back(of);
         of->connection->connect(unheard_);
         return;
@@ -118,6 +118,7 @@ net::task<> health_watch::ask_http(check_pointer of)
     request.url = core::origin_of(url) + (path.empty() ? of->at->own_path : path);
     request.addresses = of->at->addresses;
     request.tls = model::tls_files(of->at->record);
+    request.proxy = of->at->record.proxy;
     request.status_only = true;
     request.last_on_connection = true;
     request.timeout = of->settings.timeout;

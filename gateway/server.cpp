@@ -11,6 +11,7 @@
 #include "gateway/worker_settings.hpp"
 #include "mcp/transport/stdio_transport.hpp"
 #include "net/loop/thrown.hpp"
+#include "net/upstream/proxies.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -137,7 +138,10 @@ server::server(
 {
 }
 
-server::~server() = default;
+server::~server()
+{
+    static_cast<void>(net::use_proxies({}, {}));  // none cannot be wrong
+}
 
 void server::set_service(inherited_listeners sockets, const net::service_manager& manager)
 {
@@ -153,6 +157,9 @@ void server::set_predecessor(predecessor* from, carried_state passed)
 
 core::result<> server::start()
 {
+    if (auto used = net::use_proxies(settings_.proxy, settings_.no_proxy); !used) {
+        return used;
+    }
     if (auto opened = audit_.open(settings_.audit); !opened) {
         return opened;
     }

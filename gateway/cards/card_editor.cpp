@@ -144,6 +144,7 @@ card_editor::accept(std::shared_ptr<const core::agent> agent, card_document docu
     if (document.verified && rules.verify) {
         original = {agent->id, std::move(document.text), *written, std::move(document.url), model::tls_files(*agent)};
         original->addresses = document.addresses;
+        original->proxy = agent->proxy;
         co_await turns_.next_if_long(agent->id, bytes);
     }
     auto card = a2a::repair_card(std::move(*written));

@@ -48,6 +48,7 @@ make_request(const core::agent& agent, const std::string& url, const card_valida
     net::fetch_request request;
     request.url = url;
     request.tls = model::tls_files(agent);
+    request.proxy = agent.proxy;
     request.headers.emplace_back("Accept", "application/json");
     if (last.url == url && !last.etag.empty()) {
         request.headers.emplace_back("If-None-Match", last.etag);

@@ -99,6 +99,7 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
         request.url = each.key_set_url;
         request.addresses = card.addresses;
         request.tls = at_home ? net::tls_client_files{.ca_file = card.tls.ca_file} : net::tls_client_files{};
+        request.proxy = at_home ? card.proxy : core::secret{};
         request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
         request.connect_timeout = request.timeout;
         const auto keys = co_await keys_at(std::move(request), each.kid);

@@ -35,6 +35,7 @@ struct signed_card {
     std::string url;                                           // where it was found
     net::tls_client_files tls;                                 // for what lies at the same origin
     std::shared_ptr<const core::address_rule> addresses = {};  // where key sets may be; null: at any address
+    core::secret proxy = {};                                   // to what lies at the same origin
 };
 
 class card_verifier {

@@ -15,7 +15,7 @@ bool silent(core::errc why) noexcept
 {
     using core::errc;
     return why == errc::upstream_unresolved || why == errc::upstream_refused || why == errc::upstream_tls ||
-           why == errc::upstream_reset || why == errc::upstream_timeout;
+           why == errc::upstream_proxy || why == errc::upstream_reset || why == errc::upstream_timeout;
 }
 
 }  // namespace

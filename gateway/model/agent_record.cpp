@@ -59,6 +59,9 @@ std::string session_fingerprint(const core::agent& record)
     }
     add(server.directory);
     add(record.url);
+    if (!record.proxy.empty()) {
+        add(record.proxy.reveal());
+    }
     const auto sent = credentials_of(record);
     add(sent.query.reveal());
     for (const auto& [name, value] : sent.headers) {
@@ -102,7 +105,7 @@ bool same_callers_sessions(const core::agent& a, const core::agent& b)
     server.bind = b.mcp->bind;
     return a.id == b.id && server == *b.mcp && a.speaks == b.speaks && a.url == b.url && a.registered == b.registered &&
            a.bearer == b.bearer && a.credentials == b.credentials && a.headers == b.headers && a.ca_file == b.ca_file &&
-           a.cert_file == b.cert_file && a.key_file == b.key_file;
+           a.cert_file == b.cert_file && a.key_file == b.key_file && a.proxy == b.proxy;
 }
 
 }  // namespace gateway::model

@@ -159,7 +159,7 @@ bool answers(core::errc why) noexcept
 {
     using core::errc;
     return why != errc::upstream_unresolved && why != errc::upstream_refused && why != errc::upstream_tls &&
-           why != errc::upstream_reset;
+           why != errc::upstream_proxy && why != errc::upstream_reset;
 }
 
 call_address call_address_of(const core::agent& agent, const core::json& card, std::string_view found_at)

@@ -56,6 +56,7 @@ reach::call_end end_of_failure(core::errc code, bool connected) noexcept
         case errc::upstream_unresolved:
         case errc::upstream_refused:
         case errc::upstream_tls:
+        case errc::upstream_proxy:
             return reach::call_end::unreachable;
         case errc::upstream_timeout:
             // An agent that works for longer than it may is slow, not broken: calls that only read still reach it.

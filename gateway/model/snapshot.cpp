@@ -130,7 +130,7 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     if (!over_http || record.url.empty()) {
         return std::nullopt;
     }
-    auto target = net::make_target(entry.call_url, tls_files(record), of.contexts, entry.addresses);
+    auto target = net::make_target(entry.call_url, tls_files(record), of.contexts, entry.addresses, record.proxy);
     if (!target) {
         return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
     }

@@ -99,6 +99,7 @@ make_task_request(const model::agent_entry& agent, std::string_view task, const 
     }
     request.addresses = agent.addresses;
     request.tls = model::tls_files(agent.record);
+    request.proxy = agent.record.proxy;
     request.max_size = settings.limits.push_body;
     request.timeout = settings.timeouts.push;
     request.connect_timeout = std::min(settings.timeouts.connect, settings.timeouts.push);

@@ -60,6 +60,7 @@ mcp::http_settings http_settings_of(const model::agent_entry& agent)
     mcp::http_settings settings;
     settings.addresses = agent.addresses;
     settings.tls = model::tls_files(record);
+    settings.proxy = record.proxy;
     settings.server = *record.mcp;
     auto sent = model::credentials_of(record);
     settings.url = record.url;

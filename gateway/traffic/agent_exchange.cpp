@@ -184,7 +184,7 @@ bool agent_exchange::begin_request()
     sent_before_ = side().bytes_out();
     interim_ = 0;
     net::pieces request;
-    request.add(call_.head);
+    net::add_head(request, call_.head, lease_->target());
     request.add(call_.session);
     request.add(text);
     request.add(call_.body);
@@ -289,6 +289,9 @@ core::result<> agent_exchange::parse_head()
                 side().grow();
             }
             break;
+        }
+        if (auto refused = net::refusal_of_proxy(parser.head().status, lease_->target())) {
+            return std::move(*refused);
         }
         if (parser.head().status >= 200) {
             first_byte_ = caller_.owner().now();

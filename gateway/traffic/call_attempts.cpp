@@ -30,7 +30,8 @@ bool unreached(const call_attempts::failure& why) noexcept
     // What the gateway itself lacks, another endpoint does not give.
     const bool of_agent = why.code == errc::upstream_refused || why.code == errc::upstream_unresolved ||
                           why.code == errc::upstream_tls || why.code == errc::upstream_timeout ||
-                          why.code == errc::upstream_forbidden || why.code == errc::upstream_reset;
+                          why.code == errc::upstream_forbidden || why.code == errc::upstream_reset ||
+                          why.code == errc::upstream_proxy;
     return !why.connected && of_agent;
 }
 

@@ -27,7 +27,7 @@ bool is_unreachable(errc code, purpose use) noexcept
 {
     const bool no_token = code == errc::upstream_credentials && use == purpose::handshake;
     return no_token || code == errc::upstream_refused || code == errc::upstream_unresolved ||
-           code == errc::upstream_tls;
+           code == errc::upstream_tls || code == errc::upstream_proxy;
 }
 
 }  // namespace

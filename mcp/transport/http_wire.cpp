@@ -165,6 +165,7 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
     out.method = http_method;
     out.tls = settings.tls;
     out.addresses = settings.addresses;
+    out.proxy = settings.proxy;
     out.max_size = settings.server.max_message;
     out.repeatable = false;
     for (const auto& [name, value] : settings.headers) {

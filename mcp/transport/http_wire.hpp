@@ -43,6 +43,7 @@ struct http_settings {
     token_supply tokens = {};                                        // for a bearer with every request; null: none
     core::secret query = {};                                   // a further parameter of every address; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
+    core::secret proxy = {};                                   // as core::agent::proxy; empty: that of the process
     // Of what is told in the server's words.
     std::shared_ptr<const core::redaction> secrets = std::make_shared<const core::redaction>();
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)

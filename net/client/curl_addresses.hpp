@@ -22,10 +22,15 @@ public:
     // used again only for the same addresses in any order.
     CURLcode give_to(CURL* easy, const std::string& port, const address_list& found);
 
+    // The same for the proxy of the handle, which was set by its name.
+    CURLcode give_proxy_to(CURL* easy, const std::string& port, const address_list& found);
+
     // What libcurl says of the connection, with the host as it was asked for.
     std::string with_name(std::string text, std::string_view host) const;
 
 private:
+    CURLcode name(CURL* easy, const std::string& port, const address_list& found);
+
     std::string stand_in_;  // for the host; empty: none
     curl_list addresses_;   // of the stand-in
     curl_list connect_to_;  // the stand-in

@@ -24,6 +24,10 @@ namespace {
 constexpr std::size_t max_head = 64 * 1024;  // all heads of one exchange, interim ones and trailers included
 constexpr long max_ca_age_seconds = 300;     // how long a changed trust store may go unnoticed
 
+constexpr unsigned proxy_authentication_required = 407;
+constexpr std::string_view forbidden =
+    "fetch: the address is not public, and no operator has named it, or it is this gateway's own";
+
 constexpr std::string_view line_ends = " \t\r\n";
 
 // Visible characters, spaces and tabs (RFC 9110 section 5.5): what may be sent back, an ETag say, as it is.
@@ -52,6 +56,16 @@ std::optional<core::error> curl_transfer::prepare()
 {
     if (easy_ == nullptr || request_.url.find('\0') != std::string::npos) {
         return core::gateway_error(core::errc::internal, "fetch: not a URL, or out of memory");
+    }
+    if (const auto url = core::http_url::parse(request_.url)) {
+        auto through = proxy_to(*url, request_.proxy);
+        if (!through) {
+            return std::move(through).error();
+        }
+        through_ = std::move(*through);
+        if (through_ != nullptr && !may_ask_for(request_.addresses.get(), url->host, url->port)) {
+            return core::upstream_error(core::errc::upstream_forbidden, std::string{forbidden});
+        }
     }
     if (!add_headers()) {
         return core::gateway_error(core::errc::internal, "fetch: a header field cannot be sent");
@@ -122,7 +136,7 @@ void curl_transfer::set_common_options()
     set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     set(CURLOPT_HTTPHEADER, headers_.get());
     set(CURLOPT_USERAGENT, user_agent_.c_str());
-    set(CURLOPT_PROXY, "");
+    set_proxy();
     set(CURLOPT_NOSIGNAL, 1L);
     set_times(core::duration::zero());
     // An abandoned name lookup goes on in its thread; without this its end would be waited for, here, on the loop.
@@ -154,14 +168,36 @@ void curl_transfer::set_common_options()
     set(CURLOPT_WRITEDATA, static_cast<void*>(this));
 }
 
+// libcurl looks at the environment unless it is told.
+void curl_transfer::set_proxy()
+{
+    set(CURLOPT_NOPROXY, "");
+    if (through_ == nullptr) {
+        set(CURLOPT_PROXY, "");
+        return;
+    }
+    const auto& at = through_->at;
+    const bool v6 = at.host.find(':') != std::string::npos;
+    set(CURLOPT_PROXY, ("http://" + (v6 ? '[' + at.host + ']' : at.host) + ':' + at.port).c_str());
+    set(CURLOPT_SUPPRESS_CONNECT_HEADERS, 1L);
+    if (const auto& user = at.user.reveal(); !user.empty()) {
+        const auto colon = user.find(':');
+        set(CURLOPT_PROXYAUTH, static_cast<long>(CURLAUTH_BASIC));
+        set(CURLOPT_PROXYUSERNAME, user.substr(0, colon).c_str());
+        set(CURLOPT_PROXYPASSWORD, user.substr(colon + 1).c_str());
+    }
+}
+
 std::string curl_transfer::host_name() const
 {
     const auto url = core::http_url::parse(request_.url);
-    error_code no_address;
-    if (url) {
-        asio::ip::make_address(url->host, no_address);
+    if (!url) {
+        return {};
     }
-    return url && no_address ? core::in_lower_case(url->host) : std::string{};
+    const auto& host = through_ != nullptr ? through_->at.host : url->host;
+    error_code no_address;
+    asio::ip::make_address(host, no_address);
+    return no_address ? core::in_lower_case(host) : std::string{};
 }
 
 core::duration curl_transfer::patience() const noexcept
@@ -173,7 +209,9 @@ core::duration curl_transfer::patience() const noexcept
 bool curl_transfer::use(const resolver::name& found, core::steady_time now, core::duration waited)
 {
     const auto url = core::http_url::parse(request_.url);
-    const auto used = addresses_.give_to(easy(), url->port, in_turns(*found.addresses, found.families.get(), now));
+    const auto in_order = in_turns(*found.addresses, found.families.get(), now);
+    const auto used = through_ != nullptr ? addresses_.give_proxy_to(easy(), through_->at.port, in_order)
+                                          : addresses_.give_to(easy(), url->port, in_order);
     failed_option_ = failed_option_ == CURLE_OK ? used : failed_option_;
     set_times(waited);
     return failed_option_ == CURLE_OK;
@@ -213,7 +251,9 @@ curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_soc
 {
     auto& transfer = *static_cast<curl_transfer*>(self);
     const auto* const rule = transfer.request_.addresses.get();
-    if (!transfer.or_end(false, [&] { return may_connect(rule, to->addr); })) {
+    // A proxy is where its operator says; what it may be asked for is checked before.
+    const bool direct = transfer.through_ == nullptr;
+    if (direct && !transfer.or_end(false, [&] { return may_connect(rule, to->addr); })) {
         transfer.forbidden_ = true;
         return CURL_SOCKET_BAD;
     }
@@ -295,6 +335,9 @@ bool curl_transfer::end_of_head()
         return true;
     }
     expecting_ = expecting::body;
+    if (through_ != nullptr && !is_secure() && status() == proxy_authentication_required) {
+        return refuse(core::errc::upstream_proxy, "the proxy answered 407");
+    }
     return judge_codings() && take_head();
 }
 
@@ -334,6 +377,40 @@ unsigned curl_transfer::status() const noexcept
     return static_cast<unsigned>(status);
 }
 
+bool curl_transfer::is_secure() const
+{
+    const auto url = core::http_url::parse(request_.url);
+    return url && url->secure;
+}
+
+// Nothing: it is not the proxy that failed.
+std::optional<core::error> curl_transfer::failure_of_proxy(CURLcode code)
+{
+    if (through_ == nullptr) {
+        return std::nullopt;
+    }
+    long answered = 0;
+    curl_easy_getinfo(easy_.get(), CURLINFO_HTTP_CONNECTCODE, &answered);
+    const bool refused = answered != 0 && (answered < 200 || answered >= 300);
+    if (refused) {
+        return core::upstream_error(core::errc::upstream_proxy, "the proxy answered " + std::to_string(answered));
+    }
+    const bool no_proxy = code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_COULDNT_RESOLVE_HOST ||
+                          code == CURLE_COULDNT_CONNECT || code == CURLE_PROXY;
+    const bool cut = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING ||
+                     code == CURLE_WEIRD_SERVER_REPLY;
+    const bool no_tunnel = opened_ && answered == 0 && cut && is_secure();
+    if (!no_proxy && !no_tunnel) {
+        return std::nullopt;
+    }
+    const auto& at = through_->at;
+    return core::upstream_error(
+        core::errc::upstream_proxy,
+        "no connection to the proxy " + at.host + ':' + at.port + ": " +
+            addresses_.with_name(why_.front() != '\0' ? why_.data() : curl_easy_strerror(code), at.host)
+    );
+}
+
 std::optional<core::error> curl_transfer::failure(CURLcode code)
 {
     if (refused_) {
@@ -349,10 +426,10 @@ std::optional<core::error> curl_transfer::failure(CURLcode code)
         return std::nullopt;
     }
     if (forbidden_ && !opened_) {
-        return core::upstream_error(
-            core::errc::upstream_forbidden,
-            "fetch: the address is not public, and no operator has named it, or it is this gateway's own"
-        );
+        return core::upstream_error(core::errc::upstream_forbidden, std::string{forbidden});
+    }
+    if (auto failed = failure_of_proxy(code)) {
+        return failed;
     }
     auto detail =
         "fetch: " + addresses_.with_name(why_.front() != '\0' ? why_.data() : curl_easy_strerror(code), host_name());

@@ -8,6 +8,7 @@
 #include "net/client/curl_addresses.hpp"
 #include "net/loop/resolver.hpp"
 #include "net/tls/tls_context.hpp"
+#include "net/upstream/proxies.hpp"
 
 #include <curl/curl.h>
 
@@ -34,6 +35,7 @@ struct curl_request {
     std::string query = {};                                    // a further parameter of the URL; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may_connect() asks; null: any address
     core::duration timeout{0};                                 // of the whole exchange, the lookup included; 0: none
+    core::secret proxy = {};                                   // as core::agent::proxy; empty: that of the process
 };
 
 struct curl_easy_deleter {
@@ -49,7 +51,8 @@ public:
 
     CURL* easy() const noexcept { return easy_.get(); }
 
-    // The name whose addresses the request needs. Empty: its host is an address, or libcurl has to say what is wrong with the URL.
+    // The name whose addresses the request needs: the host's, or its proxy's. Empty: that is an address, or libcurl has to say what is wrong
+    // with the URL.
     std::string host_name() const;
 
     // How long these may take to be found.
@@ -118,8 +121,12 @@ private:
     bool add_header_line(const std::string& line);
     void set_common_options();
     void set_times(core::duration waited);
+    void set_proxy();
+    bool is_secure() const;
+    std::optional<core::error> failure_of_proxy(CURLcode code);
 
     curl_request request_;
+    std::shared_ptr<const proxy> through_;  // null: none
     const std::string& user_agent_;
     curl_list headers_;
     curl_addresses addresses_;

@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
+#include "core/secret.hpp"
 #include "net/loop/loop.hpp"
 #include "net/tls/tls_context.hpp"
 
@@ -25,6 +26,7 @@ struct exchange_request {
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
     std::string query;                                         // a further parameter of the URL: never logged
     std::shared_ptr<const core::address_rule> addresses;       // what may be connected to; null: any address
+    core::secret proxy;                                        // as core::agent::proxy; empty: that of the process
     std::shared_ptr<const std::string> body;                   // null: none
     tls_client_files tls;                                      // for https
     core::duration connect_timeout{5'000};                     // until the connection, with its TLS, stands
@@ -70,7 +72,7 @@ public:
 };
 
 // Over connections as those of calls (net/upstream/upstream.hpp), which are kept and reused: certificates and host names are always
-// verified, HTTP/1.1, redirects not followed, no proxy from the environment, names looked up once for the process. Certificates and
+// verified, HTTP/1.1, redirects not followed, through the proxy that there may be, names looked up once for the process. Certificates and
 // authorities are read again when their files have changed. No content coding is asked for, since coders hold events back.
 // Times are exact to net::sweep_interval. Everything, construction and destruction included, on the thread of `on`, which must
 // outlive the client and its exchanges.
@@ -82,7 +84,7 @@ public:
     exchange_client& operator=(const exchange_client&) = delete;
 
     // Any status is an answer. `observer` outlives the exchange. It ends with upstream_unresolved, upstream_refused, upstream_forbidden,
-    // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, a head over 64 KiB, a coding, no http or https
+    // upstream_tls, upstream_proxy, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, a head over 64 KiB, a coding, no http or https
     // URL), message_too_large (a body over max_size), overloaded (leaves_room_for_callers()); with internal if the request itself
     // cannot be sent. The detail never holds a header value.
     std::unique_ptr<exchange> start(exchange_request request, exchange_observer& observer);

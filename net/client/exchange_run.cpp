@@ -110,7 +110,7 @@ void exchange_run::send()
     connecting_ = false;
     set_due(head_due_);
     pieces request;
-    request.add(head_);
+    add_head(request, head_, lease_->target());
     if (request_.body != nullptr) {
         request.add(*request_.body);
     }
@@ -194,6 +194,10 @@ bool exchange_run::read_head()
         return false;
     }
     if (*parsed == 0) {
+        return false;
+    }
+    if (auto refused = refusal_of_proxy(parser.head().status, lease_->target())) {
+        fail(refused->code, std::move(refused->detail));
         return false;
     }
     if (parser.head().status >= 200) {

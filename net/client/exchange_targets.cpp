@@ -46,13 +46,14 @@ core::result<exchange_target> exchange_targets::find(const exchange_request& req
 {
     auto url = core::with_parameters(request.url, request.query);
     const auto found = known_.find(url);
-    if (found != known_.end() && found->second.tls == request.tls && found->second.addresses == request.addresses) {
+    if (found != known_.end() && found->second.tls == request.tls && found->second.addresses == request.addresses &&
+        found->second.proxy == request.proxy) {
         return found->second.target;
     }
     if (!core::http_url::parse(url)) {
         return core::upstream_error(errc::upstream_protocol, "exchange: not an http or https URL");
     }
-    auto made = make_target(url, request.tls, contexts_, request.addresses);
+    auto made = make_target(url, request.tls, contexts_, request.addresses, request.proxy);
     if (!made) {
         return core::upstream_error(errc::upstream_tls, std::move(made).error().detail);
     }
@@ -60,7 +61,7 @@ core::result<exchange_target> exchange_targets::find(const exchange_request& req
         known_.clear();
     }
     auto target = std::make_shared<const upstream_target>(std::move(*made));
-    known_.insert_or_assign(std::move(url), known{request.tls, request.addresses, target});
+    known_.insert_or_assign(std::move(url), known{request.tls, request.addresses, request.proxy, target});
     return target;
 }
 

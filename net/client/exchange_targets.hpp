@@ -32,6 +32,7 @@ private:
     struct known {
         tls_client_files tls;
         std::shared_ptr<const core::address_rule> addresses;
+        core::secret proxy;
         exchange_target target;
     };
 

@@ -4,6 +4,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
+#include "core/secret.hpp"
 #include "net/tls/tls_context.hpp"
 
 #include <boost/asio/awaitable.hpp>
@@ -27,6 +28,7 @@ struct fetch_request {
     std::vector<std::pair<std::string, std::string>> headers;  // may carry credentials: never logged
     std::string query;                                         // a further parameter of the URL: never logged
     std::shared_ptr<const core::address_rule> addresses;       // what may be connected to; null: any address
+    core::secret proxy;                                        // as core::agent::proxy; empty: that of the process
     std::optional<std::string> body;                           // sent with POST; nothing: a GET
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
@@ -59,7 +61,7 @@ public:
 
     // Any status is a response: redirects are not followed. Fails with upstream_unresolved, upstream_refused,
     // upstream_forbidden,
-    // upstream_tls, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, or a head over 64 KiB, or an
+    // upstream_tls, upstream_proxy, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, or a head over 64 KiB, or an
     // encoding that was not asked for), card_too_large; with internal when the request itself cannot be sent; with
     // caller_gone when the waiting coroutine was cancelled or the fetcher destroyed. The detail
     // never holds a header value. Never throws.
@@ -67,7 +69,7 @@ public:
 };
 
 // libcurl's multi interface driven by `io`: many transfers at once, connections kept and reused, HTTP/1.1, certificate
-// and host name always verified, no proxy from the environment, gzip accepted. Everything, construction and destruction
+// and host name always verified, through the proxy that there may be, gzip accepted. Everything, construction and destruction
 // included, on the one thread that runs `io`, which must outlive the fetcher. Destruction aborts what is in flight:
 // each waiting coroutine goes on, with an error, when `io` runs next.
 class curl_fetcher final : public fetcher {

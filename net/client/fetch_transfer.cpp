@@ -15,7 +15,7 @@ void complete(fetch_completion waiting, fetch_result result)
 }
 
 fetch_transfer::fetch_transfer(fetch_request request, const std::string& user_agent)
-    : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, request.query, request.addresses, request.timeout}, user_agent},
+    : curl_transfer{{request.url, request.headers, request.tls, request.connect_timeout, request.query, request.addresses, request.timeout, request.proxy}, user_agent},
       request_{std::move(request)}
 {
 }

@@ -1,5 +1,6 @@
 #include "net/upstream/upstream.hpp"
 
+#include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "net/loop/tcp_state.hpp"
 #include "net/upstream/own_listeners.hpp"
@@ -20,6 +21,15 @@ namespace net {
 namespace {
 
 using core::errc;
+
+constexpr unsigned most_interim_answers = 8;
+constexpr std::string_view forbidden =
+    "the agent registered itself at an address that is not public, or at this gateway";
+
+std::string status_of_proxy(unsigned status)
+{
+    return "the proxy answered " + std::to_string(status);
+}
 
 }  // namespace
 
@@ -46,7 +56,8 @@ core::result<upstream_target> make_target(
     const std::string& url,
     const tls_client_files& files,
     client_contexts& contexts,
-    std::shared_ptr<const core::address_rule> addresses
+    std::shared_ptr<const core::address_rule> addresses,
+    const core::secret& own_proxy
 )
 {
     const auto parsed = core::http_url::parse(url);
@@ -73,7 +84,41 @@ core::result<upstream_target> make_target(
     // A connection that another agent has may be to an address that this one may not name.
     target.key += addresses == nullptr ? "" : "\naddresses";
     target.addresses = std::move(addresses);
+    auto through = proxy_to(*parsed, own_proxy);
+    if (!through) {
+        return std::move(through).error();
+    }
+    target.through = std::move(*through);
+    if (target.through != nullptr) {
+        target.key += "\nproxy " + target.through->key;
+        target.absolute = parsed->secure ? "" : "http://" + target.authority;
+        target.tunnel = parsed->encoded_host + ':' + target.port;
+    }
     return target;
+}
+
+void add_head(pieces& request, std::string_view head, const upstream_target& to)
+{
+    if (to.absolute.empty()) {
+        request.add(head);
+        return;
+    }
+    const auto path = head.find(' ') + 1;
+    const auto line_end = head.find("\r\n", path) + 2;
+    request.add(head.substr(0, path));
+    request.add(to.absolute);
+    request.add(head.substr(path, line_end - path));
+    request.add(to.through->field);
+    request.add(head.substr(line_end));
+}
+
+std::optional<core::error> refusal_of_proxy(unsigned status, const upstream_target& to)
+{
+    constexpr unsigned proxy_authentication_required = 407;  // RFC 9110 section 15.5.8
+    if (status != proxy_authentication_required || to.absolute.empty()) {
+        return std::nullopt;
+    }
+    return core::upstream_error(errc::upstream_proxy, status_of_proxy(status));
 }
 
 upstream_connection::upstream_connection(
@@ -92,14 +137,19 @@ void upstream_connection::connect(signal& listener)
 {
     set_listener(&listener);
     connecting_ = true;
+    if (target_->through != nullptr && !may_ask_for(target_->addresses.get(), target_->host, target_->port)) {
+        fail(errc::upstream_forbidden, std::string{forbidden});
+        return;
+    }
+    const auto& host = target_->through != nullptr ? target_->through->at.host : target_->host;
     error_code ec;
-    const auto literal = asio::ip::make_address(target_->host, ec);
+    const auto literal = asio::ip::make_address(host, ec);
     if (!ec) {
         begin({literal});
         return;
     }
     const auto now = loop_.now();
-    name_ = loop_.names().find(target_->host, now);
+    name_ = loop_.names().find(core::in_lower_case(host), now);
     if (name_->addresses != nullptr) {
         begin(*name_->addresses);
         return;
@@ -121,18 +171,16 @@ void upstream_connection::on_resolved(error_code ec)
 void upstream_connection::begin(const address_list& found)
 {
     checked_ = name_ != nullptr ? name_->changes : 0;
-    const auto port = static_cast<std::uint16_t>(std::stoul(target_->port));
+    const bool by_proxy = target_->through != nullptr;
+    const auto port = static_cast<std::uint16_t>(std::stoul(by_proxy ? target_->through->at.port : target_->port));
     std::vector<tcp::endpoint> allowed;
     for (const auto& each : in_turns(found, name_ != nullptr ? name_->families.get() : nullptr, loop_.now())) {
-        if (const tcp::endpoint to{each, port}; may_connect(target_->addresses.get(), *to.data())) {
+        if (const tcp::endpoint to{each, port}; by_proxy || may_connect(target_->addresses.get(), *to.data())) {
             allowed.push_back(to);
         }
     }
     if (allowed.empty()) {
-        fail(
-            errc::upstream_forbidden,
-            "the agent registered itself at an address that is not public, or at this gateway"
-        );
+        fail(errc::upstream_forbidden, std::string{forbidden});
         return;
     }
     race_ = std::make_unique<connect_race>(loop_, std::move(allowed), static_cast<race_observer&>(*this));
@@ -152,10 +200,12 @@ void upstream_connection::on_connected(core::descriptor socket, std::size_t plac
     race_.reset();
     if (const auto ec = side_.adopt(std::move(socket))) {
         on_refused(ec);
-    } else if (target_->tls != nullptr) {
-        shake_hands();
-    } else {
+    } else if (target_->tls == nullptr) {
         finish();
+    } else if (target_->through != nullptr) {
+        ask_for_tunnel();
+    } else {
+        shake_hands();
     }
 }
 
@@ -174,6 +224,64 @@ void upstream_connection::on_opened(error_code ec)
     }
 }
 
+bool upstream_connection::connecting()
+{
+    if (connecting_ && !tunnel_request_.empty()) {
+        read_tunnel_answer();
+    }
+    return connecting_;
+}
+
+// With the name: the proxy looks it up.
+void upstream_connection::ask_for_tunnel()
+{
+    tunnel_request_ = "CONNECT " + target_->tunnel + " HTTP/1.1\r\nHost: " + target_->tunnel + "\r\n";
+    tunnel_request_ += target_->through->field;
+    tunnel_request_ += "\r\n";
+    pieces request;
+    request.add(tunnel_request_);
+    side_.write(request);
+    side_.arm();
+}
+
+// A success has no body, whatever its fields say, and the server does not speak before the gateway does: more bytes would be the proxy's,
+// in the place of the server's.
+void upstream_connection::read_tunnel_answer()
+{
+    while (!side_.received().empty()) {
+        const auto parsed = parser_.parse(side_.received(), http1::method::get);
+        if (!parsed) {
+            return fail(errc::upstream_proxy, "the proxy did not answer in HTTP: " + parsed.error().detail);
+        }
+        if (*parsed == 0) {
+            if (side_.full()) {
+                side_.grow();
+            }
+            break;
+        }
+        const auto status = parser_.head().status;
+        if (status < 200 && ++interim_ <= most_interim_answers) {
+            side_.consume(*parsed);
+            parser_.reset();
+            continue;
+        }
+        if (status < 200 || status >= 300) {
+            return fail(errc::upstream_proxy, status_of_proxy(status));
+        }
+        side_.consume(*parsed);
+        parser_.reset();
+        if (!side_.received().empty() || side_.writing()) {
+            return fail(errc::upstream_proxy, "bytes followed the proxy's answer, where TLS begins");
+        }
+        tunnel_request_.clear();
+        return shake_hands();
+    }
+    if (side_.ended() || side_.write_error()) {
+        return fail(errc::upstream_proxy, "the proxy closed the connection before its answer");
+    }
+    side_.arm();
+}
+
 void upstream_connection::shake_hands()
 {
     if (const auto ec = side_.start_tls(*target_->tls, tls_role::client, this)) {
@@ -185,8 +293,15 @@ void upstream_connection::shake_hands()
     }
 }
 
+// What fails before there is a connection to a proxy is the proxy's own.
 void upstream_connection::fail(errc code, std::string detail)
 {
+    if (target_->through != nullptr && (code == errc::upstream_unresolved || code == errc::upstream_refused)) {
+        const auto& at = target_->through->at;
+        detail = "no connection to the proxy " + at.host + ':' + at.port + ": " + detail;
+        code = errc::upstream_proxy;
+    }
+    tunnel_request_.clear();
     failure_ = code == errc::overloaded ? core::gateway_error(code, std::move(detail))
                                         : core::upstream_error(code, std::move(detail));
     close();
@@ -250,6 +365,9 @@ void upstream_connection::note_use(core::steady_time now) noexcept
 
 bool upstream_connection::suits(const upstream_target& target) const noexcept
 {
+    if (target.through != nullptr) {
+        return may_ask_for(target.addresses.get(), target.host, target.port);
+    }
     return target.addresses == nullptr || target.addresses->allows(ip_of(*tcp::endpoint{address_, 0}.data()));
 }
 

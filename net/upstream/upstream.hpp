@@ -13,6 +13,7 @@
 #include "net/upstream/connect_race.hpp"
 #include "net/upstream/connection_life.hpp"
 #include "net/upstream/idle_trust.hpp"
+#include "net/upstream/proxies.hpp"
 
 #include <array>
 #include <cstdint>
@@ -27,7 +28,7 @@
 namespace net {
 
 struct upstream_target {
-    // Equal keys share connections: scheme, host, port, the TLS context's files as they were read, and `addresses`.
+    // Equal keys share connections: scheme, host, port, the TLS context's files as they were read, `addresses`, and `through`.
     std::string key;
     std::string host;
     std::string port;
@@ -35,6 +36,11 @@ struct upstream_target {
     std::string path;       // origin-form, with the query if the URL has one; at least "/"
     std::shared_ptr<const core::address_rule> addresses;  // what may_connect() asks; null: any address
     tls_context tls;                                      // null: plain
+    std::shared_ptr<const proxy> through;                 // null: connections go to the host itself
+    // In front of the path of each request, which a proxy takes in absolute form (RFC 9112 section 3.2.2) if it makes no tunnel; empty: it
+    // gets none.
+    std::string absolute;
+    std::string tunnel;  // the host and port for which a proxy is asked; empty: none is
 };
 
 // Contexts for agents, one for each set of files, so that the authorities are read and kept once.
@@ -52,13 +58,21 @@ private:
     std::map<std::array<std::string, 3>, tls_context> made_;
 };
 
-// From an http or https URL. Fails with config_invalid: a URL that is none of these, a file that cannot be used.
+// From an http or https URL. `own_proxy`: as net::proxy_to(). Fails with config_invalid: a URL that is none of these, a file that cannot be
+// used, a proxy that is none.
 core::result<upstream_target> make_target(
     const std::string& url,
     const tls_client_files& files,
     client_contexts& contexts,
-    std::shared_ptr<const core::address_rule> addresses = nullptr
+    std::shared_ptr<const core::address_rule> addresses = nullptr,
+    const core::secret& own_proxy = {}
 );
+
+// Adds the head of a request, `pieces` of which have room for five, as the proxy of the target takes it. All outlive the pieces.
+void add_head(pieces& request, std::string_view head, const upstream_target& to);
+
+// An answer to such a request that is the proxy's own: it does not know the gateway. Its status as a detail.
+std::optional<core::error> refusal_of_proxy(unsigned status, const upstream_target& to);
 
 class upstream_connection final : private opening_observer, private race_observer {
 public:
@@ -67,9 +81,12 @@ public:
     upstream_connection& operator=(const upstream_connection&) = delete;
 
     // Resolves, if the name is not known, connects to those of the addresses that may_connect() says (net/upstream/connect_race.hpp),
-    // shakes hands. The listener is set when it has ended. Fails with upstream_forbidden if there are none of them.
+    // shakes hands. The listener is set when it has ended. Fails with upstream_forbidden if there are none of them. With a proxy, connects to
+    // that one, and first asks it for a tunnel (RFC 9110 section 9.3.6) if the target has TLS; fails with upstream_proxy.
     void connect(signal& listener);
-    bool connecting() const noexcept { return connecting_; }
+
+    // Asked whenever the listener was set: an answer of the proxy is read here.
+    bool connecting();
     const std::optional<core::error>& failure() const noexcept { return failure_; }
 
     // Who is woken by what happens on this connection; null: nobody.
@@ -109,6 +126,8 @@ private:
     void on_connected(core::descriptor socket, std::size_t place) override;
     void on_refused(error_code last) override;
     void on_opened(error_code ec) override;
+    void ask_for_tunnel();
+    void read_tunnel_answer();
     void shake_hands();
     void fail(core::errc code, std::string detail);
     void finish();
@@ -118,6 +137,8 @@ private:
     resolver::name_ptr name_;             // null: the host is an address
     resolver::ticket lookup_;             // while the name is being looked up
     std::unique_ptr<connect_race> race_;  // while it connects
+    std::string tunnel_request_;          // while the proxy is asked for a tunnel
+    unsigned interim_ = 0;                // answers to that
     asio::ip::address address_;           // since then
     unsigned checked_ = 0;                // name_->changes when address_ was found to be one of the name's
     connection_life life_;

@@ -311,6 +311,27 @@ TEST_CASE("a private address is refused when it is named, and when only the look
     CHECK(it.receiver.accepted_connections() == 0);
 }
 
+TEST_CASE("A notification goes through the proxy to a name, and never to a private address")
+{
+    scripted_agent proxy{[](const recorded_request&) { return answer(204, ""); }};
+    mediated it{[&](config::settings& settings) {
+        settings.proxy = core::secret{proxy.url()};
+        settings.push_allow = {};
+    }};
+    const auto config = it.registered({{"url", "http://receiver.test/hook"}, {"token", "t"}});
+    CHECK(it.notify(config, task).status == 202);
+    REQUIRE(proxy.wait_for_requests(1));
+    CHECK(proxy.request(0).target == "http://receiver.test/hook");
+    CHECK(it.ended("delivered"));
+    const json named{{"taskId", "1"}, {"url", "http://10.0.0.1/hook"}, {"token", "t"}};
+    CHECK(it.call("CreateTaskPushNotificationConfig", named)["error"]["code"] == -32602);
+    // 10.0.0.1 to a proxy that looks it up.
+    const auto number = it.registered({{"url", "http://167772161/hook"}, {"token", "t"}});
+    CHECK(it.notify(number, task).status == 202);
+    CHECK(it.ended("forbidden"));
+    CHECK(proxy.request_count() == 1);
+}
+
 TEST_CASE("no URL of a caller leads to a listener of the gateway, although its address is allowed")
 {
     const mediated it{[](config::settings& settings) {

@@ -145,7 +145,7 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     const auto text = config::read_file(CARDEA_TEST_DATA "/config/full.yml");
     REQUIRE(text.has_value());
     const auto file = [](const std::string& path) {
-        return core::result<std::string>{path.ends_with(".key") ? session_key : "s3cr3t-in-a-file"};
+        return core::result<std::string>{file_text(path, "s3cr3t-in-a-file")};
     };
     const auto read = config::load(*text, "full.yml", variables, file);
     REQUIRE(lines(read.problems) == "");

@@ -28,7 +28,7 @@ std::string full_text()
 
 config::settings full()
 {
-    const auto token = [](const std::string&) { return core::result<std::string>{session_key}; };
+    const auto token = [](const std::string& path) { return core::result<std::string>{file_text(path, session_key)}; };
     auto loaded = config::load(full_text(), "full.yml", variables, token);
     REQUIRE(lines(loaded.problems) == "");
     return std::move(loaded.value);
@@ -81,7 +81,7 @@ auto members_of(const core::mcp_server& server)
 
 auto members_of(const core::agent& agent)
 {
-    const auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
+    const auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, proxy, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
         agent;
     return std::tie(
         speaks,
@@ -105,6 +105,7 @@ auto members_of(const core::agent& agent)
         credentials,
         headers,
         of_callers,
+        proxy,
         timeout,
         read_timeout,
         failures,

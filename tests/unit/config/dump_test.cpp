@@ -1,5 +1,6 @@
 #include "config/dump.hpp"
 
+#include "config/agents.hpp"
 #include "config/document.hpp"
 #include "config/file.hpp"
 #include "config/json_schema.hpp"
@@ -20,7 +21,7 @@ namespace {
 
 core::result<std::string> file_token(const std::string& path)
 {
-    return path.ends_with(".key") ? session_key : "file-token-of-operators";
+    return file_text(path, "file-token-of-operators");
 }
 
 json dumped(std::string_view text, std::map<std::string, std::string> flags = {})
@@ -122,6 +123,25 @@ TEST_CASE("no secret is shown, wherever a configuration may have one")
     CHECK(more["agents"]["b"]["metadata"]["value"] == json{{"key", core::masked}, {"list", {core::masked, "plain"}}});
     CHECK(more["agents"]["b"]["metadata"]["origin"] == "c.yml:3, environment TOKEN");
     CHECK(more["agents"]["c"]["card"]["value"] == json{{"name", "N"}, {"key", {{"deep", core::masked}}}});
+}
+
+TEST_CASE("A proxy is shown without its name and password, and the mask is no proxy")
+{
+    const auto all = dumped(
+        "proxy: \"http://me:${TOKEN}@proxy:3128\"\n"
+        "agents: {a: {url: \"http://h\", proxy: \"http://me:s3cr3t-token@other:1\"}, b: {url: \"http://h\"}}\n"
+    );
+    CHECK(all["proxy"] == leaf("http://********@proxy:3128", "c.yml:1, environment TOKEN"));
+    CHECK(all["agents"]["a"]["proxy"] == leaf("http://********@other:1", "c.yml:2"));
+    CHECK(all["agents"]["b"]["proxy"] == leaf("http://********@proxy:3128", "default: proxy"));
+    CHECK(all.dump().find("s3cr3t") == std::string::npos);
+    const auto read = config::read_agent("a", {{"url", "http://h"}, {"proxy", "http://********@other:1"}}, "agent", {});
+    CHECK(lines(read.problems).find("agent.proxy: has the mask of a credential") != std::string::npos);
+    const auto right = config::read_agent("a", {{"url", "http://h"}, {"proxy", "http://u:p@other:1"}}, "agent", {});
+    CHECK(right.problems.empty());
+    CHECK(config::given_values(right.agent)["proxy"] == "http://********@other:1");
+    const auto file = config::read_agent("a", {{"url", "http://h"}, {"proxy_file", "/run/a.proxy"}}, "agent", {});
+    CHECK(file.problems.size() == 1);
 }
 
 TEST_CASE("an MCP server of the command line is from its flag, and arguments that may be credentials are masked")

@@ -30,8 +30,8 @@ core::result<std::string> secrets(const std::string& path)
     if (path == "/run/secrets/inline") {
         return std::string{"file-token"};
     }
-    if (path == "/etc/cardea/session.key") {
-        return session_key;
+    if (path.ends_with(".key") || path.ends_with(".proxy")) {
+        return file_text(path, "");
     }
     if (path == "/run/secrets/deploy") {
         return std::string{"token-in-a-file-1"};
@@ -200,6 +200,8 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.access.providers.size() == 13);
     CHECK(s.access.rules.size() == 2);
     CHECK(s.trusted_proxies == std::vector<std::string>{"10.0.0.0/8", "::1"});
+    CHECK(s.proxy.reveal() == proxy_text);
+    CHECK(s.no_proxy == std::vector<std::string>{".internal.example.com", "10.0.0.0/8", "[fd00::1]:8080"});
 }
 
 TEST_CASE("every agent is read into its members, in the order of the file")
@@ -233,6 +235,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         {"Accept-Language", core::secret{"de, en;q=0.5"}}
     };
     weather.bearer = core::secret{"s3cr3t-token"};
+    weather.proxy = core::secret{proxy_text};
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
     weather.hosts = {"weather.example.com", "w.example.org"};
@@ -327,6 +330,7 @@ TEST_CASE("every agent is read into its members, in the order of the file")
         core::oauth_grant::token_exchange
     };
     paid.read_timeout = 7s;
+    paid.proxy = core::secret{"environment"};
     paid.headers = {{"X-Team", core::secret{"words"}}};
     paid.of_callers.names = {"X-Api-Key"};
     paid.registered = true;
@@ -396,6 +400,44 @@ TEST_CASE("the full example has every setting of the schema, and none with its d
              text.find(' ' + std::string{last} + ":\n") != text.npos)
         );
     }
+}
+
+TEST_CASE("A proxy is an http URL or a word, and hosts without one are names, addresses and blocks")
+{
+    const std::string expected =
+        "; expected the URL of an HTTP proxy such as http://proxy:3128, environment, or none\n";
+    for (const std::string key : {"proxy: ", "agents: {a: {url: \"http://h\", proxy: "}) {
+        const std::string end = key == "proxy: " ? "" : "}}";
+        const std::string name = key == "proxy: " ? "proxy" : "agents.a.proxy";
+        const auto at = "c.yml:1:" + std::to_string(key.size() + 1) + ": " + name + ": ";
+        CHECK(problems_of(key + "\"http://me:${TOKEN}@proxy:3128\"" + end) == "");
+        CHECK(problems_of(key + "environment" + end) == "");
+        CHECK(problems_of(key + "none" + end) == "");
+        CHECK(problems_of(key + "\"socks5://u:s3cr3t@proxy\"" + end) == at + "is not an http URL" + expected);
+        CHECK(
+            problems_of(key + "\"https://u:s3cr3t@proxy\"" + end) ==
+            at + "is an https URL, and proxies are spoken to without TLS" + expected
+        );
+        CHECK(problems_of(key + "\"\"" + end) == at + "is empty" + expected);
+    }
+    CHECK(
+        lines(config::load("proxy: none\nproxy_file: /run/a.proxy\n", "c.yml", variables, secrets).problems) ==
+        "c.yml:2:13: proxy_file: stands beside proxy; expected one of the two\n"
+    );
+    CHECK(
+        lines(config::load("proxy_file: /run/secrets/inline\n", "c.yml", variables, secrets).problems) ==
+        "c.yml:1:13: proxy_file: is a file whose text is not an http URL" + expected
+    );
+    CHECK(problems_of("no_proxy: [a.test, \".b.test:80\", 10.0.0.0/8, \"::1\", \"*\"]") == "");
+    CHECK(
+        problems_of("no_proxy: [\"http://a.test\", 10.0.0.1/8, \"\"]") ==
+        "c.yml:1:12: no_proxy[0]: \"http://a.test\" is not a host; expected a name such as example.com, an address, a "
+        "block such as 10.0.0.0/8, or *\n"
+        "c.yml:1:29: no_proxy[1]: \"10.0.0.1/8\" is not a host; expected a name such as example.com, an address, a "
+        "block such as 10.0.0.0/8, or *\n"
+        "c.yml:1:41: no_proxy[2]: is empty; expected a name such as example.com, an address, a block such as "
+        "10.0.0.0/8, or *\n"
+    );
 }
 
 TEST_CASE("trusted_proxies are addresses and blocks")

@@ -14,6 +14,15 @@ namespace config::testing {
 // What the file of mcp.session_keys has in the full example.
 inline const std::string session_key(64, '5');
 
+// What its file of a proxy has.
+inline const std::string proxy_text = "http://gate:s3cr3t-token@proxy.example.com:3128";
+
+// What a file of the full example has, whose text is `usual` if nothing is known of it.
+inline std::string file_text(const std::string& path, const std::string& usual)
+{
+    return path.ends_with(".key") ? session_key : path.ends_with(".proxy") ? proxy_text : usual;
+}
+
 inline std::optional<std::string> variables(std::string_view name)
 {
     if (name == "TOKEN" || name == "EXA_API_KEY") {

@@ -120,6 +120,43 @@ TEST_CASE("A name is looked up once, however many fetches and exchanges ask for 
     CHECK(agent.accepted_connections() == 2);  // one of the fetcher, one of the exchanges
 }
 
+TEST_CASE("A proxy is found by its name, and the server's name is left to the proxy")
+{
+    scripted_agent agent{saying("by proxy")};
+    rig x;
+    x.names->set("proxy.test", {"127.0.0.1"});
+    const core::secret proxy{"http://Proxy.test:" + std::to_string(agent.port())};
+    for (int i = 0; i < 2; ++i) {
+        auto request = get("http://agent.test/x");
+        request.proxy = proxy;
+        const auto got = x.fetch(std::move(request));
+        REQUIRE(got.has_value());
+        CHECK(got->body == "by proxy");
+    }
+    net::exchange_client client{x.loop, "cardea/1.2.3"};
+    exchange_recorder told;
+    net::exchange_request asked;
+    asked.url = "http://agent.test/x";
+    asked.proxy = proxy;
+    const auto running = client.start(std::move(asked), told);
+    x.run_until([&] { return !told.ends.empty(); });
+    CHECK(told.body == "by proxy");
+    for (const auto& each : agent.requests()) {
+        CHECK(each.target == "http://agent.test/x");
+        CHECK(each.header("Host") == "agent.test");
+    }
+    CHECK(agent.accepted_connections() == 2);
+    CHECK(x.names->lookups("proxy.test") == 1);
+    CHECK(x.names->lookups("agent.test") == 0);
+    x.names->fail_all();
+    auto lost = get("http://agent.test/x");
+    lost.proxy = core::secret{"http://other.test:1"};
+    const auto failed = x.fetch(std::move(lost));
+    REQUIRE(failed.has_error());
+    CHECK(failed.error().code == errc::upstream_proxy);
+    CHECK(failed.error().detail.find("other.test") != std::string::npos);
+}
+
 TEST_CASE("After its name has changed its address no fetch goes to the old one, kept connection or not")
 {
     scripted_agent before{saying("before")};
