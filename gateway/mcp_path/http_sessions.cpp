@@ -122,10 +122,11 @@ net::task<bool> http_sessions::end(std::string agent, mcp::session_digest id)
     co_return true;
 }
 
-void http_sessions::keep(std::string agent, mcp::session_digest id, std::string upstream)
+void http_sessions::keep(std::string agent, mcp::session_digest id, mcp::upstream_session upstream)
 {
     later([this, agent = std::move(agent), id, upstream = std::move(upstream)]() mutable {
-        if (auto* const known = touch(agent, id)) {
+        auto* const known = touch(agent, id);
+        if (known != nullptr && !known->over && (!known->upstream || known->upstream->id == upstream.id)) {
             agents_.find(agent)->second.keep(*known, std::move(upstream));
         }
     });
@@ -165,7 +166,7 @@ void http_sessions::answer(model::session_call in, std::string text)
     later([this, call = std::move(in), said = std::move(text)] { notes_.answer(settings_for(call), call, said); });
 }
 
-net::task<core::result<std::string>> http_sessions::recover(model::session_call lost, std::stop_token left)
+net::task<core::result<mcp::upstream_session>> http_sessions::recover(model::session_call lost, std::stop_token left)
 {
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
@@ -177,7 +178,7 @@ net::task<core::result<std::string>> http_sessions::recover(model::session_call 
     if (known->over) {
         co_return ended_by_client();
     }
-    if (known->upstream && *known->upstream != lost.upstream) {
+    if (known->upstream && known->upstream->id != lost.upstream.id) {
         co_return *known->upstream;
     }
     auto attempt = known->under_way;
@@ -240,7 +241,7 @@ void http_sessions::begin(const recovery_turns::attempt& attempt)
         exchanges_,
         settings_for(call),
         std::move(terms),
-        [this, of = std::weak_ptr{attempt}](core::result<std::string> outcome) {
+        [this, of = std::weak_ptr{attempt}](core::result<mcp::upstream_session> outcome) {
             if (const auto ended = of.lock()) {
                 recovery_ended(ended, std::move(outcome));
             }
@@ -249,7 +250,7 @@ void http_sessions::begin(const recovery_turns::attempt& attempt)
     attempt->recovery->begin();
 }
 
-void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core::result<std::string> outcome)
+void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core::result<mcp::upstream_session> outcome)
 {
     const auto& call = attempt->call;
     turns_.remove(attempt);
@@ -260,7 +261,7 @@ void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core:
     }
     if (known == nullptr || known->over) {
         // The client has ended the one before; the server knows nothing of that yet.
-        if (outcome && !outcome->empty()) {
+        if (outcome && !outcome->id.empty()) {
             attempt->call.upstream = std::move(*outcome);
             notes_.end(settings_for(call), call);
         }
@@ -275,7 +276,7 @@ void http_sessions::recovery_ended(const recovery_turns::attempt& attempt, core:
     begin_next();
 }
 
-void http_sessions::finish(session_attempt& attempt, core::result<std::string> outcome)
+void http_sessions::finish(session_attempt& attempt, core::result<mcp::upstream_session> outcome)
 {
     attempt.recovery.reset();
     attempt.outcome = std::move(outcome);

@@ -52,9 +52,9 @@ public:
     model::session_calls& calls() noexcept override { return calls_; }
     net::task<core::result<model::found_session>> find(std::string agent, mcp::session_digest id, bool listens)
         override;
-    net::task<core::result<std::string>> recover(model::session_call lost, std::stop_token left) override;
+    net::task<core::result<mcp::upstream_session>> recover(model::session_call lost, std::stop_token left) override;
     net::task<bool> end(std::string agent, mcp::session_digest id) override;
-    void keep(std::string agent, mcp::session_digest id, std::string upstream) override;
+    void keep(std::string agent, mcp::session_digest id, mcp::upstream_session upstream) override;
     void note(std::string agent, mcp::session_digest id, std::string_view method, std::string params) override;
     void cancel(model::session_call in, std::string request_id) override;
     void answer(model::session_call in, std::string text) override;
@@ -95,8 +95,8 @@ private:
     void begin(const recovery_turns::attempt& attempt);
     void begin_next();
     void leave(const recovery_turns::attempt& attempt, const recovery_waiter& who);
-    void recovery_ended(const recovery_turns::attempt& attempt, core::result<std::string> outcome);
-    static void finish(session_attempt& attempt, core::result<std::string> outcome);
+    void recovery_ended(const recovery_turns::attempt& attempt, core::result<mcp::upstream_session> outcome);
+    static void finish(session_attempt& attempt, core::result<mcp::upstream_session> outcome);
     void write_recovered(const session_attempt& attempt) const;
     std::shared_ptr<const mcp::http_settings> settings_for(const model::session_call& call) const;
 

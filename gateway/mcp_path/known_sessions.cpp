@@ -48,10 +48,13 @@ known_session& known_sessions::touch(const mcp::session_digest& id, core::steady
     return all_.front();
 }
 
-void known_sessions::keep(known_session& of, std::string upstream)
+void known_sessions::keep(known_session& of, mcp::upstream_session upstream)
 {
+    const bool marked = is_marked(of);
     of.upstream = std::move(upstream);
-    mark_(of.id, true);
+    if (!marked) {
+        mark_(of.id, true);
+    }
 }
 
 void known_sessions::end(known_session& known)

@@ -25,7 +25,7 @@ struct known_session {
     mcp::session_digest id;
     core::steady_time began;
     core::steady_time used;
-    std::optional<std::string> upstream{};  // nullopt: the one in the client's id
+    std::optional<mcp::upstream_session> upstream{};  // nullopt: the one in the client's id
     bool over = false;
     mcp::list_set changed{};  // since it began again, of which its client has not been told
     restored_state state{};
@@ -59,8 +59,8 @@ public:
     // The same of one that need not be known. Good until the next call of it.
     known_session& touch(const mcp::session_digest& id, core::steady_time now);
 
-    // The server's id of it.
-    void keep(known_session& of, std::string upstream);
+    // The server's id and cookies of it.
+    void keep(known_session& of, mcp::upstream_session upstream);
 
     // The client has ended it.
     void end(known_session& known);

@@ -57,7 +57,7 @@ std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const std::shared_ptr
         exchanges_,
         added->settings,
         std::move(terms),
-        [this, of = std::weak_ptr{added}](const core::result<std::string>& session) {
+        [this, of = std::weak_ptr{added}](const core::result<mcp::upstream_session>& session) {
             if (const auto at = of.lock()) {
                 ended(at, session);
             }
@@ -73,12 +73,12 @@ std::shared_ptr<legacy_probe::attempt> legacy_probe::begin(const std::shared_ptr
     return added;
 }
 
-void legacy_probe::ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session)
+void legacy_probe::ended(const std::shared_ptr<attempt>& at, const core::result<mcp::upstream_session>& session)
 {
     if (session || at->opening->era_refused()) {
         verdicts_[at->agent->record.id] = {.refuses = !session, .until = services_.clock() + verdict_life};
     }
-    if (session && !session->empty()) {
+    if (session && !session->id.empty()) {
         model::session_call opened;
         opened.agent = at->agent;
         opened.upstream = *session;

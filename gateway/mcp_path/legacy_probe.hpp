@@ -57,7 +57,7 @@ private:
     };
 
     std::shared_ptr<attempt> begin(const std::shared_ptr<const model::agent_entry>& agent);
-    void ended(const std::shared_ptr<attempt>& at, const core::result<std::string>& session);
+    void ended(const std::shared_ptr<attempt>& at, const core::result<mcp::upstream_session>& session);
     void tell(std::shared_ptr<attempt> at, bool refuses);
 
     const program_services& services_;

@@ -24,8 +24,8 @@ using recovery_waiter = std::shared_ptr<net::task_signal>;
 // One attempt, and those who wait for it.
 struct session_attempt {
     model::session_call call;
-    std::unique_ptr<session_recovery> recovery{};        // null: it waits for its turn, or is over
-    std::optional<core::result<std::string>> outcome{};  // nullopt: it is not over
+    std::unique_ptr<session_recovery> recovery{};                  // null: it waits for its turn, or is over
+    std::optional<core::result<mcp::upstream_session>> outcome{};  // nullopt: it is not over
     std::vector<recovery_waiter> waiting{};
     core::place_share place{};   // among those of its agent that wait, or that are under way
     core::place_share of_all{};  // among all that are under way

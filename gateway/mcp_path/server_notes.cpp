@@ -18,7 +18,8 @@ public:
           agent_{in.agent->record.id},
           of_{of}
     {
-        wire_.session_id = in.upstream;
+        wire_.session_id = in.upstream.id;
+        wire_.cookies = in.upstream.cookies;
         wire_.speaks = mcp::dialect{std::string{in.version}, of.name_};
     }
     virtual ~note() = default;

@@ -94,7 +94,7 @@ void session_recovery::limit_telling()
     deadline_.expires_after(terms_.longest_telling);
     deadline_.async_wait([this, alive = std::weak_ptr{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired()) {
-            end(std::move(wire_.session_id));
+            end(begun());
         }
     });
 }
@@ -102,7 +102,7 @@ void session_recovery::limit_telling()
 void session_recovery::next()
 {
     if (told_ == terms_.requests.size()) {
-        return end(std::move(wire_.session_id));
+        return end(begun());
     }
     const auto& [method, params] = terms_.requests[told_++];
     const auto id = ++last_id_;
@@ -130,7 +130,7 @@ void session_recovery::forgotten()
     end(core::upstream_error(errc::session_not_found, "the server has lost the new session too"));
 }
 
-void session_recovery::end(core::result<std::string> outcome)
+void session_recovery::end(core::result<mcp::upstream_session> outcome)
 {
     alive_.reset();
     const auto done = std::move(done_);

@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "mcp/calls/client_capabilities.hpp"
+#include "mcp/calls/session_id.hpp"
 #include "mcp/transport/http_post.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
@@ -34,9 +35,9 @@ public:
         core::duration longest_telling = std::chrono::minutes{1};
     };
 
-    // Gets the server's id of the new session, or why there is none: session_not_found (another version), or as `initialize`
+    // Gets the new session as the server knows it, or why there is none: session_not_found (another version), or as `initialize`
     // failed. Called once, from within what is told; may destroy the recovery.
-    using function = std::function<void(core::result<std::string> outcome)>;
+    using function = std::function<void(core::result<mcp::upstream_session> outcome)>;
 
     // References outlive it.
     session_recovery(
@@ -70,7 +71,8 @@ private:
 
     void send(mcp::outgoing message);
     void next();
-    void end(core::result<std::string> outcome);
+    void end(core::result<mcp::upstream_session> outcome);
+    mcp::upstream_session begun() { return {std::move(wire_.session_id), std::move(wire_.cookies)}; }
     void limit_telling();
 
     std::shared_ptr<const mcp::http_settings> settings_;

@@ -1,5 +1,5 @@
 // What this process knows of callers' sessions with MCP servers over HTTP beside what their ids say: which are over, where the
-// server has begun one again, ids that are too long to be sealed, and what has to be told again. On the control loop, but for
+// server has begun one again, ids and cookies that are too long to be sealed, cookies that have changed, and what has to be told again. On the control loop, but for
 // what says otherwise. Sessions are named by the digest of the id that the caller has.
 #pragma once
 
@@ -28,9 +28,9 @@ struct agent_entry;
 struct session_call {
     std::shared_ptr<const agent_entry> agent;
     mcp::session_digest id{};
-    std::string upstream;      // the server's id of it, as the request named it
-    std::string_view version;  // of the legacy era, as the request says; static
-    bool agreed = true;        // client and server have agreed on `version`; else it is what the client asked for
+    mcp::upstream_session upstream;  // as the request named it
+    std::string_view version;        // of the legacy era, as the request says; static
+    bool agreed = true;              // client and server have agreed on `version`; else it is what the client asked for
     mcp::client_capabilities declared;
     std::string further{};                                     // mcp::further_capabilities()
     std::vector<std::pair<std::string, core::secret>> fields;  // that the server gets from this caller
@@ -39,7 +39,7 @@ struct session_call {
 
 // What this process knows of one.
 struct found_session {
-    std::optional<std::string> upstream{};  // the server's id of it, instead of the one that the caller's id holds
+    std::optional<mcp::upstream_session> upstream{};  // instead of the one that the caller's id holds
     mcp::list_set changed{};  // lists that are those of another session since, which the client has not been told
 };
 
@@ -53,17 +53,18 @@ public:
     // `listens`: the client is told of changed lists now. Fails with session_not_found: it is over.
     virtual net::task<core::result<found_session>> find(std::string agent, mcp::session_digest id, bool listens) = 0;
 
-    // Begins it again, as the client began it, because the server does not know `upstream` any more; gives the server's new id
-    // (empty: it uses none). All who ask at once share one attempt. Fails with session_not_found (it is over, or the server now
+    // Begins it again, as the client began it, because the server does not know `upstream` any more; gives the server's new
+    // one. All who ask at once share one attempt. Fails with session_not_found (it is over, or the server now
     // speaks another version), with upstream_reset (the agent is gone), with overloaded and draining, as the server's
     // `initialize` does, and with caller_gone soon after `left` says that the caller does not wait any more.
-    virtual net::task<core::result<std::string>> recover(session_call lost, std::stop_token left) = 0;
+    virtual net::task<core::result<mcp::upstream_session>> recover(session_call lost, std::stop_token left) = 0;
 
     // It is over for the client. False: it was before.
     virtual net::task<bool> end(std::string agent, mcp::session_digest id) = 0;
 
-    // The server's id of a session whose own id cannot hold it. Any thread.
-    virtual void keep(std::string agent, mcp::session_digest id, std::string upstream) = 0;
+    // The server's id and cookies of a session whose own id cannot hold them, or whose cookies have changed. Ignored of one that has
+    // begun again, or is over. Any thread.
+    virtual void keep(std::string agent, mcp::session_digest id, mcp::upstream_session upstream) = 0;
 
     // The server took this request, which the next session has to be told again: `logging/setLevel`, `resources/subscribe` and
     // `resources/unsubscribe`, with raw params. Any thread.

@@ -1,5 +1,6 @@
 #include "gateway/traffic/agent_exchange.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/model/call_verdict.hpp"
 #include "gateway/traffic/forwarding.hpp"
 
@@ -31,6 +32,21 @@ net::pieces framed(const net::server_connection::request_piece& piece, bool chun
         out.add(net::http1::last_chunk);
     }
     return out;
+}
+
+// The head with the cookies of the session in the agent's own Cookie field, if it has one: a request has one (RFC 6265 section 5.4).
+void add_head(net::pieces& request, const relay_call& call, const net::upstream_target& to)
+{
+    constexpr std::string_view name = "\r\nCookie: ";
+    if (call.cookies.empty()) {
+        return net::add_head(request, call.head, to);
+    }
+    const auto own = core::find_ignoring_case(call.head, name);
+    const auto end = own == call.head.npos ? call.head.size() : call.head.find("\r\n", own + name.size());
+    net::add_head(request, call.head.substr(0, end), to);
+    request.add(own == call.head.npos ? name.substr(2) : std::string_view{"; "});
+    request.add(call.cookies);
+    request.add(own == call.head.npos ? std::string_view{"\r\n"} : call.head.substr(end));
 }
 
 }  // namespace
@@ -184,7 +200,7 @@ bool agent_exchange::begin_request()
     sent_before_ = side().bytes_out();
     interim_ = 0;
     net::pieces request;
-    net::add_head(request, call_.head, lease_->target());
+    add_head(request, call_, lease_->target());
     request.add(call_.session);
     request.add(text);
     request.add(call_.body);

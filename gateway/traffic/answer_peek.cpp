@@ -49,6 +49,7 @@ net::routine<core::result<>>
 repair_call(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call)
 {
     for (;;) {
+        call.repair->note_answer(agent.head());
         const auto wanted = call.repair->interest(agent.head());
         if (!wanted) {
             co_return core::result<>{};

@@ -12,10 +12,12 @@ void mcp_answer::expect_begin(
     mcp::sealed_session begins,
     mcp::session_binding binding,
     std::shared_ptr<const mcp::session_ids> ids,
-    model::client_sessions& kept
+    model::client_sessions& kept,
+    const mcp::upstream_session& from
 )
 {
     kept_ = &kept;
+    from_ = &from;
     begins_ = std::move(begins);
     binding_ = binding;
     ids_ = std::move(ids);
@@ -60,22 +62,30 @@ core::result<> mcp_answer::accept(const net::http1::response_head& head)
     return {};
 }
 
-// An id that is too long stays here, behind a handle that fits.
-bool mcp_answer::seal(std::string upstream)
+// An id that is too long stays here, behind a handle that fits; so do cookies, behind a mark.
+bool mcp_answer::seal(const std::string& id)
 {
-    const bool fits = upstream.size() <= mcp::longest_upstream_id;
+    bool fits = id.size() <= mcp::longest_upstream_id;
     if (fits) {
-        begins_.place = upstream;
+        begins_.place = id;
     } else {
         begins_.place = ids_->new_handle(0);
     }
+    if (fits && !from_->cookies.empty()) {
+        begins_.cookies = from_->cookies.to_text();
+    }
     auto sealed = ids_->seal(begins_, binding_);
+    if (!sealed && begins_.cookies) {
+        fits = false;
+        begins_.cookies = "";
+        sealed = ids_->seal(begins_, binding_);
+    }
     if (!sealed) {
         return false;
     }
     sealed_ = std::move(*sealed);
     if (!fits) {
-        kept_->keep(std::string{binding_.agent}, mcp::digest_of_session(sealed_), std::move(upstream));
+        kept_->keep(std::string{binding_.agent}, mcp::digest_of_session(sealed_), {id, from_->cookies});
     }
     return true;
 }

@@ -40,12 +40,13 @@ public:
     void expect_end() noexcept { ends_ = true; }
 
     // The message is `initialize`. The session that the answer names is `begins` but for its place; `ids` seal it for the
-    // binding, whose views outlive the answer. A place that cannot be sealed is kept in `kept`.
+    // binding, whose views outlive the answer, with the cookies of `from`, which does, too. What cannot be sealed is kept in `kept`.
     void expect_begin(
         mcp::sealed_session begins,
         mcp::session_binding binding,
         std::shared_ptr<const mcp::session_ids> ids,
-        model::client_sessions& kept
+        model::client_sessions& kept,
+        const mcp::upstream_session& from
     );
 
     // What of a stream of events goes on; of `initialize` with what its client has declared. Behind expect_begin(). For as long as this.
@@ -72,12 +73,13 @@ public:
     std::optional<model::session_end> ended() const noexcept { return ended_; }
 
 private:
-    bool seal(std::string upstream);
+    bool seal(const std::string& id);
 
     mcp::sealed_session begins_;
     mcp::session_binding binding_;
     std::shared_ptr<const mcp::session_ids> ids_;  // null: it is no `initialize`
     model::client_sessions* kept_ = nullptr;       // with `ids_`
+    const mcp::upstream_session* from_ = nullptr;  // with `ids_`
     std::string sealed_;
     std::optional<mcp::event_gate> gate_;
     std::optional<model::session_end> ended_;

@@ -171,7 +171,9 @@ net::routine<> mcp_endpoint::find_session(request_context& request) const
         co_await respond_call_error(request, std::move(found).error());
         co_return;
     }
-    request.call->session = request.session_field;  // NOLINT(*-optional-access): what is no program's call is relayed
+    auto& call = *request.call;  // NOLINT(*-optional-access): what is no program's call is relayed
+    call.session = request.session_field;
+    call.cookies = repair.cookies();
 }
 
 net::routine<mcp::incoming_body> mcp_endpoint::read_long_message(request_context& request, std::string_view body)
@@ -211,7 +213,9 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
     const bool is_request = message.kind == mcp::incoming_kind::request;
     if (begins) {
         auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it
-        terms.expect_begin(session_begun_by(message, body), binding_of(request), ids_, control_.caller_sessions());
+        auto& sessions = control_.caller_sessions();
+        const auto& from = request.repair->upstream();
+        terms.expect_begin(session_begun_by(message, body), binding_of(request), ids_, sessions, from);
     }
     if (message.method == mcp::client_method::tools_call) {
         request.tool = message.text(mcp::routed::name, body, room).value_or("");
@@ -255,6 +259,7 @@ relay_call& mcp_endpoint::set_server_call(
     call.session = request.session_field;
     call.terms = &terms;
     call.repair = &*request.repair;  // NOLINT(*-optional-access): its callers have set it
+    call.cookies = request.repair->cookies();
     auto events = event_terms(request, replayed, settings_.limits.sse_event);
     call.whole = form == mcp::answer_form::json && (replayed || !request.call_id.empty());
     call.gathers = replayed;

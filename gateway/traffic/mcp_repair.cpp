@@ -34,7 +34,7 @@ constexpr std::string_view session_field = "Mcp-Session-Id";
 
 struct recovery_outcome {
     std::exception_ptr failure;
-    core::result<std::string> begun;
+    core::result<mcp::upstream_session> begun;
     bool ready = false;
 };
 
@@ -77,7 +77,10 @@ core::result<std::string_view> mcp_repair::set_session(
         }
     }
     if (auto* const upstream = std::get_if<std::string>(&session_.place)) {
-        upstream_ = std::move(*upstream);
+        upstream_.id = std::move(*upstream);
+    }
+    if (session_.cookies) {
+        upstream_.cookies = net::http1::cookie_jar::of_text(*session_.cookies);
     }
     name_session();
     return sealed;
@@ -121,11 +124,41 @@ void mcp_repair::name_session()
         rest.remove_prefix(rest.find("\r\n") + 2);
     }
     std::string text;
-    if (!upstream_.empty()) {
-        net::http1::head_writer{text}.field(session_field, upstream_);
+    if (!upstream_.id.empty()) {
+        net::http1::head_writer{text}.field(session_field, upstream_.id);
     }
     text += rest;
     fields = std::move(text);
+    name_cookies();
+}
+
+void mcp_repair::name_cookies()
+{
+    const auto& jar = upstream_.cookies;
+    cookies_ = jar.empty() ? std::string{} : jar.line(path(), std::chrono::system_clock::now());
+}
+
+// Of the message, with its query.
+std::string_view mcp_repair::path() const
+{
+    return redirects_.path().empty() ? paths_.of(*request_.agent) : redirects_.path();
+}
+
+// Of an answer outside a session the cookies count if it begins one.
+void mcp_repair::note_answer(const net::http1::response_head& head)
+{
+    bool changed = false;
+    for (const auto& field : head.fields) {
+        const auto at = field.id == net::http1::field_name::set_cookie ? core::http_url::parse(request_.agent->call_url)
+                                                                       : std::nullopt;
+        if (at) {
+            const net::http1::cookie_source from{at->host, path(), at->secure};
+            changed = upstream_.cookies.take(field.value, from, std::chrono::system_clock::now()) || changed;
+        }
+    }
+    if (changed && id_) {
+        control_.caller_sessions().keep(request_.agent->record.id, *id_, upstream_);
+    }
 }
 
 net::routine<core::result<>> mcp_repair::find_session()
@@ -143,7 +176,7 @@ net::routine<core::result<>> mcp_repair::find_session()
     for (const auto& each : mcp::changed_texts({}, known->changed)) {
         first_events_.append("event: message\ndata: ").append(each).append("\n\n");
     }
-    if (auto& moved = known->upstream; moved) {
+    if (auto& moved = known->upstream) {
         upstream_ = std::move(*moved);
         name_session();
     } else if (!std::holds_alternative<std::string>(session_.place)) {
@@ -184,6 +217,10 @@ mcp_repair::repair(relay_call& call, agent_exchange& on, const net::http1::respo
 {
     if (head.status == 307 || head.status == 308) {
         const bool follows = redirects_.follow(call, head);
+        if (follows) {
+            name_cookies();
+            call.cookies = cookies_;
+        }
         if (follows && call.verb == method::post) {  // where a GET leads is its own
             paths_.set(*call.agent, redirects_.path());
         }
@@ -224,12 +261,13 @@ net::routine<core::result<bool>> mcp_repair::begin_again(relay_call& call, agent
         }
     }
     call.session = request_.session_field;
+    call.cookies = cookies_;
     co_return true;
 }
 
 // As for the server's answer: a caller may leave, gets events when it has waited for long, and waits no longer than a call may
 // take.
-net::routine<core::result<std::string>> mcp_repair::await_session(const relay_call& call, agent_exchange& on)
+net::routine<core::result<mcp::upstream_session>> mcp_repair::await_session(const relay_call& call, agent_exchange& on)
 {
     const auto here = net::asio::make_work_guard(request_.caller.owner().get_executor());
     auto& clock = request_.caller.clock();
@@ -238,7 +276,7 @@ net::routine<core::result<std::string>> mcp_repair::await_session(const relay_ca
     net::asio::co_spawn(
         control_.executor(),
         control_.caller_sessions().recover(call_of(call), leaving.get_token()),
-        [&](const std::exception_ptr& failure, core::result<std::string> begun) {
+        [&](const std::exception_ptr& failure, core::result<mcp::upstream_session> begun) {
             asked.failure = failure;
             asked.begun = std::move(begun);
             net::asio::post(here.get_executor(), [&] {

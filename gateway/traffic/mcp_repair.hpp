@@ -59,8 +59,20 @@ public:
     // What the id of the session says but for the server's own id, if that stood in it; null: it is part of none.
     const mcp::sealed_session* sealed() const noexcept { return id_ ? &session_ : nullptr; }
 
-    // The id of the session does not hold the server's own.
-    bool is_kept() const noexcept { return !std::holds_alternative<std::string>(session_.place); }
+    // The id of the session does not hold the server's own, or not its cookies.
+    bool is_kept() const noexcept
+    {
+        const bool lacks_cookies = session_.cookies && session_.cookies->empty();
+        return lacks_cookies || !std::holds_alternative<std::string>(session_.place);
+    }
+
+    // The session as the server knows it, as far as that is known by now.
+    const mcp::upstream_session& upstream() const noexcept { return upstream_; }
+
+    // The value of the Cookie field of the message, for as long as this and until it is sent again.
+    std::string_view cookies() const noexcept { return cookies_; }
+
+    void note_answer(const net::http1::response_head& head) override;
 
     std::optional<std::size_t> interest(const net::http1::response_head& head) const override;
     net::routine<core::result<bool>>
@@ -73,9 +85,11 @@ public:
 
 private:
     net::routine<core::result<bool>> begin_again(relay_call& call, agent_exchange& on);
-    net::routine<core::result<std::string>> await_session(const relay_call& call, agent_exchange& on);
+    net::routine<core::result<mcp::upstream_session>> await_session(const relay_call& call, agent_exchange& on);
     model::session_call call_of(const relay_call& call) const;
     void name_session();
+    void name_cookies();
+    std::string_view path() const;
     bool use_session(const mcp::session_digest& id, core::wall_time began, bool alone);
 
     request_context& request_;
@@ -83,7 +97,8 @@ private:
     moved_paths& paths_;
     std::optional<mcp::session_digest> id_;
     mcp::sealed_session session_;
-    std::string upstream_;      // the server's id of the session; empty: it uses none, or is not known yet
+    mcp::upstream_session upstream_;  // the id is empty if the server uses none, or if it is not known yet
+    std::string cookies_;
     std::string first_events_;  // events that say what has changed while nobody listened
     redirects redirects_{redirects::most_of_message};
     bool agreed_ = false;  // session_.version is what the caller speaks

@@ -60,6 +60,9 @@ class call_repair {
 public:
     virtual ~call_repair() = default;
 
+    // An answer with this head has come, whatever becomes of it.
+    virtual void note_answer(const net::http1::response_head& head) { static_cast<void>(head); }
+
     // Whether an answer with this head may say so, and how many bytes of its body have to be read for that; nothing: it does not.
     virtual std::optional<std::size_t> interest(const net::http1::response_head& head) const = 0;
 
@@ -135,6 +138,7 @@ struct relay_call {
     net::http1::method verb = net::http1::method::post;
     std::string_view head;          // request line and fixed fields; outlives the relay
     std::string_view session{};     // further lines of the head; outlives the relay
+    std::string_view cookies{};     // of the agent's session, beside the agent's own; outlives the relay
     std::string_view body;          // held by the caller's connection, whole
     bool opaque = false;            // the answer may be anything; else a page of HTML is none
     bool passed = false;            // instead of `body`: what the caller sends, piece by piece as it comes

@@ -21,9 +21,10 @@ constexpr std::string_view state_purpose = "MCP state 1";
 
 enum class place_kind : unsigned char { upstream = 1, local = 2 };
 
-// Beside the kind: in front of the place stands what else the client has declared, with its length.
+// Beside the kind: in front of the place stand the cookies, and what else the client has declared, each with its length.
 constexpr std::uint8_t declares_further = 0x80;
-constexpr std::size_t length_of_further = 2;  // bytes
+constexpr std::uint8_t has_cookies = 0x40;
+constexpr std::size_t length_of_further = 2;  // bytes, also of the cookies
 
 template <class Number>
 void append_number(std::string& out, Number value)
@@ -202,6 +203,9 @@ std::optional<std::string> session_ids::seal(const sealed_session& session, cons
 {
     const auto version = number_of_version(session.version);
     const auto* const upstream = std::get_if<std::string>(&session.place);
+    if (session.cookies && session.cookies->size() > jose::longest_unsealed) {
+        return std::nullopt;
+    }
     if (version == 0 || (upstream != nullptr &&
                          (upstream->empty() || upstream->size() > longest_upstream_id || !is_visible(*upstream)))) {
         return std::nullopt;
@@ -217,6 +221,11 @@ std::optional<std::string> session_ids::seal(const sealed_session& session, cons
     append_number(plain, version);
     append_number(plain, session.declared.bits());
     append_number(plain, count_of<std::chrono::seconds>(session.began));
+    if (session.cookies) {
+        plain.front() = static_cast<char>(static_cast<std::uint8_t>(plain.front()) | has_cookies);
+        append_number(plain, static_cast<std::uint16_t>(session.cookies->size()));
+        plain += *session.cookies;
+    }
     const auto whole = plain.size() + length_of_further + session.further.size() + place.size();
     if (!session.further.empty() && whole <= jose::longest_unsealed) {
         plain.front() = static_cast<char>(static_cast<std::uint8_t>(plain.front()) | declares_further);
@@ -235,11 +244,14 @@ core::result<sealed_session> session_ids::open(std::string_view id, const sessio
     }
     field_reader fields{opened->view()};
     const auto first = fields.number<std::uint8_t>();
-    const auto kind = static_cast<place_kind>(first & ~declares_further);
+    const auto kind = static_cast<place_kind>(first & ~(declares_further | has_cookies));
     sealed_session session;
     session.version = version_of_number(fields.number<std::uint32_t>());
     session.declared = client_capabilities{fields.number<std::uint16_t>()};
     session.began = time_of<std::chrono::seconds>(fields.number<std::int64_t>());
+    if ((first & has_cookies) != 0) {
+        session.cookies = fields.text(fields.number<std::uint16_t>());
+    }
     if ((first & declares_further) != 0) {
         session.further = fields.text(fields.number<std::uint16_t>());
     }

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/client_capabilities.hpp"
+#include "net/http1/cookie_jar.hpp"
 
 #include <array>
 #include <chrono>
@@ -40,12 +41,22 @@ struct session_binding {
     std::string_view principal;  // its id
 };
 
+// A session as a server over HTTP knows it. Never logged.
+struct upstream_session {
+    std::string id;  // empty: it uses none
+    net::http1::cookie_jar cookies{};
+
+    friend bool operator==(const upstream_session&, const upstream_session&) = default;
+};
+
 struct sealed_session {
     std::variant<std::string, local_handle> place;  // the server's own id, or where to look
     std::string_view version;                       // one of versions(era::legacy); static
     client_capabilities declared;
     core::wall_time began;  // in whole seconds
     std::string further{};  // further_capabilities()
+    std::optional<std::string> cookies{
+    };  // of the server, as cookie_jar::to_text(); empty: they did not fit, and are kept elsewhere
 
     friend bool operator==(const sealed_session&, const sealed_session&) = default;
 };
@@ -82,7 +93,7 @@ public:
     local_handle new_handle(std::uint16_t worker) const;
 
     // At most 512 visible ASCII characters, into which `further` goes if there is room for it beside the rest. Nothing: the server's id is empty, longer than longest_upstream_id or not visible
-    // ASCII (0x21 to 0x7E), so that it has to stay in memory behind a new_handle(); or the version is not of the legacy era.
+    // ASCII (0x21 to 0x7E), so that it has to stay in memory behind a new_handle(); its cookies do not fit; or the version is not of the legacy era.
     std::optional<std::string> seal(const sealed_session& session, const session_binding& binding) const;
 
     // Fails with session_not_found, whatever is wrong: forged, changed, of an unknown key, of another agent, address or

@@ -84,6 +84,7 @@ bool http_post::take_session_id(const net::exchange_head& head)
 
 void http_post::headed(const net::exchange_head& head)
 {
+    wire_.take_cookies(course_.at, head);
     if (follow(head)) {
         return;
     }

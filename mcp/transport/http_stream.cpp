@@ -51,6 +51,7 @@ bool http_stream::follow(const net::exchange_head& head)
 
 void http_stream::headed(const net::exchange_head& head)
 {
+    wire_.take_cookies(course_.at, head);
     if (follow(head)) {
         return;
     }

@@ -198,7 +198,7 @@ void http_transport::forgotten()
 {
     forgotten_ = true;
     drop_all();
-    wire_.session_id.clear();
+    wire_.forget_session();
     observer_.session_lost();
 }
 
@@ -212,7 +212,7 @@ void http_transport::drop_all()
 void http_transport::begin_anew()
 {
     drop_all();
-    wire_.session_id.clear();
+    wire_.forget_session();
     wire_.speaks.reset();
     forgotten_ = false;
 }
@@ -244,6 +244,7 @@ void http_transport::close(bool end_session)
     auto request = wire_.request("DELETE", nullptr);
     request.head_timeout = settings_->end_session_timeout;
     wire_.show_token(request);  // nothing waits for another one
+    wire_.show_cookies(request);
     ending_ = wire_.client.start(std::move(request), *this);
 }
 

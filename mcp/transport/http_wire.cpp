@@ -221,8 +221,37 @@ net::exchange_request http_wire::listen(std::string_view last_event_id) const
     return out;
 }
 
+void http_wire::take_cookies(const std::string& url, const net::exchange_head& head)
+{
+    for (const auto& [name, value] : head.headers) {
+        if (name != "set-cookie") {
+            continue;
+        }
+        if (const auto at = core::http_url::parse(url)) {
+            cookies.take(value, {at->host, at->path, at->secure}, std::chrono::system_clock::now());
+        }
+    }
+}
+
+// A request has one Cookie field (RFC 6265 section 5.4).
+void http_wire::show_cookies(net::exchange_request& to) const
+{
+    const auto at = cookies.empty() ? std::nullopt : core::http_url::parse(to.url);
+    const auto line = at ? cookies.line(at->path, std::chrono::system_clock::now()) : std::string{};
+    if (line.empty()) {
+        return;
+    }
+    const auto is = [](const auto& each) { return core::equal_ignoring_case(each.first, "cookie"); };
+    if (const auto own = std::ranges::find_if(to.headers, is); own != to.headers.end()) {
+        own->second.append("; ").append(line);
+    } else {
+        to.headers.emplace_back("Cookie", line);
+    }
+}
+
 std::unique_ptr<net::exchange> http_wire::start(net::exchange_request request, net::exchange_observer& observer)
 {
+    show_cookies(request);
     if (!settings.tokens) {
         return client.start(std::move(request), observer);
     }

@@ -9,6 +9,7 @@
 #include "core/secret.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/client/exchange.hpp"
+#include "net/http1/cookie_jar.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
 
@@ -102,6 +103,7 @@ struct http_wire {
     const http_settings& settings;
     std::optional<dialect> speaks = std::nullopt;  // once settled
     std::string session_id = {};                   // of the legacy era; never logged
+    net::http1::cookie_jar cookies = {};           // of that session, or of one to come
     std::string moved_to = {};                     // where a redirect has led on this connection
     core::secret token = {};                       // the latest of settings.tokens; empty: none yet
 
@@ -114,11 +116,24 @@ struct http_wire {
         const;                                                           // instead of its own
     net::exchange_request listen(std::string_view last_event_id) const;  // GET
 
-    // As exchange_client::start(); with a token, if there are `tokens`, for which it waits.
+    // Takes the cookies of an answer to a request to `url`.
+    void take_cookies(const std::string& url, const net::exchange_head& head);
+
+    // What came before belongs to another session.
+    void forget_session()
+    {
+        session_id.clear();
+        cookies.clear();
+    }
+
+    // As exchange_client::start(), with cookies; with a token, if there are `tokens`, for which it waits.
     std::unique_ptr<net::exchange> start(net::exchange_request request, net::exchange_observer& observer);
 
     // Adds the latest token, if there was one.
     void show_token(net::exchange_request& to) const;
+
+    // Adds the cookies for its address to those of a configured field.
+    void show_cookies(net::exchange_request& to) const;
 };
 
 }  // namespace mcp

@@ -90,6 +90,7 @@ private:
 
     void headed(const net::exchange_head& head) override
     {
+        wire_.take_cookies(course_.at, head);
         if (follow(head)) {
             return;
         }
@@ -265,6 +266,7 @@ void sse_transport::over(sse_post& post, std::optional<core::error> why, std::op
 
 void sse_transport::headed(const net::exchange_head& head)
 {
+    wire_.take_cookies(wire_.url(), head);
     auto target = redirects_ < most_redirects ? redirect_target(wire_.url(), head) : std::string{};
     if (!target.empty()) {
         ++redirects_;

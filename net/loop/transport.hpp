@@ -46,7 +46,7 @@ public:
     std::size_t size() const noexcept { return size_; }
     bool full() const noexcept { return count_ == list_.size(); }
 
-    static constexpr std::size_t most = 8;
+    static constexpr std::size_t most = 12;
 
 private:
     std::array<asio::const_buffer, most> list_;

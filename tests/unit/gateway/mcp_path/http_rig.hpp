@@ -86,7 +86,7 @@ public:
 
     void keep(unsigned number)
     {
-        sessions.keep("a", digest(number), "upstream-" + std::to_string(number));
+        sessions.keep("a", digest(number), {"upstream-" + std::to_string(number)});
         poll();
     }
 
@@ -101,7 +101,7 @@ public:
     {
         auto answer = run(sessions.find("a", digest(number), /*listens=*/false));
         REQUIRE(answer.has_value());
-        return answer->upstream.value_or("");
+        return answer->upstream ? answer->upstream->id : std::string{};
     }
 
     bool is_over(unsigned number)
@@ -112,7 +112,7 @@ public:
 
     // What becomes of a caller that waits for a session to begin again.
     struct asked {
-        std::optional<core::result<std::string>> outcome;
+        std::optional<core::result<mcp::upstream_session>> outcome;
         std::stop_source leaving;
     };
 
@@ -122,7 +122,7 @@ public:
         boost::asio::co_spawn(
             loop.get_executor(),
             sessions.recover(call_in(number, agent, resources), made->leaving.get_token()),
-            [made](const std::exception_ptr& bug, core::result<std::string> outcome) {
+            [made](const std::exception_ptr& bug, core::result<mcp::upstream_session> outcome) {
                 REQUIRE(bug == nullptr);
                 made->outcome = std::move(outcome);
             }

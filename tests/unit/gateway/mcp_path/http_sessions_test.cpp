@@ -56,7 +56,7 @@ TEST_CASE("Of an agent 10,000 sessions are known, and one more replaces the one 
     http_rig x;
     constexpr auto most = static_cast<unsigned>(known_sessions::most);
     for (unsigned i = 0; i < most - 1; ++i) {
-        x.sessions.keep("a", digest(i), "u");
+        x.sessions.keep("a", digest(i), {"u"});
     }
     x.poll();
     CHECK(x.sessions.known("a") == most - 1);
@@ -137,7 +137,7 @@ TEST_CASE("A session that is begun again stays known, however many others are us
     x.urls["a"] = silent.url("/mcp");
     const auto waiting = x.recover(0);
     for (unsigned i = 1; i <= known_sessions::most; ++i) {
-        x.sessions.keep("a", digest(i), "u");
+        x.sessions.keep("a", digest(i), {"u"});
     }
     x.poll();
     CHECK(x.sessions.known("a") == known_sessions::most);
@@ -189,7 +189,7 @@ TEST_CASE("512 sessions that are old go at once, whosever they are, and the othe
         CAPTURE(count);
         http_rig x;
         for (unsigned i = 0; i < count; ++i) {
-            x.sessions.keep(i % 2 == 0 ? "a" : "b", digest(i), "upstream");
+            x.sessions.keep(i % 2 == 0 ? "a" : "b", digest(i), {"upstream"});
         }
         x.poll();
         x.now += known_sessions::longest_idle;
@@ -208,7 +208,7 @@ TEST_CASE(
         CAPTURE(count);
         http_rig x;
         for (unsigned i = 0; i < count; ++i) {
-            x.sessions.keep("a", digest(i), "upstream");
+            x.sessions.keep("a", digest(i), {"upstream"});
         }
         x.poll();
         const auto marked = [&x, count] {
@@ -232,7 +232,7 @@ TEST_CASE("A session of an agent that comes back at once keeps its mark")
     http_rig x;
     constexpr auto count = static_cast<unsigned>(http_sessions::most_swept + 1);
     for (unsigned i = 0; i < count; ++i) {
-        x.sessions.keep("a", digest(i), "upstream");
+        x.sessions.keep("a", digest(i), {"upstream"});
     }
     x.poll();
     x.sessions.forget("a");
@@ -252,6 +252,30 @@ TEST_CASE("With an agent goes what is known of its sessions")
     x.sessions.forget("a");
     CHECK_FALSE(x.marked[digest(1)]);
     CHECK(x.found(1).empty());
+}
+
+TEST_CASE("Cookies of a session that change are kept, unless it has begun again or is over")
+{
+    http_rig x;
+    const auto with_cookie = [](std::string id, std::string_view cookie) {
+        mcp::upstream_session made{std::move(id)};
+        made.cookies.take(cookie, {.host = "h", .path = "/", .secure = false}, core::wall_time{});
+        return made;
+    };
+    const auto kept = [&](const mcp::upstream_session& given) {
+        x.sessions.keep("a", digest(1), given);
+        x.poll();
+        const auto found = x.run(x.sessions.find("a", digest(1), /*listens=*/false));
+        return found && found->upstream == given;
+    };
+    CHECK(kept(with_cookie("s-1", "a=1")));
+    CHECK(kept(with_cookie("s-1", "a=2")));
+    CHECK(x.marked.at(digest(1)));
+    CHECK_FALSE(kept(with_cookie("s-0", "a=3")));
+    CHECK(x.run(x.sessions.find("a", digest(1), /*listens=*/false))->upstream == with_cookie("s-1", "a=2"));
+    CHECK(x.run(x.sessions.end("a", digest(1))));
+    CHECK_FALSE(kept(with_cookie("s-1", "a=4")));
+    CHECK(x.is_over(1));
 }
 
 TEST_SUITE_END();

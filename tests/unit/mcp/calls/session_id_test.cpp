@@ -82,6 +82,31 @@ TEST_CASE("A session id holds what else a client has declared, for as long as th
     }
 }
 
+TEST_CASE("A session id holds cookies of its server, for as long as there is room for them")
+{
+    const auto seals = ids();
+    constexpr std::size_t room = 355 - 17 - 36;  // of cookies, beside a server's id of 36 bytes
+    for (const int over : {-1, 0, 1}) {
+        CAPTURE(over);
+        auto pinned = session(std::string(36, 'u'));
+        pinned.cookies = std::string(static_cast<std::size_t>(static_cast<int>(room) + over), 'c');
+        const auto id = seals.seal(pinned, binding);
+        REQUIRE(id.has_value() == (over <= 0));
+        if (id) {
+            CHECK(id->size() <= 512);
+            CHECK(*seals.open(*id, binding, now) == pinned);
+        }
+    }
+    auto both = session();
+    both.cookies = "\t\ta=b\n";
+    both.further = R"({"x":1})";
+    CHECK(*seals.open(*seals.seal(both, binding), binding, now) == both);
+    both.cookies = "";  // they are kept elsewhere
+    CHECK(*seals.open(*seals.seal(both, binding), binding, now) == both);
+    both.cookies = std::string(70'000, 'c');
+    CHECK_FALSE(seals.seal(both, binding));
+}
+
 TEST_CASE("an id of the longest upstream id is visible ASCII of at most 512 bytes")
 {
     const auto seals = ids();

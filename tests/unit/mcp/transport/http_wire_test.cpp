@@ -1,6 +1,7 @@
 #include "mcp/transport/http_wire.hpp"
 
 #include "tests/support/hostile_addresses.hpp"
+#include "tests/unit/mcp/transport/transport_rig.hpp"
 
 #include <doctest/doctest.h>
 
@@ -60,6 +61,39 @@ TEST_CASE("a redirect of an MCP server leads the gateway to no address but the s
             CHECK((to.empty() || to.starts_with("https://agent.example/")));
         }
     }
+}
+
+TEST_CASE(
+    "Cookies of a server go with all that follows, beside a configured one, and the next session begins without them"
+)
+{
+    test_support::scripted_agent agent{[](const test_support::recorded_request& asked) {
+        const bool begins = asked.body.find("initialize\"") != std::string::npos;
+        return begins ? test_support::answer_json(
+                            mcp_test::result_of(1),
+                            {{"Mcp-Session-Id", "s-1"},
+                             {"Set-Cookie", "node=1; Path=/; HttpOnly"},
+                             {"Set-Cookie", "other=2; Path=/not-here"},
+                             {"Set-Cookie", "far=3; Domain=example.org"}}
+                        )
+                      : test_support::answer(202, "", {{"Set-Cookie", "seen=1"}});
+    }};
+    mcp_test::transport_rig x{agent.url()};
+    x.settings.headers = {{"cookie", core::secret{"own=0"}}};
+    x.begin();
+    REQUIRE(x.wire->send(mcp_test::note("notifications/initialized")).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 2; }));
+    REQUIRE(x.wire->send(mcp_test::note("notifications/other")).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 3; }));
+    REQUIRE(x.wire->send(mcp_test::ask(1, "initialize")).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 4; }));
+    x.wire->close(/*end_session=*/true);
+    REQUIRE(x.wait_until([&] { return agent.request_count() >= 4; }));
+    CHECK(agent.request(0).header("Cookie") == "own=0");
+    CHECK(agent.request(1).header("Cookie") == "own=0; node=1");
+    CHECK(agent.request(2).header("Cookie") == "own=0; node=1; seen=1");
+    CHECK(agent.request(2).count("Cookie") == 1);
+    CHECK(agent.request(3).header("Cookie") == "own=0");
 }
 
 TEST_SUITE_END();
