@@ -268,6 +268,25 @@ bool passes(const core::caller_credentials& passed, std::string_view name)
            });
 }
 
+// Of an MCP server: callers' own logins, which only messages that are relayed one by one can have.
+void check_logins(const core::agent& agent, const std::string& path, place at, problem_list& problems)
+{
+    const auto& passed = agent.of_callers;
+    if (!agent.mcp || passed == core::caller_credentials{}) {
+        return;
+    }
+    const auto& server = *agent.mcp;
+    if (passed.all || passed.names.size() != 1 || !passes(passed, "authorization")) {
+        problems.add(at, path + ".caller_credentials", "is of an MCP server; expected [Authorization], or `drop`");
+    } else if (server.transport != core::mcp_transport::streamable_http ||
+               server.sessions == core::mcp_sessions::shared || server.sessionless == core::mcp_sessionless::shared) {
+        constexpr auto why =
+            "stands beside a program, the type sse or shared sessions, which get no header fields of callers; "
+            "expected a url of streamable HTTP with a session for each caller";
+        problems.add(at, path + ".caller_credentials", why);
+    }
+}
+
 }  // namespace
 
 core::agent_credentials read_credentials(const field& f, const secret_reader& secrets, problem_list& problems)
@@ -372,9 +391,7 @@ void check_credentials(const core::agent& agent, const std::string& path, place 
                 "the two"
         );
     }
-    if (agent.mcp && passed != core::caller_credentials{}) {
-        problems.add(at, path + ".caller_credentials", "is for A2A agents; calls of MCP servers are not passed on");
-    }
+    check_logins(agent, path, at, problems);
     const auto* const client = std::get_if<core::boxed<core::oauth_client>>(&agent.credentials);
     if (agent.mcp && client != nullptr && agent.url.empty()) {
         constexpr auto why = "is sent over HTTP, and this MCP server is a program; expected a server with a url";

@@ -98,7 +98,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      {},
      "What the agent gets of its callers' credentials, which are `Authorization`, `Cookie`, `X-API-Key` and "
      "[its like](architecture.md#the-relay), and whatever a provider reads. `drop`: nothing. `passthrough`: all. "
-     "A list of header names: those. Not for MCP servers."},
+     "A list of header names: those. Of an MCP server only `[Authorization]`: "
+     "[callers log in at the server](mcp.md#servers-that-log-callers-in)."},
     {"proxy",
      proxy_key{&agent::proxy},
      {.words = {}, .setting = "proxy"},
@@ -276,7 +277,8 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"card_headers",
      secret_map_key{&agent::card_headers},
      {"none"},
-     "Header fields that Cardea sends with card fetches."},
+     "Header fields that Cardea sends with card fetches; to an MCP server over HTTP, with its own session, whose lists "
+     "are the card."},
     {"tls.ca_file",
      text_key{&agent::ca_file, "path"},
      {"the system's"},

@@ -164,6 +164,7 @@ core::result<> server::start()
         return opened;
     }
     fetcher_ = std::make_unique<net::curl_fetcher>(control_, "cardea/" + std::string(model::version()));
+    metadata_ = std::make_unique<access::server_metadata>(*fetcher_, std::chrono::steady_clock::now);
     card_thread_ = std::make_unique<cards::card_thread>(settings_.cards, shared_.names);
     source_ = std::make_unique<cards::card_source>(*fetcher_, card_thread_->editor(), settings_);
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);

@@ -7,6 +7,7 @@
 #include "core/secret.hpp"
 #include "gateway/access/card_schemes.hpp"
 #include "gateway/access/credential_verifier.hpp"
+#include "gateway/access/server_metadata.hpp"
 #include "gateway/admin_handler.hpp"
 #include "gateway/auditor.hpp"
 #include "gateway/breaker_watch.hpp"
@@ -136,6 +137,10 @@ private:
     {
         return agent_tokens_->agent(std::move(agent_id), std::move(refused));
     }
+    net::task<core::result<model::server_login>> login_of(std::shared_ptr<const model::agent_entry> agent) override
+    {
+        return metadata_->find(std::move(agent));
+    }
     net::task<core::result<model::exchanged_token>> exchange(model::exchange_request asked) override
     {
         return agent_tokens_->exchange(std::move(asked));
@@ -180,6 +185,7 @@ private:
     core::secret session_key_;  // of a configuration without one; since start()
     std::unique_ptr<task_keeper> tasks_;
     std::unique_ptr<net::curl_fetcher> fetcher_;
+    std::unique_ptr<access::server_metadata> metadata_;
     std::unique_ptr<cards::card_thread> card_thread_;
     std::unique_ptr<cards::card_source> source_;
     std::unique_ptr<cards::card_keeper> keeper_;

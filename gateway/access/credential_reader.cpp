@@ -124,12 +124,13 @@ credential_reader::credential_reader(
 {
 }
 
-core::result<std::optional<credential>> credential_reader::read(const net::http1::request_head& head) const
+core::result<std::optional<credential>> credential_reader::read(const net::http1::request_head& head, bool for_agent)
+    const
 {
     findings found;
     for (const auto& line : head.fields) {
         if (line.id == field_name::authorization) {
-            if (reads_bearer_) {
+            if (reads_bearer_ && !for_agent) {
                 found.add({nullptr, bearer_in(line.value)});
             }
         } else if (line.id == field_name::cookie) {

@@ -43,7 +43,8 @@ public:
     // The one credential of the request; nullopt: it has none. An `Authorization` that no provider reads is none: it may be for the agent.
     // Fails with bad_request, whose detail is a sentence that names both places, if there are two, or one in the query
     // where no provider reads it; and with unauthenticated for an `Authorization` of another scheme and a credential that is empty.
-    core::result<std::optional<credential>> read(const net::http1::request_head& head) const;
+    // `for_agent`: the same is true of any `Authorization`.
+    core::result<std::optional<credential>> read(const net::http1::request_head& head, bool for_agent = false) const;
 
     // Whether this header of a request can hold a credential or is one of the identity headers, which agents do not get: also
     // Referer, if a credential can stand in the query.

@@ -34,9 +34,10 @@ void gate::set_plan(std::shared_ptr<const access_plan> plan, std::shared_ptr<fai
     questions_.clear();
 }
 
-std::optional<core::result<caller>> gate::identify(net::server_connection& connection, std::string_view address)
+std::optional<core::result<caller>>
+gate::identify(net::server_connection& connection, std::string_view address, bool for_agent)
 {
-    const auto read = plan_->reader().read(connection.head());
+    const auto read = plan_->reader().read(connection.head(), for_agent);
     if (!read) {
         return read.error();
     }
@@ -69,10 +70,10 @@ std::optional<core::result<caller>> gate::identify(net::server_connection& conne
 }
 
 net::routine<core::result<caller>>
-gate::ask(net::server_connection& connection, std::string_view address, core::steady_time due)
+gate::ask(net::server_connection& connection, std::string_view address, core::steady_time due, bool for_agent)
 {
     const auto failures = failures_;
-    const auto read = plan_->reader().read(connection.head());
+    const auto read = plan_->reader().read(connection.head(), for_agent);
     const auto found = read ? *read : std::nullopt;
     if (!found) {
         // identify() has said so already.

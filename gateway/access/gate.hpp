@@ -51,15 +51,17 @@ public:
 
     // Whose request it is, with a plan: by its credential, and if it has none by the certificate of its connection. Fails with bad_request, unauthenticated, access_unavailable, and with
     // rate_limited after too many failures of the address. nullopt: a
-    // question takes time, see ask(). `address` is the caller's.
-    std::optional<core::result<caller>> identify(net::server_connection& connection, std::string_view address);
+    // question takes time, see ask(). `address` is the caller's. `for_agent`: as
+    // credential_reader::read().
+    std::optional<core::result<caller>>
+    identify(net::server_connection& connection, std::string_view address, bool for_agent = false);
 
     // The same with every question that has to be asked; requests with one credential share one, which goes on when a request
     // waits no more for it. A credential that was accepted keeps its owner meanwhile, until its own end and for as long again as it was
     // accepted: a request waits no longer than `longest_wait` for the answer to the question about it, and needs none that fails, but a
     // refusal counts. Fails also as net::gave_up(), at `due`. Connection and address outlive the routine.
     net::routine<core::result<caller>>
-    ask(net::server_connection& connection, std::string_view address, core::steady_time due);
+    ask(net::server_connection& connection, std::string_view address, core::steady_time due, bool for_agent = false);
 
     static constexpr core::duration longest_wait{200};  // of those, since the question began
 

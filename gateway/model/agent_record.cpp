@@ -34,7 +34,7 @@ core::redaction secrets_of(const core::agent& record, std::initializer_list<std:
 bool same_session(const core::agent& a, const core::agent& b)
 {
     // An inline card needs no session.
-    return a.card.empty() && b.card.empty() && same_callers_sessions(a, b);
+    return a.card.empty() && b.card.empty() && a.card_headers == b.card_headers && same_callers_sessions(a, b);
 }
 
 std::string session_fingerprint(const core::agent& record)
@@ -62,13 +62,19 @@ std::string session_fingerprint(const core::agent& record)
     if (!record.proxy.empty()) {
         add(record.proxy.reveal());
     }
-    const auto sent = credentials_of(record);
+    auto sent = credentials_of(record);
+    sent.headers.insert(sent.headers.end(), record.card_headers.begin(), record.card_headers.end());
     add(sent.query.reveal());
     for (const auto& [name, value] : sent.headers) {
         add(name);
         add(value.reveal());
     }
     return jose::sha256(all);
+}
+
+bool passes_logins(const core::agent& record)
+{
+    return record.mcp && !record.of_callers.names.empty();
 }
 
 bool needs_session(const core::agent& record)
@@ -79,7 +85,8 @@ bool needs_session(const core::agent& record)
 
 bool keeps_session(const core::agent& a, const core::agent& b)
 {
-    return needs_session(a) && needs_session(b) && a.card.empty() == b.card.empty() && same_callers_sessions(a, b);
+    return needs_session(a) && needs_session(b) && a.card.empty() == b.card.empty() &&
+           a.card_headers == b.card_headers && same_callers_sessions(a, b);
 }
 
 bool same_callers_sessions(const core::agent& a, const core::agent& b)

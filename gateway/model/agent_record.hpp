@@ -19,6 +19,9 @@ bool same_session(const core::agent& a, const core::agent& b);
 // Of what a session with the agent's MCP server is made of, secrets included: two processes compare it. Empty: the agent has none.
 std::string session_fingerprint(const core::agent& record);
 
+// An MCP server that logs callers in itself: their Authorization is for the server, and no credential for the gateway.
+bool passes_logins(const core::agent& record);
+
 // The gateway keeps a session with the agent's MCP server: for its card, or for callers.
 bool needs_session(const core::agent& record);
 

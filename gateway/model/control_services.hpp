@@ -34,6 +34,12 @@ namespace gateway::model {
 
 struct agent_entry;
 
+// Of an MCP server that logs callers in itself (RFC 9728 section 2).
+struct server_login {
+    std::vector<std::string> authorization_servers;  // URLs; not empty
+    std::vector<std::string> scopes;
+};
+
 class control_services : public credential_checks {
 public:
     virtual ~control_services() = default;
@@ -90,6 +96,10 @@ public:
     // there is none, or the agent is not known any more.
     virtual net::task<std::shared_ptr<const agent_entry>>
     agent_with_token(std::string agent_id, core::secret refused) = 0;
+
+    // Where callers log in at this MCP server, as its own metadata says. Fails with upstream_status (it has none) and
+    // upstream_protocol.
+    virtual net::task<core::result<server_login>> login_of(std::shared_ptr<const agent_entry> agent) = 0;
 
     // A token for the agent that stands for the caller's own. Fails with forbidden if the agent's OAuth server does not exchange
     // that; with upstream_credentials if it gives none for another reason; with overloaded if too many callers wait.

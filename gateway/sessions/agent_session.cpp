@@ -68,7 +68,13 @@ std::vector<std::string> agent_session::complaints() const
 
 std::optional<core::error> agent_session::trouble() const
 {
-    return trouble_of({runner_.state(), runner_.has_begun(), runner_.needs_operator()});
+    auto why = trouble_of({runner_.state(), runner_.has_begun(), runner_.needs_operator()});
+    if (why && why->code == core::errc::session_misconfigured && model::passes_logins(agent_->record)) {
+        why->detail =
+            "needs login: the server asks who is calling; callers can log in, and `card_headers` may have a "
+            "credential for the card";
+    }
+    return why;
 }
 
 void agent_session::set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk)

@@ -1,5 +1,6 @@
 #include "gateway/sessions/server_reach.hpp"
 
+#include "core/ascii.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/version.hpp"
@@ -13,6 +14,18 @@
 #include <utility>
 
 namespace gateway::sessions {
+namespace {
+
+// For the session that the card is made of, instead of what callers' sessions send in these fields.
+void add_card_headers(mcp::http_settings& settings, const core::agent& record)
+{
+    for (const auto& [name, value] : record.card_headers) {
+        std::erase_if(settings.headers, [&](const auto& each) { return core::equal_ignoring_case(each.first, name); });
+        settings.headers.emplace_back(name, value);
+    }
+}
+
+}  // namespace
 
 server_reach::server_reach(
     net::loop& control,
@@ -79,17 +92,22 @@ mcp::transport_factory server_reach::of_gateway(
     std::shared_ptr<mcp::complaint_lines> complaints
 )
 {
-    auto made = made_for(agent, std::move(secrets), std::move(complaints));
+    auto made = made_for(agent, std::move(secrets), std::move(complaints), /*own=*/true);
     return reading(std::move(made), agent.record, mcp::discovery_limits{}.items);
 }
 
 mcp::transport_factory server_reach::made_for(
     const model::agent_entry& agent,
     std::shared_ptr<const core::redaction> secrets,
-    std::shared_ptr<mcp::complaint_lines> complaints
+    std::shared_ptr<mcp::complaint_lines> complaints,
+    bool own
 )
 {
     const auto& record = agent.record;
+    auto settings = over_http(agent, std::move(secrets));
+    if (own) {
+        add_card_headers(settings, record);
+    }
     switch (record.mcp->transport) {
         case core::mcp_transport::stdio:
             return mcp::stdio_factory(
@@ -99,9 +117,9 @@ mcp::transport_factory server_reach::made_for(
                 {record.id, core::redaction_of(*record.mcp), log_, std::move(complaints)}
             );
         case core::mcp_transport::streamable_http:
-            return mcp::fallback_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
+            return mcp::fallback_factory(loop_, exchanges_, std::move(settings));
         case core::mcp_transport::sse:
-            return mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(secrets)));
+            return mcp::sse_factory(loop_, exchanges_, std::move(settings));
         case core::mcp_transport::unsupported:
             break;
     }

@@ -68,7 +68,8 @@ private:
     mcp::transport_factory made_for(
         const model::agent_entry& agent,
         std::shared_ptr<const core::redaction> secrets,
-        std::shared_ptr<mcp::complaint_lines> complaints
+        std::shared_ptr<mcp::complaint_lines> complaints,
+        bool own = false
     );
     mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
 

@@ -2,6 +2,7 @@
 
 #include "gateway/access/outcome.hpp"
 #include "gateway/access/policy.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
 #include "gateway/traffic/path_pattern.hpp"
@@ -73,6 +74,14 @@ access::gate& access_guard::gate_for(const request_context& request) noexcept
     return request.to.where == model::route::registration ? registration_gate_ : gate_;
 }
 
+// Whether `Authorization` is the caller's login at an MCP server.
+bool access_guard::is_for_agent(request_context& request) const
+{
+    const auto* known =
+        request.to.where == model::route::mcp ? known_.find(request.to.agent, request.sighted) : nullptr;
+    return known != nullptr && model::passes_logins(known->entry->record);
+}
+
 bool access_guard::identify(request_context& request)
 {
     if (request.to.where == model::route::push) {
@@ -83,7 +92,7 @@ bool access_guard::identify(request_context& request)
     if (!request.access) {
         return true;
     }
-    auto owner = gate.identify(request.caller, address_of(request));
+    auto owner = gate.identify(request.caller, address_of(request), is_for_agent(request));
     if (!owner) {
         return false;
     }
@@ -95,7 +104,8 @@ net::routine<> access_guard::ask(request_context& request)
 {
     auto& caller = request.caller;
     const auto due = caller_deadline(caller.head().fields, deadline_fields_, caller.started());
-    request.owner = co_await gate_for(request).ask(caller, address_of(request), due);
+    const bool for_agent = is_for_agent(request);
+    request.owner = co_await gate_for(request).ask(caller, address_of(request), due, for_agent);
 }
 
 bool access_guard::asks_first(const request_context& request) const

@@ -1,6 +1,7 @@
 #include "gateway/traffic/era_choice.hpp"
 
 #include "core/ascii.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/mcp_repair.hpp"
@@ -18,7 +19,8 @@ bool era_choice::concerns(const request_context& request, const mcp::incoming_bo
 {
     const auto& server = *request.agent->record.mcp;
     if (server.transport != core::mcp_transport::streamable_http || request.agent->fell_back ||
-        server.era == core::mcp_era::legacy || server.sessions == core::mcp_sessions::shared || read.problem) {
+        server.era == core::mcp_era::legacy || server.sessions == core::mcp_sessions::shared || read.problem ||
+        model::passes_logins(request.agent->record)) {  // its 401 has to reach the caller
         return false;
     }
     const bool begins = read.message.method == mcp::client_method::initialize;

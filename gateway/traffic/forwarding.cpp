@@ -194,10 +194,10 @@ constexpr std::array<std::string_view, 7> fields_of_mcp{
     "tracestate",
 };
 
-bool stays_outside_mcp(const net::http1::field& field, const core::mcp_server& server) noexcept
+bool stays_outside_mcp(const net::http1::field& field, const core::agent& server) noexcept
 {
     return !is_one_of(fields_of_mcp, field.name) && !begins(field.name, "Mcp-Param-") &&
-           !names(server.forward_headers, field.name);
+           !names(server.mcp->forward_headers, field.name) && !names(server.of_callers.names, field.name);
 }
 
 // What an MCP server gets of the gateway, unless the agent's own fields have it.
@@ -239,8 +239,9 @@ bool is_forwarded(
     const access::credential_reader* credentials
 ) noexcept
 {
-    return names(server.record.mcp->forward_headers, name) && !names(server.own_fields, name) &&
-           (credentials == nullptr || !credentials->is_key_header(name));
+    const auto& record = server.record;
+    const bool passes = names(record.mcp->forward_headers, name) || names(record.of_callers.names, name);
+    return passes && !names(server.own_fields, name) && (credentials == nullptr || !credentials->is_key_header(name));
 }
 
 bool ends_here(const net::http1::request_head& head) noexcept
@@ -261,7 +262,7 @@ void write_request_fields(
     net::http1::head_writer out{text};
     net::write_via(text, head.fields, head.minor_version);
     const bool limited = head.verb == net::http1::method::options;
-    const auto* server = hop.agent != nullptr && hop.agent->record.mcp ? &*hop.agent->record.mcp : nullptr;
+    const auto* server = hop.agent != nullptr && hop.agent->record.mcp ? &hop.agent->record : nullptr;
     const bool edited = body.answer != body_care::passes;
     const bool translated = body.answer == body_care::translated;
     const bool nominates = nominates_fields(head.fields);

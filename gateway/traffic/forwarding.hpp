@@ -35,7 +35,7 @@ void write_request_fields(
     const forwarding_hop& hop
 );
 
-// Whether `forward_headers` of an MCP server lets the caller's field pass: not if the gateway sets it itself, or a provider of
+// Whether `forward_headers` or `caller_credentials` of an MCP server lets the caller's field pass: not if the gateway sets it itself, or a provider of
 // `credentials` (null: none) reads it.
 bool is_forwarded(
     std::string_view name,

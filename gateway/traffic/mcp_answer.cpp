@@ -1,5 +1,7 @@
 #include "gateway/traffic/mcp_answer.hpp"
 
+#include "core/ascii.hpp"
+#include "gateway/access/server_metadata.hpp"
 #include "gateway/traffic/event_stream.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/http1/head_writer.hpp"
@@ -7,6 +9,29 @@
 namespace gateway::traffic {
 
 using core::errc;
+
+namespace {
+
+// RFC 9728 section 5.1; the server's own `error` and `scope` say what its caller has to ask for (MCP 2025-11-25, basic/authorization).
+std::string challenge_of(const net::http1::response_head& head, const std::string& metadata)
+{
+    auto line = "WWW-Authenticate: Bearer resource_metadata=\"" + metadata + '"';
+    for (const auto& field : head.fields) {
+        if (!core::equal_ignoring_case(field.name, "WWW-Authenticate")) {
+            continue;
+        }
+        for (const auto* const name : {"error", "scope"}) {
+            const auto value = access::challenge_parameter(field.value, name);
+            if (!value.empty()) {
+                line.append(", ").append(name).append("=\"").append(value) += '"';
+            }
+        }
+        break;
+    }
+    return line + "\r\n";
+}
+
+}  // namespace
 
 void mcp_answer::expect_begin(
     mcp::sealed_session begins,
@@ -40,8 +65,11 @@ std::string mcp_answer::begin_here(mcp::local_handle place)
 
 core::result<> mcp_answer::accept(const net::http1::response_head& head)
 {
-    // The credential is the operator's: the caller cannot do anything about it.
+    // Unless callers log in, the credential is the operator's: the caller cannot do anything about it.
     const bool asks_who = head.status == 401 || head.status == 403;
+    if (asks_who && !metadata_.empty()) {
+        challenge_ = challenge_of(head, metadata_);
+    }
     if (asks_who || (called_ && head.status >= 500)) {
         return core::upstream_error(errc::upstream_status, "status " + std::to_string(head.status));
     }

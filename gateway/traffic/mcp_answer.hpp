@@ -49,6 +49,12 @@ public:
         const mcp::upstream_session& from
     );
 
+    // The server logs callers in itself: its 401 and 403 are for the caller, with a challenge that names this metadata.
+    void expect_login(std::string metadata) { metadata_ = std::move(metadata); }
+
+    // The line of the challenge; empty: the server has not asked who is calling, or who is is the operator's.
+    const std::string& challenge() const noexcept { return challenge_; }
+
     // What of a stream of events goes on; of `initialize` with what its client has declared. Behind expect_begin(). For as long as this.
     mcp::event_gate& expect_events(mcp::event_gate::terms of);
 
@@ -81,6 +87,8 @@ private:
     model::client_sessions* kept_ = nullptr;       // with `ids_`
     const mcp::upstream_session* from_ = nullptr;  // with `ids_`
     std::string sealed_;
+    std::string metadata_;
+    std::string challenge_;
     std::optional<mcp::event_gate> gate_;
     std::optional<model::session_end> ended_;
     bool forbidden_;

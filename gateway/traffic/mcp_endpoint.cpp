@@ -2,8 +2,10 @@
 
 #include "core/json/jsonrpc_scan.hpp"
 #include "core/json/jsonrpc_server.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/content_type.hpp"
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/well_known.hpp"
 #include "gateway/traffic/era_of_server.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
 #include "gateway/traffic/mcp_message.hpp"
@@ -43,6 +45,9 @@ net::routine<> mcp_endpoint::look(request_context& request)
     }
     if (!request.may_call) {
         return respond_forbidden(request);
+    }
+    if (model::passes_logins(request.agent->record)) {
+        request.mcp->expect_login(metadata_address(request));  // NOLINT(*-optional-access): as above
     }
     if (!request.agent->upstream && !request.agent->has_program_sessions()) {
         const auto* const why = "the server is in a package that the gateway does not run";
@@ -364,6 +369,17 @@ core::result<std::string_view> mcp_endpoint::open_session(request_context& reque
     request.forwarded = forwarded_fields(request);
     auto& repair = *request.repair;  // NOLINT(*-optional-access): its callers have set it
     return repair.set_session(id, std::move(*session), fields.version.value, ids_->alone());
+}
+
+// Where callers hear how to log in at the server (RFC 9728 section 3.1).
+std::string mcp_endpoint::metadata_address(const request_context& request) const
+{
+    const auto own = own_origin(request);
+    auto address = (own.empty() ? known_.public_base() : own) + std::string{model::resource_metadata_path};
+    if (own.empty()) {
+        address.append("/agents/").append(request.agent->record.id);
+    }
+    return address.append(model::mcp_path);
 }
 
 net::routine<> mcp_endpoint::refuse(request_context& request, const mcp::refusal& why)

@@ -61,6 +61,7 @@ private:
     ) const;
     static net::routine<> refuse(request_context& request, const mcp::refusal& why);
     void write_head(request_context& request) const;
+    std::string metadata_address(const request_context& request) const;
 
     std::shared_ptr<const mcp::session_ids> ids_;
     std::set<mcp::session_digest> asked_about_;

@@ -44,7 +44,7 @@ std::vector<std::pair<std::string, core::secret>> forwarded_fields(const request
 {
     std::vector<std::pair<std::string, core::secret>> passed;
     const auto& agent = *request.agent;
-    if (agent.record.mcp->forward_headers.empty()) {
+    if (agent.record.mcp->forward_headers.empty() && agent.record.of_callers.names.empty()) {
         return passed;
     }
     const auto* credentials = request.access ? &request.access->reader() : nullptr;

@@ -9,8 +9,13 @@ class resource_metadata_endpoint : public endpoint {
 public:
     using endpoint::endpoint;
 
-    // The same for every caller, and for an agent that is not there as for one that not everybody may know of.
+    // The same for every caller, and for an agent that is not there as for one that not everybody may know of. Of an MCP server that
+    // logs callers in itself, what that says.
     net::routine<> answer(request_context& request);
+
+private:
+    bool logs_callers_in(request_context& request) const;
+    net::routine<> answer_for_server(request_context& request);
 };
 
 }  // namespace gateway::traffic

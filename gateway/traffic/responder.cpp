@@ -2,6 +2,7 @@
 
 #include "a2a/dialect/error_table.hpp"
 #include "core/json/json.hpp"
+#include "core/json/jsonrpc_server.hpp"
 #include "core/status.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/endpoint_entries.hpp"
@@ -15,6 +16,13 @@
 
 namespace gateway::traffic {
 namespace {
+
+// Of an MCP server that answers 401 or 403.
+constexpr std::string_view operator_login =
+    "The MCP server asks who is calling. Its operator can give Cardea `credentials` for it, or let callers log in with "
+    "`caller_credentials: [Authorization]`.";
+constexpr std::string_view caller_login =
+    "The MCP server asks who is calling. The field WWW-Authenticate says where callers log in.";
 
 // Callers that were refused at once do not come back at once.
 std::uint64_t soon()
@@ -177,13 +185,21 @@ net::routine<> respond_replaced(request_context& request, core::error failure, c
     const bool mcp = is_mcp(request);
     const bool asks_who = came.status == 401 || came.status == 403;
     const bool fails_call = came.status >= 500 && answer.status == 200;
+    const auto challenge = mcp && request.mcp ? std::string_view{request.mcp->challenge()} : std::string_view{};
+    if (mcp && asks_who) {
+        const auto said = challenge.empty() ? operator_login : caller_login;
+        answer.body = core::jsonrpc_error_body(request.call_id, failure.code, request.record.agent, said);
+    }
     if (mcp) {
         model::add_upstream_status(answer.body, came.status);
     } else if (core::passes(came.status)) {
         model::set_retryable(answer.body);
     }
-    // Who the gateway is to an MCP server is of no concern to callers.
-    if (!(mcp && asks_who)) {
+    // Who the gateway is to an MCP server is of no concern to callers, unless they log in.
+    if (mcp && asks_who && !challenge.empty()) {
+        answer.status = came.status;
+        answer.fields += challenge;
+    } else if (!(mcp && asks_who)) {
         answer.status = came.status >= 400 && !fails_call ? came.status : answer.status;
         answer.fields += came.fields;
     }

@@ -214,7 +214,34 @@ TEST_CASE("an agent does not get one header field from two")
     }
 }
 
-TEST_CASE("An MCP server over HTTP may have the gateway's own token of an OAuth server, and no credentials of callers")
+TEST_CASE("An MCP server over HTTP with a session for each caller may get the Authorization of its callers")
+{
+    const std::string passes = "protocol: mcp\n    caller_credentials: ";
+    CHECK(problem_of(passes + "[Authorization]") == "");
+    CHECK(problem_of(passes + "[authorization]\n    card_headers: {Authorization: s}") == "");
+    CHECK(problem_of(passes + "drop") == "");
+    for (const std::string other : {"passthrough", "[X-Key]", "[Authorization, X-Key]"}) {
+        CAPTURE(other);
+        CHECK(
+            said_of(passes + other) == "caller_credentials: is of an MCP server; expected [Authorization], or `drop`"
+        );
+    }
+    for (const std::string other : {"type: sse", "sessions: shared", "sessionless: shared"}) {
+        CAPTURE(other);
+        CHECK(
+            said_of(passes + "[Authorization]\n    " + other) ==
+            "caller_credentials: stands beside a program, the type sse or shared sessions, which get no header fields "
+            "of "
+            "callers; expected a url of streamable HTTP with a session for each caller"
+        );
+    }
+    CHECK(
+        said_of(passes + "[Authorization]\n    bearer: t").find("passes the caller's `authorization` on") !=
+        std::string::npos
+    );
+}
+
+TEST_CASE("An MCP server over HTTP may have the gateway's own token of an OAuth server")
 {
     CHECK(problem_of("protocol: mcp\n    credentials: {basic: {username: a, password: b}}") == "");
     const auto client = "credentials: {oauth2: {" + std::string{oauth} + "client_secret: s";
@@ -229,10 +256,6 @@ TEST_CASE("An MCP server over HTTP may have the gateway's own token of an OAuth 
     CHECK(
         lines(config::load(program, "c.yml", variables, files).problems)
             .find("a.credentials.oauth2: is sent over HTTP, and this MCP server is a program") != std::string::npos
-    );
-    CHECK(
-        said_of("protocol: mcp\n    caller_credentials: passthrough") ==
-        "caller_credentials: is for A2A agents; calls of MCP servers are not passed on"
     );
 }
 

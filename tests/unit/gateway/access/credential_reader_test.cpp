@@ -135,6 +135,19 @@ TEST_SUITE("credential reader")
         CHECK(found_in(keys, "/", "X-API-Key: a\r\nx-api-key: b\r\n") == "bad_request");
     }
 
+    TEST_CASE("An Authorization that is for the agent is not a credential, and a key beside it is")
+    {
+        const std::string text =
+            "GET / HTTP/1.1\r\nHost: gw.test\r\nAuthorization: Bearer t\r\nX-API-Key: key-of-ci\r\n\r\n";
+        net::http1::request_parser parser{{}};
+        REQUIRE(parser.parse(text).has_value());
+        CHECK(header_and_cookie().read(parser.head()).has_error());
+        const auto found = header_and_cookie().read(parser.head(), /*for_agent=*/true);
+        REQUIRE(found.has_value());
+        REQUIRE(found->has_value());
+        CHECK((*found)->text() == "key-of-ci");
+    }
+
     TEST_CASE("The sentence about two credentials names the places of both and no credential")
     {
         const std::string text =

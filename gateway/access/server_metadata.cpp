@@ -1,0 +1,193 @@
+#include "gateway/access/server_metadata.hpp"
+
+#include "config/url.hpp"
+#include "core/ascii.hpp"
+#include "core/json/json.hpp"
+#include "core/url.hpp"
+#include "gateway/access/answer_object.hpp"
+#include "gateway/model/tls_files.hpp"
+#include "gateway/model/well_known.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::access {
+namespace {
+
+using core::errc;
+
+// RFC 6749 section 3.3: scope-token, and the space between two of them.
+bool is_scope_byte(char c) noexcept
+{
+    return c == ' ' || c == '!' || (c >= '#' && c <= '[') || (c >= ']' && c <= '~');
+}
+
+// Those that are texts and pass, up to `most`.
+template <class Pass>
+std::vector<std::string> texts_of(const core::json& object, std::string_view name, std::size_t most, Pass passes)
+{
+    std::vector<std::string> texts;
+    const auto* const list = core::member(object, name);
+    if (list == nullptr || !list->is_array()) {
+        return texts;
+    }
+    for (const auto& each : *list) {
+        const auto* const text = each.get_ptr<const std::string*>();
+        if (text != nullptr && passes(*text) && texts.size() < most) {
+            texts.push_back(*text);
+        }
+    }
+    return texts;
+}
+
+// What the challenge of an answer names; empty: nothing.
+std::string named_by(const core::result<net::fetch_response>& answer)
+{
+    if (!answer || answer->status != 401) {
+        return {};
+    }
+    for (const auto& [name, value] : answer->headers) {
+        if (name == "www-authenticate") {
+            if (const auto named = challenge_parameter(value, "resource_metadata"); !named.empty()) {
+                return std::string{named};
+            }
+        }
+    }
+    return {};
+}
+
+}  // namespace
+
+std::string_view challenge_parameter(std::string_view challenge, std::string_view name) noexcept
+{
+    for (std::size_t at = 0; at < challenge.size();) {
+        const auto found = core::find_ignoring_case(challenge.substr(at), name);
+        if (found == challenge.npos) {
+            break;
+        }
+        const auto from = at + found;
+        at = from + name.size();
+        const bool whole = from == 0 || challenge[from - 1] == ' ' || challenge[from - 1] == ',';
+        if (!whole || at >= challenge.size() || challenge[at] != '=') {
+            continue;
+        }
+        auto value = challenge.substr(at + 1);
+        const bool quoted = value.starts_with('"');
+        value.remove_prefix(quoted ? 1 : 0);
+        const auto end = quoted ? value.find('"') : std::min(value.find_first_of(", "), value.size());
+        if (end == value.npos) {
+            break;
+        }
+        value = value.substr(0, end);
+        return std::ranges::all_of(value, is_scope_byte) ? value : std::string_view{};
+    }
+    return {};
+}
+
+std::vector<std::string> metadata_places(const std::string& server, std::string_view named)
+{
+    std::vector<std::string> places;
+    const auto url = core::http_url::parse(server);
+    if (!url) {
+        return places;
+    }
+    const auto origin = url->origin();
+    if (core::origin_of(named) == origin) {
+        places.emplace_back(named);
+    }
+    auto path = url->path.substr(0, url->path.find('?'));
+    path.resize(path.find_last_not_of('/') + 1);
+    for (const auto& each : {path, std::string{}}) {
+        auto place = origin + std::string{model::resource_metadata_path} + each;
+        if (std::ranges::find(places, place) == places.end()) {
+            places.push_back(std::move(place));
+        }
+    }
+    return places;
+}
+
+core::result<model::server_login> login_in(const core::result<net::fetch_response>& document)
+{
+    const auto object = answer_object(document, "metadata");
+    if (!object) {
+        return core::upstream_error(errc::upstream_status, object.error().detail);
+    }
+    constexpr auto most = server_metadata::most_named;
+    model::server_login login;
+    login.authorization_servers = texts_of(*object, "authorization_servers", most, [](const std::string& text) {
+        return config::parse_http_url(text, config::query::allowed).has_value();
+    });
+    login.scopes = texts_of(*object, "scopes_supported", 4 * most, [](const std::string& text) {
+        return !text.empty() && text.find(' ') == text.npos && std::ranges::all_of(text, is_scope_byte);
+    });
+    if (login.authorization_servers.empty()) {
+        return core::upstream_error(errc::upstream_protocol, "metadata: it names no authorization server");
+    }
+    return login;
+}
+
+net::fetch_request server_metadata::request_of(const model::agent_entry& agent, std::string url) const
+{
+    net::fetch_request request;
+    request.url = std::move(url);
+    request.headers = {{"Accept", "application/json"}};
+    request.addresses = agent.addresses;
+    request.tls = model::tls_files(agent.record);
+    request.max_size = longest_document;
+    request.timeout = longest_fetch;
+    return request;
+}
+
+net::task<core::result<model::server_login>> server_metadata::fetch(const model::agent_entry& agent)
+{
+    // No message of MCP: whoever asks for a login does so before it reads one.
+    auto question = request_of(agent, agent.record.url);
+    question.headers.emplace_back("Content-Type", "application/json");
+    question.body = "{}";
+    question.status_only = true;
+    const auto challenge = co_await fetcher_.fetch(std::move(question));
+    const auto has_ended = [](const auto& answer) { return !answer && answer.error().code == errc::caller_gone; };
+    core::result<model::server_login> login =
+        core::upstream_error(errc::upstream_status, "metadata: the fetch was given up");
+    if (has_ended(challenge)) {
+        co_return login;  // and the fetcher with it
+    }
+    for (auto& place : metadata_places(agent.record.url, named_by(challenge))) {
+        auto request = request_of(agent, std::move(place));
+        const auto document = co_await fetcher_.fetch(std::move(request));
+        login = login_in(document);
+        if (login || has_ended(document)) {
+            break;
+        }
+    }
+    co_return login;
+}
+
+net::task<core::result<model::server_login>> server_metadata::find(std::shared_ptr<const model::agent_entry> agent)
+{
+    if (servers_.size() >= most_servers) {
+        servers_.clear();
+    }
+    auto& slot = servers_[agent->record.url];
+    if (slot == nullptr) {
+        slot = std::make_shared<server>();
+    }
+    const auto known = slot;
+    if (known->asked) {
+        const auto waiter = std::make_shared<net::task_signal>();
+        known->waiting.push_back(waiter);
+        co_await waiter->wait();
+    } else if (!known->login || clock_() >= known->until) {
+        known->asked = true;
+        auto login = co_await fetch(*agent);
+        known->asked = false;
+        known->until = clock_() + (login ? kept : failure_kept);
+        known->login = std::move(login);
+        for (const auto& each : std::exchange(known->waiting, {})) {
+            each->set();
+        }
+    }
+    co_return known->login.value_or(core::gateway_error(errc::internal, "metadata: nobody has fetched it"));
+}
+
+}  // namespace gateway::access
