@@ -181,20 +181,40 @@ core::result<> discovery_walk::refuse(const rpc_failure& failure)
         return failed("an answer to no question");
     }
     const auto list = static_cast<list_kind>(at_);
-    if ((failure.code == method_not_found && pages_ == 0) || doubted_[at_]) {
+    if (failure.code == method_not_found && pages_ == 0) {
+        next_list();
+    } else if (list == list_kind::tools && !doubted_[at_]) {
+        return failed(said_of(failure));
+    } else {
+        skip(std::string{method(list)} + ": " + said_of(failure));
+    }
+    return {};
+}
+
+void discovery_walk::skip(std::string why)
+{
+    if (at_ == list_kinds) {
+        return;
+    }
+    page_.reset();
+    if (doubted_[at_]) {
         items_ = items_before_;
         bytes_ = bytes_before_;
         found_[at_].clear();
-    } else if (list == list_kind::tools) {
-        return failed(said_of(failure));
     } else {
         if (left_.none()) {
-            first_left_ = std::string{method(list)} + ": " + said_of(failure);
+            first_left_ = std::move(why);
         }
         left_.set(at_);
     }
     next_list();
-    return {};
+}
+
+void discovery_walk::skip_rest(const std::string& why)
+{
+    while (at_ < list_kinds) {
+        skip(why);
+    }
 }
 
 core::result<> discovery_walk::find_items()
@@ -309,10 +329,10 @@ void discovery_walk::next_list()
 
 core::error discovery_walk::failed(std::string_view why)
 {
-    page_.reset();
     auto detail = at_ == list_kinds ? std::string{"discovery"} : std::string{method(static_cast<list_kind>(at_))};
-    at_ = asks_doubted() ? at_ : list_kinds;
-    return core::upstream_error(core::errc::upstream_protocol, detail + ": " + std::string{why});
+    detail.append(": ").append(why);
+    skip(detail);
+    return core::upstream_error(core::errc::upstream_protocol, std::move(detail));
 }
 
 server_lists discovery_walk::onto(server_lists base) &&
@@ -327,6 +347,9 @@ server_lists discovery_walk::onto(server_lists base) &&
             if (undeclared_[i]) {
                 base.server.offers[i] = !base.lists[i].empty();
             }
+        } else if (left_[i] && base.lists[i].empty()) {
+            base.lists[i] = std::move(found_[i]);
+            base.left_out[i] = std::move(left_out_[i]);
         }
     }
     if (time_to_live_) {

@@ -77,8 +77,8 @@ struct list_question {
 
 // Walks the wanted lists, page by page:
 //     while (auto question = walk.next()) { ask; accept() or refuse(); }
-// A list that the server does not know after all (-32601) is empty. Another error to `tools/list` ends the walk; one to
-// another list leaves that list as it was (left()). A cursor that came before ends its list. Left out and counted (left_out())
+// A list that the server does not know after all (-32601) is empty. Any other failure leaves its list as it was, or with what was read
+// if it was empty (left()), and the walk goes on. A cursor that came before ends its list. Left out and counted (left_out())
 // are such cursors, and items that no caller could use: those that are not objects, have no key or that of a different item, or are not
 // usable(); and tools as `headers` says.
 class discovery_walk {
@@ -90,8 +90,8 @@ public:
         tool_headers headers = tool_headers::ignored
     );
 
-    // Of these wanted lists the server says nothing that can be read: that it lists something is told (left_out()). The walk goes on after a
-    // failure of one that is not among `offered`: refuse() it then. Those that have something are offered from now on.
+    // Of these wanted lists the server says nothing that can be read: that it lists something is told (left_out()). One that is not
+    // among `offered` is none if it fails. Those that have something are offered from now on.
     void set_undeclared(list_set lists, list_set offered) noexcept
     {
         undeclared_ = lists & wanted_;
@@ -104,8 +104,8 @@ public:
     // Nothing: the walk is over.
     std::optional<list_question> next() const;
 
-    // The raw result of the question asked last. Fails with upstream_protocol, and the walk is over without a result: not
-    // a list result, or over a limit, which the detail names.
+    // The raw result of the question asked last. Fails with upstream_protocol, and the walk goes on with the next list: not a list
+    // result, or over a limit, which the detail names.
     core::result<> accept(std::string_view result);
 
     // The same a little at a time, for a page may have 10,000 items: open(), then take_some() while in_page(). At least one item is
@@ -117,13 +117,20 @@ public:
     bool in_page() const noexcept { return page_ != nullptr; }
     core::result<> take_some(std::size_t most_bytes);
 
-    // The error answer to the question asked last.
+    // The error answer to the question asked last. Fails for `tools/list`.
     core::result<> refuse(const rpc_failure& failure);
 
-    // The base with what was walked instead of what it had (but for an order), once next() says nothing and no call has failed.
+    // The question asked last gets no answer.
+    void skip(std::string why);
+
+    // Nor do those that have not been asked.
+    void skip_rest(const std::string& why);
+
+    // The base with what was walked instead of what it had (but for an order), once next() says nothing.
     server_lists onto(server_lists base) &&;
 
     const list_set& left() const noexcept { return left_; }
+    bool left_all() const noexcept { return left_.any() && left_ == wanted_; }
 
     // What the first of these was answered with.
     const std::string& first_left() const noexcept { return first_left_; }

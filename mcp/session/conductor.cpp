@@ -100,6 +100,8 @@ void conductor::carry_out(const session_action& action)
             return conversation_.open_stream();
         case action_kind::walk:
             return walks().begin(action.changed_only);
+        case action_kind::finish_walk:
+            return walks().finish();
         case action_kind::cancel_walk:
             return walks().cancel();
         case action_kind::publish:

@@ -11,9 +11,6 @@ namespace {
 
 using core::errc;
 
-constexpr std::string_view way_out =
-    "; if it answers nothing before `initialize`, `era: legacy` asks nothing before it";
-
 session_event event_of(event_kind kind, const connection& about)
 {
     session_event event;
@@ -70,6 +67,7 @@ void conversation::ask_for_era(connection& probe)
 {
     const dialect modern{std::string{latest(era::modern)}, settings_.client};
     probe.question = requests_.next_id();
+    handshake_.note_probe({});
     probe.asked_at = std::chrono::steady_clock::now();
     if (!probe.wire().send({discover_request(probe.question, modern), probe.question, "server/discover"})) {
         tell_era(probe, std::nullopt, false);
@@ -265,12 +263,14 @@ void conversation::late(std::uint64_t id, const std::string& method)
 
 void conversation::fail_probe(connection& probe, const core::error& why, std::optional<era> says)
 {
+    if (!says) {
+        handshake_.note_probe(notes_.shown(why));
+    }
     if (!says && connections_.current() == nullptr) {
         notes_.set_needs_operator(why.code == errc::session_misconfigured);
-        const auto advice = why.code == errc::upstream_reset ? way_out : std::string_view{};
-        notes_.say(session_reason::probe_failed, notes_.shown(why).append(advice));
+        notes_.say(session_reason::probe_failed, notes_.shown(why));
     }
-    tell_era(probe, says, true);
+    tell_era(probe, says, says || !is_unreachable(why.code, purpose::handshake));
 }
 
 void conversation::failed(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says)
@@ -301,7 +301,7 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
         case purpose::handshake:
             notes_.set_needs_operator(why.code == errc::session_misconfigured);
             if (!nobody_there) {
-                return handshake_.refuse(std::move(told.detail), says);
+                return handshake_.fail(std::move(told.detail), says);
             }
             handshake_.note_refusal(told.detail);
             notes_.say(session_reason::start_failed, told.detail);

@@ -67,13 +67,22 @@ void handshake::take(std::string_view result)
     host_.happened(std::move(event));
 }
 
-void handshake::refuse(std::string why, std::optional<era> says)
+void handshake::fail(std::string why, std::optional<era> says)
+{
+    if (!probed_.empty()) {
+        notes_.say(session_reason::probe_failed, probed_ + "; to initialize: " + why);
+    }
+    end(std::move(why), says, false);
+}
+
+void handshake::end(std::string why, std::optional<era> says, bool answered)
 {
     refused_ = why;
     notes_.say(session_reason::handshake_refused, std::move(why));
     session_event event;
     event.kind = event_kind::handshake_refused;
     event.verdict = says;
+    event.answered = answered;
     host_.happened(std::move(event));
 }
 
@@ -89,7 +98,8 @@ void handshake::on_late_start()
     const auto words = shown->wire().last_words();
     const auto said = words.empty() ? words : "; it wrote: " + words;
     if (host_.state().state() == session_state::initializing) {
-        notes_.say_late(session_reason::handshake_timeout, said);
+        const auto probed = probed_.empty() ? probed_ : "; " + probed_;
+        notes_.say_late(session_reason::handshake_timeout, probed + said);
     } else if (current == nullptr) {
         notes_.say(
             session_reason::probe_failed,

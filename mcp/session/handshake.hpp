@@ -29,7 +29,13 @@ public:
     void take(std::string_view result);
 
     // Its answer is a refusal, or no use; `why` from operator_notes::shown(). `says`: by a server of that era.
-    void refuse(std::string why, std::optional<era> says = std::nullopt);
+    void refuse(std::string why, std::optional<era> says = std::nullopt) { end(std::move(why), says, true); }
+
+    // The same of what is no message of the protocol, such as a status. With what the probe before it failed with, if it did.
+    void fail(std::string why, std::optional<era> says);
+
+    // What a probe failed with that says nothing of the era; empty: it is asked only now.
+    void note_probe(std::string why) { probed_ = std::move(why); }
 
     // What it failed with on a connection that is gone, or that nobody answers on.
     void note_refusal(std::string why) { refused_ = std::move(why); }
@@ -45,6 +51,8 @@ public:
     bool fell_back() const noexcept { return fell_back_; }
 
 private:
+    void end(std::string why, std::optional<era> says, bool answered);
+
     session_host& host_;
     connections& connections_;
     operator_notes& notes_;
@@ -52,6 +60,7 @@ private:
     list_walks& walks_;
     dialect dialect_;
     core::steady_time began_{};
+    std::string probed_;
     std::string refused_;  // what `initialize` beside a probe failed with
     bool fell_back_ = false;
 };

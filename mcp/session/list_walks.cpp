@@ -32,6 +32,7 @@ void list_walks::begin(bool changed_only)
 {
     requests_.cancel_all(purpose::list);
     why_next_.reset();
+    why_left_.reset();
     const auto changed = tracker_.take();
     walk_.emplace(walk_of(changed_only ? changed & facts_.offers : facts_.offers | facts_.undeclared));
     walk_->set_undeclared(facts_.undeclared, facts_.offers);
@@ -100,7 +101,7 @@ void list_walks::take(purpose use, const message& answer, list_page* page)
     const bool good = answer.kind == message_kind::result;
     const auto opened = [&] { return page != nullptr ? walk->open(*page) : walk->open(answer.result); };
     if (const auto taken = good ? opened() : walk->refuse(answer.failure); !taken) {
-        return give_up(use, taken.error());
+        return go_on_without(use, taken.error());
     }
     if (good) {
         return go_on(use);
@@ -116,7 +117,7 @@ void list_walks::go_on(purpose use)
         return;
     }
     if (const auto taken = walk->take_some(most_at_once); !taken) {
-        return give_up(use, taken.error());
+        return go_on_without(use, taken.error());
     }
     if (!walk->in_page()) {
         return use == purpose::list ? ask_next() : ask_next_look();
@@ -124,31 +125,25 @@ void list_walks::go_on(purpose use)
     net::asio::post(host_.loop().get_executor(), [this, kept = host_.keep(), use] { go_on(use); });
 }
 
-void list_walks::give_up(purpose use, const core::error& why)
+// What a list comes to is no reason to end a walk, but a look is for all of them.
+void list_walks::go_on_without(purpose use, const core::error& why)
 {
-    if (skips_list(use)) {
-        return;
+    auto told = core::error{why.code, why.from, notes_.shown(why.detail)};
+    if (use == purpose::look) {
+        return end_look(told);
     }
-    use == purpose::list ? fail_walk(why) : end_look(core::error{why.code, why.from, notes_.shown(why.detail)});
-}
-
-// A list that may not be there is not asked for again.
-bool list_walks::skips_list(purpose use)
-{
-    auto* const walk = under_way(use);
-    if (walk == nullptr || !walk->asks_doubted() || !walk->refuse({method_not_found, {}, {}})) {
-        return false;
+    if (!why_left_) {
+        why_left_ = std::move(told);
     }
-    use == purpose::list ? ask_next() : ask_next_look();
-    return true;
+    ask_next();
 }
 
 void list_walks::fail(purpose use, const core::error& why)
 {
-    if (skips_list(use)) {
-        return;
+    if (auto* const walk = under_way(use)) {
+        walk->skip(why.detail);
+        go_on_without(use, why);
     }
-    use == purpose::list ? fail_walk(why) : end_look(why);
 }
 
 void list_walks::forget()
@@ -163,9 +158,13 @@ void list_walks::end()
     if (!walk) {
         return;
     }
+    // Before there is a card, what is known of the server makes one.
+    if (why_left_ && walk->left_all() && host_.state().state() != session_state::discovering) {
+        return fail_walk(*why_left_);
+    }
     notes_.items_omitted(walk->left_out());
     if (walk->left().any()) {
-        notes_.walk_failed(session_reason::refresh_failed, walk->first_left());
+        notes_.walk_failed(walk->first_left());
     }
     ++host_.counts().walks;
     session_event event;
@@ -189,35 +188,36 @@ void list_walks::end()
 
 void list_walks::fail_walk(const core::error& why)
 {
-    walk_.reset();
-    const bool first = host_.state().state() == session_state::discovering;
-    notes_.walk_failed(first ? session_reason::discovery_failed : session_reason::refresh_failed, why.detail);
-    auto told = why;
-    told.detail = notes_.shown(why.detail);
+    notes_.walk_failed(why.detail);
     host_.happened({.kind = event_kind::walk_failed});
-    tell(told);
+    tell(why);
 }
 
-// It takes too long, or its session has ended, for which a reason may have been given.
-void list_walks::cancel()
+// It takes too long.
+void list_walks::finish()
 {
-    const bool under_way = walk_.has_value();
-    const auto known = std::exchange(why_next_, std::nullopt);
-    const auto question = under_way ? walk_->next() : std::nullopt;
-    const auto asked = question ? std::string{method(question->list)} + ": " : std::string{};
-    walk_.reset();
-    requests_.cancel_all(purpose::list);
-    if (!under_way) {
+    const auto question = walk_ ? walk_->next() : std::nullopt;
+    if (!question) {
         return;
     }
-    const auto late =
-        known.value_or(core::upstream_error(core::errc::upstream_timeout, asked + "its lists did not come in time"));
-    if (host_.state().reason() == session_reason::discovery_timeout) {
-        notes_.walk_failed(session_reason::discovery_timeout, late.detail);
-    } else if (host_.state().state() == session_state::degraded) {
-        notes_.walk_failed(session_reason::refresh_failed, late.detail);
+    requests_.cancel_all(purpose::list);
+    const auto late = core::upstream_error(
+        core::errc::upstream_timeout,
+        std::string{method(question->list)} + ": its lists did not come in time"
+    );
+    walk_->skip_rest(late.detail);
+    go_on_without(purpose::list, late);
+}
+
+// Its session has ended, for which a reason may have been given.
+void list_walks::cancel()
+{
+    const auto known = std::exchange(why_next_, std::nullopt);
+    const bool under_way = std::exchange(walk_, std::nullopt).has_value();
+    requests_.cancel_all(purpose::list);
+    if (under_way) {
+        tell(known.value_or(core::upstream_error(core::errc::session_crashed, "its session has ended")));
     }
-    tell(late);
 }
 
 void list_walks::tell(const core::result<walk_outcome>& how)

@@ -28,8 +28,9 @@ public:
     // True: lists are to be walked for this notification, and it is the first since the latest walk.
     bool note(std::string_view notification) { return tracker_.note(notification, facts_.offers); }
 
-    // As action_kind::walk, cancel_walk and publish.
+    // As action_kind::walk, finish_walk, cancel_walk and publish.
     void begin(bool changed_only);
+    void finish();
     void cancel();
     void publish();
 
@@ -66,8 +67,7 @@ private:
     discovery_walk walk_of(list_set wanted) const;
     discovery_walk* under_way(purpose use);
     void go_on(purpose use);
-    void give_up(purpose use, const core::error& why);
-    bool skips_list(purpose use);
+    void go_on_without(purpose use, const core::error& why);
     server_lists base_of_walk(bool changed_only) const;
     void ask(purpose use, const list_question& question);
     void ask_next();
@@ -86,7 +86,8 @@ private:
     std::optional<discovery_walk> walk_;
     std::optional<side_walk> look_;
     std::optional<core::error> why_next_;
-    bool complete_ = true;  // the latest walk
+    std::optional<core::error> why_left_;  // the first list of the walk under way
+    bool complete_ = true;                 // the latest walk
     server_lists base_;
     server_lists found_;
     std::shared_ptr<const server_lists> latest_;

@@ -15,8 +15,6 @@ std::string_view words_for(session_reason why) noexcept
             return "the handshake was refused";
         case session_reason::handshake_timeout:
             return "no answer to the handshake";
-        case session_reason::discovery_timeout:
-            return "its lists did not come in time";
         case session_reason::ping_timeout:
             return "no answer to a ping";
         case session_reason::session_lost:
@@ -29,7 +27,6 @@ std::string_view words_for(session_reason why) noexcept
         case session_reason::start_failed:
         case session_reason::probe_failed:
         case session_reason::exited:
-        case session_reason::discovery_failed:
         case session_reason::refresh_failed:
         case session_reason::unreachable:
             break;
@@ -138,11 +135,11 @@ void operator_notes::items_omitted(const left_out_items& items) const
     );
 }
 
-void operator_notes::walk_failed(session_reason about, std::string_view why)
+void operator_notes::walk_failed(std::string_view why)
 {
     auto words = shown(why);
     log_.write(core::log_level::warn, "mcp_walk_failed", {{"agent", agent_}, {"detail", words}});
-    say(about, std::move(words));
+    say(session_reason::refresh_failed, std::move(words));
 }
 
 void operator_notes::fell_back() const

@@ -49,7 +49,7 @@ public:
     ) const;
     void notification_rejected(core::log_level level, const core::error& why) const;
     void items_omitted(const left_out_items& items) const;
-    void walk_failed(session_reason about, std::string_view why);
+    void walk_failed(std::string_view why);
     void fell_back() const;
 
 private:

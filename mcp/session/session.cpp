@@ -51,11 +51,9 @@ constexpr session::row session::table[] = {
     {in({initializing}), event_kind::session_lost, {}, &session::on_handshake_refused},
     {in({initializing}), event_kind::unreachable, {}, &session::on_nobody_there},
 
-    {in({discovering}), event_kind::walk_failed, {}, &session::lose_for<discovery_failed, true>},
-    {in({discovering}), event_kind::timer, timer_name::discovery, &session::lose_for<discovery_timeout, true>},
     {handshaken, event_kind::walk_done, {}, &session::on_walk_done},
     {serving, event_kind::walk_failed, {}, &session::health<&session_health::on_walk_failed>},
-    {serving, event_kind::timer, timer_name::discovery, &session::health<&session_health::on_walk_late>},
+    {handshaken, event_kind::timer, timer_name::discovery, &session::health<&session_health::on_walk_late>},
     {handshaken, event_kind::list_changed, {}, &session::health<&session_health::on_list_changed>},
     {serving, event_kind::timer, timer_name::debounce, &session::health<&session_health::on_debounced>},
     {serving, event_kind::timer, timer_name::refresh, &session::health<&session_health::on_refresh>},
@@ -71,7 +69,7 @@ constexpr session::row session::table[] = {
     {handshaken, event_kind::timer, timer_name::start, &session::on_probed_again},
 
     {handshaken, event_kind::session_lost, {}, &session::on_session_lost},
-    {serving, event_kind::unreachable, {}, &session::lose_for<unreachable, false>},
+    {handshaken, event_kind::unreachable, {}, &session::on_unreachable},
     {connecting | handshaken, event_kind::lost, {}, &session::on_lost},
     {waiting, event_kind::timer, timer_name::backoff, &session::on_backoff_over},
 
@@ -143,11 +141,13 @@ void session::on_probed()
         return;
     }
     const auto& event = step_.event();
-    if (!event.verdict && probe_.alone()) {
+    if (!event.verdict && !event.stands && probe_.alone()) {
         return lose(probe_failed, false);
     }
     if (event.verdict) {
         probe_.learn(*event.verdict, step_.now());
+    } else {
+        probe_.tell_nothing();
     }
     if (event.verdict && event.stands) {
         return keep_probe(reason());
@@ -263,7 +263,8 @@ void session::on_handshake_refused()
     if (speaks_otherwise() && probe_.recalled()) {
         return ask_again();
     }
-    lose(handshake_refused, true);
+    const bool outage = probe_.told_nothing() && !step_.event().answered;
+    outage ? lose(probe_failed, false) : lose(handshake_refused, true);
 }
 
 // A server that has come back in another era than was spoken with it last is not kept waiting. What it is asked in this attempt is not
@@ -286,6 +287,11 @@ void session::on_walk_done()
 {
     trial_ = false;
     health_.on_walk_done(step_);
+}
+
+void session::on_unreachable()
+{
+    lose(unreachable, false);
 }
 
 void session::on_pong_late()

@@ -60,11 +60,6 @@ private:
     {
         (health_.*Handler)(step_);
     }
-    template <session_reason Why, bool Crash>
-    void lose_for()
-    {
-        lose(Why, Crash);
-    }
     void on_begin();
     void on_stop();
     void on_closed();
@@ -78,6 +73,7 @@ private:
     void on_handshake_refused();
     void on_nobody_there();
     void on_walk_done();
+    void on_unreachable();
     void on_pong_late();
     void on_session_lost();
     void on_lost();

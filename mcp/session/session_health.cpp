@@ -52,7 +52,8 @@ void session_health::on_walk_done(session_step& step)
     if (!current_.ready_since) {
         current_.ready_since = step.now();
         if (settings_.ping_interval.count() > 0) {
-            step.arm(timer_name::ping, settings_.ping_interval);
+            // Whether only its lists fail tells a ping.
+            complete ? step.arm(timer_name::ping, settings_.ping_interval) : ping(step);
         }
     }
     end_walk(step);
@@ -103,8 +104,7 @@ void session_health::retry_walk(session_step& step)
 
 void session_health::on_walk_late(session_step& step)
 {
-    step.act(action_kind::cancel_walk);
-    on_walk_failed(step);
+    step.act(action_kind::finish_walk);
 }
 
 void session_health::end_walk(session_step& step)

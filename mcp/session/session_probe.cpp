@@ -29,6 +29,7 @@ void session_probe::shaken(era spoken) noexcept
 void session_probe::begin(session_step& step)
 {
     learned_ = false;
+    told_nothing_ = false;
     const bool known = verdict_ && step.now() - verdict_at_ < settings_.verdict_age;
     alone_ = settings_.era == era_policy::automatic && !known;
     step.act(alone_ ? action_kind::probe : action_kind::open);

@@ -30,6 +30,10 @@ public:
     // Whether what is spoken is known from before this attempt, so that the server may be asked again.
     bool recalled() const noexcept { return settings_.era == era_policy::automatic && verdict_ && !learned_; }
 
+    // Its answer in this attempt, such as 503, says nothing of the era: the attempt goes on in the legacy one.
+    void tell_nothing() noexcept { told_nothing_ = true; }
+    bool told_nothing() const noexcept { return told_nothing_; }
+
     void learn(era verdict, core::steady_time now);
     void forget() noexcept { verdict_.reset(); }
 
@@ -77,6 +81,7 @@ private:
     bool beside_ = false;
     bool kept_ = false;
     bool learned_ = false;  // the verdict, in this attempt
+    bool told_nothing_ = false;
     bool contradicts_itself_ = false;
     std::optional<era> doubted_;
     std::optional<era> verdict_;

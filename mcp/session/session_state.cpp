@@ -41,8 +41,6 @@ constexpr std::array<std::string_view, session_reasons> reason_names{
     "exited",
     "handshake_refused",
     "handshake_timeout",
-    "discovery_failed",
-    "discovery_timeout",
     "ping_timeout",
     "session_lost",
     "stream_down",

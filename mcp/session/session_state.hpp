@@ -60,8 +60,6 @@ enum class session_reason : std::uint8_t {
     exited,             // the child, whatever its exit code, or the connection of a transport that is one
     handshake_refused,  // an error, or no version in common
     handshake_timeout,
-    discovery_failed,
-    discovery_timeout,
     ping_timeout,
     session_lost,  // the server forgot it (404, or 400 that says so)
     stream_down,
@@ -70,7 +68,7 @@ enum class session_reason : std::uint8_t {
     era_changed,  // it speaks another era by now
 };
 
-inline constexpr std::size_t session_reasons = 15;
+inline constexpr std::size_t session_reasons = 13;
 
 std::string_view name(session_reason r) noexcept;
 
@@ -85,12 +83,12 @@ enum class event_kind : std::uint8_t {
     // Of the connection: they carry session::connection().
     connected,
     connect_failed,
-    era_probed,  // `verdict`; nothing: it could not be told, for instance 5xx; `stands`
+    era_probed,  // `verdict`; nothing: it could not be told, for instance 5xx; `stands`; neither: nobody is there
     lost,        // the child exited, the connection is gone
     closed,      // what `close` asked for is done
     // Of the session: they carry session::generation().
     handshake_done,     // `version` is the one that the server chose
-    handshake_refused,  // `verdict`: by a server of that era
+    handshake_refused,  // `verdict`: by a server of that era; `answered`
     session_lost,       // the same: it has come back in that era
     walk_done,          // `complete`, `time_to_live`
     walk_failed,
@@ -123,6 +121,7 @@ struct session_event {
     bool stands = true;  // the connection of the probe can be used on
     std::string version = {};
     bool complete = true;                                       // every list answered
+    bool answered = true;                                       // with a message of the protocol
     std::optional<core::duration> time_to_live = std::nullopt;  // server_lists::time_to_live
 };
 
@@ -139,6 +138,7 @@ enum class action_kind : std::uint8_t {
     open_stream,    // of notifications: a GET, or `subscriptions/listen`; stream_up, stream_down, stream_none
     walk,  // all lists that are offered, or of those with `changed_only` what change_tracker::take() says, which is
            // to be called either way; walk_done, walk_failed, which are not told of one that this takes the place of
+    finish_walk,  // with what has come; walk_done, walk_failed
     cancel_walk,
     publish,      // the walk's lists, if their content differs from what is published
     send_ping,    // ping_answered

@@ -74,7 +74,7 @@ TEST_CASE("an answer that cannot be taken ends what waits for it at once, and op
         "answer refused: message: ",
         "message_too_large: answer refused: a message is over max_message, 1048576 bytes",
     };
-    const auto later = ", max_message: 1MiB, restart: {backoff: 1m, max_backoff: 1m}";
+    const auto later = ", max_message: 1MiB";
     agents all;
     std::size_t number = 0;
     for ([[maybe_unused]] const auto* each : reasons) {
@@ -85,7 +85,9 @@ TEST_CASE("an answer that cannot be taken ends what waits for it at once, and op
     for (std::size_t i = 0; i < number; ++i) {
         const auto agent = "a" + std::to_string(i);
         CAPTURE(agent);
-        REQUIRE(gateway.reaches(agent, "backoff", "discovery_failed"));
+        REQUIRE(gateway.reaches(agent, "degraded", "refresh_failed"));
+        CHECK(gateway.card(agent).status == 200);
+        CHECK(gateway.pids(agent).size() == 1);
         CHECK(gateway.session(agent, true).value("detail", "").find(reasons[i]) != std::string::npos);
         CHECK(gateway.session(agent, /*for_operators=*/false).is_null());
         CHECK(gateway.event("mcp_message_rejected", "\"agent\":\"" + agent + '"'));
@@ -175,13 +177,14 @@ TEST_CASE("a gigabyte of complaints is read and dropped, but for a few lines")
 }
 
 TEST_CASE(
-    "More tools than there may be and pages without an end end the session, and a page that comes again ends its list"
+    "More tools than there may be, pages without an end and a page that comes again end their list, and no program"
 )
 {
     hostile_gateway gateway{agents{}.add("tools", "", 100'000).add("pages").add("same_page")};
     for (const auto* agent : {"tools", "pages"}) {
-        CHECK(gateway.reaches(agent, "backoff", "discovery_failed"));
-        CHECK(gateway.card(agent).status == 503);
+        CHECK(gateway.reaches(agent, "degraded", "refresh_failed"));
+        CHECK(gateway.card(agent).status == 200);
+        CHECK(gateway.pids(agent).size() == 1);
     }
     CHECK(gateway.event("mcp_walk_failed", R"("agent":"tools")", "over 10000 items in all lists"));
     CHECK(gateway.event("mcp_walk_failed", R"("agent":"pages")", "over 1000 pages"));

@@ -56,6 +56,8 @@ outcome_of(const std::vector<std::string>& results, const mcp::discovery_limits&
         if (const auto taken = accept(walk, result); !taken) {
             CHECK(taken.error().code == core::errc::upstream_protocol);
             CHECK_FALSE(walk.next().has_value());
+            CHECK(walk.left_all());
+            CHECK(walk.first_left() == taken.error().detail);
             return taken.error().detail;
         }
     }
@@ -142,27 +144,62 @@ TEST_CASE("Lists that a server does not declare in a way that can be read may fa
           R"({"tools":[{"name":"long","description":"0123456789012345678901234567890123456789012345678901234567890123"}]})"
          }) {
         CAPTURE(unusable);
-        auto walk = begun();
         for (const auto accept : {accept_text, accept_page}) {
+            auto walk = begun();
             CHECK_FALSE(accept(walk, unusable).has_value());
             REQUIRE(walk.next().has_value());
-            CHECK(walk.next()->list == list_kind::tools);
+            CHECK(walk.next()->list == list_kind::prompts);
+            CHECK(walk.accept(R"({"prompts":[{"name":"p"},{"name":"q"}]})").has_value());
+            CHECK_FALSE(walk.next().has_value());
+            CHECK(walk.left().none());
+            const auto found = std::move(walk).onto({});
+            CHECK(found.server.offers == set_of({list_kind::prompts}));
+            CHECK(
+                found.left_out[index_of(list_kind::prompts)].first ==
+                std::vector<std::string>{"declares no prompts, but lists 2"}
+            );
         }
-        CHECK(walk.refuse({mcp::method_not_found, {}, {}}).has_value());
-        REQUIRE(walk.next().has_value());
-        CHECK(walk.next()->list == list_kind::prompts);
-        CHECK(walk.accept(R"({"prompts":[{"name":"p"},{"name":"q"}]})").has_value());
-        CHECK_FALSE(walk.next().has_value());
-        const auto found = std::move(walk).onto({});
-        CHECK(found.server.offers == set_of({list_kind::prompts}));
-        CHECK(
-            found.left_out[index_of(list_kind::prompts)].first ==
-            std::vector<std::string>{"declares no prompts, but lists 2"}
-        );
     }
 }
 
-TEST_CASE("a walk over a limit ends with an error that names it, and one at the limit does not")
+TEST_CASE("A list that fails in its middle has what was read, or what it had, and the next list is asked for")
+{
+    const auto both = set_of({list_kind::tools, list_kind::prompts});
+    const auto walked = [&](mcp::server_lists base, bool late) {
+        discovery_walk walk{both, mcp::era::legacy};
+        REQUIRE(walk.accept(page(tool("a") + ",5", R"("2")")).has_value());
+        if (late) {
+            walk.skip_rest("too late");
+            CHECK(walk.left_all());
+        } else {
+            CHECK_FALSE(walk.accept("{}").has_value());
+            REQUIRE(walk.next().has_value());
+            CHECK(walk.next()->list == list_kind::prompts);
+            CHECK(walk.next()->cursor.empty());
+            CHECK(walk.accept(R"({"prompts":[{"name":"p"}]})").has_value());
+            CHECK(walk.left() == tools_only);
+        }
+        CHECK(walk.first_left() == (late ? "too late" : "tools/list: the result has no list"));
+        CHECK_FALSE(walk.next().has_value());
+        walk.skip("nobody asks");
+        return std::move(walk).onto(std::move(base));
+    };
+    for (const bool late : {false, true}) {
+        CAPTURE(late);
+        const auto first = walked({}, late);
+        REQUIRE(first[list_kind::tools].size() == 1);
+        CHECK(first[list_kind::tools][0].key == "a");
+        CHECK(first.left_out[index_of(list_kind::tools)].count == 1);
+        CHECK(first[list_kind::prompts].size() == (late ? 0 : 1));
+        mcp::server_lists had;
+        had.lists[index_of(list_kind::tools)] = {{"old", tool("old")}};
+        const auto later = walked(had, late);
+        REQUIRE(later[list_kind::tools].size() == 1);
+        CHECK(later[list_kind::tools][0].key == "old");
+    }
+}
+
+TEST_CASE("a list over a limit ends with an error that names it, and one at the limit does not")
 {
     const mcp::discovery_limits few{.pages = 2, .items = 3, .bytes = 64, .cursor_bytes = 4};
     CHECK(outcome({page("", R"("1")"), page(tool("a"))}, few) == "a ");
@@ -179,7 +216,7 @@ TEST_CASE("a walk over a limit ends with an error that names it, and one at the 
     CHECK(outcome({page("", R"("123")")}, few) == "tools/list: a cursor over 4 bytes");
 }
 
-TEST_CASE("what is no result of a list ends the walk with an error")
+TEST_CASE("what is no result of a list ends the list with an error")
 {
     CHECK(outcome({"[]"}) == "tools/list: the result: not an object");
     CHECK(outcome({R"({"tools":[],"tools":[]})"}) == "tools/list: the result: a member stands twice");
@@ -312,7 +349,7 @@ TEST_CASE("only what is wanted is asked for, in this order, each with its own me
     CHECK(discovery_walk(set_of({list_kind::prompts}), mcp::era::legacy).next()->list == list_kind::prompts);
 }
 
-TEST_CASE("a list the server does not know is empty; another error ends the walk for tools and leaves other lists")
+TEST_CASE("a list the server does not know is empty; another error leaves it as it was, and is one for tools")
 {
     mcp::server_lists base;
     base.lists[index_of(list_kind::tools)] = {{"old", tool("old")}};
@@ -422,12 +459,11 @@ TEST_CASE("A page that is taken a little at a time is the same page, and is over
         }
         CHECK_FALSE(walk.in_page());
         CHECK_FALSE(walk.next().has_value());
+        CHECK(walk.left_all() == fails);
         names.clear();
-        if (!fails) {
-            const auto found = std::move(walk).onto({});
-            for (const auto& each : found[list_kind::tools]) {
-                names += each.key;
-            }
+        const auto found = std::move(walk).onto({});
+        for (const auto& each : found[list_kind::tools]) {
+            names += each.key;
         }
         return count;
     };
@@ -443,7 +479,7 @@ TEST_CASE("A page that is taken a little at a time is the same page, and is over
     CHECK(names.empty());
     const auto huge = R"({"name":")" + std::string(1000, 'n') + "\"}";
     CHECK(turns(page(tool("a") + "," + huge + "," + tool("b")), 1, names) == 2);
-    CHECK(names.empty());
+    CHECK(names == "a");
 }
 
 TEST_CASE("Among many items in another order one that differs is found")

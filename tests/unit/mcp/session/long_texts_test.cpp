@@ -58,7 +58,7 @@ std::vector<std::string> course_of(const std::function<std::string(const std::st
     x.server.answer = [&](const mcp_test::scripted_server::line& asked) {
         return asked.method == "tools/list" ? page(asked.id) : mcp_test::server_with(&x.tools)(asked);
     };
-    x.settings.states.backoff_first = core::duration{60'000};
+    x.settings.states.ping_interval = core::duration{0};  // whose answers count too
     x.start(apart ? reader.before(x) : x.server.factory());
     const auto is_over = [&] {
         while (!reader.texts.empty()) {

@@ -74,7 +74,7 @@ TEST_CASE("What the server was given to keep is neither told nor logged")
 {
     notebook x;
     CHECK(x.notes.shown("the key opensesame is wrong").find("opensesame") == std::string::npos);
-    x.notes.walk_failed(session_reason::refresh_failed, "no opensesame");
+    x.notes.walk_failed("no opensesame");
     x.report(session_state::degraded, session_reason::refresh_failed);
     CHECK(x.notes.detail().find("opensesame") == std::string::npos);
     CHECK(x.sink.text.find("mcp_walk_failed") != std::string::npos);

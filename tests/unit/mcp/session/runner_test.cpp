@@ -130,21 +130,62 @@ TEST_CASE("who cannot be reached is tried again without an end")
     CHECK(x.wait_for(session_state::ready));
 }
 
-TEST_CASE("a walk that fails is told, and the first one ends the session")
+TEST_CASE("A list that fails ends no session: the server has its card, and the list is walked again when it has changed"
+)
 {
     rig x;
     x.tools = "1";
     x.start();
-    REQUIRE(x.wait_until([&] { return !x.states.empty() && x.states.back().first == session_state::backoff; }));
-    CHECK(x.states.back().second == session_reason::discovery_failed);
-    CHECK(x.server.ended_sessions == 1);
-    x.tools = "[]";
+    REQUIRE(x.wait_for(session_state::degraded));
+    CHECK(x.runner->reason() == session_reason::refresh_failed);
+    CHECK(x.runner->detail() == "tools/list: the result has no list");
+    REQUIRE(x.published.size() == 1);
+    CHECK(x.published[0]->server.name == "s");
+    CHECK((*x.published[0])[mcp::list_kind::tools].empty());
+    REQUIRE(x.walks.size() == 1);
+    CHECK(x.walks[0].value() == mcp::walk_outcome::incomplete);
+    x.tools = R"([{"name":"a","inputSchema":{}}])";
+    x.server.say(notification("notifications/tools/list_changed"));
     REQUIRE(x.wait_for(session_state::ready));
+    CHECK(x.published.size() == 2);
     x.tools = "1";
     x.server.say(notification("notifications/tools/list_changed"));
     REQUIRE(x.wait_for(session_state::degraded));
-    CHECK(x.runner->counts().walks_failed == 2);
-    CHECK(x.published.size() == 1);
+    CHECK(x.runner->counts().walks_failed == 1);
+    CHECK(x.published.size() == 2);
+    CHECK(x.runner->counts().connections == 1);
+    CHECK(x.server.ended_sessions == 0);
+    const auto told = x.sink.text.find("mcp_walk_failed");
+    REQUIRE(told != std::string::npos);
+    CHECK(x.sink.text.find("mcp_walk_failed", x.sink.text.find("mcp_walk_failed", told + 1) + 1) == std::string::npos);
+}
+
+TEST_CASE("A server that stops answering in its first walk is found out by a ping, and one that has gone at once")
+{
+    rig x;
+    x.settings.states.discovery_timeout = core::duration{50};
+    x.settings.states.ping_timeout = core::duration{30};
+    x.server.answer = [as_ever = x.server.answer](const scripted_server::line& asked) {
+        return asked.method == "tools/list" || asked.method == "ping" ? std::string{} : as_ever(asked);
+    };
+    SUBCASE("by a ping")
+    {
+        x.start();
+        REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::ping_timeout; }));
+        REQUIRE(x.wait_for(session_state::backoff));
+        CHECK(x.published.size() == 1);
+    }
+    SUBCASE("at once")
+    {
+        x.settings.states.discovery_timeout = core::duration{60'000};
+        x.start();
+        REQUIRE(x.wait_until([&] { return !x.server.sent.empty() && x.server.sent.back().method == "tools/list"; }));
+        const auto gone = core::upstream_error(core::errc::upstream_refused, "nobody there");
+        x.server.wires.back()->observer().failed(std::stoull(x.server.sent.back().id), gone, std::nullopt);
+        CHECK(x.runner->state() == session_state::backoff);
+        CHECK(x.runner->reason() == session_reason::unreachable);
+        CHECK(x.published.empty());
+    }
 }
 
 TEST_CASE("a server that repeats what it was given does not bring it into the log, nor to who waits for its lists")
@@ -522,6 +563,7 @@ TEST_CASE("lists are walked again when somebody wants it, and how that ended is 
     CHECK(counts.walks_changed == 2);
     CHECK(counts.walks_incomplete == 0);
     CHECK(counts.walks_failed == 2);
+    CHECK(x.walks[4].error().detail == "tools/list: its lists did not come in time");
     CHECK(x.server.methods().back() == "notifications/cancelled");
     CHECK(x.runner->state() == session_state::degraded);
 }

@@ -12,7 +12,7 @@ namespace {
 using mcp::action_kind;
 using mcp::event_kind;
 
-constexpr std::array<std::string_view, 18> action_words{
+constexpr std::array<std::string_view, 19> action_words{
     "probe",
     "keep_probe",
     "drop_probe",
@@ -24,6 +24,7 @@ constexpr std::array<std::string_view, 18> action_words{
     "send_discover",
     "open_stream",
     "walk",
+    "finish_walk",
     "cancel_walk",
     "publish",
     "send_ping",

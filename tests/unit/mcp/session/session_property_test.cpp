@@ -49,14 +49,14 @@ public:
         if (resting) {
             CHECK(armed_.empty());
         } else if (state != session_state::ready && state != session_state::degraded) {
-            CHECK_FALSE(armed_.empty());
+            CHECK((finishing_ || !armed_.empty()));
         }
         CHECK((!resting || (!link_ && !probe_ && !closing_)));
     }
 
     void gone() { (link_ ? link_ : probe_) = false; }
     void closed() { closing_ = false; }
-    void walk_over() { walking_ = false; }
+    void walk_over() { walking_ = finishing_ = false; }
     const std::set<timer_name>& armed() const { return armed_; }
 
 private:
@@ -104,12 +104,17 @@ private:
                 CHECK(link_);
                 CHECK((!walking_ || partial_));  // one over some of the lists is given up for one over all
                 walking_ = true;
+                finishing_ = false;
                 partial_ = action.changed_only;
+                break;
+            case action_kind::finish_walk:
+                CHECK(walking_);
+                finishing_ = true;  // the runner tells the walk's end
                 break;
             case action_kind::cancel_walk:
             case action_kind::publish:
                 CHECK(walking_);
-                walking_ = false;
+                walk_over();
                 break;
             case action_kind::send_ping:
             case action_kind::cancel_ping:
@@ -150,6 +155,7 @@ private:
     bool closing_ = false;
     bool shaking_ = false;
     bool walking_ = false;
+    bool finishing_ = false;
     bool partial_ = false;
 };
 

@@ -73,14 +73,12 @@ TEST_CASE("an era that the operator names is not probed")
     }
 }
 
-TEST_CASE(
-    "a probe that cannot be answered is a start that failed, and one that its connection did not survive is legacy"
-)
+TEST_CASE("A probe that nobody hears is a start that failed, and one that its connection did not survive is legacy")
 {
     session_driver failing;
     failing.on(event_kind::begin);
     CHECK(
-        failing.probed(std::nullopt) ==
+        failing.on({.kind = event_kind::era_probed, .stands = false}) ==
         "disarm start, disarm silence, close, arm stop 5000, report backoff probe_failed, arm backoff 1000"
     );
 
@@ -91,6 +89,29 @@ TEST_CASE(
         "disarm silence, open, arm start 30000, drop_probe"
     );
     CHECK(gone.on(event_kind::connected) == "report initializing, send_initialize 2025-11-25");
+}
+
+TEST_CASE("A probe whose answer says nothing of the era is followed by initialize, and the next attempt asks again")
+{
+    session_driver d;
+    d.on(event_kind::begin);
+    for (int i = 0; i < 20; ++i) {
+        CHECK(d.probed(std::nullopt) == "disarm silence, open, arm start 30000, drop_probe");
+        CHECK(d.on(event_kind::connected).ends_with("send_initialize 2025-11-25"));
+        // Nothing works there, which is no crash, however often.
+        const auto refused = d.on({.kind = event_kind::handshake_refused, .answered = false});
+        CHECK(refused.find("report backoff probe_failed, arm backoff") != std::string::npos);
+        d.on(event_kind::closed);
+        CHECK(d.fire(timer_name::backoff) == "report starting probe_failed, probe, arm start 30000, arm silence 2000");
+    }
+    d.probed(std::nullopt);
+    d.on(event_kind::connected);
+    CHECK(d.on(event_kind::handshake_refused).find("report backoff handshake_refused") != std::string::npos);
+    d.on(event_kind::closed);
+    d.fire(timer_name::backoff);
+    d.probed(std::nullopt);
+    d.on(event_kind::connected);
+    CHECK(d.handshake("2025-11-25").find("report discovering") != std::string::npos);
 }
 
 TEST_CASE("nobody at the address of a handshake is a start that failed, however often, and no crash")
@@ -172,18 +193,47 @@ TEST_CASE("a step that fails or takes too long leads to a new attempt, and a ses
         "disarm start, close end_session, arm stop 5000, report backoff handshake_refused, arm backoff 1000"
     );
     CHECK(
-        after(2).on(event_kind::walk_failed) ==
-        "disarm discovery, cancel_walk, close end_session, arm stop 5000, report backoff discovery_failed, "
-        "arm backoff 1000"
-    );
-    CHECK(
-        after(2).fire(timer_name::discovery) ==
-        "cancel_walk, close end_session, arm stop 5000, report backoff discovery_timeout, arm backoff 1000"
-    );
-    CHECK(
         after(2).on(event_kind::session_lost) ==
         "disarm discovery, cancel_walk, close, arm stop 5000, report backoff session_lost, arm backoff 1000"
     );
+    CHECK(
+        after(2).on(event_kind::unreachable) ==
+        "disarm discovery, cancel_walk, close end_session, arm stop 5000, report backoff unreachable, arm backoff 1000"
+    );
+}
+
+TEST_CASE(
+    "A first walk without all lists or in time ends no session: it serves what there is, is pinged and walks again"
+)
+{
+    session_driver d{legacy_only()};
+    d.on(event_kind::begin);
+    d.on(event_kind::connected);
+    d.handshake("2025-11-25");
+    CHECK(d.fire(timer_name::discovery) == "finish_walk");
+    CHECK(d.session.state() == session_state::discovering);
+    CHECK(
+        d.on({.kind = event_kind::walk_done, .complete = false}) ==
+        "publish, arm refresh 10000, send_ping, arm pong 10000, report degraded refresh_failed"
+    );
+    CHECK(d.fire(timer_name::refresh) == "walk, arm discovery 60000");
+    CHECK(d.on(event_kind::walk_failed) == "disarm discovery, arm refresh 20000");
+    d.on(event_kind::list_changed);
+    CHECK(d.fire(timer_name::debounce) == "disarm refresh, walk, arm discovery 60000");
+    CHECK(d.fire(timer_name::pong) == "cancel_ping, report degraded ping_timeout, send_ping, arm pong 10000");
+    SUBCASE("and ready once they are there")
+    {
+        CHECK(d.on(event_kind::ping_answered) == "disarm pong, arm ping 30000, report degraded refresh_failed");
+        CHECK(d.on(event_kind::walk_done) == "disarm discovery, publish, report ready");
+    }
+    SUBCASE("and lost when it answers no ping")
+    {
+        CHECK(
+            d.fire(timer_name::pong) ==
+            "disarm discovery, cancel_walk, close end_session, arm stop 5000, report backoff ping_timeout, "
+            "arm backoff 1000"
+        );
+    }
 }
 
 TEST_CASE("a child that exits is a crash, whatever it says by its exit: what ran is cancelled and a new one comes")
@@ -479,7 +529,8 @@ TEST_CASE("a later walk that fails degrades the session, keeps its card, and all
     CHECK(d.on(event_kind::walk_failed) == "disarm discovery, arm refresh 10000, report degraded refresh_failed");
     d.on(event_kind::list_changed);
     CHECK(d.fire(timer_name::debounce) == "disarm refresh, walk, arm discovery 60000");
-    CHECK(d.fire(timer_name::discovery) == "cancel_walk, arm refresh 20000");
+    CHECK(d.fire(timer_name::discovery) == "finish_walk");
+    CHECK(d.on(event_kind::walk_failed) == "arm refresh 20000");
     CHECK(d.on(event_kind::walk_done).empty());
     CHECK(d.fire(timer_name::refresh) == "walk, arm discovery 60000");
     mcp::session_event partly{.kind = event_kind::walk_done, .complete = false};
@@ -554,7 +605,7 @@ TEST_CASE("what has no connection stops at once, and what is being closed when t
     CHECK(starting.on(event_kind::stop) == "disarm start, disarm silence, report stopping, close, arm stop 5000");
     session_driver closing;
     closing.on(event_kind::begin);
-    closing.probed(std::nullopt);
+    closing.on({.kind = event_kind::era_probed, .stands = false});
     CHECK(closing.on(event_kind::stop) == "disarm backoff, report stopping");
     CHECK(closing.on(event_kind::closed) == "disarm stop, report stopped");
 }

@@ -286,7 +286,7 @@ TEST_CASE("an outage says nothing of the era, and is over when it is over")
     http_rig x;
     x.start_at(agent.url("/mcp"));
     REQUIRE(x.wait_until([&] { return x.runner->reason() == session_reason::probe_failed; }));
-    CHECK(count(agent, "initialize") == 0);
+    CHECK(count(agent, "initialize") >= 1);
     CHECK(
         x.sink.text.find(R"("state":"backoff","reason":"probe_failed","detail":"upstream_status: )") !=
         std::string::npos
@@ -294,6 +294,72 @@ TEST_CASE("an outage says nothing of the era, and is over when it is over")
     *down = false;
     CHECK(x.wait_for(session_state::ready));
     x.stop();
+}
+
+TEST_CASE("A server that answers server/discover with any trouble is a legacy one if it answers initialize")
+{
+    const std::string page = "<!doctype html><title>Oops</title>";
+    const test_support::field_list html{{"Content-Type", "text/html"}};
+    for (const auto& trouble : {
+             answer(500, ""),
+             answer(500, page, html),
+             answer_json(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"m"}})"),
+             answer(502, page, html),
+             answer(503, ""),
+             answer(200, page, html),
+             answer(401, ""),
+             answer(403, ""),
+             answer(429, ""),
+             test_support::close_unanswered(),
+         }) {
+        forgetful_server server;
+        scripted_agent agent{[=](const recorded_request& asked) {
+            return asks(asked, "server/discover") ? trouble : server(asked);
+        }};
+        http_rig x;
+        x.start_at(agent.url("/mcp"));
+        REQUIRE(x.wait_for(session_state::ready));
+        CHECK(x.runner->latest()->server.protocol_version == "2025-06-18");
+        CHECK_FALSE(x.runner->needs_operator());
+        CHECK(x.runner->counts().attempts == 1);
+        x.stop();
+    }
+}
+
+TEST_CASE("Of two failures the words of initialize are told if it was answered, and else both")
+{
+    for (const auto& [refusal, reason, detail] : {
+             std::tuple{
+                 answer(404, ""),
+                 session_reason::probe_failed,
+                 "upstream_status: status 500 to server/discover; to initialize: upstream_status: status 404 to "
+                 "initialize"
+             },
+             std::tuple{
+                 answer_json(R"({"jsonrpc":"2.0","id":1,"error":{"code":-32000,"message":"no licence"}})"),
+                 session_reason::handshake_refused,
+                 "no licence"
+             },
+         }) {
+        scripted_agent agent{[=](const recorded_request& asked) {
+            if (!asks(asked, "initialize")) {
+                return answer(500, "");
+            }
+            auto said = refusal;
+            if (reason == session_reason::handshake_refused) {
+                said = answer_json(reply(asked, R"(,"error":{"code":-32000,"message":"no licence"})"));
+            }
+            return said;
+        }};
+        http_rig x;
+        x.settings.states.backoff_first = std::chrono::hours{1};
+        x.settings.states.backoff_longest = std::chrono::hours{1};
+        x.start_at(agent.url("/mcp"));
+        REQUIRE(x.wait_for(session_state::backoff));
+        CHECK(x.runner->reason() == reason);
+        CHECK(x.runner->detail().find(detail) != std::string::npos);
+        x.stop();
+    }
 }
 
 TEST_CASE("A server that answers nothing is an outage, and asked for its era again")
