@@ -400,7 +400,7 @@ constexpr auto agents_table = std::to_array<agent_setting>({
      "How many programs of an MCP server Cardea starts ahead, once callers have come."},
     {"max_sessions",
      count_key<std::optional<std::uint64_t>>{&mcp_server::max_sessions, 1, 100'000},
-     {"16 programs, or 10000 connections over HTTP+SSE"},
+     {"64 programs, or 10000 connections over HTTP+SSE"},
      "How many sessions callers may have at once with an MCP server that is a program or speaks HTTP+SSE, one "
      "principal "
      "half of them. A server over streamable HTTP limits its sessions itself."},

@@ -88,7 +88,7 @@ struct mcp_server {
     mcp_loss on_lost = mcp_loss::recover;
     bool overlap = false;    // of stdio: at a hand-over its programs start before those of the old process have ended
     std::uint64_t warm = 1;  // of stdio: programs that are started ahead
-    std::optional<std::uint64_t> max_sessions;  // of callers, at once; nothing: 16 programs, or 10,000 sessions of HTTP
+    std::optional<std::uint64_t> max_sessions;  // of callers, at once; nothing: 64 programs, or 10,000 sessions of HTTP
     duration call_timeout = std::chrono::minutes{10};  // of silence during a call
     duration longest_call = std::chrono::hours{1};     // in all; not configurable
     duration silent_call = std::chrono::seconds{10};   // until a tool's caller gets events; not configurable

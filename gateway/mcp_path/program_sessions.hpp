@@ -32,7 +32,7 @@ struct begun_session {
 
 class program_sessions final : public session_owner {
 public:
-    static constexpr std::size_t usual_programs = 16;  // of an agent, programs that wait included
+    static constexpr std::size_t usual_programs = 64;  // of an agent, programs that wait included
     static constexpr core::duration warm_after_last = std::chrono::minutes{10};
 
     // References outlive it.

@@ -93,6 +93,8 @@ void http_post::headed(const net::exchange_head& head)
     if (!is_good()) {
         refusal_ = refusal_text(head, message_.method, wire_.settings);
     }
+    type_ = head.field("content-type");
+    page_ = head.has_type("text/html");
     json_ = head.has_type("application/json");
     streams_ = status_ == 200 && head.has_type("text/event-stream");
     if (streams_) {
@@ -315,8 +317,10 @@ void http_post::judge_refusal(const message* answer)
     const std::string request = message_.method.empty() ? "an answer" : message_.method;
     auto detail = good ? "what came is no answer to " + request : refusal_;
     // A call that is refused says nothing of other calls, and what the server says of it may be what the caller has said.
-    if (!good && !message_.of_caller) {
-        detail += refusal_body(status_, body_, wire_.settings);
+    if (!message_.of_caller) {
+        const auto quote = good ? std::string{} : refusal_body(status_, body_, wire_.settings);
+        detail += quote.empty() && (good || (page_ && !body_.empty())) ? unexpected_body(type_, body_, wire_.settings)
+                                                                       : quote;
     }
     const auto refusal = message_.of_caller ? errc::upstream_status : refusal_code(status_);
     const auto code = good ? errc::upstream_protocol : refusal;

@@ -104,6 +104,8 @@ private:
     unsigned status_ = 0;
     http_course course_;
     std::string refusal_;  // what the head says, of a refusal
+    std::string type_;     // of the body
+    bool page_ = false;    // of HTML
     bool json_ = false;
     std::string body_;  // of what is no stream
     event_reader events_;

@@ -128,6 +128,13 @@ std::string refusal_body(unsigned status, std::string_view body, const http_sett
     return text.empty() ? text : "; " + text;
 }
 
+std::string unexpected_body(std::string_view type, std::string_view body, const http_settings& settings)
+{
+    const auto beginning = quoted(body, *settings.secrets);
+    const auto named = quoted(type, *settings.secrets);
+    return "; it sent " + (beginning.empty() ? "nothing" : (named.empty() ? "no type" : named) + ": " + beginning);
+}
+
 core::errc refusal_code(unsigned status) noexcept
 {
     return asks_for_credentials(status) ? core::errc::session_misconfigured : core::errc::upstream_status;

@@ -93,6 +93,9 @@ std::string refusal_text(const net::exchange_head& head, std::string_view method
 // The beginning of the body of 401 or 403, behind that; empty for any other status.
 std::string refusal_body(unsigned status, std::string_view body, const http_settings& settings);
 
+// Behind that too: the type and the beginning of what came instead of an answer.
+std::string unexpected_body(std::string_view type, std::string_view body, const http_settings& settings);
+
 // upstream_status; of 401 and 403, which the next attempt does not change, session_misconfigured.
 core::errc refusal_code(unsigned status) noexcept;
 

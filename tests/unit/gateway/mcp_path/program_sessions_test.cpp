@@ -334,15 +334,15 @@ TEST_CASE("Sessions that the limit leaves to nobody are given back by whatever e
     CHECK(is_free());
 }
 
-TEST_CASE("Of an agent that does not say how many, 16 programs run at once")
+TEST_CASE("Of an agent that does not say how many, 64 programs run at once")
 {
     rig x;
     x.principal.clear();
-    for (int each = 0; each < 16; ++each) {
+    for (int each = 0; each < 64; ++each) {
         REQUIRE(x.begin().size() == 16);
     }
     CHECK(x.begin() == "session_limit");
-    CHECK(x.programs.started.size() == 16);
+    CHECK(x.programs.started.size() == 64);
 }
 
 TEST_CASE("A session ends after 30 min of silence, unless somebody listens, and after a day")
