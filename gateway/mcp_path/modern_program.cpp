@@ -29,6 +29,7 @@ void modern_program::begin()
     settings.most_calls = most_calls;
     settings.most_of_principal = most_calls_of_principal;
     settings.most_listens = most_listens;
+    settings.note = services_.note;
     settings.messages.bytes = agent_->record.mcp->max_message;
     auto started = services_.start(*agent_);
     started->set_observer(this);

@@ -27,6 +27,7 @@ struct modern_services {
     std::function<std::unique_ptr<program>(const model::agent_entry& agent)> start;
     std::function<void(std::unique_ptr<program> used)> retire;  // perhaps in a call of its own
     bool one_client = false;  // all calls are of one client, which gets what is logged during them
+    std::function<void(std::string_view why)> note = nullptr;  // as mcp::book_settings::note
 };
 
 class modern_program final : private program_observer {

@@ -20,7 +20,9 @@ modern_programs::request(const std::shared_ptr<const model::agent_entry>& agent,
                 const mcp::start_place turns{&services_.turns, now.record.mcp->overlap};
                 return std::make_unique<program>(turns, services_.reach(now));
             },
-            [this, id = agent->record.id](std::unique_ptr<program> used) { sessions_.retire(std::move(used), id, {}); }
+            [this, id = agent->record.id](std::unique_ptr<program> used) { sessions_.retire(std::move(used), id, {}); },
+            /*one_client=*/false,
+            note_to(services_.log, agent->record.id)
         };
         serving = std::make_unique<modern_program>(std::move(services), agent);
     }

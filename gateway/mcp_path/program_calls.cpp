@@ -5,6 +5,13 @@
 
 namespace gateway::mcp_path {
 
+std::function<void(std::string_view)> note_to(const core::logger& log, std::string agent)
+{
+    return [&log, agent = std::move(agent)](std::string_view why) {
+        log.write(core::log_level::warn, "mcp_message_rejected", {{"agent", agent}, {"detail", why}});
+    };
+}
+
 core::result<mcp::call_number> program_calls::begin(
     const mcp::client_message& request,
     const std::shared_ptr<text_queue>& reader,

@@ -4,6 +4,7 @@
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "gateway/mcp_path/program.hpp"
 #include "gateway/mcp_path/text_queue.hpp"
 #include "mcp/calls/client_message.hpp"
@@ -13,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,6 +23,9 @@
 #include <string_view>
 
 namespace gateway::mcp_path {
+
+// For mcp::book_settings::note, of an agent's server.
+std::function<void(std::string_view why)> note_to(const core::logger& log, std::string agent);
 
 class program_calls {
 public:

@@ -112,6 +112,7 @@ void program_session::begin_program(stage opening, const std::shared_ptr<text_qu
     auto settings = book_settings_of(agent(), initialize);
     settings.first_question = first_question_;
     settings.tally = owner_.tally();
+    settings.note = note_to(owner_.log(), agent().record.id);
     settings.only_declared = once_;  // who waits for its only call cannot answer anything else
     calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::legacy, std::move(settings));
     if (auto sent = calls_->begin(initialize, reader, program_began_); !sent && !begin_another()) {

@@ -42,6 +42,7 @@ public:
     virtual void opened(const program_session& session) = 0;
 
     const std::shared_ptr<mcp::question_tally>& tally() const noexcept { return services().asked; }
+    const core::logger& log() const noexcept { return services().log; }
 
 protected:
     explicit session_owner(program_services services)

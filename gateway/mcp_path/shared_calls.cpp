@@ -50,6 +50,7 @@ void shared_calls::connect()
     started->set_observer(this);
     auto settings = settings_of(*agent_->record.mcp);
     settings.tally = owner_.tally();
+    settings.note = note_to(owner_.log(), agent_->record.id);
     calls_ = std::make_unique<program_calls>(std::move(started), mcp::era::legacy, std::move(settings));
 }
 

@@ -46,6 +46,7 @@ public:
     virtual mcp::era era_of(const std::string& agent_id) const = 0;
 
     virtual const std::shared_ptr<mcp::question_tally>& tally() const = 0;
+    virtual const core::logger& log() const = 0;
 
     // Perhaps in a call of its own.
     virtual void retire(std::unique_ptr<program> used, const std::string& agent_id) = 0;

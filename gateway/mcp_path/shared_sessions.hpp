@@ -62,6 +62,7 @@ private:
     core::result<std::shared_ptr<const mcp::server_facts>> server_of(const std::string& agent_id, mcp::era spoken)
         const override;
     const std::shared_ptr<mcp::question_tally>& tally() const override { return services().asked; }
+    const core::logger& log() const override { return services().log; }
     void retire(std::unique_ptr<program> used, const std::string& agent_id) override;
     void lost(shared_calls& of) override;
     void recovered(shared_calls& of) override;

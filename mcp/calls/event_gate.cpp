@@ -62,15 +62,18 @@ std::optional<double> number_in(std::string_view raw) noexcept
     return read.ec == std::errc{} && read.ptr == raw.data() + raw.size() ? std::optional{number} : std::nullopt;
 }
 
-// However the two are spelled: `1.0` is what some servers make of `1`.
+// However the two are spelled: `1.0` and `"1"` are what some servers make of `1`.
 bool is_same_id(std::string_view one, std::string_view other)
 {
     if (one == other) {
         return true;
     }
-    const bool text = is_string(one) && is_string(other);
+    if (is_string(one) && is_string(other)) {
+        return plain_name(one) == plain_name(other);
+    }
+    const auto id = number_of_id(one);
     const auto number = number_in(one);
-    return text ? plain_name(one) == plain_name(other) : number && number == number_in(other);
+    return (id && id == number_of_id(other)) || (number && number == number_in(other));
 }
 
 // What a client has to have declared to be asked this; nullopt: nothing.
@@ -275,7 +278,7 @@ bool event_gate::judge(std::string_view message)
 // An error without an id, or with null, may be what a server says that could not read the request.
 bool event_gate::judge_answer(std::string_view raw_id)
 {
-    const bool unknown = raw_id.empty() || raw_id == "null";
+    const bool unknown = !names_request(raw_id);
     if (terms_.call.empty()) {
         const bool again = !unknown && is_same_id(raw_id, last_answer_);
         if (terms_.replayed && !unknown) {

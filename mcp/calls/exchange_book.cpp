@@ -78,11 +78,6 @@ std::string_view capability_for(std::string_view method) noexcept
     return {};
 }
 
-addressee addressee_in(std::string_view text, const read_part* known)
-{
-    return known != nullptr ? known->whom : addressee_of(text, true);
-}
-
 }  // namespace
 
 exchange_book::exchange_book(book_settings settings)
@@ -123,9 +118,9 @@ core::result<exchange_book::begun> exchange_book::begin(const client_message& re
     made.call = call;
     made.id = integer_of<std::uint64_t>(added.upstream_id).value_or(0);
     made.text = replaced(request.text, {{{request.id, added.upstream_id}, {token, added.upstream_token}}});
-    by_id_[added.upstream_id] = made.call;
+    by_id_.add(added.upstream_id, made.call);
     if (!token.empty()) {
-        by_token_[added.upstream_token] = made.call;
+        by_token_.add(added.upstream_token, made.call);
     }
     calls_.emplace(made.call, std::move(added));
     return made;
@@ -142,6 +137,7 @@ std::optional<exchange_book::cancelled> exchange_book::cancel(const client_messa
     }
     cancelled told;
     told.call = found->first;
+    ++owed_;
     const auto call = end(calls_.find(told.call));
     told.text = replaced(notification.text, {{{notification.request_id, call.upstream_id}, {}}});
     return told;
@@ -153,6 +149,7 @@ std::string exchange_book::cancel(call_number call, std::string_view reason)
     if (found == calls_.end()) {
         return {};
     }
+    ++owed_;
     const auto ended = end(found);
     return ended.initialize ? std::string{} : cancellation(ended.upstream_id, reason);
 }
@@ -202,12 +199,12 @@ std::vector<std::string> exchange_book::expire_questions(core::steady_time now, 
 delivery exchange_book::take(std::string_view text, const core::result<message>& read, const read_part* known)
 {
     if (!read) {
-        return fail(addressee_in(text, known), refused_answer(read.error()));
+        return fail(known != nullptr ? known->whom : addressee_of(text, true), refused_answer(read.error()));
     }
     switch (read->kind) {
         case message_kind::result:
         case message_kind::failure:
-            return take_response(text, *read, known);
+            return take_response(text, *read);
         case message_kind::request:
             return take_question(text, *read);
         case message_kind::notification:
@@ -225,10 +222,15 @@ delivery exchange_book::take_too_long(std::string_view beginning, std::size_t li
     return fail(addressee_of(beginning, false), why);
 }
 
-exchange_book::open_calls::iterator exchange_book::find(const names& in, std::string_view raw)
+// What listens ends a stream with its answer, which names it. Where clients know nothing of one another, what may be the answer to a call
+// that was given up goes to nobody.
+exchange_book::open_calls::iterator exchange_book::only_call()
 {
-    const auto found = in.find(plain_name(raw));
-    return found == in.end() ? calls_.end() : calls_.find(found->second);
+    if (settings_.shared && owed_ > 0) {
+        return calls_.end();
+    }
+    const auto ends = [](const auto& each) { return !each.second.listens; };
+    return std::ranges::count_if(calls_, ends) == 1 ? std::ranges::find_if(calls_, ends) : calls_.end();
 }
 
 exchange_book::open_call exchange_book::end(open_calls::iterator call)
@@ -238,41 +240,43 @@ exchange_book::open_call exchange_book::end(open_calls::iterator call)
     listens_ -= ended.listens ? 1 : 0;
     ended.share.give_back();
     calls_.erase(call);
-    by_id_.erase(ended.upstream_id);
+    by_id_.remove(ended.upstream_id);
     if (!ended.upstream_token.empty()) {
-        by_token_.erase(ended.upstream_token);
+        by_token_.remove(ended.upstream_token);
     }
     return ended;
 }
 
-delivery exchange_book::drop()
+delivery exchange_book::drop(bool unnamed)
 {
     ++dropped_;
+    if (const auto note = unnamed ? std::exchange(settings_.note, nullptr) : nullptr) {
+        note("an answer without an id, for which not one call alone waits");
+    }
     return {};
 }
 
-// Who waits for it hears that it will not come. A number may be spelled with a fraction of 0.
+// Who waits for it hears that it will not come.
 delivery exchange_book::fail(const addressee& whom, const core::error& why)
 {
-    auto found = whom.answer ? find(by_id_, whom.raw) : calls_.end();
-    if (const auto number = whom.numbered(); found == calls_.end() && number) {
-        found = find(by_id_, std::to_string(*number));
+    const auto meant = whom.answer ? calls_.find(by_id_.find_answered(whom.raw)) : calls_.end();
+    const auto found = whom.to_nobody() ? only_call() : meant;
+    if (found == calls_.end()) {
+        return drop(whom.to_nobody());
     }
     ++dropped_;
-    if (found == calls_.end()) {
-        return {};
-    }
     const auto call = found->first;
     end(found);
     return {.to = destination::call, .call = call, .last = true, .failure = why};
 }
 
-delivery exchange_book::take_response(std::string_view text, const message& read, const read_part* known)
+delivery exchange_book::take_response(std::string_view text, const message& read)
 {
-    const auto found = find(by_id_, read.id);
+    const bool named = names_request(read.id);
+    const auto found = named ? calls_.find(by_id_.find_answered(read.id)) : only_call();
     if (found == calls_.end()) {
-        const bool number = read.id_is == id_type::number;
-        return number ? fail(addressee_in(text, known), refused_answer(another_id())) : drop();
+        owed_ -= named && owed_ > 0 ? 1 : 0;
+        return drop(!named);
     }
     if (found->second.initialize && text.size() > longest_handshake) {
         const auto why = core::upstream_error(errc::message_too_large, "the answer to initialize is over 256 KiB");
@@ -281,7 +285,7 @@ delivery exchange_book::take_response(std::string_view text, const message& read
     delivery answer{.to = destination::call, .call = found->first, .last = true};
     answer.refused = read.kind == message_kind::failure;
     const auto call = end(found);
-    answer.text = replaced(text, {{{read.id, call.id}, {}}});
+    answer.text = answer_with_id(text, read, call.id);
     return answer;
 }
 

@@ -6,6 +6,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/place_shares.hpp"
+#include "mcp/calls/call_names.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/server_questions.hpp"
@@ -16,6 +17,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,10 +26,6 @@
 #include <vector>
 
 namespace mcp {
-
-// One request under way, as the book numbers them: never the same twice, never 0. On a shared connection it is also the id that the
-// server gets.
-using call_number = std::uint64_t;
 
 struct book_settings {
     bool shared = false;                // by clients that know nothing of one another
@@ -43,6 +41,8 @@ struct book_settings {
     std::int64_t first_question = 0;  // the first id under which the client gets them; 0: under the server's own
     message_limits messages;
     std::shared_ptr<question_tally> tally = nullptr;  // of what the server asks; null: nobody counts
+    std::function<void(std::string_view why)> note =
+        nullptr;  // of the first answer that says to nobody what it answers
 };
 
 // Where a message of the server goes.
@@ -115,7 +115,9 @@ public:
     // The server's answers to questions that nobody has answered for `patience` since the first call of this that saw them.
     std::vector<std::string> expire_questions(core::steady_time now, core::duration patience);
 
-    // One message of the server, which is no batch.
+    // One message of the server, which is no batch. An answer belongs to the call with its id, if there is none to the one with that number
+    // or that text of it; an error without an id belongs to the only call in flight, but in a
+    // shared book not while the server owes an answer to one that was given up.
     delivery take(std::string_view text) { return take(text, read_message(text, settings_.messages), nullptr); }
     delivery take(const read_part& message) { return take(message.text, message.read, &message); }
 
@@ -144,16 +146,16 @@ private:
         bool attached = true;
     };
     using open_calls = std::map<call_number, open_call>;
-    using names = std::map<std::string, call_number, std::less<>>;
 
     void set_attached(call_number call, bool on);
-    open_calls::iterator find(const names& in, std::string_view raw);
+    open_calls::iterator find(const call_names& in, std::string_view raw) { return calls_.find(in.find(raw)); }
+    open_calls::iterator only_call();
     open_call end(open_calls::iterator call);
-    delivery drop();
+    delivery drop(bool unnamed = false);
     delivery fail(const addressee& whom, const core::error& why);
     // `known`: what was read elsewhere; null: nothing was.
     delivery take(std::string_view text, const core::result<message>& read, const read_part* known);
-    delivery take_response(std::string_view text, const message& read, const read_part* known);
+    delivery take_response(std::string_view text, const message& read);
     delivery take_question(std::string_view text, const message& read);
     delivery put_question(std::string_view text, const message& read);
     delivery take_notification(std::string_view text, const message& read, const note_parts& parts);
@@ -168,8 +170,9 @@ private:
     upstream_names tokens_;
     open_calls calls_;
     std::size_t listens_ = 0;  // of calls_
-    names by_id_;
-    names by_token_;
+    std::size_t owed_ = 0;     // answers to calls that were given up
+    call_names by_id_;
+    call_names by_token_;
     server_questions questions_;
     call_number last_;
     std::uint64_t dropped_ = 0;

@@ -1,5 +1,6 @@
 #include "mcp/calls/upstream_names.hpp"
 
+#include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 namespace mcp {
@@ -11,7 +12,7 @@ std::string upstream_names::name_for(std::string_view name)
 
 bool upstream_names::passes(std::string_view name)
 {
-    if (always_) {
+    if (always_ || !names_request(name)) {
         return false;
     }
     if (is_string(name)) {

@@ -6,6 +6,7 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <utility>
 
 namespace mcp {
@@ -89,7 +90,7 @@ core::result<message> read_answer(const raw_object& envelope, message read)
         if (read.result.empty()) {
             return refused("neither a method, a result nor an error");
         }
-        if (read.id_is != id_type::number && read.id_is != id_type::string) {
+        if (!names_request(read.id)) {
             return refused("a result without an id");
         }
         read.kind = message_kind::result;
@@ -174,7 +175,30 @@ outgoing request(std::string_view method, std::uint64_t id, const dialect& speak
 std::optional<std::uint64_t> message::answered() const noexcept
 {
     const bool answer = kind == message_kind::result || kind == message_kind::failure;
-    return answer && id_is == id_type::number ? integer_of<std::uint64_t>(id) : std::nullopt;
+    return answer ? number_of_id(id) : std::nullopt;
+}
+
+std::optional<std::uint64_t> number_of_id(std::string_view raw) noexcept
+{
+    if (is_string(raw)) {
+        raw = raw.substr(1, raw.size() - 2);
+    }
+    std::uint64_t number = 0;
+    const auto read = std::from_chars(raw.data(), raw.data() + raw.size(), number);
+    const auto fraction = raw.substr(static_cast<std::size_t>(read.ptr - raw.data()));
+    const bool nothing = fraction.empty() || (fraction.size() > 1 && fraction.starts_with('.') &&
+                                              fraction.find_first_not_of('0', 1) == std::string_view::npos);
+    return read.ec == std::errc{} && nothing ? std::optional{number} : std::nullopt;
+}
+
+std::string answer_with_id(std::string_view text, const message& of, std::string_view id)
+{
+    const bool absent = of.id.empty();
+    const auto at = absent ? text.find('{') + 1 : static_cast<std::size_t>(of.id.data() - text.data());
+    std::string out;
+    out.reserve(text.size() + id.size() + 8);  // with the line end that a program needs
+    out.append(text.substr(0, at)).append(absent ? R"("id":)" : "").append(id).append(absent ? "," : "");
+    return out.append(text.substr(at + of.id.size()));
 }
 
 core::result<message> read_message(std::string_view text, message_limits limits)

@@ -20,6 +20,15 @@ enum class message_kind : std::uint8_t { request, notification, result, failure 
 
 enum class id_type : std::uint8_t { absent, null, number, string };
 
+// The number that a raw id is: `7`, and `7.0` and `"7"`, which servers make of it. Nothing: it is none.
+std::optional<std::uint64_t> number_of_id(std::string_view raw) noexcept;
+
+// Whether an answer with this raw id says whose it is: absent, `null` and `""` do not.
+constexpr bool names_request(std::string_view raw) noexcept
+{
+    return !raw.empty() && raw != "null" && raw != "\"\"";
+}
+
 inline constexpr std::int64_t method_not_found = -32601;
 inline constexpr std::int64_t internal_error = -32603;
 inline constexpr std::int64_t invalid_params = -32602;
@@ -42,7 +51,7 @@ struct message {
     std::string_view result;  // raw value of any type
     rpc_failure failure;
 
-    // The id of a request of ours that this answers. Nothing: ours are never spelled like that.
+    // The id of a request of ours that this answers, as number_of_id(). Nothing: none of ours.
     std::optional<std::uint64_t> answered() const noexcept;
 };
 
@@ -64,6 +73,9 @@ std::vector<std::string_view> messages_in(std::string_view text, std::string_vie
 
 // The other way round: an array of them, of which there is one at least.
 std::string batch_of(std::span<const std::string> messages);
+
+// The answer with this raw id instead of `of.id`, a view into it, or beside its members if it has none.
+std::string answer_with_id(std::string_view text, const message& of, std::string_view id);
 
 // Who the gateway says it is (`clientInfo`).
 struct client_info {

@@ -5,7 +5,6 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
-#include <charconv>
 
 namespace mcp {
 namespace {
@@ -66,20 +65,6 @@ std::string_view take_value(std::string_view& rest)
     return value;
 }
 
-// `7`, `"7"` and `7.0`.
-std::optional<std::uint64_t> number_of(std::string_view value)
-{
-    if (value.size() >= 2 && value.front() == '"' && value.back() == '"') {
-        value = value.substr(1, value.size() - 2);
-    }
-    std::uint64_t number = 0;
-    const auto read = std::from_chars(value.data(), value.data() + value.size(), number);
-    const auto fraction = value.substr(static_cast<std::size_t>(read.ptr - value.data()));
-    const bool nothing =
-        fraction.empty() || (fraction.starts_with('.') && fraction.find_first_not_of('0', 1) == std::string_view::npos);
-    return read.ec == std::errc{} && nothing ? std::optional{number} : std::nullopt;
-}
-
 }  // namespace
 
 addressee addressee_of(std::string_view text, bool whole)
@@ -103,8 +88,8 @@ addressee addressee_of(std::string_view text, bool whole)
         }
         const auto value = take_value(text);
         const bool ends = !text.empty();  // else the value may go on
-        if (name == "id" && (ends || whole) && !value.empty() && value != "null") {
-            found.id = number_of(value);
+        if (name == "id" && (ends || whole) && names_request(value)) {
+            found.id = number_of_id(value);
             found.other = !found.id;
             found.raw = value;
         }
@@ -113,6 +98,8 @@ addressee addressee_of(std::string_view text, bool whole)
         speaks = speaks || name == "jsonrpc";
         more = take(text, ',');
     }
+    // What has an id and names no method is an answer that lacks both `result` and `error`, if nothing follows that could name one.
+    answers = answers || (whole && !found.raw.empty() && take(text, '}'));
     found.answer = answers && !calls && speaks;
     return found;
 }
@@ -129,11 +116,6 @@ std::vector<addressee> addressees_of(std::string_view text)
         all.push_back(addressee_of(each, true));
     }
     return all;
-}
-
-core::error another_id()
-{
-    return core::upstream_error(core::errc::upstream_protocol, "message: its id is not spelled as it was asked with");
 }
 
 core::error refused_answer(core::error why)

@@ -163,10 +163,16 @@ void caller_lane::take(std::string_view text, std::optional<std::uint64_t> answe
 void caller_lane::take_too_long(std::string_view beginning, std::size_t limit)
 {
     link_->heard = std::chrono::steady_clock::now();
-    link_->waiting.erase(addressee_of(beginning, false).numbered().value_or(0));
+    link_->waiting.erase(answered_by(addressee_of(beginning, false)).value_or(0));
     if (link_->other != nullptr && link_->other->connected()) {
         link_->other->observer().refused(beginning, limit);
     }
+}
+
+std::optional<std::uint64_t> caller_lane::answered_by(const addressee& whom) const
+{
+    const auto& waiting = link_->waiting;
+    return whom.to_nobody() && waiting.size() == 1 ? std::optional{*waiting.begin()} : whom.numbered();
 }
 
 bool caller_lane::is_busy(core::steady_time now, core::duration silence) const

@@ -6,6 +6,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "mcp/protocol/refused_message.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/types.hpp"
 
@@ -45,6 +46,12 @@ public:
     // The server is at work for callers: a request waits for its answer, and the server has said something, or was asked for the first
     // of those that wait, less than `silence` ago. Streams do not count.
     bool is_busy(core::steady_time now, core::duration silence) const;
+
+    // A request of a caller waits for its answer; streams do not count.
+    bool waits() const noexcept { return !link_->waiting.empty(); }
+
+    // The request of a caller that this answers: of an answer that does not say to what, the only one that waits.
+    std::optional<std::uint64_t> answered_by(const addressee& whom) const;
 
     // No answer will come to this request.
     void fail(std::uint64_t request, core::error why);

@@ -47,23 +47,19 @@ void message_intake::take(
     if (!read) {
         const bool first = !std::exchange(from.spoke_nonsense, true);
         auto meant = known != nullptr ? known->meant : addressees_of(text);
-        if (!refuse(from, {std::move(meant), read.error(), text.size(), std::nullopt, first}) && !from.probe()) {
-            host_.lane().take(text, addressee_in(text, known).numbered());
+        const auto whom = addressee_in(text, known);
+        if (!refuse(from, {std::move(meant), read.error(), text.size(), std::nullopt, first}) && !from.probe() &&
+            !is_ambiguous(whom)) {
+            host_.lane().take(text, host_.lane().answered_by(whom));
         }
         return;
     }
     const bool answers = read->kind == message_kind::result || read->kind == message_kind::failure;
-    auto answered = answers ? read->answered() : std::nullopt;
-    if (answers && !answered) {
-        // JSON-RPC 2.0, "Response object": the id must be the request's. One that is another's is as late as any.
-        const auto whom = addressee_in(text, known);
-        if (whom.id && request_of(from, whom)) {
-            const bool first = !std::exchange(from.spoke_nonsense, true);
-            refuse(from, {{whom}, another_id(), text.size(), std::nullopt, first});
-            return;
-        }
-        answered = whom.numbered();
+    const bool unnamed = answers && !names_request(read->id);
+    if (unnamed && (from.probe() || requests_.any() || !host_.lane().waits())) {
+        return take_unnamed(from, text, *read);
     }
+    const auto answered = unnamed ? host_.lane().answered_by(addressee_in(text, known)) : read->answered();
     const bool of_caller = !from.probe() && is_of_caller(*read, known);
     if (!from.probe() && (of_caller || read->kind == message_kind::notification)) {
         host_.lane().take(text, answered);
@@ -71,6 +67,25 @@ void message_intake::take(
     if (!of_caller) {
         observer_.heard(from, *read, known != nullptr ? known->page.get() : nullptr);
     }
+}
+
+// An error that does not say to what, while no caller waits for one: it is the answer to the only request.
+void message_intake::take_unnamed(connection& from, std::string_view text, const message& said)
+{
+    addressee whom;
+    whom.answer = true;
+    const auto request = request_of(from, whom);
+    if (!request) {
+        const auto why = core::upstream_error(core::errc::upstream_protocol, "message: an error without an id");
+        const bool first = !std::exchange(from.spoke_nonsense, true);
+        refuse(from, {{whom}, why, text.size(), std::nullopt, first});
+        return;
+    }
+    const auto id = std::to_string(*request);
+    auto answer = said;
+    answer.id = id;
+    answer.id_is = id_type::number;
+    observer_.heard(from, answer, nullptr);
 }
 
 // What the server asks is answered here: it cannot know whose call it is about.
@@ -101,11 +116,17 @@ void message_intake::take_too_long(connection& from, std::string_view beginning,
     }
 }
 
+// It does not say to what it is the answer, and the gateway and its callers both wait for one.
+bool message_intake::is_ambiguous(const addressee& whom) const
+{
+    return whom.to_nobody() && requests_.any() && host_.lane().waits();
+}
+
 // The request that waits for it.
 std::optional<std::uint64_t> message_intake::request_of(const connection& from, const addressee& whom) const
 {
     if (!from.probe()) {
-        return requests_.meant_by(whom);
+        return is_ambiguous(whom) ? std::nullopt : requests_.meant_by(whom);
     }
     const bool its = whom.answer && !whom.other && whom.id.value_or(from.question) == from.question;
     return its ? std::optional{from.question} : std::nullopt;

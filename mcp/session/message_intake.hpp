@@ -56,7 +56,9 @@ private:
 
     // `known`: null: it was read here.
     void take(connection& from, std::string_view text, const core::result<message>& read, const read_part* known);
+    void take_unnamed(connection& from, std::string_view text, const message& said);
     bool is_of_caller(const message& said, const read_part* known) const;
+    bool is_ambiguous(const addressee& whom) const;
     std::optional<std::uint64_t> request_of(const connection& from, const addressee& whom) const;
 
     // False: no request of the session waits for it.

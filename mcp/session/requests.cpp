@@ -74,6 +74,11 @@ std::optional<purpose> requests::take(std::uint64_t id)
     return use;
 }
 
+bool requests::any() const
+{
+    return std::ranges::any_of(open_, [](const auto& each) { return each.second.use != purpose::listen; });
+}
+
 std::optional<std::uint64_t> requests::meant_by(const addressee& whom) const
 {
     if (!whom.answer || whom.other) {

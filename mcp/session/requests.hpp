@@ -50,6 +50,9 @@ public:
     std::optional<purpose> take(std::uint64_t id);
     bool waits(std::uint64_t id) const { return open_.contains(id); }
 
+    // One is open that its answer ends: `listen` does not count.
+    bool any() const;
+
     // The open request that a malformed answer is for. Without an id it can only be the single open one; `listen` does not
     // count, because its answer ends a stream.
     std::optional<std::uint64_t> meant_by(const addressee& whom) const;

@@ -162,7 +162,7 @@ bool http_post::answers(
     bool& ours,
     std::optional<core::error>& refused,
     const core::result<message>* known
-) const
+)
 {
     const message_limits limits{.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)};
     const auto texts = messages_in(text, wire_.speaks ? std::string_view{wire_.speaks->version} : std::string_view{});
@@ -171,18 +171,18 @@ bool http_post::answers(
     for (const auto each : texts) {
         const auto read = known != nullptr && !batch ? *known : read_message(each, limits);
         answer = read && (read->kind == message_kind::result || read->kind == message_kind::failure);
-        ours = message_.id != 0 && answer && read->answered() == message_.answered_as();
+        unnamed_ = is_good() && answer && read->kind == message_kind::failure && !names_request(read->id);
+        ours = message_.id != 0 && answer && (unnamed_ || read->answered() == message_.answered_as());
         if (ours) {
             return true;
         }
-        if (message_.id == 0 || (answer && read->answered())) {
+        if (message_.id == 0 || read) {
             continue;
         }
         for (const auto& whom : addressees_of(each)) {
-            const bool says_who = !read || whom.id;  // an error to nobody in particular is a message
             const auto id = message_.answered_as();
-            if (whom.answer && !whom.other && says_who && whom.id.value_or(id) == id) {
-                refused = refused_answer(read ? another_id() : read.error());
+            if (whom.answer && !whom.other && whom.id.value_or(id) == id) {
+                refused = refused_answer(read.error());
                 return false;
             }
         }
@@ -196,7 +196,13 @@ void http_post::tell_answer(std::string_view text)
     const std::weak_ptr<bool> alive{alive_};
     settled_ = true;
     await(wire_.settings.linger);
-    owner_.take(text);
+    // An error without an id answers the post in which it comes, but nobody else would know that.
+    const auto read = unnamed_ ? std::optional{read_message(text)} : std::nullopt;
+    if (read && *read) {
+        owner_.take(answer_with_id(text, **read, std::to_string(message_.answered_as())));
+    } else {
+        owner_.take(text);
+    }
     if (!alive.expired()) {
         owner_.settled(*this);
     }

@@ -78,7 +78,7 @@ private:
         bool& ours,
         std::optional<core::error>& refused,
         const core::result<message>* known = nullptr
-    ) const;
+    );
     bool passes_unread(std::string_view text) const noexcept;
     void tell_answer(std::string_view text);
     void judge();
@@ -103,9 +103,10 @@ private:
     bool unread_ = false;
     unsigned status_ = 0;
     http_course course_;
-    std::string refusal_;  // what the head says, of a refusal
-    std::string type_;     // of the body
-    bool page_ = false;    // of HTML
+    std::string refusal_;   // what the head says, of a refusal
+    std::string type_;      // of the body
+    bool page_ = false;     // of HTML
+    bool unnamed_ = false;  // its answer is an error that does not say to what
     bool json_ = false;
     std::string body_;  // of what is no stream
     event_reader events_;

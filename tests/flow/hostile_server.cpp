@@ -123,8 +123,8 @@ void refuse_to_be_right(const question& asked, std::size_t number)
     const std::string wrong[] = {
         "[" + result(asked.id, greeting) + "]",
         result(asked.id, repeated("[", 1000) + repeated("]", 1000)),
-        result("\"" + asked.id + "\"", greeting),
-        result(asked.id + ".0", greeting),
+        R"({"jsonrpc":"2.0","id":)" + asked.id + "}",
+        result("\"\"", greeting),
         result("null", "{}"),
         R"({"jsonrpc":"1.0","id":)" + asked.id + R"(,"result":{}})",
         result(asked.id, "\"\xff\""),
@@ -149,7 +149,6 @@ void be_noisy(const question& asked)
              result(asked.id + "e0", greeting),
              result("-1", "{}"),
              result("[" + asked.id + "]", "{}"),
-             R"({"jsonrpc":"2.0","id":)" + asked.id + "}",
              R"({"jsonrpc":"2.0","method":7})"s,
              R"({"jsonrpc":"2.0","method":"notifications/progress","params":{"progressToken":999,"progress":1}})"s,
              ""s,

@@ -67,8 +67,8 @@ TEST_CASE("an answer that cannot be taken ends what waits for it at once, and op
     const char* const reasons[] = {
         "a batch",
         "nested too deep",
-        "spelled",
-        "spelled",
+        "neither a method, a result nor an error",
+        "a result without an id",
         "a result without an id",
         "jsonrpc is not",
         "answer refused: message: ",

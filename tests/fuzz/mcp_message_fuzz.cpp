@@ -5,6 +5,9 @@
 #include "mcp/protocol/raw_json.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
+#include <algorithm>
+#include <string>
+
 using mcp::message_kind;
 using tests::require;
 
@@ -18,6 +21,18 @@ void check_answer(const mcp::message& request)
     require(read.has_value(), "an answer is a message", answer);
     const auto expected = request.method == "ping" ? message_kind::result : message_kind::failure;
     require(read->kind == expected && read->id == mcp::compact(request.id), "an answer has the request's id", answer);
+}
+
+// `7`, `7.0` and `"7"`, also with zeros before.
+bool spells(std::string_view id, std::uint64_t number)
+{
+    if (id.starts_with('"')) {
+        id = id.substr(1, id.size() - 2);
+    }
+    id.remove_prefix(std::min(id.find_first_not_of('0'), id.size()));
+    const auto digits = number == 0 ? std::string{} : std::to_string(number);
+    const auto rest = id.starts_with(digits) ? id.substr(digits.size()) : "x";
+    return rest.empty() || (rest.starts_with('.') && rest.find_first_not_of('0', 1) == std::string_view::npos);
 }
 
 }  // namespace
@@ -41,7 +56,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
     const bool answer = read->kind == message_kind::result || read->kind == message_kind::failure;
     require(answer == read->method.empty(), "only what is asked has a method", text);
-    require(!read->answered() || std::to_string(*read->answered()) == read->id, "an id of ours is spelled so", text);
+    require(!read->answered() || spells(read->id, *read->answered()), "an id of ours is spelled so", text);
+    if (answer) {
+        const auto named = mcp::answer_with_id(text, *read, "\"x\"");
+        const auto other = mcp::read_message(named);
+        require(other.has_value() && other->id == "\"x\"", "an answer gets another id", text, named);
+        require(other->kind == read->kind, "an answer with another id is of its kind", text, named);
+    }
     if (read->kind == message_kind::request) {
         check_answer(*read);
     }

@@ -142,7 +142,8 @@ TEST_CASE("An answer to another request does not go on, nor does a second one")
 {
     fixture x{"1"};
     CHECK(x.pass(event(answering("2"))).empty());
-    CHECK(x.pass(event(answering(R"("1")"))).empty());
+    CHECK(x.pass(event(answering(R"("2")"))).empty());
+    CHECK(fixture{R"("1")"}.pass(event(answering(R"("1.0")"))).empty());
     const auto right = event(answering("1"));
     CHECK(x.pass(right) == right);
     CHECK(x.pass(right).empty());
@@ -159,14 +160,18 @@ TEST_CASE("The id of an answer may be spelled in another way")
              {"1", "1"},
              {R"("a")", R"("\u0061")"},
              {"100", "1e2"},
+             {"1", R"("1")"},
+             {R"("1")", "1"},
              {R"("a\/b")", R"("a/b")"}
          }) {
         CAPTURE(id);
         const auto text = event(answering(id));
         CHECK(fixture{call}.pass(text) == text);
     }
-    const auto unread = event(R"({"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"Parse error"}})");
-    CHECK(fixture{}.pass(unread) == unread);
+    for (const std::string id : {R"("id":null,)", R"("id":"",)", ""}) {
+        const auto unread = event(R"({"jsonrpc":"2.0",)" + id + R"("error":{"code":-32700,"message":"Parse error"}})");
+        CHECK(fixture{}.pass(unread) == unread);
+    }
 }
 
 TEST_CASE("On a stream of no request answers do not go on, but what is replayed does, each once")

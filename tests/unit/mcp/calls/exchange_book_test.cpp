@@ -95,7 +95,7 @@ TEST_CASE("A principal has its share of the calls and no more, until one is answ
 
 TEST_CASE("A request goes up byte by byte, and its answer comes back so, while nobody else has its id")
 {
-    for (const std::string id : {"0", "7", R"("a")", R"("")", "999999999"}) {
+    for (const std::string id : {"0", "7", R"("a")", "999999999"}) {
         CAPTURE(id);
         exchange_book book{{}};
         const std::string text = R"({ "id" : )" + id + R"(,"method":"tools/call", "x":1.50e3,"jsonrpc":"2.0"})";
@@ -145,6 +145,7 @@ TEST_CASE("An id that another reader may spell in another way goes up as a new o
           "9007199254740993",
           "123456789012345678901234567890",
           R"("\u0061")",
+          R"("")",
           R"("a\/b")"}) {
         CAPTURE(id);
         exchange_book book{{}};
@@ -186,8 +187,7 @@ TEST_CASE(
     REQUIRE(again.has_value());
     CHECK(book.take(result("1")).to == destination::nobody);
     CHECK(book.take(result("77")).to == destination::nobody);
-    CHECK(book.take(result("null")).to == destination::nobody);
-    CHECK(book.dropped() == 4);
+    CHECK(book.dropped() == 3);
     CHECK(book.take(result(id_of(again->text))).call == again->call);
 }
 
@@ -471,21 +471,6 @@ TEST_CASE("A question whose id has 1,024 bytes is asked, and a longer one is ref
             CHECK(told.text.find(R"("id":null,"error":{"code":-32600)") != std::string::npos);
         }
     }
-}
-
-TEST_CASE("An answer whose id is a call's in another spelling fails the call")
-{
-    exchange_book book{{}};
-    const auto begun = book.begin(call("7"));
-    REQUIRE(begun.has_value());
-    CHECK(book.take(result("7.5")).to == destination::nobody);
-    CHECK(book.take(result(R"("7")")).to == destination::nobody);
-    const auto told = book.take(result("7.0"));
-    CHECK(told.call == begun->call);
-    CHECK(told.last);
-    REQUIRE(told.failure);
-    CHECK(told.failure->code == errc::upstream_protocol);
-    CHECK(book.in_flight() == 0);
 }
 
 TEST_CASE("A server that asks without end, or twice with one id, is told so")
