@@ -387,8 +387,10 @@ constexpr auto agents_table = std::to_array<agent_setting>({
     {"sessionless",
      choice_key<core::mcp_sessionless>{&mcp_server::sessionless},
      {},
-     "What a call without a session gets. `fresh`: a session that ends with the call. `shared`: the one that Cardea "
-     "keeps. `refuse`: 400."},
+     "What a call without a session gets. `fall_back`: a session that ends with the call; but `server/discover` of a "
+     "server that speaks only the legacy era is refused, so that [clients of both "
+     "eras](mcp.md#a-client-of-both-eras-and-a-legacy-server) begin a session. `fresh`: the same session, and "
+     "`server/discover` is answered. `shared`: the session that Cardea keeps. `refuse`: 400."},
     {"on_lost",
      choice_key<core::mcp_loss>{&mcp_server::on_lost},
      {},

@@ -107,7 +107,10 @@ inline constexpr auto choices<mcp_sessions> =
 
 template <>
 inline constexpr auto choices<mcp_sessionless> = std::to_array<choice<mcp_sessionless>>(
-    {{mcp_sessionless::fresh, "fresh"}, {mcp_sessionless::shared, "shared"}, {mcp_sessionless::refuse, "refuse"}}
+    {{mcp_sessionless::fall_back, "fall_back"},
+     {mcp_sessionless::fresh, "fresh"},
+     {mcp_sessionless::shared, "shared"},
+     {mcp_sessionless::refuse, "refuse"}}
 );
 
 template <>

@@ -26,8 +26,9 @@ enum class mcp_start : std::uint8_t { eager, lazy };
 // Whose upstream session a caller's session uses: one of its own, or the one that the gateway itself keeps.
 enum class mcp_sessions : std::uint8_t { own, shared };
 
-// What a call without a session gets: a session of its own that ends with it, the gateway's, or a refusal.
-enum class mcp_sessionless : std::uint8_t { fresh, shared, refuse };
+// What a call without a session gets: a session of its own that ends with it, the gateway's, or a refusal. `fall_back`: as `fresh`, but
+// clients of both eras are led to begin a session if the server speaks only the legacy one.
+enum class mcp_sessionless : std::uint8_t { fall_back, fresh, shared, refuse };
 
 // What a caller sees when the server has lost its session: nothing, because the gateway begins another one, or 404.
 enum class mcp_loss : std::uint8_t { recover, tell };
@@ -35,7 +36,7 @@ enum class mcp_loss : std::uint8_t { recover, tell };
 // "own", "shared".
 std::string_view name(mcp_sessions s) noexcept;
 
-// "fresh", "shared", "refuse".
+// "fall_back", "fresh", "shared", "refuse".
 std::string_view name(mcp_sessionless s) noexcept;
 
 // "recover", "tell".
@@ -84,7 +85,7 @@ struct mcp_server {
     std::uint64_t max_message = 8 * 1024 * 1024;  // one message, either way
     bool stale_if_error = false;                  // the last card is served while there is no session
     mcp_sessions sessions = mcp_sessions::own;
-    mcp_sessionless sessionless = mcp_sessionless::fresh;
+    mcp_sessionless sessionless = mcp_sessionless::fall_back;
     mcp_loss on_lost = mcp_loss::recover;
     bool overlap = false;    // of stdio: at a hand-over its programs start before those of the old process have ended
     std::uint64_t warm = 1;  // of stdio: programs that are started ahead

@@ -194,12 +194,16 @@ json read_methods::record_of(const registered_agent& agent) const
         record["unusable"] = problem_list(agent.problems);
     }
     const auto now = std::chrono::steady_clock::now();
-    if (const auto session = sessions_.facts(id)) {
+    const auto session = sessions_.facts(id);
+    if (session) {
         record["session"] = session_record(*session, now, /*for_operator=*/true);
     }
     const auto* status = cards_.status(id);
     record["card_status"] =
         status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now, /*for_operator=*/true);
+    if (session && status != nullptr) {
+        add_lost_era(record["card_status"], agent.entry->record, *session);
+    }
     return record;
 }
 

@@ -68,6 +68,15 @@ void program::ready(std::string_view version)
     wire_->serves();
 }
 
+bool program::listen()
+{
+    if (stage_ != stage::runs || wire_->fell_back()) {
+        return false;
+    }
+    wire_->open_stream({});
+    return true;
+}
+
 void program::stop(std::function<void()> gone)
 {
     gone_ = std::move(gone);
@@ -129,6 +138,13 @@ void program::failed(std::uint64_t request, core::error why, std::optional<mcp::
     // The client was told 202 for a notification or an answer before: there is nobody left to tell.
     if (request != 0 && observer_ != nullptr) {
         observer_->failed(request, std::move(why));
+    }
+}
+
+void program::stream_changed(mcp::stream_news /*news*/)
+{
+    if (observer_ != nullptr) {
+        observer_->listening();
     }
 }
 

@@ -25,6 +25,9 @@ public:
     // It runs: what waited has been sent.
     virtual void connected() {}
 
+    // Of listen(): what the server says unasked is heard from now on, or it does not offer that.
+    virtual void listening() {}
+
     // One line; valid during the call.
     virtual void said(std::string_view text) = 0;
 
@@ -74,6 +77,9 @@ public:
     // It serves, in this version: what starts behind it need not wait for it any more.
     void ready(std::string_view version);
 
+    // Hears what the server says unasked over streamable HTTP; listening() follows. False: what is said there comes by itself.
+    bool listen();
+
     bool runs() const noexcept { return stage_ == stage::runs; }
     bool ended() const noexcept { return stage_ == stage::ended; }
 
@@ -91,7 +97,7 @@ private:
     void refused(std::string_view beginning, std::size_t limit) override;
     void failed(std::uint64_t request, core::error why, std::optional<mcp::era> says) override;
     void session_lost() override;
-    void stream_changed(mcp::stream_news /*news*/) override {}
+    void stream_changed(mcp::stream_news news) override;
     void lost(core::error why) override;
     void closed() override;
 

@@ -98,6 +98,7 @@ public:
 
     void set_era(mcp::era spoken) noexcept { spoken_ = spoken; }
     void ready(std::string_view version) { program_->ready(version); }
+    bool listen() { return program_->listen(); }
     bool is_held() const noexcept { return program_->is_held(); }
     bool any() const noexcept { return !calls_.empty(); }
     std::size_t count() const noexcept { return calls_.size(); }

@@ -92,6 +92,10 @@ void program_session::end_if_left(text_queue& reader)
             return;
         }
         if (!queue.closed()) {
+            if (calls_ != nullptr) {
+                // Some servers go on with a call whose session has ended.
+                calls_->end_those_of(0, core::caller_error(errc::caller_gone));
+            }
             return end(session_end::deleted, core::caller_error(errc::caller_gone));
         }
         if (calls_ != nullptr) {
@@ -265,8 +269,27 @@ void program_session::opened(const mcp::delivery& told)
     calls_->ready(version_);
     stage_ = stage::open;
     owner_.opened(*this);
-    if (!first) {
+    if (!first && !begin_listening()) {
         restore(mcp::members_of(told.text).object("result"));
+    }
+}
+
+// Whoever may be asked has to hear it, also where the server asks beside the stream of a call, as many do for roots.
+bool program_session::begin_listening()
+{
+    const bool over_http = agent().record.mcp->transport == core::mcp_transport::streamable_http && !agent().fell_back;
+    const auto declared = mcp::members_of(initialize_.view().params).object("capabilities");
+    if (!once_ || !over_http || mcp::client_capabilities::read(declared).none() || !calls_->listen()) {
+        return false;
+    }
+    stream_asked_ = now();
+    return true;
+}
+
+void program_session::listening()
+{
+    if (std::exchange(stream_asked_, std::nullopt)) {
+        restore({});
     }
 }
 
@@ -388,6 +411,9 @@ void program_session::sweep(core::steady_time now)
                              ? core::gateway_error(errc::session_limit, "max_sessions programs have not exited yet")
                              : core::upstream_error(errc::upstream_timeout, "initialize was not answered");
         return end(session_end::lost, why);
+    }
+    if (stream_asked_ && now - *stream_asked_ >= longest_stream_opening) {
+        listening();
     }
     calls_->time_out(now, agent().record.mcp->call_timeout);
     for (const auto& each : unasked_.overdue(now)) {

@@ -60,6 +60,9 @@ public:
     // A program that has not lived so long is not replaced before the client says something.
     static constexpr core::duration least_life{10'000};
 
+    // So long the stream of what a server says unasked is waited for.
+    static constexpr core::duration longest_stream_opening{1'000};
+
     // `initialize` is a client's, or one that the gateway made: then the session ends with its only call, before which the
     // program is told what is in `once`.
     program_session(
@@ -98,6 +101,7 @@ private:
     // program.
     enum class stage : unsigned char { opens, opens_again, open, lost, over };
 
+    void listening() override;
     void said(std::string_view text) override { came_each(mcp::messages_in(text, version_)); }
     void said_long(const mcp::read_text& what) override { came_each(what.parts(version_)); }
     void said_too_much(std::string_view beginning, std::size_t limit) override;
@@ -115,6 +119,7 @@ private:
     void come_unasked(std::string text, bool question);
     void opened(const mcp::delivery& told);
     void hand_over(std::string_view refusal);
+    bool begin_listening();
     void restore(std::string_view result);
     void restore_more();
     void lose(const core::error& why);
@@ -134,7 +139,8 @@ private:
     unasked_messages unasked_;
     std::string version_;  // that was agreed on; empty: none yet
     restored_state state_;
-    std::optional<restored_state::place> told_;  // how far the program was told of it; nullopt: it knows
+    std::optional<core::steady_time> stream_asked_;  // when; nullopt: nothing waits for the stream
+    std::optional<restored_state::place> told_;      // how far the program was told of it; nullopt: it knows
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

@@ -112,6 +112,14 @@ void program_sessions::use_programs_of(const std::shared_ptr<const model::agent_
     programs->last_use = now();
 }
 
+void program_sessions::expect_sessions(const std::shared_ptr<const model::agent_entry>& agent)
+{
+    if (is_program(agent->record) && !stopped()) {
+        use_programs_of(agent);
+        keep_warm(agent->record.id);
+    }
+}
+
 // To start the next one takes a millisecond of this thread, and then processors: not while a client waits for the one that it got
 // because it had started. If that one never answers, the next session, which gets none that waits, begins another.
 void program_sessions::keep_warm_after_taking(const std::string& agent_id)

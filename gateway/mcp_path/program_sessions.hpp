@@ -53,6 +53,9 @@ public:
     core::result<begun_session>
     call(std::shared_ptr<const model::agent_entry> agent, std::string principal, const single_call& single);
 
+    // A client has come that may begin one: programs that wait start for it.
+    void expect_sessions(const std::shared_ptr<const model::agent_entry>& agent);
+
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
     void sweep(core::steady_time now) override;
 

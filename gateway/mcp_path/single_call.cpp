@@ -4,18 +4,35 @@
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/modern_request.hpp"
 
+#include <string>
+
 namespace gateway::mcp_path {
+
+namespace {
+
+// Servers of the legacy era refuse one without a name or a version.
+std::string client_info(std::string_view raw)
+{
+    auto info = mcp::short_client_info(raw);
+    const auto read = mcp::members_of(info);
+    if (mcp::is_string(read.find("name")) && mcp::is_string(read.find("version"))) {
+        return info;
+    }
+    info = "{";
+    mcp::append_text_member(info, "name", "cardea");
+    mcp::append_text_member(info, "version", model::version());
+    mcp::close(info, '}');
+    return info;
+}
+
+}  // namespace
 
 mcp::kept_message initialize_of(const single_call& call)
 {
-    std::string client{"{"};
-    mcp::append_text_member(client, "name", "cardea");
-    mcp::append_text_member(client, "version", model::version());
-    mcp::close(client, '}');
     std::string params{"{"};
     mcp::append_text_member(params, "protocolVersion", call.version);
     mcp::append_member(params, "capabilities", call.capabilities.empty() ? "{}" : call.capabilities);
-    mcp::append_member(params, "clientInfo", client);
+    mcp::append_member(params, "clientInfo", client_info(call.client));
     mcp::close(params, '}');
     return mcp::own_request("0", "initialize", params);
 }

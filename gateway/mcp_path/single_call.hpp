@@ -15,7 +15,9 @@ struct single_call {
     mcp::client_message request;
     std::string_view version;            // of the legacy era
     std::string_view capabilities = {};  // that its session declares; raw JSON object; empty: none
-    std::string_view level = {};         // raw, of the log messages that it wants; empty: the server's own
+    std::string_view client = {
+    };  // raw, the name that the server sees; unless it has a name and a version, that is Cardea's
+    std::string_view level = {};  // raw, of the log messages that it wants; empty: the server's own
     // Gets the call, and who waits for it, if the server refuses the session because it speaks the modern era alone; it may be empty.
     std::function<void(const mcp::client_message& request, const std::shared_ptr<text_queue>& reader)> modern_only = {};
 };

@@ -1,8 +1,10 @@
 #include "gateway/mcp_path/translated_calls.hpp"
 
 #include "mcp/calls/client_method.hpp"
+#include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/version.hpp"
+#include "mcp/translation/legacy_answer.hpp"
 #include "mcp/translation/legacy_request.hpp"
 #include "mcp/translation/modern_answer.hpp"
 
@@ -53,7 +55,11 @@ core::result<std::shared_ptr<text_queue>>
 translated_calls::request(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked)
 {
     auto here = answer_here(*agent, asked);
-    if (!here || *here != nullptr) {
+    if (!here) {
+        return here;
+    }
+    if (*here != nullptr) {
+        sessions_.expect_sessions(agent);
         return here;
     }
     return begin(agent, asked);
@@ -70,6 +76,13 @@ translated_calls::answer_here(const model::agent_entry& agent, const model::prog
         return go_on(asked);
     }
     const auto message = asked.message.view();
+    if (read.method == mcp::client_method::discover &&
+        agent.record.mcp->sessionless == core::mcp_sessionless::fall_back) {
+        // As the server would answer, so that a client of both eras begins a session, in which it gets all that the server has.
+        constexpr auto unknown =
+            "The server speaks MCP up to 2025-11-25, which has no server/discover. Begin with initialize.";
+        return answered(executor(), mcp::error_answer(message.id, mcp::method_not_found, unknown));
+    }
     const auto list = mcp::list_of(read.method);
     const bool listens = read.method == mcp::client_method::listen;
     const bool known_here = list || listens || read.method == mcp::client_method::discover;
@@ -109,6 +122,7 @@ translated_calls::begin(const std::shared_ptr<const model::agent_entry>& agent, 
     if (!asked.digest.empty()) {
         single.capabilities = read.raw(routed::meta_capabilities, text);
     }
+    single.client = read.raw(routed::meta_client_info, text);
     single.level = read.raw(routed::meta_level, text);
     auto begun = read.method == mcp::client_method::discover
                      ? sessions_.begin(agent, asked.principal, initialize_of(single).view())

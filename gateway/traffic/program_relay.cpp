@@ -29,7 +29,7 @@ constexpr std::size_t translated_at_once = 256 * 1024;
 
 // Of an answer to a request of the modern era, which a program gives without one (MCP 2026-07-28,
 // basic/transports/streamable-http).
-unsigned modern_status(std::string_view answer)
+unsigned modern_status(std::string_view answer, std::optional<mcp::client_method> asked)
 {
     constexpr std::size_t longest_error = 64 * 1024;
     if (answer.size() > longest_error) {
@@ -37,7 +37,8 @@ unsigned modern_status(std::string_view answer)
     }
     const auto code = mcp::members_of(mcp::members_of(answer).object("error")).find("code");
     if (code == "-32601") {
-        return 404;
+        // Each server of the era has that method: without it, it is one of the legacy era, of which 400 is the sign.
+        return asked == mcp::client_method::discover ? 400 : 404;
     }
     return code == "-32020" || code == "-32021" || code == "-32022" ? 400 : 200;
 }
@@ -175,7 +176,8 @@ net::routine<> program_relay::answer(program_act act, bool came)
         return answer_whole(batch_.texts.empty() ? 202 : 200);  // a call that was cancelled has no answer
     }
     const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
-    const auto status = whole && act == program_act::modern ? modern_status(batch_.texts.front()) : 200;
+    const auto status =
+        whole && act == program_act::modern ? modern_status(batch_.texts.front(), request_.record.mcp_method) : 200;
     const bool streams = !whole || call_.gathers || (status == 200 && call_.form == mcp::answer_form::events);
     return streams ? stream(came) : answer_whole(status);
 }

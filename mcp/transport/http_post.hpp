@@ -44,6 +44,9 @@ public:
 
     void begin();
 
+    // An answer is waited for so long from now on.
+    void await(core::duration patience);
+
     std::uint64_t id() const noexcept { return message_.id; }
     std::uint64_t answered_as() const noexcept { return message_.answered_as(); }
     bool of_caller() const noexcept { return message_.of_caller; }
@@ -89,7 +92,6 @@ private:
     void resume();
     void fail(core::error why, std::optional<era> says = std::nullopt);
     void refuse(std::string why);
-    void await(core::duration patience);
 
     http_wire& wire_;
     http_post_owner& owner_;

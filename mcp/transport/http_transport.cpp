@@ -68,6 +68,9 @@ private:
     void drop_all();
     void cancel(std::uint64_t request);
     void advance();
+    bool keep_cancellations();
+    bool is_telling() const;
+    void tell_end();
     void tell_closed();
 
     // Nothing of it when the transport has ended or was closed since.
@@ -175,6 +178,9 @@ void http_transport::answered_apart(std::uint64_t text_id)
 void http_transport::settled(http_post& /*post*/)
 {
     advance();
+    if (closing_ && !is_telling()) {
+        tell_end();
+    }
 }
 
 void http_transport::over(http_post& post, std::optional<core::error> why, std::optional<era> says)
@@ -185,6 +191,12 @@ void http_transport::over(http_post& post, std::optional<core::error> why, std::
     std::erase_if(waiting_, is);
     std::erase_if(under_way_, is);
     advance();
+    if (closing_) {
+        if (!is_telling()) {
+            tell_end();
+        }
+        return;
+    }
     if (why && no_session_here && why->code == errc::upstream_status && says != era::modern && refused_) {
         const auto tell = refused_;
         return tell(std::move(*why));
@@ -199,6 +211,9 @@ void http_transport::forgotten()
     forgotten_ = true;
     drop_all();
     wire_.forget_session();
+    if (closing_) {
+        return tell_closed();
+    }
     observer_.session_lost();
 }
 
@@ -232,13 +247,46 @@ void http_transport::close(bool end_session)
     if (std::exchange(closing_, true)) {
         return;
     }
+    const bool ends = end_session && !wire_.session_id.empty() && !wire_.modern();
+    if (ends && keep_cancellations()) {
+        return;
+    }
     drop_all();
-    if (!end_session || wire_.session_id.empty() || wire_.modern()) {
-        net::asio::post(wire_.on.get_executor(), [this, alive = std::weak_ptr<bool>{alive_}] {
-            if (!alive.expired()) {
-                tell_closed();
-            }
-        });
+    if (ends) {
+        return tell_end();
+    }
+    net::asio::post(wire_.on.get_executor(), [this, alive = std::weak_ptr<bool>{alive_}] {
+        if (!alive.expired()) {
+            tell_closed();
+        }
+    });
+}
+
+// A call that was given up may go on behind the end of its session: its server hears of that first. False: there is none.
+bool http_transport::keep_cancellations()
+{
+    const auto goes = [](const auto& each) { return each->method() != "notifications/cancelled" || each->settled(); };
+    std::erase_if(waiting_, goes);
+    std::erase_if(under_way_, goes);
+    stream_.reset();
+    for (auto* const posts : {&waiting_, &under_way_}) {
+        for (const auto& each : *posts) {
+            each->await(settings_->end_session_timeout);
+        }
+    }
+    advance();
+    return is_telling();
+}
+
+bool http_transport::is_telling() const
+{
+    const auto open = [](const auto& each) { return !each->settled(); };
+    return !waiting_.empty() || std::ranges::any_of(under_way_, open);
+}
+
+void http_transport::tell_end()
+{
+    if (ending_ != nullptr || closed_) {
         return;
     }
     auto request = wire_.request("DELETE", nullptr);

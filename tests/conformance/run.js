@@ -43,7 +43,9 @@ function configuration(chosen, servers) {
         over === 'http'
             ? { type: 'streamable-http', url: `${servers[id].origin}mcp` }
             : { command: process.execPath, args: [fixture, over, era], warm: 2, max_sessions: 32 };
-    return { mcpServers: Object.fromEntries(chosen.map((row) => [row.id, how(row)])) };
+    // What is checked before a server of the legacy era is the translation.
+    const sessionless = ({ era }) => (era === 'legacy' ? { sessionless: 'fresh' } : {});
+    return { mcpServers: Object.fromEntries(chosen.map((row) => [row.id, { ...how(row), ...sessionless(row) }])) };
 }
 
 // Until then the gateway does not know the era of the server.

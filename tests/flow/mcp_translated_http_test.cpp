@@ -95,9 +95,12 @@ TEST_CASE("A call has a session of its own with the server, which gets nothing o
     const auto got = call(x, "t", R"("a")");
     CHECK(got.status == 200);
     CHECK(got.body == complete);
-    REQUIRE(x.agent.wait_for_requests(4));
-    const auto all = x.agent.requests();
+    REQUIRE(x.agent.wait_for_requests(5));
+    auto all = x.agent.requests();
     CHECK(json::parse(all[0].body)["params"]["capabilities"] == json::parse(R"({"elicitation":{}})"));
+    CHECK(all[1].method == "GET");
+    CHECK(all[1].header("Mcp-Session-Id") == "s-1");
+    all.erase(all.begin() + 1);
     CHECK(json::parse(all[1].body)["method"] == "notifications/initialized");
     CHECK(json::parse(all[2].body)["params"] == json::parse(R"({"name":"t","_meta":{}})"));
     CHECK(all[2].header("Mcp-Session-Id") == "s-1");
@@ -174,7 +177,83 @@ TEST_CASE("What a server asks in the stream of a call goes to the client in an a
     CHECK(got.body == R"({"jsonrpc":"2.0","id":2,"result":{"resultType":"complete","content":[]}})");
 }
 
-TEST_CASE("A client that leaves ends its session with the server")
+TEST_CASE("What a server asks beside the stream of a call goes to the client too, and its answer reaches the server")
+{
+    relayed x{
+        [](const recorded_request& request) {
+            if (request.method == "GET" && request.header("Mcp-Session-Id") == "s-1") {
+                return event_stream();
+            }
+            const bool hangs = request.body.find("\"hang\"") != std::string::npos;
+            return hangs ? test_support::silence() : legacy_server(request);
+        },
+        [](config::settings& settings) {
+            make_mcp(settings);
+            settings.agents[0].mcp->era = core::mcp_era::legacy;
+        }
+    };
+    http_response asked;
+    std::thread first{[&] { asked = call(x, "hang"); }};
+    const bool called = x.agent.wait_for([](const auto& all) {
+        return std::ranges::any_of(all, [](const auto& each) {
+            return each.body.find("\"hang\"") != std::string::npos;
+        });
+    });
+    if (called && x.agent.wait_for_streams(1)) {
+        x.agent.send_event(R"({"jsonrpc":"2.0","id":5,"method":"elicitation/create","params":{"message":"m"}})");
+    }
+    first.join();
+    REQUIRE(called);
+    const auto result = json::parse(asked.body)["result"];
+    CHECK(result["resultType"] == "input_required");
+    http_client caller{x.port()};
+    const auto state = result["requestState"].get<std::string>();
+    caller.send(request_text(
+        "POST",
+        "/agents/a/mcp",
+        {{"Accept", "application/json, text/event-stream"},
+         {"Content-Type", "application/json"},
+         {"MCP-Protocol-Version", "2026-07-28"},
+         {"Mcp-Method", "tools/call"},
+         {"Mcp-Name", "hang"}},
+        modern_call(
+            "hang",
+            "2",
+            R"("inputResponses":{"input-1":{"action":"accept"}},"requestState":")" + state + R"(",)"
+        )
+    ));
+    CHECK(x.agent.wait_for([](const auto& all) {
+        return std::ranges::any_of(all, [](const recorded_request& each) {
+            return each.body == R"({"jsonrpc":"2.0","id":5,"result":{"action":"accept"}})";
+        });
+    }));
+}
+
+TEST_CASE("A client of both eras falls back to a session with a legacy server over HTTP")
+{
+    auto x = legacy_gateway();
+    const auto discover = [](const relayed& of) {
+        return post(
+            of,
+            R"({"jsonrpc":"2.0","id":1,"method":"server/discover","params":{"_meta":)"
+            R"({"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{}}}})",
+            {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "server/discover"}}
+        );
+    };
+    const auto got = discover(x);
+    CHECK(got.status == 400);
+    CHECK(json::parse(got.body)["error"]["code"] == -32601);
+    CHECK(x.agent.requests().empty());
+    CHECK_FALSE(begin(x).empty());
+    auto answered = legacy_gateway([](config::settings& settings) {
+        settings.agents[0].mcp->sessionless = core::mcp_sessionless::fresh;
+    });
+    const auto known = discover(answered);
+    CHECK(known.status == 200);
+    CHECK(json::parse(known.body)["result"]["supportedVersions"] == json::parse(R"(["2026-07-28"])"));
+}
+
+TEST_CASE("A client that leaves cancels its call at the server, and then ends its session there")
 {
     auto x = legacy_gateway();
     {
@@ -192,6 +271,14 @@ TEST_CASE("A client that leaves ends its session with the server")
         REQUIRE(x.agent.wait_for_streams(1));
     }
     CHECK(x.agent.wait_for([](const auto& all) { return all.back().method == "DELETE"; }));
+    const auto all = x.agent.requests();
+    const auto& cancelled = all[all.size() - 2];
+    CHECK(cancelled.body.find(R"("method":"notifications/cancelled")") != std::string::npos);
+    CHECK(cancelled.header("Mcp-Session-Id") == "s-1");
+    const auto asks =
+        std::ranges::find_if(all, [](const auto& each) { return each.body.find("tools/call") != std::string::npos; });
+    REQUIRE(asks != all.end());
+    CHECK(json::parse(cancelled.body)["params"]["requestId"] == json::parse(asks->body)["id"]);
 }
 
 TEST_SUITE_END();

@@ -150,6 +150,7 @@ TEST_CASE(
 {
     program_gateway x{[](config::settings& settings) {
         legacy_program(settings);
+        settings.agents[0].mcp->sessionless = core::mcp_sessionless::fresh;
         settings.agents[0].mcp->tools.deny = {"secret"};
         settings.agents[0].mcp->tools.names = {{"one", "first"}};
     }};
@@ -278,11 +279,42 @@ TEST_CASE("A subscription of the modern era gets its result at the gateway's end
 
 TEST_CASE("A program that ends during a call of the modern era fails it with 502, and one that takes no session too")
 {
-    const program_gateway x{legacy_program};
+    const program_gateway x{[](config::settings& settings) {
+        legacy_program(settings);
+        settings.agents[0].mcp->sessionless = core::mcp_sessionless::fresh;
+    }};
     CHECK(call(x, "crash").status == 502);
     x.touch("refuse");
     CHECK(call(x, "one").status == 502);
     CHECK(ask(x, "server/discover").status == 502);
+}
+
+TEST_CASE("A client of both eras falls back to a session with a legacy program, and one that goes on is translated")
+{
+    std::string form;
+    SUBCASE("as JSON or events")
+    {
+        form = "application/json, text/event-stream";
+    }
+    SUBCASE("as JSON")
+    {
+        form = "application/json";
+    }
+    SUBCASE("as events")
+    {
+        form = "text/event-stream";
+    }
+    const program_gateway x{legacy_program};
+    auto fields = modern_fields("server/discover");
+    fields.emplace_back("Accept", form);
+    const auto got = x.post(modern_text(R"("d")", "server/discover"), fields);
+    CHECK(got.status == 400);
+    CHECK(got.header("Content-Type") == "application/json");
+    const auto body = json::parse(got.body);
+    CHECK(body["id"] == "d");
+    CHECK(body["error"]["code"] == -32601);
+    CHECK(x.programs().empty());
+    CHECK(call(x, "one", R"("a")").body == done(R"("a")"));
 }
 
 TEST_CASE("An agent that refuses calls without a session refuses those of the modern era with 400")

@@ -69,7 +69,8 @@ before(async () => {
     const mcpServers = {};
     for (const [name, server] of Object.entries(servers)) {
         server.found = await server.how();
-        mcpServers[idOf(name)] = server.found.url ? server.found : { ...server.found, max_sessions: 32, warm: 0 };
+        // Pinned clients of the modern era ask for server/discover.
+        mcpServers[idOf(name)] = { ...server.found, sessionless: 'fresh', ...(server.found.url ? {} : { max_sessions: 32, warm: 0 }) };
     }
     gateway = await startConfiguredGateway({ mcpServers });
     const ready = async () => {

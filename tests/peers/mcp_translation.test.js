@@ -50,8 +50,12 @@ before(async () => {
     mcpServers.growing = node(growing, 'legacy-stdio', path.join(folder, 'tools'), path.join(folder, 'pids'));
     overHttp = await startEverything('streamableHttp');
     mcpServers.http = { type: 'streamable-http', url: overHttp.url };
+    // Clients of both eras would begin a session.
+    for (const each of Object.values(mcpServers)) each.sessionless = 'fresh';
+    mcpServers.both = programs.everything;
+    mcpServers['both-http'] = { type: 'streamable-http', url: overHttp.url };
     gateway = await startConfiguredGateway({ mcpServers });
-    await until(async () => (await Promise.all([...Object.keys(programs), 'growing', 'http'].map(hasCard))).every(Boolean), 'the cards');
+    await until(async () => (await Promise.all([...Object.keys(programs), 'growing', 'http', 'both', 'both-http'].map(hasCard))).every(Boolean), 'the cards');
 }, patience);
 
 after(async () => {
@@ -130,6 +134,22 @@ for (const id of ['everything', 'lazy', 'http']) {
             assert.match(JSON.stringify(elicited), /decline/);
             await client.close();
         });
+    });
+}
+
+for (const id of ['both', 'both-http']) {
+    test(`a client of both eras has a session with a legacy server, and gets what it gets directly: ${id}`, patience, async () => {
+        const direct = new ClientV1(info, { capabilities });
+        await direct.connect(new StdioClientTransport({ ...programs.everything, stderr: 'ignore' }));
+        const client = new ClientV2(info, { versionNegotiation: { mode: 'auto' }, capabilities });
+        client.setRequestHandler('roots/list', async () => ({ roots: [{ uri: 'file:///r', name: 'r' }] }));
+        await client.connect(new HttpV2(new URL(`${gateway.base}agents/${id}/mcp`)));
+        assert.equal(client.getNegotiatedProtocolVersion(), '2025-11-25');
+        const names = ({ tools }) => tools.map(({ name }) => name);
+        await until(async () => names(await client.listTools()).length === names(await direct.listTools()).length, 'all tools');
+        assert.deepEqual(names(await client.listTools()), names(await direct.listTools()));
+        await direct.close();
+        await client.close();
     });
 }
 

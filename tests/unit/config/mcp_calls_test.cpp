@@ -44,7 +44,8 @@ TEST_CASE("callers have sessions of their own unless the operator says otherwise
 {
     const auto usual = server("start: lazy");
     CHECK(usual.sessions == core::mcp_sessions::own);
-    CHECK(usual.sessionless == core::mcp_sessionless::fresh);
+    CHECK(usual.sessionless == core::mcp_sessionless::fall_back);
+    CHECK(server("sessionless: fresh").sessionless == core::mcp_sessionless::fresh);
     CHECK(usual.on_lost == core::mcp_loss::recover);
     CHECK(usual.warm == 1);
     CHECK_FALSE(usual.overlap);

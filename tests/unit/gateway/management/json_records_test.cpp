@@ -224,6 +224,37 @@ TEST_CASE("a session is shown with what is spoken and since when it is ready, as
     CHECK_FALSE(gateway::management::session_record(session, start, false).contains("left_out"));
 }
 
+TEST_CASE("A legacy server whose `sessionless` keeps clients of both eras modern has a problem that says what they lose"
+)
+{
+    using gateway::management::add_lost_era;
+    core::agent agent;
+    agent.mcp.emplace();
+    gateway::sessions::session_facts session;
+    session.era = "legacy";
+    const auto problems = [&] {
+        auto record = card_status_record(status_with_card(20s), start, true);
+        add_lost_era(record, agent, session);
+        return record["problems"];
+    };
+    using enum core::mcp_sessionless;
+    for (const auto quiet : {fall_back, refuse}) {
+        agent.mcp->sessionless = quiet;
+        CHECK(problems().empty());
+    }
+    for (const auto loses : {fresh, shared}) {
+        agent.mcp->sessionless = loses;
+        REQUIRE(problems().size() == 1);
+        CHECK(problems()[0]["path"] == "sessionless");
+        CHECK(problems()[0]["severity"] == "note");
+        CHECK(problems()[0]["what"].get<std::string>().find("no tasks") != std::string::npos);
+    }
+    for (const std::string other : {"", "modern"}) {
+        session.era = other;
+        CHECK(problems().empty());
+    }
+}
+
 TEST_CASE("a card that its session vouches for does not age")
 {
     auto status = status_with_card(20s);

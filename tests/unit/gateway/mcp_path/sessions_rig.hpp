@@ -98,7 +98,7 @@ public:
         }
         void settle(const mcp::dialect& /*speaks*/) override {}
         void serves() override { ++of_.serving; }
-        void open_stream(mcp::outgoing /*listen*/) override {}
+        void open_stream(mcp::outgoing /*listen*/) override { ++of_.streams; }
         void close(bool /*end_session*/) override
         {
             ++of_.closed;
@@ -159,6 +159,7 @@ public:
     bool exits = true;    // each does when it is to end; else by exit()
     std::optional<core::error> refuses;
     int closed = 0;
+    int streams = 0;  // of what is said unasked that were asked for
     int serving = 0;  // how often one was told that it serves
 };
 

@@ -91,6 +91,10 @@ TEST_CASE("What the control session knows is answered without a request to the s
 {
     shared_translation_rig x;
     x.become_legacy();
+    auto unknown = x.call("0", "server/discover", "");
+    CHECK(x.all(*unknown).find("-32601") != std::string::npos);
+    x.server.sessionless = core::mcp_sessionless::fresh;
+    x.publish();
     auto tools = x.call("1", "tools/list", "");
     CHECK(x.all(*tools) == answer_text("1", R"({"tools":[{"name":"t"}]})") + "\nover");
     auto named = x.call("2", "server/discover", "");

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -65,12 +67,13 @@ TEST_CASE("The server is told the level that a call asks for first, and its mess
     CHECK(next(without) == answer_text("7"));
 }
 
-TEST_CASE("A client that leaves ends its call and the session")
+TEST_CASE("A client that leaves cancels its call and ends the session")
 {
     modern_client_rig x;
     auto answer = x.call(modern("1", "tools/call", R"("name":"t")"));
     SUBCASE("before the program has begun")
     {
+        answer.reset();
         x.programs.opens = false;
         answer = x.call(modern("1", "tools/call", R"("name":"t")"));
         CHECK(x.sessions->size() == 1);
@@ -78,8 +81,66 @@ TEST_CASE("A client that leaves ends its call and the session")
     }
     answer.reset();
     CHECK(x.sessions->size() == 0);
+    CHECK(x.lines().back().find(R"("method":"notifications/cancelled","params":{"requestId":1,)") != std::string::npos);
+    const auto is = [](const mcp::outgoing& each) { return each.method == "notifications/cancelled"; };
+    CHECK(std::ranges::count_if(x.programs.messages, is) == 1);
     x.poll();
     CHECK_FALSE(x.programs.runs(0));
+}
+
+TEST_CASE("Over streamable HTTP a call that may be asked for something waits until its server can ask beside the call")
+{
+    modern_client_rig x;
+    x.server.transport = core::mcp_transport::streamable_http;
+    x.programs.opened.replace(x.programs.opened.find(R"("id":0)"), 6, R"("id":1)");
+    SUBCASE("a client that declares nothing is not heard there")
+    {
+        const auto answer = x.call(modern("1", "tools/call", R"("name":"t")"), "");
+        CHECK(x.programs.streams == 0);
+        CHECK(x.lines().size() == 3);
+        return;
+    }
+    SUBCASE("of a program all that it asks comes by itself")
+    {
+        x.server.transport = core::mcp_transport::stdio;
+        x.programs.opened = opened;
+        const auto answer = x.call(modern("1", "tools/call", R"("name":"t")"));
+        CHECK(x.programs.streams == 0);
+        CHECK(x.lines().size() == 3);
+        return;
+    }
+    auto answer = x.call(modern("1", "tools/call", R"("name":"t")"));
+    CHECK(x.programs.streams == 1);
+    CHECK(x.lines().size() == 1);
+    SUBCASE("which it says")
+    {
+        x.programs.started[0]->observer().stream_changed(mcp::stream_news::stands);
+    }
+    SUBCASE("or refuses")
+    {
+        x.programs.started[0]->observer().stream_changed(mcp::stream_news::none);
+    }
+    SUBCASE("or does not say within a second")
+    {
+        x.after(999ms);
+        CHECK(x.lines().size() == 1);
+        x.after(1ms);
+    }
+    SUBCASE("unless the client leaves")
+    {
+        answer.reset();
+        x.poll();
+        CHECK(x.sessions->size() == 0);
+        CHECK(x.programs.closed == 1);
+        return;
+    }
+    x.poll();
+    REQUIRE(x.lines().size() == 3);
+    x.programs.started[0]->observer().stream_changed(mcp::stream_news::gone);
+    CHECK(x.lines().size() == 3);
+    x.programs.say(message("7", "roots/list"));
+    const auto asked = x.later(answer);
+    CHECK(asked.find(R"("input-1":{"method":"roots/list"})") != std::string::npos);
 }
 
 TEST_CASE("A call fails as its session does")
@@ -98,9 +159,80 @@ TEST_CASE("A call fails as its session does")
     CHECK(x.troubles == std::vector{errc::session_limit});
 }
 
+TEST_CASE("server/discover is an unknown method before a server of the legacy era, unless `sessionless` is chosen")
+{
+    modern_client_rig x;
+    auto lists = std::make_shared<mcp::server_lists>();
+    SUBCASE("while nothing is known of the server") {}
+    SUBCASE("with what the gateway's own session knows")
+    {
+        x.known = lists;
+    }
+    const auto answer = x.call(modern(R"("d")", "server/discover"), "");
+    const auto text = next(answer);
+    CHECK(text.starts_with(R"({"jsonrpc":"2.0","id":"d","error":{"code":-32601,)"));
+    CHECK(text.find("Begin with initialize") != std::string::npos);
+    CHECK(next(answer) == "over");
+    CHECK(x.programs.started.empty());
+    x.known = lists;
+    for (const auto chosen : {core::mcp_sessionless::fresh, core::mcp_sessionless::shared}) {
+        x.server.sessionless = chosen;
+        CHECK(next(x.call(modern("1", "server/discover"), "")).find("supportedVersions") != std::string::npos);
+    }
+}
+
+TEST_CASE("A client of the modern era that has asked what a server is finds a program that waits for its first call")
+{
+    modern_client_rig x;
+    x.server.warm = 1;
+    x.known = std::make_shared<mcp::server_lists>();
+    std::string method = "server/discover";
+    SUBCASE("as a client of both eras, which falls back") {}
+    SUBCASE("as one that is answered")
+    {
+        x.server.sessionless = core::mcp_sessionless::fresh;
+    }
+    SUBCASE("for its tools")
+    {
+        method = "tools/list";
+    }
+    REQUIRE(x.call(modern("1", method), "") != nullptr);
+    CHECK(x.programs.started.size() == 1);
+    CHECK(x.lines().empty());
+    const auto answer = x.call(modern("2", "tools/call", R"("name":"t")"));
+    REQUIRE(x.lines().size() == 3);
+    CHECK(x.lines()[2] == message("2", "tools/call", R"({"name":"t","_meta":{}})"));
+    x.sessions->stop();
+    const auto started = x.programs.started.size();
+    REQUIRE(x.call(modern("3", method), "") != nullptr);
+    CHECK(x.programs.started.size() == started);
+}
+
+TEST_CASE("The server sees the name of the client, and Cardea's if the client's would be refused")
+{
+    modern_client_rig x;
+    const auto named = [&](const std::string& info) {
+        const auto member = info.empty() ? "" : R"("io.modelcontextprotocol/clientInfo":)" + info + ",";
+        const auto answer = x.call(modern("1", "tools/call", R"("name":"t")", declares + member));
+        const auto number = x.programs.lines.size() - 1;
+        const auto params = mcp::members_of(mcp::members_of(x.lines(number)[0]).object("params"));
+        return std::string{params.object("clientInfo")};
+    };
+    CHECK(named(R"({"name":"n","title":"T","version":"1.50"})") == R"({"name":"n","title":"T","version":"1.50"})");
+    const std::string icon(4096, 'i');
+    CHECK(
+        named(R"({"name":"n","version":"1","icons":[{"src":")" + icon + R"("}]})") == R"({"name":"n","version":"1"})"
+    );
+    for (const std::string bad : {"", "[]", "null", "{}", R"({"name":"n"})", R"({"name":1,"version":"1"})"}) {
+        CAPTURE(bad);
+        CHECK(named(bad).starts_with(R"({"name":"cardea",)"));
+    }
+}
+
 TEST_CASE("A server that no session is known of is asked what it is in a session that ends then")
 {
     modern_client_rig x;
+    x.server.sessionless = core::mcp_sessionless::fresh;
     x.programs.opened = answer_text(
         "0",
         R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{"listChanged":true}},"serverInfo":{"name":"s"}})"
@@ -126,6 +258,7 @@ TEST_CASE("A server that no session is known of is asked what it is in a session
 TEST_CASE("What the gateway's own session knows is answered without another one")
 {
     modern_client_rig x;
+    x.server.sessionless = core::mcp_sessionless::fresh;
     auto lists = std::make_shared<mcp::server_lists>();
     lists->server.capabilities = R"({"tools":{}})";
     lists->server.info = R"({"name":"known"})";

@@ -259,4 +259,36 @@ TEST_CASE("A call that tells of its progress takes longer than a server may be s
     CHECK_FALSE(x.has("failed 2 upstream_timeout"));
 }
 
+TEST_CASE("What is given up is told before the session ends, however the server answers that")
+{
+    for (const unsigned how : {202U, 404U, 500U, 0U}) {
+        CAPTURE(how);
+        scripted_agent agent{in_session([&](const test_support::recorded_request& asked) {
+            if (asked.method == "DELETE") {
+                return test_support::answer(200, "");
+            }
+            const bool cancels = asked.body.find("notifications/cancelled") != std::string::npos;
+            return cancels && how != 0 ? test_support::answer(how, "") : test_support::silence();
+        })};
+        callers_rig x{agent.url("/mcp")};
+        x.settings.end_session_timeout = 100ms;
+        x.begin();
+        REQUIRE(x.wire->send(of_caller(2, 2)).has_value());
+        REQUIRE(x.wait_until([&] { return agent.request_count() == 2; }));
+        auto cancels = note("notifications/cancelled");
+        cancels.of_caller = true;
+        cancels.cancels = 2;
+        REQUIRE(x.wire->send(std::move(cancels)).has_value());
+        x.wire->close(true);
+        REQUIRE(x.wait_for("closed"));
+        CHECK(x.told == words{"closed"});
+        const auto all = agent.requests();
+        REQUIRE(all.size() >= 3);
+        CHECK(all[2].body.find("notifications/cancelled") != std::string::npos);
+        // At 404 the server has no session that could be ended.
+        REQUIRE(all.size() == (how == 404 ? 3 : 4));
+        CHECK((how == 404 || all[3].method == "DELETE"));
+    }
+}
+
 TEST_SUITE_END();
