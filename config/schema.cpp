@@ -142,9 +142,9 @@ constexpr auto settings_table = std::to_array<setting>({
      "reach `public_url`."},
     {"push_allow",
      network_list_setting{of<&settings::push_allow>},
-     "Addresses, besides public ones, to which Cardea delivers push notifications. Default: none, so that no caller "
-     "can have Cardea connect to a private, link-local or loopback address. Those at which Cardea listens are never "
-     "among them."},
+     "Addresses, besides public ones, to which Cardea delivers push notifications, and which callers may name to MCP "
+     "servers for [events](mcp.md#events). Default: none, so that no caller can have Cardea connect to a private, "
+     "link-local or loopback address. Those at which Cardea listens are never among them."},
     {"push_sign",
      switch_setting{of<&settings::push_sign>},
      "Whether Cardea signs the push notifications that it delivers, with `cards.signing_key`: "

@@ -205,7 +205,7 @@ MCP = ("mcp", "Cardea: MCP sessions", "Sessions with MCP servers, and what calle
               [(rate("cardea_mcp_requests_total", AGENT, "method"), "{{method}}")], stack=True),
         panel("Messages by era and outcome", "`legacy`: with sessions, up to 2025-11-25. `modern`: without.", "reqps",
               [(rate("cardea_mcp_requests_total", AGENT, "era, outcome"), "{{era}}: {{outcome}}")]),
-        panel("Duration", "Time to the end of the answer, without subscriptions/listen.", "s",
+        panel("Duration", "Time to the end of the answer, without requests that stay open.", "s",
               [(quantile(q, "cardea_mcp_request_seconds", AGENT), f"{{{{agent}}}}: {round(q * 100)} %") for q in (0.5, 0.99)]),
         panel("Calls of tools", "The ten tools that are called most.", "reqps",
               [(f"topk(10, {rate('cardea_mcp_tool_calls_total', AGENT, 'agent, tool')})", "{{agent}}: {{tool}}")]),

@@ -1,5 +1,6 @@
 #include "gateway/mcp_path/legacy_calls.hpp"
 
+#include "mcp/calls/client_method.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -58,6 +59,7 @@ core::result<> legacy_calls::begin(const mcp::client_message& request, const std
     call.id = request.id;
     call.reader = reader;
     call.began = with_.clock();
+    call.stays_open = mcp::stays_open(request.method);
     call.upstream = std::move(*upstream);
     keep(call, request);
     watch(number, *call.upstream);
@@ -303,7 +305,8 @@ void legacy_calls::sweep(core::duration silence)
     for (auto each = calls_.begin(); each != calls_.end();) {
         const auto call = each++;
         const bool silent = call->second.upstream == nullptr && now - call->second.heard >= silence;
-        if (silent || now - call->second.began >= longest) {
+        const bool late = !call->second.stays_open && now - call->second.began >= longest;
+        if (silent || late) {
             const auto* const why = "a client did not answer, or its call took too long";
             fail(call, core::upstream_error(errc::upstream_timeout, why));
         }

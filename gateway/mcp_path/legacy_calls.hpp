@@ -62,7 +62,7 @@ public:
     void take_answer(const mcp::client_message& answer);
 
     // A client that was asked and is silent for `silence` loses its call (upstream_timeout), and so does a call that takes longer
-    // than any may.
+    // than any may, unless it stays open.
     void sweep(core::duration silence);
 
     // All of them.
@@ -85,6 +85,7 @@ private:
         core::steady_time began;
         core::steady_time heard;  // from the client, of what it is asked
         std::size_t rounds = 0;
+        bool stays_open = false;  // it may take longer than any other
         std::vector<question> questions;
         std::string state;
         std::vector<std::pair<std::string, std::string>> fields;  // further ones of its header

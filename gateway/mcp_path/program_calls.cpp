@@ -1,5 +1,7 @@
 #include "gateway/mcp_path/program_calls.hpp"
 
+#include "mcp/calls/client_method.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -35,9 +37,11 @@ core::result<mcp::call_number> program_calls::begin(
         book_.cancel(begun->call, "it was not sent");
         return sent.error();
     }
-    const bool listens = request.method == "subscriptions/listen";
+    const auto method = mcp::client_method_of(request.method);
+    const bool listens = method == mcp::client_method::listen;
+    const bool streams = method == mcp::client_method::events_stream;
     const bool begins = request.method == "initialize";
-    calls_.emplace(begun->call, live_call{reader, now, now, begins, listens, false, request.client});
+    calls_.emplace(begun->call, live_call{reader, now, now, begins, listens, streams, false, request.client});
     if (reader == nullptr) {
         book_.detach(begun->call);
     } else {
@@ -237,7 +241,7 @@ void program_calls::time_out(core::steady_time now, core::duration silence)
 {
     const auto is_late = [&](const live_call& each) {
         const bool late = now - each.heard >= silence || now - each.began >= longest;
-        return late && !each.initialize && !(each.listens && spoken_ == mcp::era::modern);
+        return late && !each.initialize && !each.streams && !(each.listens && spoken_ == mcp::era::modern);
     };
     const auto why = core::upstream_error(core::errc::upstream_timeout, "a call was not answered");
     end_if(is_late, "it took too long", why);

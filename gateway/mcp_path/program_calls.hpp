@@ -71,7 +71,7 @@ public:
     std::optional<mcp::delivery> take_too_long(std::string_view beginning, std::size_t limit, core::steady_time now);
 
     // Calls that were silent for `silence`, or take longer than any may, fail with upstream_timeout, and the program is told.
-    // `initialize` is not among them, nor is `subscriptions/listen` of the modern era. What the program has asked and nobody has
+    // `initialize` is not among them, nor are `events/stream` and, of the modern era, `subscriptions/listen`. What the program has asked and nobody has
     // answered for `silence` is refused.
     void time_out(core::steady_time now, core::duration silence);
 
@@ -114,6 +114,7 @@ private:
         core::steady_time heard;  // of it, either way
         bool initialize;
         bool listens;  // and may be silent, in the modern era
+        bool streams;  // `events/stream`
         bool own;      // the gateway's
         std::uint64_t client;
     };

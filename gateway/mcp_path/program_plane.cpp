@@ -1,6 +1,7 @@
 #include "gateway/mcp_path/program_plane.hpp"
 
 #include "gateway/model/agent_record.hpp"
+#include "mcp/calls/client_method.hpp"
 #include "mcp/translation/legacy_request.hpp"
 #include "net/loop/outbox.hpp"
 
@@ -37,9 +38,11 @@ mcp::client_message message_of(const model::program_request& asked)
 // What ends by itself.
 bool is_call(const model::program_request& asked)
 {
-    const bool subscribes = asked.message.view().method == "subscriptions/listen";
-    const bool talks = asked.act == program_act::begin || asked.act == program_act::call;
-    return talks || asked.act == program_act::request || (asked.act == program_act::modern && !subscribes);
+    if (mcp::stays_open(asked.message.view().method)) {
+        return false;
+    }
+    using enum program_act;
+    return asked.act == begin || asked.act == call || asked.act == request || asked.act == modern;
 }
 
 const mcp::incoming* read_of(const model::program_request& asked)

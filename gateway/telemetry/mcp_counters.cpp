@@ -13,7 +13,7 @@ void mcp_counters::count(const model::request_record& record)
     const auto speaks = record.era.value_or(mcp::era::legacy);
     requests[static_cast<std::size_t>(method)][static_cast<std::size_t>(speaks)].add(outcome_of(record));
     translated[static_cast<std::size_t>(speaks)] += record.translated ? 1 : 0;
-    if (method != mcp::client_method::listen) {
+    if (!mcp::stays_open(method)) {
         duration.observe(record.total);
     }
     if (method != mcp::client_method::tools_call) {

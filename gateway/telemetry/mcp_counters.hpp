@@ -28,7 +28,7 @@ struct mcp_counters {
 
     std::array<std::array<outcome_counters, eras>, methods> requests{};
     std::array<std::uint64_t, eras> translated{};  // by the caller's era
-    histogram duration;                            // without `subscriptions/listen`: how long that lasts is no delay
+    histogram duration;                            // without requests that stay open: how long they last is no delay
     std::map<std::string, std::uint64_t, std::less<>> tools;
     std::uint64_t other_tools = 0;
 

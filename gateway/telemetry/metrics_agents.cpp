@@ -472,7 +472,7 @@ constexpr auto all_families = std::to_array<agent_family>({
      counters,
      add_translated},
     {"cardea_mcp_request_seconds",
-     "Time from a message's start to the end of its answer, without subscriptions/listen.",
+     "Time from a message's start to the end of its answer, without requests that stay open.",
      histogram,
      counters,
      add_message_times},

@@ -204,7 +204,7 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     totals_.http.add(record.where, record.http_method, record.status);
     totals_.request_bytes.add(record.where, record.bytes_in);
     totals_.response_bytes.add(record.where, record.bytes_out);
-    if (!record.stream && record.mcp_method != mcp::client_method::listen) {
+    if (!record.stream && !mcp::stays_open(record.mcp_method.value_or(mcp::client_method::other))) {
         totals_.durations[static_cast<std::size_t>(record.where)].observe(record.total);
     }
     count_access(record);

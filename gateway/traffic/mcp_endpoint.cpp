@@ -215,6 +215,9 @@ mcp_endpoint::prepare(request_context& request, const mcp::incoming_body& read, 
         const auto method = read.is_batch ? std::nullopt : message.text(mcp::routed::method, body, room);
         return respond_forbidden(request, method);
     }
+    if (const auto why = refused_webhook(read, body, settings_)) {
+        return refuse(request, *why);
+    }
     const bool is_request = message.kind == mcp::incoming_kind::request;
     if (begins) {
         auto& terms = *request.mcp;  // NOLINT(*-optional-access): handle() has set it
@@ -285,7 +288,7 @@ void mcp_endpoint::write_call(
     using mcp::client_method;
     const auto& server = *request.agent->record.mcp;
     const auto method = read.message.method;
-    auto& call = set_server_call(request, passed, method == client_method::listen, read.is_batch, form);
+    auto& call = set_server_call(request, passed, mcp::stays_open(method), read.is_batch, form);
     call.edit = request.edit.get();
     call.repeatable = mcp::safe_to_repeat(method);
     call.streaming = true;

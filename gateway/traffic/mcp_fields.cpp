@@ -59,7 +59,16 @@ bool is_too_long(const mcp::incoming_body& read)
 {
     using enum mcp::routed;
     constexpr auto looked_at = std::to_array(
-        {method, name, uri, capabilities, meta_capabilities, meta_level, listen_to, reference_name, reference_uri}
+        {method,
+         name,
+         uri,
+         capabilities,
+         meta_capabilities,
+         meta_level,
+         listen_to,
+         reference_name,
+         reference_uri,
+         delivery}
     );
     const auto has_long = [&](const mcp::incoming& message) {
         return std::ranges::any_of(looked_at, [&](mcp::routed each) { return message[each].size > longest_routed; }) ||

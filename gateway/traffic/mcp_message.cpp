@@ -5,14 +5,18 @@
 #include "gateway/traffic/handed_out_edit.hpp"
 #include "gateway/traffic/list_edit.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
+#include "gateway/traffic/push_mediation.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
+#include "mcp/protocol/raw_json.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace gateway::traffic {
@@ -89,6 +93,34 @@ bool may_post(const request_context& request, const mcp::incoming_body& read, st
                request.access->may_call(request.agent->record, request.principal(), method);
     };
     return !request.access || (read.is_batch ? std::ranges::all_of(read.batch, may) : may(read.message));
+}
+
+std::optional<mcp::refusal>
+refused_webhook(const mcp::incoming_body& read, std::string_view body, const config::settings& settings)
+{
+    const auto objection = [&](const mcp::incoming& message) -> std::optional<std::string_view> {
+        if (message.method != mcp::client_method::events_subscribe || message[mcp::routed::delivery].empty()) {
+            return std::nullopt;
+        }
+        std::string room;
+        const auto url = message.text(mcp::routed::webhook, body, room);
+        const bool absent =
+            message[mcp::routed::webhook].empty() && mcp::is_object(message.raw(mcp::routed::delivery, body));
+        return absent ? std::nullopt : objection_to_push_url(std::string{url.value_or("")}, settings);
+    };
+    const std::span<const mcp::incoming> all =
+        read.is_batch ? std::span{read.batch} : std::span{&read.message, std::size_t{1}};
+    for (const auto& each : all) {
+        if (const auto why = objection(each)) {
+            return mcp::refusal{
+                .code = errc::invalid_params,
+                .data = {},
+                .why = *why,
+                .said = "params.delivery.url " + std::string{*why} + ".",
+            };
+        }
+    }
+    return std::nullopt;
 }
 
 namespace {

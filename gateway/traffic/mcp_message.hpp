@@ -2,6 +2,7 @@
 // The requests outlive the routines. One thread.
 #pragma once
 
+#include "config/settings.hpp"
 #include "core/error.hpp"
 #include "gateway/model/side_thread.hpp"
 #include "mcp/calls/event_gate.hpp"
@@ -34,6 +35,11 @@ mcp::sealed_session session_begun_by(const mcp::incoming& initialize, std::strin
 
 // Whether the caller may call each method of the requests in the body: other messages need the right to call the agent in any way.
 bool may_post(const request_context& request, const mcp::incoming_body& read, std::string_view body);
+
+// Why a server may not be given an address to which it would send events (SEP-3415): the one that push notifications would have.
+// nullopt: it may.
+std::optional<mcp::refusal>
+refused_webhook(const mcp::incoming_body& read, std::string_view body, const config::settings& settings);
 
 // What of the gateway the following needs; both outlive the request.
 struct message_services {

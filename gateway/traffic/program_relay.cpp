@@ -383,8 +383,8 @@ net::routine<core::result<>> program_relay::send_failure(core::error failure)
     if (request_.call_id.empty()) {
         sent = co_await stream_.send_end();
     } else {
-        const bool in_order =
-            failure.code == errc::draining && request_.record.mcp_method == mcp::client_method::listen;
+        const bool in_order = failure.code == errc::draining && request_.record.mcp_method &&
+                              mcp::stays_open(*request_.record.mcp_method);
         auto text = in_order ? mcp::modern_answer(mcp::client_method::listen, mcp::listened_answer(request_.call_id))
                              : core::jsonrpc_error_body(request_.call_id, failure.code, request_.record.agent);
         sent = co_await stream_.send(std::move(text), /*last=*/true);

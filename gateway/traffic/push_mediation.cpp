@@ -35,6 +35,11 @@ bool is_forbidden(const core::http_url& url, const core::address_rule& allowed)
     name.erase(name.find_last_not_of('.') + 1);
     const bool loopback = name == "localhost" || name.ends_with(".localhost");
     const auto address = core::parse_ip(loopback ? std::string_view{"127.0.0.1"} : std::string_view{name});
+    // Resolvers take it for an address (WHATWG URL, "ends in a number checker").
+    const auto last = name.substr(name.find_last_of('.') + 1);
+    if (!address && (last.starts_with("0x") || last.find_first_not_of("0123456789") == std::string::npos)) {
+        return true;
+    }
     return address && (!allowed.allows(*address) || net::is_own_listener(*address, url.port));
 }
 
@@ -59,15 +64,22 @@ bool names_push(std::string_view method)
     return plain.find("pushnotification") != std::string::npos;
 }
 
-std::optional<a2a::refusal> push_mediation::objection(const a2a::placed_push_config& at) const
+std::optional<std::string_view> objection_to_push_url(const std::string& url, const config::settings& settings)
 {
-    const auto url = text_of(at.url);
     const auto parsed = core::http_url::parse(url);
     if (!parsed || has_user(url) || !can_be_sent(url)) {
-        return refused("url", "must be an http or https URL without a user");
+        return "must be an http or https URL without a user";
     }
     if (is_forbidden(*parsed, core::address_rule{settings.push_allow})) {
-        return refused("url", "is at an address that is not public, or at this gateway");
+        return "is at an address that is not public, or at this gateway";
+    }
+    return std::nullopt;
+}
+
+std::optional<a2a::refusal> push_mediation::objection(const a2a::placed_push_config& at) const
+{
+    if (const auto why = objection_to_push_url(text_of(at.url), settings)) {
+        return refused("url", *why);
     }
     if (!can_be_sent(text_of(at.token))) {
         return refused("token", "must be visible ASCII");

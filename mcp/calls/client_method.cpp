@@ -38,6 +38,11 @@ constexpr auto rows = std::to_array<method_row>({
     {"tasks/cancel", true},
     {"tasks/result", false},
     {"tasks/list", false},
+    {"events/list", true},
+    {"events/poll", true},
+    {"events/stream", true},
+    {"events/subscribe", true},
+    {"events/unsubscribe", true},
 });
 
 static_assert(rows.size() == static_cast<std::size_t>(client_method::other));
@@ -70,6 +75,16 @@ bool may_need_input(client_method method) noexcept
            method == client_method::resources_read;
 }
 
+bool stays_open(client_method method) noexcept
+{
+    return method == client_method::listen || method == client_method::events_stream;
+}
+
+bool stays_open(std::string_view name) noexcept
+{
+    return stays_open(client_method_of(name));
+}
+
 bool safe_to_repeat(client_method method) noexcept
 {
     using enum client_method;
@@ -83,7 +98,9 @@ bool safe_to_repeat(client_method method) noexcept
          templates_list,
          resources_read,
          complete,
-         tasks_get}
+         tasks_get,
+         events_list,
+         events_poll}
     );
     return std::ranges::find(safe, method) != safe.end();
 }

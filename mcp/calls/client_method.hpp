@@ -1,4 +1,5 @@
-// The methods that clients call (MCP 2024-11-05 to 2026-07-28; the tasks extension, SEP-2663). Pure; any thread.
+// The methods that clients call (MCP 2024-11-05 to 2026-07-28; the extensions for tasks, SEP-2663, and events, SEP-3415). Pure; any
+// thread.
 #pragma once
 
 #include "mcp/protocol/message.hpp"
@@ -34,6 +35,11 @@ enum class client_method : std::uint8_t {
     tasks_cancel,
     tasks_result,
     tasks_list,
+    events_list,
+    events_poll,
+    events_stream,
+    events_subscribe,
+    events_unsubscribe,
     other,
 };
 
@@ -43,11 +49,15 @@ client_method client_method_of(std::string_view name) noexcept;
 // "tools/call"; empty for `other`.
 std::string_view name(client_method method) noexcept;
 
-// Whether 2026-07-28 or its tasks extension has it.
+// Whether 2026-07-28 or one of its extensions has it.
 bool is_modern(client_method method) noexcept;
 
 // Whether an answer of the modern era to it may ask for input (`input_required`).
 bool may_need_input(client_method method) noexcept;
+
+// Whether a request stays open until somebody ends it, however long it is silent.
+bool stays_open(client_method method) noexcept;
+bool stays_open(std::string_view name) noexcept;
 
 // Whether a request may be sent again that the server may have got already: it only reads.
 bool safe_to_repeat(client_method method) noexcept;

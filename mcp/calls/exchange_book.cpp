@@ -1,5 +1,6 @@
 #include "mcp/calls/exchange_book.hpp"
 
+#include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"
 
@@ -91,7 +92,7 @@ exchange_book::exchange_book(book_settings settings)
 
 core::result<exchange_book::begun> exchange_book::begin(const client_message& request)
 {
-    const bool listens = settings_.most_listens > 0 && request.method == "subscriptions/listen";
+    const bool listens = settings_.most_listens > 0 && stays_open(request.method);
     const bool room = listens ? listens_ < settings_.most_listens : calls_.size() - listens_ < settings_.most_calls;
     const auto most = listens ? core::half_of(settings_.most_listens) : settings_.most_of_principal;
     const auto whose = settings_.most_of_principal > 0 ? core::mark_of_principal({}, request.principal) : 0;

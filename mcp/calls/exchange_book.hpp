@@ -36,7 +36,7 @@ struct book_settings {
     std::size_t most_calls = 64;        // in flight
     std::size_t most_of_principal =
         0;                         // of most_calls, of one client_message::principal; 0: all, and of most_listens too
-    std::size_t most_listens = 0;  // `subscriptions/listen` beside those; 0: they are among them
+    std::size_t most_listens = 0;  // requests that stay open beside those; 0: they are among them
     std::size_t most_questions = 64;  // of the server, that nobody has answered
     std::int64_t first_question = 0;  // the first id under which the client gets them; 0: under the server's own
     message_limits messages;

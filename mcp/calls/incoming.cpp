@@ -13,7 +13,7 @@ namespace {
 using cursor_type = core::json_cursor<core::wide_bytes>;
 
 // The objects in which routed members stand.
-enum class scope : std::uint8_t { message, params, meta, reference };
+enum class scope : std::uint8_t { message, params, meta, reference, delivery };
 
 struct routed_row {
     scope in;
@@ -45,6 +45,7 @@ constexpr std::array<routed_row, routed_members> rows{{
     {scope::params, "ref"},
     {scope::params, "notifications"},
     {scope::params, "progressToken"},
+    {scope::params, "delivery"},
     {scope::meta, "io.modelcontextprotocol/protocolVersion"},
     {scope::meta, "io.modelcontextprotocol/clientCapabilities"},
     {scope::meta, "io.modelcontextprotocol/clientInfo"},
@@ -54,6 +55,7 @@ constexpr std::array<routed_row, routed_members> rows{{
     {scope::reference, "type"},
     {scope::reference, "name"},
     {scope::reference, "uri"},
+    {scope::delivery, "url"},
 }};
 
 // An escape has at most six bytes for each byte that it stands for.
@@ -212,7 +214,7 @@ private:
         return true;
     }
 
-    // At most three objects deep: a message, its params, and `_meta` or `ref` in those.
+    // At most three objects deep: a message, its params, and `_meta`, `ref` or `delivery` in those.
     bool read_members(scope in, incoming& message)
     {
         if (!cursor_.open('{')) {
@@ -265,6 +267,9 @@ private:
             }
             if (member == routed::reference) {
                 return read_members(scope::reference, message);
+            }
+            if (member == routed::delivery) {
+                return read_members(scope::delivery, message);
             }
         }
         return cursor_.value();

@@ -56,6 +56,7 @@ enum class routed : std::uint8_t {
     reference,         // `ref`, of completion/complete
     listen_to,         // `notifications`, of subscriptions/listen
     progressed_token,  // `progressToken`, of notifications/progress
+    delivery,          // of events/subscribe
     // `params._meta`; the first four and the last begin with `io.modelcontextprotocol/` there.
     meta_version,       // `protocolVersion`
     meta_capabilities,  // `clientCapabilities`
@@ -67,9 +68,11 @@ enum class routed : std::uint8_t {
     reference_type,
     reference_name,
     reference_uri,
+    // `params.delivery`.
+    webhook,  // `url`
 };
 
-inline constexpr std::size_t routed_members = 32;
+inline constexpr std::size_t routed_members = 34;
 
 struct incoming {
     incoming_kind kind = incoming_kind::request;

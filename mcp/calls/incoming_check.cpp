@@ -305,7 +305,7 @@ check_post(const head_fields& head, const incoming_body& body, std::string_view 
     if (initializes && is_modern_field(head.version) && body.message[routed::meta_version].empty()) {
         return unsupported(head.version.value, era::legacy);
     }
-    if (!body.is_batch && body.message.method == client_method::listen && !head.accept.events()) {
+    if (!body.is_batch && stays_open(body.message.method) && !head.accept.events()) {
         return refused(core::errc::not_acceptable, "Accept excludes events, which a subscription is made of");
     }
     return era_of_post(head, body) == era::modern ? check_modern(head, body, text)

@@ -1,5 +1,6 @@
 #include "mcp/session/caller_lane.hpp"
 
+#include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/refused_message.hpp"
 
 #include <boost/asio/post.hpp>
@@ -94,7 +95,7 @@ private:
     void note(const outgoing& message)
     {
         auto& waiting = link_->waiting;
-        if (message.id != 0 && message.method != "subscriptions/listen") {
+        if (message.id != 0 && !stays_open(message.method)) {
             if (waiting.empty()) {
                 link_->heard = std::chrono::steady_clock::now();
             }

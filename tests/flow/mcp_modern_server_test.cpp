@@ -126,6 +126,35 @@ TEST_CASE("Fields that repeat arguments are compared for a program, which does n
     CHECK(all.find(R"("arguments":{"n":7})", first + 1) == std::string::npos);
 }
 
+TEST_CASE("A stream of events of a program goes on beyond timeouts.call, and gets its result at the gateway's end")
+{
+    program_gateway x{[](config::settings& settings) {
+        modern_program(core::mcp_era::modern)(settings);
+        settings.agents[0].mcp->call_timeout = std::chrono::milliseconds{100};
+    }};
+    const auto events = [](std::string_view id, std::string_view method) {
+        return R"({"jsonrpc":"2.0","id":)" + std::string{id} + R"(,"method":")" + std::string{method} +
+               R"(","params":{"name":"hang","_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+               R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+    };
+    http_client listener{x.port()};
+    listener.send(program_gateway::text(
+        "POST",
+        {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "events/stream"}},
+        events(R"("s")", "events/stream")
+    ));
+    x.got("events/stream");
+    const auto polled =
+        x.post(events("1", "events/poll"), {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "events/poll"}});
+    check_error(polled, 504, -32603, "upstream_timeout");
+    CHECK(x.got("notifications/cancelled").find(R"("requestId":"s")") == std::string::npos);
+    x.gateway().stop();
+    const auto rest = listener.read_until("0\r\n\r\n");
+    CHECK(rest.find(R"("id":"s","result":{"resultType":"complete",)") != std::string::npos);
+    CHECK(rest.find(R"("error")") == std::string::npos);
+    CHECK(x.gateway().wait_until_stopped());
+}
+
 TEST_CASE("A client of the modern era gets 503, and why, of a program whose era cannot be found out")
 {
     const program_gateway broken{[](config::settings& settings) {

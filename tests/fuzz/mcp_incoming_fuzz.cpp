@@ -59,6 +59,7 @@ constexpr auto expected_places = std::to_array<expected_place>({
     {routed::reference, {"params", "ref"}},
     {routed::listen_to, {"params", "notifications"}},
     {routed::progressed_token, {"params", "progressToken"}},
+    {routed::delivery, {"params", "delivery"}},
     {routed::meta_version, {"params", "_meta", "io.modelcontextprotocol/protocolVersion"}},
     {routed::meta_capabilities, {"params", "_meta", "io.modelcontextprotocol/clientCapabilities"}},
     {routed::meta_client_info, {"params", "_meta", "io.modelcontextprotocol/clientInfo"}},
@@ -68,6 +69,7 @@ constexpr auto expected_places = std::to_array<expected_place>({
     {routed::reference_type, {"params", "ref", "type"}},
     {routed::reference_name, {"params", "ref", "name"}},
     {routed::reference_uri, {"params", "ref", "uri"}},
+    {routed::webhook, {"params", "delivery", "url"}},
 });
 
 static_assert(expected_places.size() == mcp::routed_members);

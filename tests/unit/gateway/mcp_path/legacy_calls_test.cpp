@@ -181,6 +181,17 @@ TEST_CASE("A client is not asked for what it has not declared, and its call fail
     CHECK(x.programs.lines[0].size() == 1);
 }
 
+TEST_CASE("A translated call has an hour, and a stream of events goes on")
+{
+    input_rig x;
+    auto stream = x.open(x.asked(program_act::request, x.session, message("8", "events/stream")));
+    x.pass(legacy_calls::longest);
+    CHECK(x.all(*x.reader) == "upstream_timeout");
+    CHECK(x.all(*stream).empty());
+    x.say(answer_text(x.id_of_line(), R"({"resultType":"complete"})"));
+    CHECK(x.all(*stream).find(R"("id":8)") != std::string::npos);
+}
+
 TEST_CASE("16 rounds are the most")
 {
     input_rig x;

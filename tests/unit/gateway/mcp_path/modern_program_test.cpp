@@ -111,7 +111,13 @@ TEST_CASE("A silent call fails and the program is told, a subscription may be si
     modern_rig x;
     x.server.call_timeout = 1min;
     const auto call = x.ask(message("1", "tools/call"));
-    auto subscription = x.ask(message("2", "subscriptions/listen"));
+    std::string method = "subscriptions/listen";
+    SUBCASE("to lists and resources") {}
+    SUBCASE("to events")
+    {
+        method = "events/stream";
+    }
+    auto subscription = x.ask(message("2", method));
     x.now += 1min - 1ms;
     x.serving.sweep(x.now);
     CHECK(next(call).empty());

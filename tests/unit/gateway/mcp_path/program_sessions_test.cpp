@@ -405,6 +405,22 @@ TEST_CASE("A call may be silent for timeouts.call and take an hour, then it is c
     CHECK(x.sessions->size() == 1);
 }
 
+TEST_CASE("A stream of events may be silent for any time, and goes on beside calls that are not answered")
+{
+    rig x;
+    x.server.call_timeout = 10min;
+    const auto session = x.begin();
+    const auto stream = x.request(session, message("1", "events/stream"));
+    const auto silent = x.request(session, message("2", "tools/call"));
+    for (int hours = 0; hours < 23; ++hours) {
+        x.after(1h);
+    }
+    CHECK(next(silent) == "upstream_timeout");
+    CHECK(next(stream).empty());
+    x.programs.say(answer_text("1"));
+    CHECK(next(stream) == answer_text("1"));
+}
+
 TEST_CASE("A call without a session has one that declares what it declares, and that ends with it")
 {
     rig x;

@@ -46,6 +46,23 @@ struct rig {
 
 }  // namespace
 
+TEST_CASE("A host that resolvers take for an address is none that is public, unless it is spelled as one")
+{
+    const rig x;
+    for (const std::string host :
+         {"0x7f.1", "127.1", "2130706433", "0x7f000001", "a.0x1", "10.0.0.1.", "hooks.test.1"}) {
+        CAPTURE(host);
+        CHECK(
+            x.objection_to_url("https://" + host + "/") ==
+            "url: is at an address that is not public, or at this gateway"
+        );
+    }
+    for (const std::string host : {"8.8.8.8", "hooks.test", "1.test", "0x7f.test", "7eleven"}) {
+        CAPTURE(host);
+        CHECK(x.objection_to_url("https://" + host + "/").empty());
+    }
+}
+
 TEST_CASE("an agent is mediated as its own setting says, else as the gateway's")
 {
     using gateway::traffic::mediates_push;

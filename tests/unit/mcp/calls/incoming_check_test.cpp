@@ -89,7 +89,16 @@ TEST_CASE("a modern call whose header and body agree may go on")
     CHECK(verdict(modern("prompts/get", "p"), call("prompts/get", R"("name":"p")")).empty());
     CHECK(verdict(modern("resources/read", "a:b"), call("resources/read", R"("uri":"a:b")")).empty());
     CHECK(verdict(modern("tasks/get", "t"), call("tasks/get", R"("taskId":"t")")).empty());
-    for (const std::string method : {"server/discover", "tools/list", "subscriptions/listen", "completion/complete"}) {
+    for (const std::string method :
+         {"server/discover",
+          "tools/list",
+          "subscriptions/listen",
+          "completion/complete",
+          "events/list",
+          "events/poll",
+          "events/stream",
+          "events/subscribe",
+          "events/unsubscribe"}) {
         CHECK(verdict(modern(method), call(method)).empty());
     }
     CHECK(verdict(modern("tools/call", "=?base64?w6k=?="), call("tools/call", "\"name\":\"\xC3\xA9\"")).empty());
@@ -278,11 +287,16 @@ TEST_CASE("A request is refused if its Accept excludes both types of answers")
 
 TEST_CASE("A subscription needs a client that takes events")
 {
-    auto head = modern("subscriptions/listen");
-    CHECK(verdict(head, call("subscriptions/listen")).empty());
-    head.accept = {};
-    head.accept.add("application/json");
-    CHECK(verdict(head, call("subscriptions/listen")) == "406 -31406");
+    for (const std::string method : {"subscriptions/listen", "events/stream"}) {
+        auto head = modern(method);
+        CHECK(verdict(head, call(method)).empty());
+        head.accept = {};
+        head.accept.add("application/json");
+        CHECK(verdict(head, call(method)) == "406 -31406");
+    }
+    auto poll = modern("events/poll");
+    poll.accept.add("application/json");
+    CHECK(verdict(poll, call("events/poll")).empty());
 }
 
 TEST_CASE("An initialize is of the legacy era whatever version its _meta names")

@@ -89,6 +89,12 @@ TEST_CASE("the members of other methods are found")
         {"completion/complete", client_method::complete, R"({"ref":{"type":"t"}})", routed::reference_type, R"("t")"},
         {"completion/complete", client_method::complete, R"({"ref":{"name":"n"}})", routed::reference_name, R"("n")"},
         {"completion/complete", client_method::complete, R"({"ref":{"uri":"u"}})", routed::reference_uri, R"("u")"},
+        {"events/subscribe", client_method::events_subscribe, R"({"delivery":[1]})", routed::delivery, "[1]"},
+        {"events/subscribe",
+         client_method::events_subscribe,
+         R"({"url":"a","delivery":{"mode":"webhook","url":"b"}})",
+         routed::webhook,
+         R"("b")"},
         {"mine/own", client_method::other, R"({"name":{"name":1}})", routed::name, R"({"name":1})"},
     };
     for (const auto& each : rows) {

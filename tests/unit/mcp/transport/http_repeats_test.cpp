@@ -55,7 +55,9 @@ TEST_CASE("Only a request that reads goes to a server again that may have got it
          templates_list,
          resources_read,
          complete,
-         tasks_get}
+         tasks_get,
+         events_list,
+         events_poll}
     );
     for (auto each = 0U; each < static_cast<unsigned>(other); ++each) {
         const auto method = static_cast<mcp::client_method>(each);
