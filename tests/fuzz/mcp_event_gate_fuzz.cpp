@@ -80,12 +80,21 @@ public:
             tests::require(!answered_, "there is one answer", stream);
             answered_ = true;
             const auto id = message.value("id", nlohmann::json{});
-            const auto asked = nlohmann::json::parse(terms_.call);
-            tests::require(id.is_null() || id == asked, "the answer is that to the request", stream, terms_.call);
+            tests::require(may_be(id), "the answer is that to the request", stream, terms_.call);
         }
     }
 
 private:
+    // The id of the request, its number as a text, or none.
+    bool may_be(const nlohmann::json& id) const
+    {
+        const auto asked = nlohmann::json::parse(terms_.call);
+        const auto value = id.is_string() && asked.is_number()
+                               ? nlohmann::json::parse(id.get<std::string>(), nullptr, /*allow_exceptions=*/false)
+                               : id;
+        return id.is_null() || id == "" || value == asked;
+    }
+
     const mcp::event_gate::terms& terms_;
     bool answered_ = false;
 };
