@@ -1,4 +1,3 @@
-// over 400 lines: one table of all keys of agents.
 #include "config/agent_table.hpp"
 
 #include "config/values.hpp"

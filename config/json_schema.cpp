@@ -1,4 +1,3 @@
-// over 400 lines: one function for each kind of value.
 #include "config/json_schema.hpp"
 
 #include "config/access_table.hpp"

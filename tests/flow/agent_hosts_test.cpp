@@ -1,5 +1,4 @@
 // Agents at the origins of names of their own, beside their paths: cards, calls, MCP, access and TLS there.
-// over 400 lines: one rig for all that a name of an agent leads to.
 #include "core/ascii.hpp"
 #include "tests/flow/access_fixture.hpp"
 #include "tests/flow/bridge_fixture.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: one gateway, written to in every way.
 // Agents that are written, found and removed through the management methods, and what is left of them after a restart.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"

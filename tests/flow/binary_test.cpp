@@ -1,4 +1,3 @@
-// over 400 lines: one program from its command line, with the files and the process that each case needs.
 #include "tests/flow/child_process.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/support/http_client.hpp"

@@ -1,5 +1,4 @@
 // Translated calls: what is refused and how, versions, limits, access, cards, extensions, pages, and what is counted.
-// over 400 lines: one rig for all rules of a translated call.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/flow/bridge_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: what a caller over TLS meets, from the handshake to the end, in front of one fixture.
 // Callers over TLS: who is served, with which certificate, and what befalls those that do not keep to the protocol.
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/test_ca.hpp"

@@ -1,5 +1,4 @@
 // An agent with several endpoints: which one gets a call, and what becomes of a call that one of them did not take.
-// over 400 lines: the faults are of one table of the rules for sending a call again.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/fault_proxy.hpp"

@@ -1,6 +1,5 @@
 // Cards inside answers: JSON-RPC results, events, and the addresses that a GET may ask for them. What else goes through the
 // gateway is not touched.
-// over 400 lines: one rig for each way to ask for the card.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 

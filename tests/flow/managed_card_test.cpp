@@ -1,5 +1,4 @@
 // Extended cards that the gateway makes: over every route, for principals of different plans, and none of them ever for another.
-// over 400 lines: one rig of three agents for every rule about them.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/support/scratch.hpp"
 

@@ -1,4 +1,3 @@
-// over 400 lines: one kind of server, and all that operators see of it.
 // Sessions with MCP servers that are programs, as operators see them.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: one case for each promise of traces.
 // Traces of callers: what agents are told of them, and what a collector gets.
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/mcp_fixture.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: one client, whose plain and TLS sides share what they do with time.
 #include "tests/support/http_client.hpp"
 
 #include <boost/asio/buffer.hpp>

@@ -1,4 +1,3 @@
-// over 400 lines: one translator, which the real one is compared with.
 #include "tests/support/slow_calls.hpp"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// over 400 lines: one corpus, walked once for each property, with what the walks expect.
 // Properties over real cards (tests/data/cards, collected from public repositories; INDEX.tsv says from where). The
 // expectations are spelled out here once more instead of calling the code under test.
 #include "a2a/card/card.hpp"

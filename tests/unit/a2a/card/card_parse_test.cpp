@@ -1,4 +1,3 @@
-// over 400 lines: one reader, rule by rule.
 #include "a2a/card/card.hpp"
 #include "a2a/card/card_endpoints.hpp"
 

@@ -1,4 +1,3 @@
-// over 400 lines: the cases share one rig.
 #include "gateway/access/task_index.hpp"
 
 #include <doctest/doctest.h>

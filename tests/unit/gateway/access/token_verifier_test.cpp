@@ -1,4 +1,3 @@
-// over 400 lines: what becomes of a token, from its text to its principal, in front of one rig.
 #include "gateway/access/token_verifier.hpp"
 
 #include "jose/base64url.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: the cases share one rig.
 #include "gateway/mcp_path/program_sessions.hpp"
 
 #include "tests/unit/gateway/mcp_path/sessions_rig.hpp"

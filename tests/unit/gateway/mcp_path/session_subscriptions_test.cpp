@@ -1,4 +1,3 @@
-// over 400 lines: one session and its server, which acknowledges or not, in every order.
 #include "gateway/mcp_path/session_subscriptions.hpp"
 
 #include "tests/unit/gateway/mcp_path/translated_rig.hpp"

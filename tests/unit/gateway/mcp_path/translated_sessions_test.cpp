@@ -1,4 +1,3 @@
-// over 400 lines: every way in which such a session begins, goes on and ends.
 #include "gateway/mcp_path/translated_sessions.hpp"
 
 #include "tests/unit/gateway/mcp_path/translated_rig.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: the cases share what makes a delivery.
 #include "gateway/push/push_queue.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,3 @@
-// over 400 lines: the cases share one clock and one waiter.
 #include "gateway/reach/call_gate.hpp"
 
 #include "gateway/reach/gate_shelf.hpp"

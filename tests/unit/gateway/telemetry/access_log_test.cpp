@@ -1,4 +1,3 @@
-// over 400 lines: every member of the line, and every limit of it.
 #include "gateway/telemetry/access_log.hpp"
 
 #include "core/json/json.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: one table of counters, each with its rule.
 #include "gateway/telemetry/worker_metrics.hpp"
 
 #include "tests/unit/gateway/telemetry/allocations.hpp"

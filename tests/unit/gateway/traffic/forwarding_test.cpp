@@ -1,4 +1,3 @@
-// over 400 lines: the cases share how fields are written.
 #include "gateway/traffic/forwarding.hpp"
 
 #include "gateway/access/credential_reader.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: one book, and a case for each thing that a server or a client may say.
 #include "mcp/calls/exchange_book.hpp"
 
 #include "mcp/protocol/server_facts.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: what one snapshot makes in every shape.
 #include "mcp/card/card.hpp"
 
 #include "a2a/card/card_lint.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: one walk, answer by answer.
 #include "mcp/protocol/discovery.hpp"
 
 #include "tests/unit/mcp/captures.hpp"

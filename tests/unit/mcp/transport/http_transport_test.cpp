@@ -1,4 +1,3 @@
-// over 400 lines: one transport against one scripted server, case by case.
 #include "mcp/transport/http_transport.hpp"
 
 #include "tests/support/test_ca.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: one case for each promise of an exchange.
 #include "net/client/exchange.hpp"
 
 #include "tests/support/scratch.hpp"

@@ -1,4 +1,3 @@
-// over 400 lines: both ends of one handshake, which all cases share.
 #include "net/tls/tls_context.hpp"
 
 #include "net/tls/tls_files.hpp"

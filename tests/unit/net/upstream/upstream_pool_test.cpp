@@ -1,4 +1,3 @@
-// over 400 lines: one rig, and a case for each rule of the pool.
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
 #include "net/upstream/upstream.hpp"
