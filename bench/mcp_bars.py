@@ -235,14 +235,21 @@ def measure_latency(given):
         server = started.server("--mcp", "1")
         over_http = started.gateway({"bench": f'{{url: "http://{server}/mcp", protocol: mcp}}'})
         of_program = started.gateway({"bench": f"{{transport: {program(bench_program)}}}"})
+        floor = started.start(proxy_core, [binaries / "bench_floor", "relay", server], stdout=subprocess.PIPE, text=True)
+        relay = f"127.0.0.1:{floor.stdout.readline().strip()}"
+        raw = []
         added = {"HTTP": [], "a program, by the same server over HTTP": []}
         for each in (over_http, of_program):
             each.begin_one()
         for _ in range(given.rounds):
             direct = calls_at_rate(server, "/mcp", "bench/tool.json", 200, given.seconds * 2)
+            relayed = calls_at_rate(relay, "/mcp", "bench/tool.json", 200, given.seconds * 2)
+            raw.append([there - here for there, here in zip(relayed, direct)])
             for name, each in zip(added, (over_http, of_program)):
                 got = calls_at_rate(each.address, "/agents/bench/mcp", "bench/tool.json", 200, given.seconds * 2, each.session)
                 added[name].append([there - here for there, here in zip(got, direct)])
+    floors = [statistics.median(each[which] for each in raw) for which in (0, 1)]
+    print(f"200 calls/s, added by a raw relay (the floor): p50 {floors[0]:.3f} ms, p99 {floors[1]:.3f} ms", flush=True)
     for name, all_rounds in added.items():
         report(f"200 calls/s, added p50: {name}", statistics.median(each[0] for each in all_rounds), "ms", 0.2)
         report(f"200 calls/s, added p99: {name}", statistics.median(each[1] for each in all_rounds), "ms", 1)
