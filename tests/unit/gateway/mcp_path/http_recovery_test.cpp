@@ -62,7 +62,7 @@ TEST_CASE("Sessions of an agent whose server does not answer keep no other agent
     }
     const auto other = x.recover(0, "b");
     REQUIRE(x.wait_until([&] { return other->outcome.has_value(); }));
-    CHECK(**other->outcome == "s-1");
+    CHECK((**other->outcome).id == "s-1");
     CHECK(outcome_of(waiting.front()) == "waits");
     x.sessions.stop();
     x.poll();
@@ -221,7 +221,7 @@ TEST_CASE("A session begins again in time, also if the server does not take what
     };
     terms.requests = {2, {"resources/subscribe", R"({"uri":"a:b"})"}};
     terms.longest_telling = 50ms;
-    std::optional<core::result<std::string>> outcome;
+    std::optional<core::result<mcp::upstream_session>> outcome;
     session_recovery recovery{loop, client, settings, terms, [&](auto got) { outcome = std::move(got); }};
     recovery.begin();
     const auto by = std::chrono::steady_clock::now() + test_support::patience;
@@ -230,7 +230,7 @@ TEST_CASE("A session begins again in time, also if the server does not take what
         loop.io().run_for(2ms);
     }
     REQUIRE(outcome);
-    CHECK(**outcome == "s-1");
+    CHECK((**outcome).id == "s-1");
 }
 
 TEST_SUITE_END();
