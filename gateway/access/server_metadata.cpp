@@ -133,6 +133,7 @@ net::fetch_request server_metadata::request_of(const model::agent_entry& agent, 
     request.headers = {{"Accept", "application/json"}};
     request.addresses = agent.addresses;
     request.tls = model::tls_files(agent.record);
+    request.proxy = agent.record.proxy;
     request.max_size = longest_document;
     request.timeout = longest_fetch;
     return request;

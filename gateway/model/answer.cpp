@@ -109,11 +109,6 @@ answer mcp_error_answer(core::errc code, std::string_view agent, std::string_vie
 void add_upstream_status(std::string& body, unsigned status)
 {
     constexpr std::size_t brackets = std::string_view{"}}}"}.size();
-    constexpr std::string_view passes = "true}}}";
-    // Who asks for a credential asks for it again.
-    if ((status == 401 || status == 403) && body.ends_with(passes)) {
-        body.replace(body.size() - passes.size(), passes.size(), "false}}}");
-    }
     body.insert(body.size() - brackets, R"(,"status":)" + std::to_string(status));
     if (core::passes(status)) {
         set_retryable(body);
