@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <initializer_list>
 #include <utility>
 
@@ -15,6 +16,10 @@ namespace {
 using core::errc;
 
 constexpr std::int64_t invalid_request = -32600;
+
+// Servers need not answer what is cancelled (MCP 2025-11-25, basic/utilities/cancellation), and most do not.
+constexpr std::chrono::minutes answer_owed_for{1};
+constexpr std::size_t most_owed = 1024;  // ids that are kept: with one of them, no answer without an id is anybody's
 
 struct replacement {
     std::string_view part;  // into the text; empty: nothing is replaced
@@ -138,8 +143,7 @@ std::optional<exchange_book::cancelled> exchange_book::cancel(const client_messa
     }
     cancelled told;
     told.call = found->first;
-    ++owed_;
-    const auto call = end(calls_.find(told.call));
+    const auto call = give_up(calls_.find(told.call));
     told.text = replaced(notification.text, {{{notification.request_id, call.upstream_id}, {}}});
     return told;
 }
@@ -150,8 +154,7 @@ std::string exchange_book::cancel(call_number call, std::string_view reason)
     if (found == calls_.end()) {
         return {};
     }
-    ++owed_;
-    const auto ended = end(found);
+    const auto ended = give_up(found);
     return ended.initialize ? std::string{} : cancellation(ended.upstream_id, reason);
 }
 
@@ -190,6 +193,10 @@ std::string exchange_book::refuse_question(std::string_view text)
 
 std::vector<std::string> exchange_book::expire_questions(core::steady_time now, core::duration patience)
 {
+    if (now - turned_ >= answer_owed_for) {
+        turned_ = now;
+        owed_before_ = std::exchange(owed_, {});
+    }
     auto answers = questions_.expire(now, patience);
     for (auto& each : answers) {
         each = refusal(each, internal_error, "The client did not answer in time");
@@ -227,11 +234,19 @@ delivery exchange_book::take_too_long(std::string_view beginning, std::size_t li
 // that was given up goes to nobody.
 exchange_book::open_calls::iterator exchange_book::only_call()
 {
-    if (settings_.shared && owed_ > 0) {
+    if (!owed_.empty() || !owed_before_.empty()) {
         return calls_.end();
     }
     const auto ends = [](const auto& each) { return !each.second.listens; };
     return std::ranges::count_if(calls_, ends) == 1 ? std::ranges::find_if(calls_, ends) : calls_.end();
+}
+
+exchange_book::open_call exchange_book::give_up(open_calls::iterator call)
+{
+    if (settings_.shared && owed_.size() < most_owed) {
+        owed_.insert(call->second.upstream_id);
+    }
+    return end(call);
 }
 
 exchange_book::open_call exchange_book::end(open_calls::iterator call)
@@ -276,7 +291,8 @@ delivery exchange_book::take_response(std::string_view text, const message& read
     const bool named = names_request(read.id);
     const auto found = named ? calls_.find(by_id_.find_answered(read.id)) : only_call();
     if (found == calls_.end()) {
-        owed_ -= named && owed_ > 0 ? 1 : 0;
+        owed_.erase(plain_name(read.id));
+        owed_before_.erase(plain_name(read.id));
         return drop(!named);
     }
     if (found->second.initialize && text.size() > longest_handshake) {

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -112,7 +113,8 @@ public:
     // The question cannot be put to anybody: the server's answer instead. Empty: it is not open.
     std::string refuse_question(std::string_view text);
 
-    // The server's answers to questions that nobody has answered for `patience` since the first call of this that saw them.
+    // The server's answers to questions that nobody has answered for `patience` since the first call of this that saw them. Also lets a
+    // server owe no answer any more to calls that were given up answer_owed_for ago.
     std::vector<std::string> expire_questions(core::steady_time now, core::duration patience);
 
     // One message of the server, which is no batch. An answer belongs to the call with its id, if there is none to the one with that number
@@ -151,6 +153,7 @@ private:
     open_calls::iterator find(const call_names& in, std::string_view raw) { return calls_.find(in.find(raw)); }
     open_calls::iterator only_call();
     open_call end(open_calls::iterator call);
+    open_call give_up(open_calls::iterator call);
     delivery drop(bool unnamed = false);
     delivery fail(const addressee& whom, const core::error& why);
     // `known`: what was read elsewhere; null: nothing was.
@@ -170,7 +173,10 @@ private:
     upstream_names tokens_;
     open_calls calls_;
     std::size_t listens_ = 0;  // of calls_
-    std::size_t owed_ = 0;     // answers to calls that were given up
+    // Ids of calls of a shared book that were given up since the last turn and before: their answers may still come.
+    std::set<std::string> owed_;
+    std::set<std::string> owed_before_;
+    core::steady_time turned_{};
     call_names by_id_;
     call_names by_token_;
     server_questions questions_;

@@ -4,6 +4,7 @@
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <string>
 #include <utility>
 #include <vector>
@@ -87,6 +88,29 @@ TEST_CASE("Between clients an error without an id reaches nobody while it may be
         CHECK(book.take(result(id_of(first->text))).to == destination::nobody);
         CHECK(book.take(error).call == second->call);
     }
+}
+
+TEST_CASE(
+    "A server that answers no cancelled call owes its answer for two minutes at most, and no other answer clears it"
+)
+{
+    using namespace std::chrono_literals;
+    mcp::book_settings settings;
+    settings.shared = true;
+    exchange_book book{settings};
+    const auto first = book.begin(call("7"));
+    REQUIRE(first.has_value());
+    book.cancel(first->call, "too late");
+    const auto second = book.begin(call("8"));
+    REQUIRE(second.has_value());
+    const auto error = R"({"jsonrpc":"2.0","id":null,"error":{"code":-32603,"message":"about one of them"}})";
+    const core::steady_time start{1h};
+    book.take(result("12345"));
+    book.expire_questions(start, 10min);
+    book.expire_questions(start + 59s, 10min);
+    CHECK(book.take(error).to == destination::nobody);
+    book.expire_questions(start + 60s, 10min);
+    CHECK(book.take(error).call == second->call);
 }
 
 TEST_CASE("An answer that is none ends the call that it names, and one that names none the only call in flight")
