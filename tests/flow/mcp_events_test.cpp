@@ -108,8 +108,8 @@ TEST_CASE("A stream of events outlives timeouts.call and the longest call, and g
     auto stream = opened(x);
     REQUIRE(x.agent.wait_for_streams(1));
     for (int calls = 0; calls < 2; ++calls) {
-        const auto late = post(x, request_of("events/poll", R"("name":"hang")"), modern_fields("events/poll"));
-        CHECK(late.status == 504);
+        const auto polled = post(x, request_of("events/poll", R"("name":"hang")"), modern_fields("events/poll"));
+        CHECK(polled.status == 504);
     }
     x.agent.send_event(R"({"jsonrpc":"2.0","method":"notifications/events/event","params":{"cursor":"1"}})");
     CHECK(stream.read_until("\"cursor\":\"1\"}}").find("200 OK") != std::string::npos);
@@ -122,7 +122,7 @@ TEST_CASE("A stream of events outlives timeouts.call and the longest call, and g
 TEST_CASE("A webhook at an address that is not public is -32602, and the server does not hear of it")
 {
     const auto x = events_gateway();
-    const std::vector<std::string> refused{
+    const std::vector<std::string> hidden_addresses{
         webhook("http://127.0.0.1:9000/a"),
         webhook("https://localhost/a"),
         webhook("https://a.localhost./a"),
@@ -142,7 +142,7 @@ TEST_CASE("A webhook at an address that is not public is -32602, and the server 
         R"("https://10.0.0.1/a")",
     };
     for (const bool modern : {true, false}) {
-        for (const auto& each : refused) {
+        for (const auto& each : hidden_addresses) {
             CAPTURE(each);
             const auto got = subscribe(x, each, modern);
             check_error(got, 400, -32602, "invalid_params");
