@@ -34,10 +34,10 @@ std::vector<std::string> issuers_of(const core::access_provider& provider);
 // What `aud` may be in them.
 std::vector<std::string> audiences_of(const core::access_provider& provider);
 
-// What `client_id` may be in those without `aud`.
+// Each client that `client_id` may name in those without `aud`.
 std::vector<std::string> clients_of(const core::access_provider& provider);
 
-// What stands in front of a scope where callers ask the issuer for it.
+// The text in front of each scope where callers ask the issuer for it.
 std::string scope_prefix_of(const core::access_provider& provider);
 
 // A member of a token that is another part of its principal and no claim, and the condition of policies that is about it.

@@ -22,7 +22,11 @@ error invalid(std::string_view why)
 // Between the slashes of the scheme and the `@`; empty: there is none.
 std::string_view user_of(std::string_view url)
 {
-    const auto begin = url.find("//") + 2;
+    const auto slashes = url.find("//");
+    if (slashes == url.npos) {
+        return {};
+    }
+    const auto begin = slashes + 2;
     const auto authority = url.substr(begin, url.find_first_of("/?#", begin) - begin);
     const auto at = authority.rfind('@');
     return at == authority.npos ? std::string_view{} : authority.substr(0, at);
@@ -119,7 +123,7 @@ result<proxy_address> proxy_address::parse(std::string_view text)
 std::string shown_proxy(std::string_view text)
 {
     const auto user = user_of(text);
-    if (text.find("//") == text.npos || user.empty()) {
+    if (user.empty()) {
         return std::string{text};
     }
     const auto begin = static_cast<std::size_t>(user.data() - text.data());

@@ -18,7 +18,7 @@ bool is_open(std::string_view path) noexcept
     return path == "/healthz" || path == "/readyz";
 }
 
-// What a refused caller lacks there.
+// The scopes that a refused caller lacks there.
 std::vector<std::string> scopes_for(std::string_view path)
 {
     if (path == "/metrics") {

@@ -112,13 +112,15 @@ net::task<> health_watch::ask_http(check_pointer of)
     if (stopped_) {
         co_return;  // there is no fetcher any more
     }
-    const auto& url = url_of(*of->at);
+    auto here = of->at->record;
+    here.url = url_of(*of->at);
     const auto& path = core::rules_of(of->at->record).health_path;
     net::fetch_request request;
-    request.url = core::origin_of(url) + (path.empty() ? of->at->own_path : path);
+    request.url = core::origin_of(here.url) + (path.empty() ? of->at->own_path : path);
     request.addresses = of->at->addresses;
-    request.tls = model::tls_files(of->at->record);
-    request.proxy = of->at->record.proxy;
+    request.tls = model::tls_files(here);
+    request.query = core::query_of(here).reveal();
+    request.proxy = here.proxy;
     request.status_only = true;
     request.last_on_connection = true;
     request.timeout = of->settings.timeout;

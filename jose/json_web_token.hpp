@@ -25,7 +25,7 @@ struct token_policy {
     std::vector<std::string> audiences;     // `aud` names one of them; empty: no token may have `aud`
     std::vector<jws_algorithm> algorithms;  // `alg` is one of them
     core::duration leeway{30'000};          // by which clocks may differ
-    // Of a token without `aud`: `client_id` is one of them, and `token_use` is `access`. Empty: every token needs `aud`.
+    // A token without `aud` names one of them as `client_id`, and its `token_use` is `access`. Empty: every token needs `aud`.
     std::vector<std::string> clients = {};
 };
 

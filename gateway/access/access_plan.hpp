@@ -80,7 +80,7 @@ public:
         const std::vector<std::string>& scopes
     ) const;
 
-    // The same of a call with this method, as missing_scopes() has it, of the agent that is asked.
+    // To a call of the agent with this method, as missing_scopes() has it.
     std::string scope_challenge(
         const protected_resource& asked,
         const core::principal& caller,

@@ -65,9 +65,9 @@ bool directory::is_shown(const model::directory_request& request, const register
     }
     const bool any = request.kind < model::directory_kind::servers;
     const auto& record = agent.entry->record;
-    return any ||
-           (record.speaks == core::protocol::mcp &&
-            (request.search.empty() || model::server_name(base_, record.id).find(request.search) != std::string::npos));
+    return any || (record.speaks == core::protocol::mcp &&
+                   (request.search.empty() ||
+                    model::server_name(name_space_, record.id).find(request.search) != std::string::npos));
 }
 
 net::task<directory::page_pointer> directory::render(model::directory_request request)

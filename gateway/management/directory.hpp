@@ -20,7 +20,11 @@ public:
     directory(const registry& agents, const cards::card_plane& cards, model::turns& by, core::memory_budget& memory);
 
     // Where callers reach the gateway, without a slash at the end.
-    void set_public_base(std::string base) { base_ = std::move(base); }
+    void set_public_base(std::string base)
+    {
+        base_ = std::move(base);
+        name_space_ = model::server_namespace(base_);
+    }
 
     // Agents that are served, by id. A catalog of more than largest_page agents is one of pages. Equal pages are one, for as long as
     // somebody has it. Null: `memory` has no room for the page, beside those that others have. A page without a body: there is no
@@ -43,6 +47,7 @@ private:
     model::turns& turns_;
     core::memory_budget& memory_;
     std::string base_;
+    std::string name_space_;  // of the names of MCP servers
     std::unordered_map<std::string, std::weak_ptr<const model::directory_page>>
         pages_;                 // by validators and other fields
     std::size_t sweep_at_ = 0;  // so many of them

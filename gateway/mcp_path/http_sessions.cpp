@@ -5,6 +5,7 @@
 
 #include <boost/asio/post.hpp>
 
+#include <chrono>
 #include <iterator>
 #include <utility>
 
@@ -126,8 +127,33 @@ void http_sessions::keep(std::string agent, mcp::session_digest id, mcp::upstrea
 {
     later([this, agent = std::move(agent), id, upstream = std::move(upstream)]() mutable {
         auto* const known = touch(agent, id);
-        if (known != nullptr && !known->over && (!known->upstream || known->upstream->id == upstream.id)) {
+        if (known != nullptr && !known->over && !known->upstream) {
             agents_.find(agent)->second.keep(*known, std::move(upstream));
+        }
+    });
+}
+
+// Several answers may set cookies at once, each unaware of the others.
+void http_sessions::take_cookies(
+    std::string agent,
+    mcp::session_digest id,
+    mcp::upstream_session upstream,
+    model::given_cookies given
+)
+{
+    later([this, agent = std::move(agent), id, upstream = std::move(upstream), given = std::move(given)]() mutable {
+        auto* const known = touch(agent, id);
+        if (known == nullptr || known->over || (known->upstream && known->upstream->id != upstream.id)) {
+            return;
+        }
+        auto session = known->upstream.value_or(std::move(upstream));
+        bool changed = false;
+        for (const auto& field : given.fields) {
+            const auto now = std::chrono::system_clock::now();
+            changed = session.cookies.take(field, {given.host, given.path, given.secure}, now) || changed;
+        }
+        if (changed) {
+            agents_.find(agent)->second.keep(*known, std::move(session));
         }
     });
 }

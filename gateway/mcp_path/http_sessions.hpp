@@ -55,6 +55,12 @@ public:
     net::task<core::result<mcp::upstream_session>> recover(model::session_call lost, std::stop_token left) override;
     net::task<bool> end(std::string agent, mcp::session_digest id) override;
     void keep(std::string agent, mcp::session_digest id, mcp::upstream_session upstream) override;
+    void take_cookies(
+        std::string agent,
+        mcp::session_digest id,
+        mcp::upstream_session upstream,
+        model::given_cookies given
+    ) override;
     void note(std::string agent, mcp::session_digest id, std::string_view method, std::string params) override;
     void cancel(model::session_call in, std::string request_id) override;
     void answer(model::session_call in, std::string text) override;

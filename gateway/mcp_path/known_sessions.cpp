@@ -20,6 +20,19 @@ known_sessions::shelf::iterator known_sessions::drop(shelf::iterator which)
     return shelf_of(*which).erase(which);
 }
 
+// The server's id and its cookies go when nobody has used them for long; what the next session has to be told stays as long as the session may
+// live. False: all of it has gone.
+bool known_sessions::outlives(shelf::iterator due, core::steady_time now)
+{
+    if (due->over || now - due->began >= longest_life || due->state.bytes() == 0) {
+        drop(due);
+        return false;
+    }
+    due->upstream.reset();
+    mark_(due->id, false);
+    return true;
+}
+
 known_session* known_sessions::look(const mcp::session_digest& id, core::steady_time now)
 {
     const auto found = by_id_.find(id);
@@ -27,8 +40,7 @@ known_session* known_sessions::look(const mcp::session_digest& id, core::steady_
         return nullptr;
     }
     const auto known = found->second;
-    if (is_due(*known, now)) {
-        drop(known);
+    if (is_due(*known, now) && !outlives(known, now)) {
         return nullptr;
     }
     known->used = now;
@@ -125,7 +137,7 @@ std::size_t known_sessions::sweep(core::steady_time now, std::size_t most_gone)
     std::size_t gone = 0;
     for (auto* const in : {&all_, &over_}) {
         while (gone < most_gone && !in->empty() && is_due(in->back(), now)) {
-            drop(std::prev(in->end()));
+            outlives(std::prev(in->end()), now);
             ++gone;
         }
     }

@@ -84,6 +84,7 @@ private:
     static bool is_marked(const known_session& each) noexcept { return each.over || each.upstream; }
     shelf& shelf_of(const known_session& each) noexcept { return each.over ? over_ : all_; }
     shelf::iterator drop(shelf::iterator which);
+    bool outlives(shelf::iterator due, core::steady_time now);
     void make_room(shelf& in, std::size_t room_for);
     void recount(const known_session& changed, std::size_t before);
     void clear_state(known_session& of);

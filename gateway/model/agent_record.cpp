@@ -1,5 +1,6 @@
 #include "gateway/model/agent_record.hpp"
 
+#include "core/url.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "jose/digest.hpp"
 
@@ -27,6 +28,14 @@ core::redaction secrets_of(const core::agent& record, std::initializer_list<std:
     auto address = with_query(record.url, sent.query);
     for (const auto& query : record.queries) {
         address += (address.find('?') == std::string::npos ? '?' : '&') + query.reveal();
+    }
+    const std::string_view all = address;
+    for (auto at = all.find('?'); at < all.size(); at = all.find('&', at + 1)) {
+        const auto pair = all.substr(at + 1, all.find('&', at + 1) - at - 1);
+        sent.headers.emplace_back(
+            "",
+            core::secret{core::decoded(pair.substr(std::min(pair.find('=') + 1, pair.size())))}
+        );
     }
     return core::redaction_of(record.mcp.value_or(core::mcp_server{}), sent.headers, address);
 }

@@ -37,6 +37,14 @@ struct session_call {
     core::caller_mark whose = 0;                               // 0: of a caller without a credential
 };
 
+// The Set-Cookie fields of an answer, and where it came from.
+struct given_cookies {
+    std::vector<std::string> fields;
+    std::string host;
+    std::string path;
+    bool secure = false;
+};
+
 // What this process knows of one.
 struct found_session {
     std::optional<mcp::upstream_session> upstream{};  // instead of the one that the caller's id holds
@@ -62,9 +70,12 @@ public:
     // It is over for the client. False: it was before.
     virtual net::task<bool> end(std::string agent, mcp::session_digest id) = 0;
 
-    // The server's id and cookies of a session whose own id cannot hold them, or whose cookies have changed. Ignored of one that has
-    // begun again, or is over. Any thread.
+    // The server's id and cookies of a session whose own id cannot hold them. Any thread.
     virtual void keep(std::string agent, mcp::session_digest id, mcp::upstream_session upstream) = 0;
+
+    // The server has set cookies in a session, which was `upstream` before. Ignored of one that has begun again, or is over. Any thread.
+    virtual void
+    take_cookies(std::string agent, mcp::session_digest id, mcp::upstream_session upstream, given_cookies given) = 0;
 
     // The server took this request, which the next session has to be told again: `logging/setLevel`, `resources/subscribe` and
     // `resources/unsubscribe`, with raw params. Any thread.

@@ -25,7 +25,7 @@ constexpr bool is_of_one(directory_kind kind) noexcept
 // Below it, `<name>/versions` and `<name>/versions/<version>` are about one server.
 inline constexpr std::string_view servers_path = "/v0.1/servers";
 
-// Of a document that is about all agents.
+// The address of a document that is about all agents.
 constexpr std::string_view path_of(directory_kind kind) noexcept
 {
     switch (kind) {

@@ -82,11 +82,13 @@ std::string host_of(std::string_view base)
     return host;
 }
 
-// `agent` as a publisher names it: `urn:air:{publisher}:{name}:{kind}`.
-std::string air_name(std::string_view base, const listed_agent& agent)
+// `agent` as its publisher names it: `urn:air:{publisher}:{name}:{kind}`.
+std::string air_name(std::string_view publisher, const listed_agent& agent)
 {
-    auto name = "urn:air:" + host_of(base) + ':';
-    return name.append(agent.id).append(agent.speaks == core::protocol::mcp ? ":mcp" : ":a2a");
+    std::string name = "urn:air:";
+    return name.append(publisher).append(":").append(agent.id).append(
+        agent.speaks == core::protocol::mcp ? ":mcp" : ":a2a"
+    );
 }
 
 void begin_ai_catalog(json_text& out, std::string_view base)
@@ -246,15 +248,18 @@ page_writer::page_writer(const directory_request& asked, std::string base)
             break;
         case directory_kind::ai_catalog:
             begin_ai_catalog(out_, base_);
+            publisher_ = host_of(base_);
             break;
         case directory_kind::servers:
         case directory_kind::server_versions:
+            name_space_ = server_namespace(base_);
             out_.open('{');
             out_.key("servers");
             out_.open('[');
             break;
         case directory_kind::server_version:
         case directory_kind::server_card:
+            name_space_ = server_namespace(base_);
             break;
     }
 }
@@ -334,7 +339,7 @@ void page_writer::add_to_ai_catalog(const listed_agent& agent)
     const bool is_server = agent.speaks == core::protocol::mcp;
     begin_entry(
         out_,
-        air_name(base_, agent),
+        air_name(publisher_, agent),
         is_server ? server_card_type : card_type,
         joined(url, is_server ? server_card_path : card_path)
     );
@@ -348,7 +353,7 @@ void page_writer::add_server(const listed_agent& agent, bool as_card)
     const auto description = core::cut_utf8(agent.description, longest_summary);
     out_.open('{');
     out_.member("$schema", as_card ? server_card_schema : server_schema);
-    out_.member("name", server_name(base_, agent.id));
+    out_.member("name", server_name(name_space_, agent.id));
     out_.member_if_any("title", title);
     out_.member("description", description.empty() ? "An MCP server behind this gateway." : description);
     out_.member("version", server_version(agent));
@@ -423,9 +428,9 @@ std::string server_namespace(std::string_view base)
     return reversed;
 }
 
-std::string server_name(std::string_view base, std::string_view id)
+std::string server_name(std::string_view name_space, std::string_view id)
 {
-    return joined(server_namespace(base), "/", id);
+    return joined(name_space, "/", id);
 }
 
 std::string_view server_version(const listed_agent& agent)

@@ -73,14 +73,17 @@ private:
     std::size_t limit_;
     std::size_t count_ = 0;
     std::string base_;
-    std::string address_;  // as directory_request has it
+    std::string publisher_;   // of an AI catalog: the host of the gateway
+    std::string name_space_;  // of servers
+    std::string address_;     // as directory_request has it
     json_text out_;
     json_text contexts_;  // of an API catalog: what stands behind the items
 };
 
-// The name of an agent in a registry of MCP servers, and its part up to the slash: the host of the gateway in reverse.
+// The name of an agent in a registry of MCP servers, and its part up to the slash: the host of the gateway in reverse. Reads the
+// base, so it is for once, not for each agent.
 std::string server_namespace(std::string_view base);
-std::string server_name(std::string_view base, std::string_view id);
+std::string server_name(std::string_view name_space, std::string_view id);
 
 // The version of an MCP server that a registry has; of one that has not told it, the lowest.
 std::string_view server_version(const listed_agent& agent);

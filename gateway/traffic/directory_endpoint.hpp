@@ -37,11 +37,11 @@ private:
         access::caller owner;
     };
 
-    // What is asked for; fails with what is wrong with it.
+    // Reads the question; fails with the reason why there is none.
     core::result<model::directory_request> read(request_context& request) const;
 
-    // The same of a document about one server. Fails with agent_not_found, and with not_found for another name than the server's or
-    // another kind of agent.
+    // A question about one server. Fails with agent_not_found, and with not_found for another name than the server's or another kind
+    // of agent.
     core::result<model::directory_request> read_of_one(request_context& request) const;
 
     // Fails with overloaded, without memory for the page, and with draining.

@@ -147,17 +147,27 @@ std::string_view mcp_repair::path() const
 // Of an answer outside a session the cookies count if it begins one.
 void mcp_repair::note_answer(const net::http1::response_head& head)
 {
-    bool changed = false;
+    model::given_cookies given;
     for (const auto& field : head.fields) {
-        const auto at = field.id == net::http1::field_name::set_cookie ? core::http_url::parse(request_.agent->call_url)
-                                                                       : std::nullopt;
-        if (at) {
-            const net::http1::cookie_source from{at->host, path(), at->secure};
-            changed = upstream_.cookies.take(field.value, from, std::chrono::system_clock::now()) || changed;
+        if (field.id == net::http1::field_name::set_cookie) {
+            given.fields.emplace_back(field.value);
         }
     }
+    const auto at = given.fields.empty() ? std::nullopt : core::http_url::parse(request_.agent->call_url);
+    if (!at) {
+        return;
+    }
+    const auto before = upstream_;
+    bool changed = false;
+    for (const auto& field : given.fields) {
+        const net::http1::cookie_source from{at->host, path(), at->secure};
+        changed = upstream_.cookies.take(field, from, std::chrono::system_clock::now()) || changed;
+    }
     if (changed && id_) {
-        control_.caller_sessions().keep(request_.agent->record.id, *id_, upstream_);
+        given.host = at->host;
+        given.path = path();
+        given.secure = at->secure;
+        control_.caller_sessions().take_cookies(request_.agent->record.id, *id_, before, std::move(given));
     }
 }
 
@@ -346,9 +356,11 @@ std::string mcp_repair::failure_text(const core::error& why) const
 
 std::string mcp_repair::end_text() const
 {
-    using enum mcp::client_method;
-    return request_.call_id.empty() ? std::string{}
-                                    : mcp::modern_answer(listen, mcp::listened_answer(request_.call_id));
+    if (request_.call_id.empty()) {
+        return {};
+    }
+    const auto asked = request_.record.mcp_method.value_or(mcp::client_method::listen);
+    return mcp::end_answer(asked, request_.record.era.value_or(mcp::era::modern), request_.call_id);
 }
 
 }  // namespace gateway::traffic

@@ -8,7 +8,6 @@
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/translation/list_subscription.hpp"
 #include "mcp/translation/modern_answer.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -375,17 +374,18 @@ net::routine<core::result<>> program_relay::pass_batch()
     co_return sent;
 }
 
-// Ends the stream with it: whoever called is told, whoever listens is not. A subscription of the modern era ends in order with the
-// gateway (MCP 2026-07-28, basic/patterns/subscriptions).
+// Ends the stream with it: whoever called is told, whoever listens is not. A request that stays open ends in order with the gateway (MCP
+// 2026-07-28, basic/patterns/subscriptions).
 net::routine<core::result<>> program_relay::send_failure(core::error failure)
 {
     core::result<> sent;
     if (request_.call_id.empty()) {
         sent = co_await stream_.send_end();
     } else {
-        const bool in_order = failure.code == errc::draining && request_.record.mcp_method &&
-                              mcp::stays_open(*request_.record.mcp_method);
-        auto text = in_order ? mcp::modern_answer(mcp::client_method::listen, mcp::listened_answer(request_.call_id))
+        const auto asked = request_.record.mcp_method.value_or(mcp::client_method::other);
+        const auto speaks = request_.record.era.value_or(mcp::era::modern);
+        const bool in_order = failure.code == errc::draining && mcp::stays_open(asked);
+        auto text = in_order ? mcp::end_answer(asked, speaks, request_.call_id)
                              : core::jsonrpc_error_body(request_.call_id, failure.code, request_.record.agent);
         sent = co_await stream_.send(std::move(text), /*last=*/true);
     }

@@ -9,8 +9,8 @@ class resource_metadata_endpoint : public endpoint {
 public:
     using endpoint::endpoint;
 
-    // The same for every caller, and for an agent that is not there as for one that not everybody may know of. Of an MCP server that
-    // logs callers in itself, what that says.
+    // Every caller gets the same, and an agent that is not there is answered for like one that not everybody may know of. An MCP
+    // server that logs callers in itself says what its document has.
     net::routine<> answer(request_context& request);
 
 private:

@@ -308,7 +308,11 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
             break;
         case purpose::list:
         case purpose::look:
-            walks_.fail(*use, told);
+            if (nobody_there && *use == purpose::list) {
+                walks_.expect_cancel(told);  // the session ends with the walk: it makes no card without lists
+            } else {
+                walks_.fail(*use, told);
+            }
             break;
         case purpose::listen:
             return host_.happened({.kind = event_kind::stream_down});

@@ -5,7 +5,8 @@
 #include "mcp/calls/list_edit.hpp"
 #include "mcp/calls/text_edits.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/protocol/version.hpp"
+#include "mcp/translation/legacy_answer.hpp"
+#include "mcp/translation/list_subscription.hpp"
 
 #include <array>
 #include <optional>
@@ -189,6 +190,12 @@ std::string modern_answer(client_method asked, std::string text)
 {
     const auto edits = answer_reader{text, may_be_kept(asked) ? added.size() : 1}.edits();
     return edits.empty() ? std::move(text) : edited(text, edits);
+}
+
+std::string end_answer(client_method asked, era speaks, std::string_view raw_id)
+{
+    auto text = asked == client_method::listen ? listened_answer(raw_id) : empty_answer(raw_id);
+    return speaks == era::modern ? modern_answer(asked, std::move(text)) : text;
 }
 
 std::string discover_answer(std::string_view raw_id, const server_facts& server, bool tells_changes)

@@ -6,6 +6,7 @@
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/server_facts.hpp"
+#include "mcp/protocol/version.hpp"
 
 #include <cstddef>
 #include <string>
@@ -17,6 +18,9 @@ namespace mcp {
 // lists, resources/read and server/discover also `ttlMs` and `cacheScope`, so that nobody keeps it. Error -32002 becomes -32602.
 // Every other byte stays, and so does a text that is no answer.
 std::string modern_answer(client_method asked, std::string text);
+
+// The result with which the gateway ends a request that stays open, for a client of this era.
+std::string end_answer(client_method asked, era speaks, std::string_view raw_id);
 
 // The answer to `server/discover`, without what modern_answer() adds. `tells_changes`: subscriptions/listen is served.
 std::string discover_answer(std::string_view raw_id, const server_facts& server, bool tells_changes);

@@ -1,5 +1,6 @@
 #include "mcp/transport/http_post.hpp"
 
+#include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/read_text.hpp"
 #include "mcp/protocol/refused_message.hpp"
@@ -26,7 +27,7 @@ http_post::http_post(http_wire& wire, http_post_owner& owner, outgoing message, 
 void http_post::await(core::duration patience)
 {
     patience_ = patience;
-    if (message_.method == "subscriptions/listen" && !settled_) {
+    if (stays_open(message_.method) && !settled_) {
         return;  // nothing has to happen for it to be alive
     }
     set_due(wire_.on.now() + patience);

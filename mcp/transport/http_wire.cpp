@@ -9,7 +9,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cstdint>
 #include <limits>
 #include <utility>
@@ -18,8 +17,7 @@ namespace mcp {
 namespace {
 
 constexpr std::size_t longest_session_id = 1024;
-constexpr std::chrono::hours longest_stream{24};  // the silence of one that only events end
-constexpr std::size_t longest_quote = 200;        // of what a server says
+constexpr std::size_t longest_quote = 200;  // of what a server says
 constexpr std::string_view coded_prefix = "=?base64?";
 constexpr std::string_view coded_suffix = "?=";
 
@@ -159,9 +157,6 @@ bool is_session_id(std::string_view text) noexcept
 
 core::duration patience_for(const outgoing& message, const core::mcp_server& server) noexcept
 {
-    if (message.of_caller && client_method_of(message.method) == client_method::events_stream) {
-        return longest_stream;
-    }
     // As a ping, the latter has a shorter time of its own.
     if (message.method == "initialize" || message.method == "server/discover") {
         return server.initialize_timeout;

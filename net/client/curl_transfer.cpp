@@ -57,15 +57,22 @@ std::optional<core::error> curl_transfer::prepare()
     if (easy_ == nullptr || request_.url.find('\0') != std::string::npos) {
         return core::gateway_error(core::errc::internal, "fetch: not a URL, or out of memory");
     }
-    if (const auto url = core::http_url::parse(request_.url)) {
-        auto through = proxy_to(*url, request_.proxy);
-        if (!through) {
-            return std::move(through).error();
-        }
-        through_ = std::move(*through);
-        if (through_ != nullptr && !may_ask_for(request_.addresses.get(), url->host, url->port)) {
-            return core::upstream_error(core::errc::upstream_forbidden, std::string{forbidden});
-        }
+    const auto url = core::http_url::parse(request_.url);
+    if (!url) {
+        const auto scheme = core::in_lower_case(request_.url.substr(0, request_.url.find(':')));
+        const bool http = scheme == "http" || scheme == "https";
+        return core::upstream_error(
+            http ? core::errc::upstream_unresolved : core::errc::upstream_protocol,
+            "fetch: not an http or https URL with a host"
+        );
+    }
+    auto through = proxy_to(*url, request_.proxy);
+    if (!through) {
+        return std::move(through).error();
+    }
+    through_ = std::move(*through);
+    if (through_ != nullptr && !may_ask_for(request_.addresses.get(), url->host, url->port)) {
+        return core::upstream_error(core::errc::upstream_forbidden, std::string{forbidden});
     }
     if (!add_headers()) {
         return core::gateway_error(core::errc::internal, "fetch: a header field cannot be sent");
@@ -155,8 +162,7 @@ void curl_transfer::set_common_options()
     }
     set(CURLOPT_OPENSOCKETFUNCTION, &curl_transfer::on_open);
     set(CURLOPT_OPENSOCKETDATA, static_cast<void*>(this));
-    if (request_.addresses != nullptr) {
-        // A connection that is kept may be to an address that another request may name, and this one not.
+    if (is_alone()) {
         set(CURLOPT_FRESH_CONNECT, 1L);
     }
     set(CURLOPT_SSL_CTX_FUNCTION, &curl_transfer::on_tls);
@@ -377,6 +383,13 @@ unsigned curl_transfer::status() const noexcept
     return static_cast<unsigned>(status);
 }
 
+// A connection that is kept may be to an address that another request may name, and this one not; and libcurl takes a tunnel of another
+// user of the same proxy for this one's.
+bool curl_transfer::is_alone() const noexcept
+{
+    return request_.addresses != nullptr || (through_ != nullptr && !through_->at.user.empty());
+}
+
 bool curl_transfer::is_secure() const
 {
     const auto url = core::http_url::parse(request_.url);
@@ -395,18 +408,21 @@ std::optional<core::error> curl_transfer::failure_of_proxy(CURLcode code)
     if (refused) {
         return core::upstream_error(core::errc::upstream_proxy, "the proxy answered " + std::to_string(answered));
     }
-    const bool no_proxy = code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_COULDNT_RESOLVE_HOST ||
-                          code == CURLE_COULDNT_CONNECT || code == CURLE_PROXY;
+    const bool no_name = code == CURLE_COULDNT_RESOLVE_PROXY || code == CURLE_COULDNT_RESOLVE_HOST;
+    const bool no_connection = code == CURLE_COULDNT_CONNECT;
     const bool cut = code == CURLE_RECV_ERROR || code == CURLE_SEND_ERROR || code == CURLE_GOT_NOTHING ||
                      code == CURLE_WEIRD_SERVER_REPLY;
     const bool no_tunnel = opened_ && answered == 0 && cut && is_secure();
-    if (!no_proxy && !no_tunnel) {
+    if (!no_name && !no_connection && !no_tunnel) {
         return std::nullopt;
     }
+    using enum core::errc;
     const auto& at = through_->at;
     return core::upstream_error(
-        core::errc::upstream_proxy,
-        "no connection to the proxy " + at.host + ':' + at.port + ": " +
+        no_tunnel ? upstream_proxy
+        : no_name ? upstream_unresolved
+                  : upstream_refused,
+        (no_tunnel ? "no tunnel through the proxy " : "no connection to the proxy ") + at.host + ':' + at.port + ": " +
             addresses_.with_name(why_.front() != '\0' ? why_.data() : curl_easy_strerror(code), at.host)
     );
 }

@@ -85,6 +85,9 @@ protected:
     // Has libcurl give up, for this reason.
     bool refuse(core::errc code, const char* why);
 
+    // On a connection of its own, which no other request has before or afterwards.
+    bool is_alone() const noexcept;
+
     // Nothing: `code` and all that was checked say that it went well.
     std::optional<core::error> failure(CURLcode code);
 

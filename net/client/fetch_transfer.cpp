@@ -29,8 +29,7 @@ void fetch_transfer::set_options()
         set(CURLOPT_POSTFIELDS, request_.body->data());
     }
     set(CURLOPT_ACCEPT_ENCODING, "gzip");
-    // What only certain addresses may have is never used again: each such request makes a connection of its own.
-    set(CURLOPT_FORBID_REUSE, request_.last_on_connection || request_.addresses != nullptr ? 1L : 0L);
+    set(CURLOPT_FORBID_REUSE, request_.last_on_connection || is_alone() ? 1L : 0L);
     set(CURLOPT_MAXLIFETIME_CONN, static_cast<long>(request_.reuse.count()));
 }
 

@@ -232,12 +232,18 @@ bool cookie_jar::take(std::string_view field, const cookie_source& from, core::w
     if (!taken) {
         return false;
     }
+    const auto today = std::chrono::floor<std::chrono::seconds>(now);
     const bool swept = std::erase_if(all_, [&](const cookie& each) { return each.is_over(now); }) > 0;
     if (taken->is_over(now)) {
         const auto is = [&](const cookie& each) { return each.name == taken->name && each.path == taken->path; };
         return std::erase_if(all_, is) > 0 || swept;
     }
-    return put(std::move(*taken)) || swept;
+    const auto same = [&](const cookie& each) {
+        const bool goes_on = each.expires == taken->expires ||
+                             (each.expires && taken->expires && (*each.expires - today) * 2 > *taken->expires - today);
+        return goes_on && each.name == taken->name && each.value == taken->value && each.path == taken->path;
+    };
+    return (std::ranges::none_of(all_, same) && put(std::move(*taken))) || swept;
 }
 
 bool cookie_jar::put(cookie added)

@@ -25,7 +25,8 @@ public:
     static constexpr std::size_t most = 16;
     static constexpr std::size_t most_bytes = 4096;  // of all names, values and paths
 
-    // Takes the value of a Set-Cookie field. True: the cookies have changed. These are ignored: a field without a name or with control
+    // Takes the value of a Set-Cookie field. True: the cookies have changed; a cookie that only lives longer does not change before half of its
+    // time is over. These are ignored: a field without a name or with control
     // characters, a `Domain` that is not the host or above it, `Secure` over http, and what does not fit beside the other cookies.
     bool take(std::string_view field, const cookie_source& from, core::wall_time now);
 

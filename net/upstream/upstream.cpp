@@ -293,13 +293,12 @@ void upstream_connection::shake_hands()
     }
 }
 
-// What fails before there is a connection to a proxy is the proxy's own.
+// Until there is a connection to a proxy, its address is what fails.
 void upstream_connection::fail(errc code, std::string detail)
 {
     if (target_->through != nullptr && (code == errc::upstream_unresolved || code == errc::upstream_refused)) {
         const auto& at = target_->through->at;
         detail = "no connection to the proxy " + at.host + ':' + at.port + ": " + detail;
-        code = errc::upstream_proxy;
     }
     tunnel_request_.clear();
     failure_ = code == errc::overloaded ? core::gateway_error(code, std::move(detail))

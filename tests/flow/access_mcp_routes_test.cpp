@@ -173,9 +173,9 @@ TEST_CASE(
     const auto get = [&](const std::string& target, field_list headers = ci) {
         return request(port, "GET", target, headers);
     };
-    const auto known = get("/agents/vault/.well-known/agent-card.json");
-    REQUIRE(known.status == 200);
-    const auto versions_spoken = parsed(known.body)["mcp"]["versions"];
+    const std::string of_agent = "/agents/vault/.well-known/agent-card.json";
+    REQUIRE(becomes_true([&] { return get(of_agent).status == 200; }));
+    const auto versions_spoken = parsed(get(of_agent).body)["mcp"]["versions"];
 
     const auto catalog = parsed(get("/.well-known/ai-catalog.json").body);
     CHECK(catalog["specVersion"] == "0.9");

@@ -462,10 +462,11 @@ TEST_CASE("An endpoint that fails its checks gets no calls, and gets them again 
 TEST_CASE("One endpoint that is checked and does not pass gets no calls, and 503 says so")
 {
     scripted_agent agent{[](const test_support::recorded_request& asked) {
-        return asked.target == "/healthz" ? test_support::answer(500, "ill") : test_support::answer_json("{}");
+        return asked.target == "/healthz?code=c" ? test_support::answer(500, "ill") : test_support::answer_json("{}");
     }};
     auto settings = flow::quick_settings();
     settings.agents.push_back(flow::a2a_agent("a", agent.url("/rpc")));
+    settings.agents[0].queries = {core::secret{std::string{"code=c"}}};
     auto& rules = settings.agents[0].rules.emplace();
     rules.check = core::health_check::http;
     rules.health_path = "/healthz";

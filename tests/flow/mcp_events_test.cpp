@@ -115,7 +115,7 @@ TEST_CASE("A stream of events outlives timeouts.call and the longest call, and g
     CHECK(stream.read_until("\"cursor\":\"1\"}}").find("200 OK") != std::string::npos);
     x.gateway.stop();
     const auto rest = stream.read_until("0\r\n\r\n");
-    CHECK(rest.find(R"("id":"e","result":{"resultType":"complete",)") != std::string::npos);
+    CHECK(rest.find(R"({"jsonrpc":"2.0","id":"e","result":{"resultType":"complete"}})") != std::string::npos);
     CHECK(x.gateway.wait_until_stopped());
 }
 

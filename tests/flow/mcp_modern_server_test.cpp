@@ -146,11 +146,10 @@ TEST_CASE("A stream of events of a program goes on beyond timeouts.call, and get
     x.got("events/stream");
     const auto polled =
         x.post(events("1", "events/poll"), {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "events/poll"}});
-    check_error(polled, 504, -32603, "upstream_timeout");
-    CHECK(x.got("notifications/cancelled").find(R"("requestId":"s")") == std::string::npos);
+    CHECK(polled.body.find("upstream_timeout") != std::string::npos);
     x.gateway().stop();
     const auto rest = listener.read_until("0\r\n\r\n");
-    CHECK(rest.find(R"("id":"s","result":{"resultType":"complete",)") != std::string::npos);
+    CHECK(rest.find(R"({"jsonrpc":"2.0","id":"s","result":{"resultType":"complete"}})") != std::string::npos);
     CHECK(rest.find(R"("error")") == std::string::npos);
     CHECK(x.gateway().wait_until_stopped());
 }

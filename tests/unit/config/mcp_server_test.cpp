@@ -174,14 +174,13 @@ TEST_CASE("a command that is a whole line is none, and shows nothing of it; a pa
     CHECK(server("command: npx").command == "npx");
 }
 
-TEST_CASE("the URL of a server may have a query, which is never shown; that of an A2A agent has none")
+TEST_CASE("The URL of a server may have a query, which is never shown")
 {
     const auto agent = right("mcpServers: {a: {url: \"https://h/mcp?key=s3cr3t\"}}").agents.at(0);
     CHECK(agent.url == "https://h/mcp?key=s3cr3t");
     const auto long_form = right("agents: {a: {transport: {url: \"https://h/mcp?key=s3cr3t\"}}}").agents.at(0);
     CHECK(long_form.url == "https://h/mcp?key=s3cr3t");
     CHECK(long_form.metadata == R"({"transport":{"url":"https://h/mcp?********"}})");
-    CHECK(problems("url: \"https://h/?a\"").find("has a query (?)") != std::string::npos);
 }
 
 TEST_CASE("what is not said of a session has its default, and what is said its bounds")

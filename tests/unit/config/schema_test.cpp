@@ -60,9 +60,9 @@ TEST_CASE("an unknown key is answered with the nearest one")
 TEST_CASE("a word that only looks like a key is not taken for it")
 {
     for (const auto* key : {
-             "stderr",  "enabled",  "name",  "description", "image",   "restarts_on", "roots", "state", "tags",
-             "sandbox", "path",     "port",  "oauth",       "scopes",  "icon",        "proxy", "title", "stdio",
-             "cache",   "provider", "model", "account",     "persona", "id",          "group", "alias", "mode",
+             "stderr",   "enabled", "name",    "description", "image",  "restarts_on", "roots", "state", "tags",
+             "sandbox",  "path",    "port",    "oauth",       "scopes", "icon",        "title", "stdio", "cache",
+             "provider", "model",   "account", "persona",     "id",     "group",       "alias", "mode",
          }) {
         CAPTURE(key);
         CHECK(config::unknown_agent_key(key).find("did you mean") == std::string::npos);

@@ -254,28 +254,51 @@ TEST_CASE("With an agent goes what is known of its sessions")
     CHECK(x.found(1).empty());
 }
 
-TEST_CASE("Cookies of a session that change are kept, unless it has begun again or is over")
+TEST_CASE(
+    "Cookies that several answers of a session set at once are kept together, unless it has begun again or is over"
+)
 {
     http_rig x;
-    const auto with_cookie = [](std::string id, std::string_view cookie) {
-        mcp::upstream_session made{std::move(id)};
-        made.cookies.take(cookie, {.host = "h", .path = "/", .secure = false}, core::wall_time{});
-        return made;
-    };
-    const auto kept = [&](const mcp::upstream_session& given) {
-        x.sessions.keep("a", digest(1), given);
+    const auto take = [&](const std::string& upstream, std::vector<std::string> fields) {
+        x.sessions.take_cookies("a", digest(1), {upstream}, {.fields = std::move(fields), .host = "h", .path = "/"});
         x.poll();
-        const auto found = x.run(x.sessions.find("a", digest(1), /*listens=*/false));
-        return found && found->upstream == given;
     };
-    CHECK(kept(with_cookie("s-1", "a=1")));
-    CHECK(kept(with_cookie("s-1", "a=2")));
+    const auto sent = [&] {
+        const auto found = x.run(x.sessions.find("a", digest(1), /*listens=*/false));
+        return found && found->upstream ? found->upstream->cookies.line("/", std::chrono::system_clock::now())
+                                        : std::string{};
+    };
+    take("s-1", {"a=1", "b=1"});
+    take("s-1", {"c=1", "b=2"});
+    CHECK(sent() == "a=1; b=2; c=1");
     CHECK(x.marked.at(digest(1)));
-    CHECK_FALSE(kept(with_cookie("s-0", "a=3")));
-    CHECK(x.run(x.sessions.find("a", digest(1), /*listens=*/false))->upstream == with_cookie("s-1", "a=2"));
+    take("s-0", {"a=3"});
+    CHECK(sent() == "a=1; b=2; c=1");
+    take("s-1", {"a=; Max-Age=0"});
+    CHECK(sent() == "b=2; c=1");
     CHECK(x.run(x.sessions.end("a", digest(1))));
-    CHECK_FALSE(kept(with_cookie("s-1", "a=4")));
+    take("s-1", {"a=4"});
     CHECK(x.is_over(1));
+}
+
+TEST_CASE("What a session has to be told again outlives the server's id and cookies, which go after 30 minutes")
+{
+    http_rig x;
+    x.note(1, subscription(100));
+    x.keep(1);
+    x.keep(2);
+    x.now += known_sessions::longest_idle - 1ms;
+    CHECK(x.found(1) == "upstream-1");
+    x.now += known_sessions::longest_idle;
+    CHECK(x.found(1).empty());
+    CHECK_FALSE(x.marked.at(digest(1)));
+    CHECK(x.found(2).empty());
+    CHECK(x.sessions.known("a") == 1);
+    CHECK(x.sessions.bytes("a") > 0);
+    x.now += known_sessions::longest_life;
+    x.sessions.sweep(x.now);
+    CHECK(x.sessions.known("a") == 0);
+    CHECK(x.sessions.bytes("a") == 0);
 }
 
 TEST_SUITE_END();

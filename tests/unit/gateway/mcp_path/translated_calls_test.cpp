@@ -329,6 +329,7 @@ TEST_CASE(
     x.server.transport = core::mcp_transport::streamable_http;
     x.programs.opened.replace(x.programs.opened.find(R"("id":0)"), 6, R"("id":1)");
     const auto answer = x.call(modern(R"("a")", "tools/call", R"("name":"t")"));
+    x.programs.started[0]->observer().stream_changed(mcp::stream_news::stands);
     std::vector<std::string> ids;
     for (const auto& each : x.programs.messages) {
         if (each.id != 0) {

@@ -173,12 +173,13 @@ TEST_CASE("A registry's list has of each server what a client needs to reach it"
 
 TEST_CASE("The name of a server is the host of the gateway in reverse, a slash and the id")
 {
-    using gateway::model::server_name;
-    CHECK(server_name("https://agents.example.com:8443/x", "a") == "com.example.agents/a");
-    CHECK(server_name("https://Agents.Example.COM.", "a") == "com.example.agents/a");
-    CHECK(server_name("http://localhost:4000", "a") == "localhost/a");
-    CHECK(server_name("http://127.0.0.1:4000", "a") == "127.0.0.1/a");
-    CHECK(server_name("http://[::1]:4000", "a") == "--1/a");
+    using gateway::model::server_namespace;
+    CHECK(server_namespace("https://agents.example.com:8443/x") == "com.example.agents");
+    CHECK(server_namespace("https://Agents.Example.COM.") == "com.example.agents");
+    CHECK(server_namespace("http://localhost:4000") == "localhost");
+    CHECK(server_namespace("http://127.0.0.1:4000") == "127.0.0.1");
+    CHECK(server_namespace("http://[::1]:4000") == "--1");
+    CHECK(gateway::model::server_name("com.example.agents", "a") == "com.example.agents/a");
 }
 
 TEST_CASE("a catalog of pages names every page by where it begins")

@@ -108,7 +108,13 @@ TEST_CASE(
     CHECK(entry->call_head.starts_with("POST /a2a?code=c%3D&v=1 HTTP/1.1\r\nHost: agent.test\r\n"));
     CHECK(entry->call_url == "http://agent.test/a2a");
     CHECK(gateway::model::with_query("/path?v=2&x=1&code", entry->query_key) == "/path?x=1&code=c%3D&v=1");
-    CHECK(gateway::model::secrets_of(agent).apply("code=c%3D&v=1") == core::masked);
+    agent.queries = {secret{"code=planted%3Dvalue&v=1"}};
+    CHECK(gateway::model::secrets_of(agent).apply("code=planted%3Dvalue&v=1") == core::masked);
+    CHECK(
+        gateway::model::secrets_of(agent).apply("is planted=value good?") ==
+        std::string{"is "} + core::masked + " good?"
+    );
+    agent.queries = {secret{"code=c%3D&v=1"}};
     agent.credentials = core::key_credential{credential_place::query, "v", secret{"k"}};
     CHECK(sent_by(agent) == "?code=c%3D&v=k");
     agent.credentials = core::key_credential{credential_place::query, "key", secret{"k"}};

@@ -179,12 +179,14 @@ TEST_CASE("A server of the registry has its name in the path, with its slash enc
     const std::string list = "/v0.1/servers/";
     for (const std::string name : {"com.example-1%2Fa.b", "com.example-1%2fa.b", "com.example-1/a.b"}) {
         for (const std::string end : {"", "/", "?include_deleted=true"}) {
-            const auto all = find_destination(list + name + "/versions" + end);
+            const auto of_all = list + name + "/versions" + end;
+            const auto all = find_destination(of_all);
             CHECK(all.where == route::directory);
             CHECK(all.directory == directory_kind::server_versions);
             CHECK(all.rest == "com.example-1");
             CHECK(all.agent == "a.b");
-            const auto one = find_destination(list + name + "/versions/1.0%2Bx" + end);
+            const auto of_one = list + name + "/versions/1.0%2Bx" + end;
+            const auto one = find_destination(of_one);
             CHECK(one.where == route::directory);
             CHECK(one.directory == directory_kind::server_version);
             CHECK(one.agent == "a.b");
@@ -224,7 +226,8 @@ TEST_CASE("The card of an MCP server has an address below its own")
 {
     using gateway::model::directory_kind;
     for (const std::string end : {"", "/", "?x"}) {
-        const auto found = find_destination("/agents/a/mcp/server-card" + end);
+        const auto target = "/agents/a/mcp/server-card" + end;
+        const auto found = find_destination(target);
         CHECK(found.where == route::directory);
         CHECK(found.directory == directory_kind::server_card);
         CHECK(found.agent == "a");

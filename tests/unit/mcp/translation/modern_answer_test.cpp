@@ -147,4 +147,21 @@ TEST_CASE("A list comes in pages, each with the cursor of the next")
     }
 }
 
+TEST_CASE("A request that stays open ends with a result of its own and of its client's era")
+{
+    using mcp::client_method;
+    CHECK(
+        mcp::end_answer(client_method::events_stream, mcp::era::modern, R"("e")") ==
+        R"({"jsonrpc":"2.0","id":"e","result":{"resultType":"complete"}})"
+    );
+    CHECK(
+        mcp::end_answer(client_method::events_stream, mcp::era::legacy, "7") ==
+        R"({"jsonrpc":"2.0","id":7,"result":{}})"
+    );
+    CHECK(
+        mcp::end_answer(client_method::listen, mcp::era::modern, "7") ==
+        R"({"jsonrpc":"2.0","id":7,"result":{"resultType":"complete","_meta":{"io.modelcontextprotocol/subscriptionId":7}}})"
+    );
+}
+
 TEST_SUITE_END();

@@ -241,7 +241,10 @@ TEST_CASE("A cancellation ends the request whose number it has, whatever its tex
     CHECK(agent.request_count() == 1);
 }
 
-TEST_CASE("A call that tells of its progress takes longer than a server may be silent, and a subscription has no end")
+TEST_CASE(
+    "A call that tells of its progress takes longer than a server may be silent, and a subscription and a stream of "
+    "events have no end"
+)
 {
     scripted_agent agent{always(test_support::event_stream())};
     callers_rig x{agent.url("/mcp")};
@@ -249,7 +252,8 @@ TEST_CASE("A call that tells of its progress takes longer than a server may be s
     x.begin_modern();
     REQUIRE(x.wire->send(of_caller(1, 1001)).has_value());
     REQUIRE(x.wire->send(of_caller(2, 1002, "subscriptions/listen")).has_value());
-    REQUIRE(x.wait_until([&] { return agent.request_count() == 2; }));
+    REQUIRE(x.wire->send(of_caller(3, 1003, "events/stream")).has_value());
+    REQUIRE(x.wait_until([&] { return agent.request_count() == 3; }));
     for (int i = 0; i < 6; ++i) {
         agent.send_event(notice);
         x.run_for(100ms);
@@ -257,6 +261,7 @@ TEST_CASE("A call that tells of its progress takes longer than a server may be s
     CHECK_FALSE(x.has("failed 1 upstream_timeout"));
     CHECK(x.wait_for("failed 1 upstream_timeout"));
     CHECK_FALSE(x.has("failed 2 upstream_timeout"));
+    CHECK_FALSE(x.has("failed 3 upstream_timeout"));
 }
 
 TEST_CASE("What is given up is told before the session ends, however the server answers that")

@@ -153,7 +153,7 @@ TEST_CASE("A proxy is found by its name, and the server's name is left to the pr
     lost.proxy = core::secret{"http://other.test:1"};
     const auto failed = x.fetch(std::move(lost));
     REQUIRE(failed.has_error());
-    CHECK(failed.error().code == errc::upstream_proxy);
+    CHECK(failed.error().code == errc::upstream_unresolved);
     CHECK(failed.error().detail.find("other.test") != std::string::npos);
 }
 

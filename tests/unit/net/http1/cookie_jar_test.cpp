@@ -132,6 +132,18 @@ TEST_CASE("A server replaces and deletes its own cookies, and only a change coun
     CHECK(jar.line("/a", now) == "a=4");
 }
 
+TEST_CASE("A cookie that is repeated to live longer is a change once half of its time is over")
+{
+    cookie_jar jar;
+    CHECK(take(jar, "a=1; Max-Age=100"));
+    CHECK_FALSE(take(jar, "a=1; Max-Age=100", now + 49s));
+    CHECK(take(jar, "a=1; Max-Age=100", now + 50s));
+    CHECK(jar.line("/a", now + 149s) == "a=1");
+    CHECK(take(jar, "a=1; Max-Age=40", now + 51s) == false);  // it ends sooner, and is repeated in time
+    CHECK(take(jar, "a=2; Max-Age=100", now + 51s));
+    CHECK(take(jar, "a=2", now + 51s));
+}
+
 TEST_CASE("A jar holds at most 16 cookies, and an expired one makes room")
 {
     cookie_jar jar;

@@ -35,16 +35,16 @@ TEST_CASE("what is left after any number of bytes was taken is the rest of the t
     }
 }
 
-TEST_CASE("there is room for eight pieces, and empty ones take none")
+TEST_CASE("There is room for twelve pieces, and empty ones take none")
 {
     net::pieces what;
-    for (int i = 0; i < 8; ++i) {
+    for (int i = 0; i < 12; ++i) {
         CHECK_FALSE(what.full());
         what.add("x");
         what.add("");
     }
     CHECK(what.full());
-    CHECK(joined(what) == "xxxxxxxx");
+    CHECK(joined(what) == "xxxxxxxxxxxx");
 }
 
 TEST_SUITE_END();
