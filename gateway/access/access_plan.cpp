@@ -5,6 +5,7 @@
 #include "core/url.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/access/principal_parts.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/well_known.hpp"
 #include "jose/digest.hpp"
@@ -238,8 +239,14 @@ std::string_view access_plan::exchanged_as(std::string_view provider) const noex
 std::string access_plan::challenges(bool refused, const protected_resource& asked) const
 {
     const auto scopes = public_scopes(asked);
+    // There a bearer token is the server's: what is said of the gateway's would send clients round in circles.
+    const bool logs_in = asked.record != nullptr && asked.below == model::mcp_path &&
+                         model::passes_logins(*asked.record) && may_discover(*asked.record, nullptr);
     std::string lines;
     for (const auto& each : challenges_) {
+        if (logs_in && each.is_bearer) {
+            continue;
+        }
         lines += each.text;
         if (each.is_bearer && refused) {
             lines += ", error=\"invalid_token\"";  // RFC 6750 section 3.1

@@ -1,6 +1,7 @@
 #include "gateway/access/server_metadata.hpp"
 
 #include "config/url.hpp"
+#include "core/access.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/url.hpp"
@@ -15,12 +16,6 @@ namespace gateway::access {
 namespace {
 
 using core::errc;
-
-// RFC 6749 section 3.3: scope-token, and the space between two of them.
-bool is_scope_byte(char c) noexcept
-{
-    return c == ' ' || c == '!' || (c >= '#' && c <= '[') || (c >= ']' && c <= '~');
-}
 
 // Those that are texts and pass, up to `most`.
 template <class Pass>
@@ -60,18 +55,20 @@ std::string named_by(const core::result<net::fetch_response>& answer)
 
 std::string_view challenge_parameter(std::string_view challenge, std::string_view name) noexcept
 {
-    for (std::size_t at = 0; at < challenge.size();) {
-        const auto found = core::find_ignoring_case(challenge.substr(at), name);
-        if (found == challenge.npos) {
-            break;
-        }
-        const auto from = at + found;
-        at = from + name.size();
-        const bool whole = from == 0 || challenge[from - 1] == ' ' || challenge[from - 1] == ',';
-        if (!whole || at >= challenge.size() || challenge[at] != '=') {
+    bool inside = false;  // of quotes
+    for (std::size_t at = 0; at < challenge.size(); ++at) {
+        if (inside && challenge[at] == '\\') {
+            ++at;
             continue;
         }
-        auto value = challenge.substr(at + 1);
+        inside = inside != (challenge[at] == '"');
+        const bool whole = at == 0 || challenge[at - 1] == ' ' || challenge[at - 1] == ',';
+        const auto rest = challenge.substr(at);
+        if (inside || !whole || rest.size() <= name.size() || rest[name.size()] != '=' ||
+            !core::equal_ignoring_case(rest.substr(0, name.size()), name)) {
+            continue;
+        }
+        auto value = rest.substr(name.size() + 1);
         const bool quoted = value.starts_with('"');
         value.remove_prefix(quoted ? 1 : 0);
         const auto end = quoted ? value.find('"') : std::min(value.find_first_of(", "), value.size());
@@ -79,7 +76,8 @@ std::string_view challenge_parameter(std::string_view challenge, std::string_vie
             break;
         }
         value = value.substr(0, end);
-        return std::ranges::all_of(value, is_scope_byte) ? value : std::string_view{};
+        const bool plain = std::ranges::all_of(value, [](char c) { return c == ' ' || core::is_scope({&c, 1}); });
+        return plain ? value : std::string_view{};
     }
     return {};
 }
@@ -91,10 +89,10 @@ std::vector<std::string> metadata_places(const std::string& server, std::string_
     if (!url) {
         return places;
     }
-    const auto origin = url->origin();
-    if (core::origin_of(named) == origin) {
+    if (core::origin_of(named) == url->origin()) {
         places.emplace_back(named);
     }
+    const auto origin = (url->secure ? "https://" : "http://") + url->authority();
     auto path = url->path.substr(0, url->path.find('?'));
     path.resize(path.find_last_not_of('/') + 1);
     for (const auto& each : {path, std::string{}}) {
@@ -117,16 +115,16 @@ core::result<model::server_login> login_in(const core::result<net::fetch_respons
     login.authorization_servers = texts_of(*object, "authorization_servers", most, [](const std::string& text) {
         return config::parse_http_url(text, config::query::allowed).has_value();
     });
-    login.scopes = texts_of(*object, "scopes_supported", 4 * most, [](const std::string& text) {
-        return !text.empty() && text.find(' ') == text.npos && std::ranges::all_of(text, is_scope_byte);
-    });
+    login.scopes =
+        texts_of(*object, "scopes_supported", 4 * most, [](const std::string& text) { return core::is_scope(text); });
     if (login.authorization_servers.empty()) {
         return core::upstream_error(errc::upstream_protocol, "metadata: it names no authorization server");
     }
     return login;
 }
 
-net::fetch_request server_metadata::request_of(const model::agent_entry& agent, std::string url) const
+net::fetch_request
+server_metadata::request_of(const model::agent_entry& agent, std::string url, core::steady_time until) const
 {
     net::fetch_request request;
     request.url = std::move(url);
@@ -135,14 +133,15 @@ net::fetch_request server_metadata::request_of(const model::agent_entry& agent, 
     request.tls = model::tls_files(agent.record);
     request.proxy = agent.record.proxy;
     request.max_size = longest_document;
-    request.timeout = longest_fetch;
+    request.timeout = std::max(std::chrono::ceil<core::duration>(until - clock_()), core::duration{1});
     return request;
 }
 
 net::task<core::result<model::server_login>> server_metadata::fetch(const model::agent_entry& agent)
 {
     // No message of MCP: whoever asks for a login does so before it reads one.
-    auto question = request_of(agent, agent.record.url);
+    const auto until = clock_() + longest_fetch;
+    auto question = request_of(agent, agent.record.url, until);
     question.headers.emplace_back("Content-Type", "application/json");
     question.body = "{}";
     question.status_only = true;
@@ -154,7 +153,7 @@ net::task<core::result<model::server_login>> server_metadata::fetch(const model:
         co_return login;  // and the fetcher with it
     }
     for (auto& place : metadata_places(agent.record.url, named_by(challenge))) {
-        auto request = request_of(agent, std::move(place));
+        auto request = request_of(agent, std::move(place), until);
         const auto document = co_await fetcher_.fetch(std::move(request));
         login = login_in(document);
         if (login || has_ended(document)) {
@@ -169,7 +168,7 @@ net::task<core::result<model::server_login>> server_metadata::find(std::shared_p
     if (servers_.size() >= most_servers) {
         servers_.clear();
     }
-    auto& slot = servers_[agent->record.url];
+    auto& slot = servers_[agent->record.id + '\n' + agent->record.url];
     if (slot == nullptr) {
         slot = std::make_shared<server>();
     }

@@ -39,7 +39,7 @@ public:
     static constexpr std::uint64_t longest_document = 64 * 1024;
     static constexpr core::duration kept = std::chrono::minutes{5};
     static constexpr core::duration failure_kept = std::chrono::seconds{10};
-    static constexpr core::duration longest_fetch = std::chrono::seconds{5};
+    static constexpr core::duration longest_fetch = std::chrono::seconds{5};  // in all
     static constexpr std::size_t most_servers = 1000;  // of which something is kept; over that all is forgotten
     static constexpr std::size_t most_named = 16;      // authorization servers, and four times as many scopes
 
@@ -62,11 +62,11 @@ private:
     };
 
     net::task<core::result<model::server_login>> fetch(const model::agent_entry& agent);
-    net::fetch_request request_of(const model::agent_entry& agent, std::string url) const;
+    net::fetch_request request_of(const model::agent_entry& agent, std::string url, core::steady_time until) const;
 
     net::fetcher& fetcher_;
     std::function<core::steady_time()> clock_;
-    std::map<std::string, std::shared_ptr<server>> servers_;  // by URL
+    std::map<std::string, std::shared_ptr<server>> servers_;  // by agent and URL
 };
 
 }  // namespace gateway::access

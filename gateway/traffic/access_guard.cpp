@@ -92,7 +92,14 @@ bool access_guard::identify(request_context& request)
     if (!request.access) {
         return true;
     }
-    auto owner = gate.identify(request.caller, address_of(request), is_for_agent(request));
+    const bool for_agent = is_for_agent(request);
+    auto owner = gate.identify(request.caller, address_of(request), for_agent);
+    if (owner && for_agent && !may_know(request, *owner)) {
+        auto as_of_none = gate.identify(request.caller, address_of(request));
+        if (!as_of_none || !may_know(request, *as_of_none)) {
+            owner = std::move(as_of_none);
+        }
+    }
     if (!owner) {
         return false;
     }
@@ -100,12 +107,33 @@ bool access_guard::identify(request_context& request)
     return true;
 }
 
+// Whether the owner may know of the agent that is asked for. If not, it hears what it would hear of none, where the field is a credential.
+bool access_guard::may_know(request_context& request, const core::result<access::caller>& owner) const
+{
+    const auto* known = known_.find(request.to.agent, request.sighted);
+    return known != nullptr && request.access->may_discover(known->entry->record, owner ? owner->get() : nullptr);
+}
+
 net::routine<> access_guard::ask(request_context& request)
 {
     auto& caller = request.caller;
     const auto due = caller_deadline(caller.head().fields, deadline_fields_, caller.started());
+    auto& gate = gate_for(request);
     const bool for_agent = is_for_agent(request);
-    request.owner = co_await gate_for(request).ask(caller, address_of(request), due, for_agent);
+    auto owner = for_agent ? gate.identify(caller, address_of(request), for_agent) : std::nullopt;
+    if (!owner) {
+        owner = co_await gate.ask(caller, address_of(request), due, for_agent);
+    }
+    if (for_agent && !may_know(request, *owner)) {
+        auto as_of_none = gate.identify(caller, address_of(request));
+        if (!as_of_none) {
+            as_of_none = co_await gate.ask(caller, address_of(request), due);
+        }
+        if (!may_know(request, *as_of_none)) {
+            owner = std::move(as_of_none);
+        }
+    }
+    request.owner = std::move(*owner);
 }
 
 bool access_guard::asks_first(const request_context& request) const

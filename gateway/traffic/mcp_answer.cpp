@@ -16,17 +16,15 @@ namespace {
 std::string challenge_of(const net::http1::response_head& head, const std::string& metadata)
 {
     auto line = "WWW-Authenticate: Bearer resource_metadata=\"" + metadata + '"';
-    for (const auto& field : head.fields) {
-        if (!core::equal_ignoring_case(field.name, "WWW-Authenticate")) {
-            continue;
-        }
-        for (const auto* const name : {"error", "scope"}) {
-            const auto value = access::challenge_parameter(field.value, name);
+    for (const auto* const name : {"error", "scope"}) {
+        for (const auto& field : head.fields) {
+            const bool challenges = core::equal_ignoring_case(field.name, "WWW-Authenticate");
+            const auto value = challenges ? access::challenge_parameter(field.value, name) : std::string_view{};
             if (!value.empty()) {
                 line.append(", ").append(name).append("=\"").append(value) += '"';
+                break;
             }
         }
-        break;
     }
     return line + "\r\n";
 }

@@ -4,7 +4,8 @@
 #include "gateway/access/access_plan.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/well_known.hpp"
-#include "net/loop/ask.hpp"
+#include "gateway/traffic/deadline_fields.hpp"
+#include "net/server/timed_ask.hpp"
 
 #include <utility>
 
@@ -57,8 +58,14 @@ net::routine<> resource_metadata_endpoint::answer_for_server(request_context& re
 {
     const auto& id = request.agent->record.id;
     auto asked = control_.login_of(request.agent);
-    const auto here = request.caller.owner().get_executor();
-    auto login = co_await net::ask(control_.executor(), here, std::move(asked));
+    const auto& caller = request.caller;
+    const auto due = caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    auto answered = co_await net::ask_until(request.caller, due, control_.executor(), std::move(asked));
+    if (!answered) {
+        co_await respond_error(request, net::gave_up(request.caller));
+        co_return;
+    }
+    auto& login = *answered;
     if (!login) {
         co_await respond_error(request, std::move(login).error());
         co_return;

@@ -1,6 +1,7 @@
 #include "gateway/traffic/responder.hpp"
 
 #include "a2a/dialect/error_table.hpp"
+#include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "core/status.hpp"
@@ -10,9 +11,11 @@
 #include "gateway/traffic/request_context.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <random>
 #include <utility>
+#include <variant>
 
 namespace gateway::traffic {
 namespace {
@@ -23,6 +26,17 @@ constexpr std::string_view operator_login =
     "`caller_credentials: [Authorization]`.";
 constexpr std::string_view caller_login =
     "The MCP server asks who is calling. The field WWW-Authenticate says where callers log in.";
+constexpr std::string_view refused_login = "The MCP server refuses the credential that Cardea has for it.";
+constexpr std::string_view not_allowed = "The MCP server does not allow this to Cardea.";
+
+std::string_view words_of_login(const core::agent& record, unsigned status)
+{
+    const bool shows_one = !record.bearer.empty() || !std::holds_alternative<std::monostate>(record.credentials) ||
+                           std::ranges::any_of(record.headers, [](const auto& each) {
+                               return core::equal_ignoring_case(each.first, "authorization");
+                           });
+    return status == 403 ? not_allowed : shows_one ? refused_login : operator_login;
+}
 
 // Callers that were refused at once do not come back at once.
 std::uint64_t soon()
@@ -187,7 +201,7 @@ net::routine<> respond_replaced(request_context& request, core::error failure, c
     const bool fails_call = came.status >= 500 && answer.status == 200;
     const auto challenge = mcp && request.mcp ? std::string_view{request.mcp->challenge()} : std::string_view{};
     if (mcp && asks_who) {
-        const auto said = challenge.empty() ? operator_login : caller_login;
+        const auto said = challenge.empty() ? words_of_login(request.agent->record, came.status) : caller_login;
         answer.body = core::jsonrpc_error_body(request.call_id, failure.code, request.record.agent, said);
     }
     if (mcp) {

@@ -202,6 +202,12 @@ TEST_CASE(
         CHECK(error["data"]["status"] == 401);
         CHECK(error["message"].get<std::string>().find("caller_credentials: [Authorization]") != std::string::npos);
     }
+    const login_rig refused{[](config::settings& settings) {
+        settings.agents[0].of_callers = {};
+        settings.agents[0].bearer = core::secret{"unknown-to-the-server"};
+    }};
+    const auto said = json::parse(refused.post(init).body)["error"]["message"].get<std::string>();
+    CHECK(said == "The MCP server refuses the credential that Cardea has for it.");
     CHECK(x.metadata().status == 404);
     CHECK(std::ranges::none_of(x.agent.requests(), [](const auto& each) { return each.count("Authorization") > 0; }));
 }
@@ -232,6 +238,47 @@ TEST_CASE(
     both.emplace_back("Mcp-Session-Id", begun.header("Mcp-Session-Id"));
     CHECK(x.post(ping, both).status == 200);
     CHECK(x.metadata().status == 200);
+}
+
+TEST_CASE(
+    "A server with logins that a caller may not know of answers as one which does not exist, whatever the caller shows"
+)
+{
+    const login_rig x{[](config::settings& settings) {
+        settings.access = guarded("http://unused").access;
+        settings.limits.failed_credentials = 100'000;
+        settings.agents[0].discover = only({.principals = {"ci"}});
+        settings.agents[0].call = only({.principals = {"ci"}});
+    }};
+    auto two = ci;
+    two.insert(two.end(), mallory.begin(), mallory.end());
+    auto bad = expired;
+    bad.insert(bad.end(), user.begin(), user.end());
+    for (const auto& shown : {nobody, user, unknown, mallory, reader, expired, bad}) {
+        auto fields = shown;
+        fields.emplace_back("Content-Type", "application/json");
+        const auto hidden = request(x.gateway.port(), "POST", "/agents/m/mcp", fields, init);
+        const auto absent = request(x.gateway.port(), "POST", "/agents/n/mcp", fields, init);
+        CHECK(hidden.status == absent.status);
+        CHECK(hidden.header("Cardea-Error") == absent.header("Cardea-Error"));
+        CHECK(hidden.header("WWW-Authenticate") == absent.header("WWW-Authenticate"));
+    }
+    // Whoever may know of it by its key has the other field for the server.
+    CHECK(x.post(init, two).status == 401);
+    CHECK(x.seen("initialize").back().header("Authorization") == mallory[0].second);
+}
+
+TEST_CASE("The gateway's own 401 for a server with logins asks for no bearer token")
+{
+    const login_rig x{[](config::settings& settings) {
+        settings.access = guarded("http://unused").access;
+        settings.agents[0].discover = anyone;
+        settings.agents[0].call = everybody_known;
+    }};
+    const auto got = x.post(init, user);
+    CHECK(got.status == 401);
+    CHECK(got.count("WWW-Authenticate") == 1);
+    CHECK(got.header("WWW-Authenticate").starts_with("ApiKey "));
 }
 
 TEST_CASE("The metadata of a server that not everybody may know of is that of an agent which does not exist")

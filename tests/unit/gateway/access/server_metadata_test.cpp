@@ -53,6 +53,7 @@ TEST_SUITE("access server_metadata")
         CHECK(challenge_parameter(challenge, "scope") == "read write:all");
         CHECK(challenge_parameter(challenge, "error") == "invalid_token");
         CHECK(challenge_parameter(challenge, "metadata").empty());
+        CHECK(challenge_parameter(R"(Bearer error_description="a \" scope=no b", scope=yes)", "scope") == "yes");
         for (const auto* const odd :
              {"",
               "scope",
