@@ -268,7 +268,7 @@ bool passes(const core::caller_credentials& passed, std::string_view name)
            });
 }
 
-// Of an MCP server: callers' own logins, which only messages that are relayed one by one can have.
+// An MCP server gets callers' own logins, which only messages that are relayed one by one can have.
 void check_logins(const core::agent& agent, const std::string& path, place at, problem_list& problems)
 {
     const auto& passed = agent.of_callers;

@@ -26,7 +26,7 @@ enum class mcp_start : std::uint8_t { eager, lazy };
 // Whose upstream session a caller's session uses: one of its own, or the one that the gateway itself keeps.
 enum class mcp_sessions : std::uint8_t { own, shared };
 
-// What a call without a session gets: a session of its own that ends with it, the gateway's, or a refusal. `fall_back`: as `fresh`, but
+// How a call without a session is served: with a session of its own that ends with it, the gateway's, or a refusal. `fall_back`: as `fresh`, but
 // clients of both eras are led to begin a session if the server speaks only the legacy one.
 enum class mcp_sessionless : std::uint8_t { fall_back, fresh, shared, refuse };
 

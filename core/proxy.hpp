@@ -23,12 +23,12 @@ struct proxy_address {
     std::string port;
     secret user;  // `name:password` (RFC 7617), decoded; empty: none
 
-    // Of `http://name:password@host:port`, where the port may be missing: 80. Fails with config_invalid; the detail is a predicate that
+    // Reads `http://name:password@host:port`, where the port may be missing: 80. Fails with config_invalid; the detail is a predicate that
     // never quotes the text.
     static result<proxy_address> parse(std::string_view text);
 };
 
-// As it may be shown: without name and password.
+// The text that may be shown: without name and password.
 std::string shown_proxy(std::string_view text);
 
 // Which proxy a connection takes.
@@ -37,7 +37,7 @@ struct proxy_rules {
     secret https;                     // to those of https
     std::vector<std::string> direct;  // hosts as valid_direct_host() has them, which take none
 
-    // Of http_proxy, https_proxy and no_proxy, in small letters or in capitals. A URL may lack `http://`.
+    // Reads http_proxy, https_proxy and no_proxy, in small letters or in capitals. A URL may lack `http://`.
     static proxy_rules of_environment(const std::function<std::optional<std::string>(std::string_view)>& variables);
 };
 
@@ -47,7 +47,7 @@ bool valid_direct_host(std::string_view text);
 // Whether one of these hosts is that of the URL.
 bool is_direct(const std::vector<std::string>& hosts, const http_url& url);
 
-// What a host stands for that every reader takes for an address, also by `127.1` or `0x7f000001`. Nothing: a name.
+// The address for which every reader takes a host, also by `127.1` or `0x7f000001`. Nothing: a name.
 std::optional<ip_address> address_in(std::string_view host);
 
 // The machine itself: `localhost` and the names below it, and addresses of loopback, or 0.0.0.0 and ::.

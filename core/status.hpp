@@ -19,7 +19,7 @@ unsigned jsonrpc_http_status(errc code) noexcept;
 // Whether the same request may succeed if it is sent again later, unchanged; not if an operator has to change something first.
 bool retryable(errc code) noexcept;
 
-// The same of an agent's answer with this status: it says of itself that it passes.
+// Likewise for an agent's answer with this status: it says of itself that it passes.
 bool passes(unsigned status) noexcept;
 
 }  // namespace core

@@ -35,7 +35,7 @@ std::vector<std::string> texts_of(const core::json& object, std::string_view nam
     return texts;
 }
 
-// What the challenge of an answer names; empty: nothing.
+// The address of metadata that the challenge of an answer names; empty: none.
 std::string named_by(const core::result<net::fetch_response>& answer)
 {
     if (!answer || answer->status != 401) {

@@ -31,7 +31,7 @@ std::string_view challenge_parameter(std::string_view challenge, std::string_vie
 // paths of RFC 9728 section 3.1. Pure.
 std::vector<std::string> metadata_places(const std::string& server, std::string_view named);
 
-// What a document says. Fails with upstream_status and upstream_protocol. Pure.
+// Reads a document. Fails with upstream_status and upstream_protocol. Pure.
 core::result<model::server_login> login_in(const core::result<net::fetch_response>& document);
 
 class server_metadata {

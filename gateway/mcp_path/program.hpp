@@ -25,7 +25,7 @@ public:
     // It runs: what waited has been sent.
     virtual void connected() {}
 
-    // Of listen(): what the server says unasked is heard from now on, or it does not offer that.
+    // Tells whoever called listen() that what the server says unasked is heard from now on, or it does not offer that.
     virtual void listening() {}
 
     // One line; valid during the call.

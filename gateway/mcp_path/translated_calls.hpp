@@ -38,7 +38,7 @@ public:
     core::result<std::shared_ptr<text_queue>>
     request(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
 
-    // The same without another session with the server. Null: the server has to be asked. `server/discover` is an unknown method
+    // Likewise without another session with the server. Null: the server has to be asked. `server/discover` is an unknown method
     // (`sessionless: fall_back`). Fails with bad_request (`sessionless:
     // refuse`), input_expired (the client comes back to a call that does not wait for it) and invalid_params (a cursor that no page
     // had).

@@ -34,7 +34,7 @@ namespace gateway::model {
 
 struct agent_entry;
 
-// Of an MCP server that logs callers in itself (RFC 9728 section 2).
+// How callers log in at an MCP server that asks them to (RFC 9728 section 2).
 struct server_login {
     std::vector<std::string> authorization_servers;  // URLs; not empty
     std::vector<std::string> scopes;

@@ -138,13 +138,13 @@ void mcp_repair::name_cookies()
     cookies_ = jar.empty() ? std::string{} : jar.line(path(), std::chrono::system_clock::now());
 }
 
-// Of the message, with its query.
+// The target of the message, with its query.
 std::string_view mcp_repair::path() const
 {
     return redirects_.path().empty() ? paths_.of(*request_.agent) : redirects_.path();
 }
 
-// Of an answer outside a session the cookies count if it begins one.
+// Cookies of an answer outside a session count if it begins one.
 void mcp_repair::note_answer(const net::http1::response_head& head)
 {
     model::given_cookies given;

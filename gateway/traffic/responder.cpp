@@ -20,7 +20,7 @@
 namespace gateway::traffic {
 namespace {
 
-// Of an MCP server that answers 401 or 403.
+// An MCP server has answered 401 or 403.
 constexpr std::string_view operator_login =
     "The MCP server asks who is calling. Its operator can give Cardea `credentials` for it, or let callers log in with "
     "`caller_credentials: [Authorization]`.";

@@ -230,7 +230,7 @@ delivery exchange_book::take_too_long(std::string_view beginning, std::size_t li
     return fail(addressee_of(beginning, false), why);
 }
 
-// What listens ends a stream with its answer, which names it. Where clients know nothing of one another, what may be the answer to a call
+// A call that listens ends a stream with its answer, which names it. Where clients know nothing of one another, what may be the answer to a call
 // that was given up goes to nobody.
 exchange_book::open_calls::iterator exchange_book::only_call()
 {

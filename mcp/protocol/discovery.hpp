@@ -90,7 +90,7 @@ public:
         tool_headers headers = tool_headers::ignored
     );
 
-    // Of these wanted lists the server says nothing that can be read: that it lists something is told (left_out()). One that is not
+    // These are wanted lists of which the server says nothing that can be read: that it lists something is told (left_out()). One that is not
     // among `offered` is none if it fails. Those that have something are offered from now on.
     void set_undeclared(list_set lists, list_set offered) noexcept
     {

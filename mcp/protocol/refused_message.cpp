@@ -98,7 +98,7 @@ addressee addressee_of(std::string_view text, bool whole)
         speaks = speaks || name == "jsonrpc";
         more = take(text, ',');
     }
-    // What has an id and names no method is an answer that lacks both `result` and `error`, if nothing follows that could name one.
+    // A text that has an id and names no method is an answer that lacks both `result` and `error`, if nothing follows that could name one.
     answers = answers || (whole && !found.raw.empty() && take(text, '}'));
     found.answer = answers && !calls && speaks;
     return found;

@@ -31,10 +31,10 @@ public:
     // Its answer is a refusal, or no use; `why` from operator_notes::shown(). `says`: by a server of that era.
     void refuse(std::string why, std::optional<era> says = std::nullopt) { end(std::move(why), says, true); }
 
-    // The same of what is no message of the protocol, such as a status. With what the probe before it failed with, if it did.
+    // Likewise with what is no message of the protocol, such as a status. With what the probe before it failed with, if it did.
     void fail(std::string why, std::optional<era> says);
 
-    // What a probe failed with that says nothing of the era; empty: it is asked only now.
+    // The failure of a probe that says nothing of the era; empty: it is asked only now.
     void note_probe(std::string why) { probed_ = std::move(why); }
 
     // What it failed with on a connection that is gone, or that nobody answers on.

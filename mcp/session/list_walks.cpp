@@ -125,7 +125,7 @@ void list_walks::go_on(purpose use)
     net::asio::post(host_.loop().get_executor(), [this, kept = host_.keep(), use] { go_on(use); });
 }
 
-// What a list comes to is no reason to end a walk, but a look is for all of them.
+// A list that fails is no reason to end a walk, but a look is for all of them.
 void list_walks::go_on_without(purpose use, const core::error& why)
 {
     auto told = core::error{why.code, why.from, notes_.shown(why.detail)};
@@ -193,7 +193,7 @@ void list_walks::fail_walk(const core::error& why)
     tell(why);
 }
 
-// It takes too long.
+// The walk takes too long.
 void list_walks::finish()
 {
     const auto question = walk_ ? walk_->next() : std::nullopt;

@@ -122,7 +122,7 @@ struct http_wire {
     // Takes the cookies of an answer to a request to `url`.
     void take_cookies(const std::string& url, const net::exchange_head& head);
 
-    // What came before belongs to another session.
+    // All that came before belongs to another session.
     void forget_session()
     {
         session_id.clear();
