@@ -117,6 +117,49 @@ struct mediated {
     relayed x;
 };
 
+// A gateway for which every name is 127.0.0.1.
+struct looked_up {
+    explicit looked_up(config::settings settings)
+        : gateway{with_agent(std::move(settings), agent.url("/rpc")), [](const std::string&) {
+                      return net::name_answer{{}, {boost::asio::ip::make_address("127.0.0.1")}};
+                  }}
+    {
+    }
+
+    static config::settings with_agent(config::settings settings, const std::string& url)
+    {
+        settings.agents.push_back(a2a_agent("a", url));
+        settings.agents[0].push = core::push_mode::mediate;
+        return settings;
+    }
+
+    // The answer to a notification for this URL.
+    unsigned notified(const std::string& url)
+    {
+        const json config{{"taskId", "1"}, {"url", url}};
+        const json body{
+            {"jsonrpc", "2.0"},
+            {"id", 7},
+            {"method", "CreateTaskPushNotificationConfig"},
+            {"params", config}
+        };
+        flow::call(gateway.port(), body.dump());
+        const auto seen = parsed(last_call_of(agent))["params"];
+        return request(
+                   gateway.port(),
+                   "POST",
+                   mediated::target_of(seen),
+                   {{"Content-Type", "application/json"}, {"X-A2A-Notification-Token", seen["token"].get<std::string>()}
+                   },
+                   task
+        )
+            .status;
+    }
+
+    scripted_agent agent{echo};
+    running_gateway gateway;
+};
+
 }  // namespace
 
 TEST_CASE("the agent gets an address of the gateway's, and callers read their own back, in both generations")
@@ -305,9 +348,12 @@ TEST_CASE("a private address is refused when it is named, and when only the look
     CHECK(objection["error"]["code"] == -32602);
     CHECK(calls_of(it.x.agent).empty());
     // 127.0.0.1 to whoever looks it up.
-    const auto config = it.registered({{"url", "http://2130706433:" + std::to_string(it.receiver.port()) + "/"}});
-    CHECK(it.notify(config, task).status == 202);
-    CHECK(it.ended("forbidden"));
+    const auto end = ':' + std::to_string(it.receiver.port()) + '/';
+    const json number{{"taskId", "1"}, {"url", "http://2130706433" + end}};
+    CHECK(it.call("CreateTaskPushNotificationConfig", number)["error"]["code"] == -32602);
+    looked_up named{quick_settings()};
+    CHECK(named.notified("http://receiver.test" + end) == 202);
+    CHECK(named.gateway.wait_for_metric(R"(cardea_push_attempts_total{outcome="forbidden"})", 1));
     CHECK(it.receiver.accepted_connections() == 0);
 }
 
@@ -326,9 +372,8 @@ TEST_CASE("A notification goes through the proxy to a name, and never to a priva
     const json named{{"taskId", "1"}, {"url", "http://10.0.0.1/hook"}, {"token", "t"}};
     CHECK(it.call("CreateTaskPushNotificationConfig", named)["error"]["code"] == -32602);
     // 10.0.0.1 to a proxy that looks it up.
-    const auto number = it.registered({{"url", "http://167772161/hook"}, {"token", "t"}});
-    CHECK(it.notify(number, task).status == 202);
-    CHECK(it.ended("forbidden"));
+    const json number{{"taskId", "1"}, {"url", "http://167772161/hook"}, {"token", "t"}};
+    CHECK(it.call("CreateTaskPushNotificationConfig", number)["error"]["code"] == -32602);
     CHECK(proxy.request_count() == 1);
 }
 
@@ -353,14 +398,19 @@ TEST_CASE("no URL of a caller leads to a listener of the gateway, although its a
     }
     CHECK(calls_of(it.x.agent).empty());
     // Each is 127.0.0.1 to whoever looks it up.
-    double sent = 0;
     for (const auto* host : {"2130706433", "0x7f.1", "127.1", "0177.0.0.1", "0"}) {
-        for (const auto port : {gateway.port(), gateway.admin_port(), gateway.metrics_port()}) {
-            CAPTURE(host);
-            const auto url = "http://" + std::string{host} + ':' + std::to_string(port) + "/reload";
-            CHECK(it.notify(it.registered({{"url", url}}), task).status == 202);
-            CHECK(gateway.wait_for_metric(R"(cardea_push_attempts_total{outcome="forbidden"})", ++sent));
-        }
+        CAPTURE(host);
+        const json config{{"taskId", "1"}, {"url", "http://" + std::string{host} + "/reload"}};
+        CHECK(it.call("CreateTaskPushNotificationConfig", config)["error"]["code"] == -32602);
+    }
+    auto settings = quick_settings();
+    settings.push_allow = {"127.0.0.0/8"};
+    settings.metrics = {"127.0.0.1", 0};
+    looked_up named{std::move(settings)};
+    double sent = 0;
+    for (const auto port : {named.gateway.port(), named.gateway.admin_port(), named.gateway.metrics_port()}) {
+        CHECK(named.notified("http://receiver.test:" + std::to_string(port) + "/reload") == 202);
+        CHECK(named.gateway.wait_for_metric(R"(cardea_push_attempts_total{outcome="forbidden"})", ++sent));
     }
     CHECK(gateway.metric(R"(cardea_config_reloads_total{outcome="refused"})") == reloads);
 }
