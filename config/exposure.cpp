@@ -2,6 +2,7 @@
 
 #include "config/access_tokens.hpp"
 #include "config/values.hpp"
+#include "core/pattern.hpp"
 
 #include <algorithm>
 #include <variant>
@@ -63,6 +64,32 @@ std::string idle_exchange(const settings& settings)
         const auto* const client = std::get_if<core::boxed<core::oauth_client>>(&agent.credentials);
         if (client != nullptr && (*client)->grant == core::oauth_grant::token_exchange) {
             return "agents." + agent.id + ".credentials.oauth2.grant";
+        }
+    }
+    return {};
+}
+
+std::string unreachable_logins(const settings& settings)
+{
+    const auto reads_elsewhere = [](const core::access_provider& each) {
+        return std::holds_alternative<core::api_key_provider>(each.type) ||
+               std::holds_alternative<core::gcp_iap_provider>(each.type) ||
+               std::holds_alternative<core::mtls_provider>(each.type);
+    };
+    const auto& access = settings.access;
+    if (access.providers.empty() || std::ranges::any_of(access.providers, reads_elsewhere)) {
+        return {};
+    }
+    for (const auto& agent : settings.agents) {
+        auto call = agent.call;
+        for (const auto& rule : access.rules) {
+            const auto is_its = [&](const std::string& pattern) { return core::fits(pattern, agent.id); };
+            if (!call && rule.call && (rule.agents.empty() || std::ranges::any_of(rule.agents, is_its))) {
+                call = rule.call;
+            }
+        }
+        if (agent.mcp && !agent.of_callers.names.empty() && call && !call->anyone) {
+            return "agents." + agent.id + ".caller_credentials";
         }
     }
     return {};

@@ -30,6 +30,10 @@ std::string idle_policy(const settings& settings);
 // none.
 std::string idle_exchange(const settings& settings);
 
+// The path of `caller_credentials` of an MCP server that nobody may call: its callers need a credential for the gateway beside their
+// login, and no provider reads one in another field than Authorization. Empty: there is none.
+std::string unreachable_logins(const settings& settings);
+
 // The same of `admin`, which asks nobody for a credential: a predicate of it.
 std::optional<std::string_view> open_admin(const process_settings& settings);
 

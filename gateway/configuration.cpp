@@ -205,6 +205,14 @@ private:
                 "http_verifier, or client_credentials"
             );
         }
+        if (const auto unreachable = config::unreachable_logins(settings); !unreachable.empty()) {
+            complain(
+                unreachable +
+                ": leaves callers no field for the gateway, whose rules ask for a credential; expected a provider of "
+                "type "
+                "api_key or mtls, or `call: anyone`"
+            );
+        }
         if (const auto open = config::open_admin(settings)) {
             complain(tell_of_admin(*open, false));
         } else if (const auto clear = config::admin_credentials_in_clear(settings)) {

@@ -77,6 +77,35 @@ TEST_CASE("An exchange of tokens that no caller has is found")
     }
 }
 
+TEST_CASE("A server with logins whose callers would need a second Authorization is found")
+{
+    config::settings settings;
+    settings.agents.resize(2);
+    settings.agents[1].id = "b";
+    settings.agents[1].mcp.emplace();
+    settings.agents[1].of_callers.names = {"Authorization"};
+    settings.access.providers = {{"fixed", core::static_token_provider{}}};
+    CHECK(config::unreachable_logins(settings).empty());  // nobody may call it
+    const core::access_policy anyone{.anyone = true, .any_of = {}};
+    const core::access_policy known{.anyone = false, .any_of = {{}}};
+    settings.access.rules = {
+        {.agents = {"a*"}, .discover = {}, .call = anyone},
+        {.agents = {}, .discover = {}, .call = known}
+    };
+    CHECK(config::unreachable_logins(settings) == "agents.b.caller_credentials");
+    settings.agents[1].call = anyone;
+    CHECK(config::unreachable_logins(settings).empty());
+    settings.agents[1].call = known;
+    CHECK(config::unreachable_logins(settings) == "agents.b.caller_credentials");
+    settings.access.providers.push_back({"keys", core::api_key_provider{}});
+    CHECK(config::unreachable_logins(settings).empty());
+    settings.access.providers.back().type = core::mtls_provider{};
+    CHECK(config::unreachable_logins(settings).empty());
+    settings.access.providers.pop_back();
+    settings.agents[1].of_callers = {};
+    CHECK(config::unreachable_logins(settings).empty());
+}
+
 TEST_CASE("Client certificates need a listener with TLS")
 {
     config::settings settings;
