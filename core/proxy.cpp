@@ -122,6 +122,9 @@ result<proxy_address> proxy_address::parse(std::string_view text)
 
 std::string shown_proxy(std::string_view text)
 {
+    if (text.find("//") == text.npos && text != proxy_of_environment && text != proxy_none) {
+        return text.empty() ? "" : masked;  // nobody knows what it is
+    }
     const auto user = user_of(text);
     if (user.empty()) {
         return std::string{text};

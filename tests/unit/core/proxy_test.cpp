@@ -66,6 +66,7 @@ TEST_CASE("A proxy is shown without its name and password")
     CHECK(core::shown_proxy("http://s3cr3t@proxy") == "http://********@proxy");
     CHECK(core::shown_proxy("http://proxy:3128") == "http://proxy:3128");
     CHECK(core::shown_proxy("environment") == "environment");
+    CHECK(core::shown_proxy("s3cr3t@proxy") == core::masked);
     CHECK(core::shown_proxy("").empty());
 }
 
