@@ -73,10 +73,10 @@ bool has_its_share(const request_context& request) noexcept
     return core::all_shares().count(calls, request.place.whose()) >= most;
 }
 
-// An answer that nobody would ask for but as a stream. Any message to an MCP server may be answered with one.
+// An answer that nobody would ask for but as a stream. Any message to an MCP server may be answered with one, and those that listen are.
 bool wants_stream(const relay_call& call) noexcept
 {
-    return call.streaming && !(call.agent->record.mcp && call.verb == method::post);
+    return call.listens || (call.streaming && !(call.agent->record.mcp && call.verb == method::post));
 }
 
 bool is_large(const relay_call& call, const net::http1::request_head& head) noexcept

@@ -119,6 +119,20 @@ TEST_CASE("A stream of events outlives timeouts.call and the longest call, and g
     CHECK(x.gateway.wait_until_stopped());
 }
 
+TEST_CASE("Streams of events of an agent are as many as its limits.streams, and the next one gets 503")
+{
+    auto x = events_gateway([](config::settings& settings) { settings.defaults.calls.streams = 2; });
+    std::vector<http_client> streams;
+    for (std::size_t open = 1; open <= 2; ++open) {
+        streams.push_back(opened(x));
+        REQUIRE(x.agent.wait_for_streams(open));
+    }
+    const auto third = post(x, request_of("events/stream", R"("name":"n")"), modern_fields("events/stream"));
+    CHECK(third.status == 503);
+    CHECK(third.header("Cardea-Error") == "overloaded");
+    CHECK(post(x, request_of("events/poll", R"("name":"n")"), modern_fields("events/poll")).status == 200);
+}
+
 TEST_CASE("A webhook at an address that is not public is -32602, and the server does not hear of it")
 {
     const auto x = events_gateway();
