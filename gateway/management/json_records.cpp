@@ -218,19 +218,26 @@ json session_record(const sessions::session_facts& session, core::steady_time no
     return record;
 }
 
-void add_lost_era(json& card_status, const core::agent& agent, const sessions::session_facts& session)
+void add_session_problems(json& card_status, const core::agent& agent, const sessions::session_facts& session)
 {
     using enum core::mcp_sessionless;
-    const auto chosen = agent.mcp->sessionless;
-    if ((chosen != fresh && chosen != shared) || session.era != mcp::name(mcp::era::legacy)) {
-        return;
+    std::vector<a2a::card_problem> problems;
+    for (const auto& each : session.left_out.first) {
+        problems.push_back({.path = "lists", .what = each, .severity = a2a::problem_severity::note});
     }
-    a2a::card_problem problem{.path = "sessionless", .what = {}, .severity = a2a::problem_severity::note};
-    problem.what =
-        "the server speaks only the legacy era, and `" + std::string{core::name(chosen)} +
-        "` keeps clients of both eras in the modern one: they get no tasks, no subscriptions to resources and no "
-        "session of their own; `fall_back` gives them all that the server has";
-    card_status["problems"].push_back(card_problems_record({problem}).front());
+    const auto chosen = agent.mcp->sessionless;
+    if ((chosen == fresh || chosen == shared) && session.era == mcp::name(mcp::era::legacy)) {
+        problems.push_back(
+            {.path = "sessionless",
+             .what = "the server speaks only the legacy era, and `" + std::string{core::name(chosen)} +
+                     "` keeps clients of both eras in the modern one: they get no tasks, no subscriptions to resources "
+                     "and no session of their own; `fall_back` gives them all that the server has",
+             .severity = a2a::problem_severity::note}
+        );
+    }
+    for (auto& each : card_problems_record(problems)) {
+        card_status["problems"].push_back(std::move(each));
+    }
 }
 
 core::json endpoint_records(const model::agent_entry& agent)

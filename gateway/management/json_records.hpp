@@ -33,9 +33,9 @@ core::json card_summary(const cards::card_status& status, core::steady_time now)
 // `for_operator`: with what the server itself said of it, its latest failure, attempts, and when the next one is.
 core::json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator);
 
-// Adds to what an agent's card is shown as: that its callers get less than the server has, because it speaks only the legacy era and
-// `sessionless` keeps clients of both eras in the modern one.
-void add_lost_era(core::json& card_status, const core::agent& agent, const sessions::session_facts& session);
+// Adds to what an agent's card is shown as, for operators: what was tolerated or left out of what the server lists; and that its callers
+// get less than the server has, because it speaks only the legacy era and `sessionless` keeps clients of both eras in the modern one.
+void add_session_problems(core::json& card_status, const core::agent& agent, const sessions::session_facts& session);
 
 // The endpoints of an agent: their numbers, breakers, checks and calls in flight. Empty: it is not called over HTTP.
 core::json endpoint_records(const model::agent_entry& agent);

@@ -202,7 +202,7 @@ json read_methods::record_of(const registered_agent& agent) const
     record["card_status"] =
         status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now, /*for_operator=*/true);
     if (session && status != nullptr) {
-        add_lost_era(record["card_status"], agent.entry->record, *session);
+        add_session_problems(record["card_status"], agent.entry->record, *session);
     }
     return record;
 }

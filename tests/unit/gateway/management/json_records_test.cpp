@@ -224,17 +224,16 @@ TEST_CASE("a session is shown with what is spoken and since when it is ready, as
     CHECK_FALSE(gateway::management::session_record(session, start, false).contains("left_out"));
 }
 
-TEST_CASE("A legacy server whose `sessionless` keeps clients of both eras modern has a problem that says what they lose"
-)
+TEST_CASE("What a session tolerates, and what clients of both eras lose by `sessionless`, are problems of the card")
 {
-    using gateway::management::add_lost_era;
+    using gateway::management::add_session_problems;
     core::agent agent;
     agent.mcp.emplace();
     gateway::sessions::session_facts session;
     session.era = "legacy";
     const auto problems = [&] {
         auto record = card_status_record(status_with_card(20s), start, true);
-        add_lost_era(record, agent, session);
+        add_session_problems(record, agent, session);
         return record["problems"];
     };
     using enum core::mcp_sessionless;
@@ -253,6 +252,9 @@ TEST_CASE("A legacy server whose `sessionless` keeps clients of both eras modern
         session.era = other;
         CHECK(problems().empty());
     }
+    session.left_out = {2, {"tools/list: a cursor came again", "prompts/list: a: has no key"}};
+    REQUIRE(problems().size() == 2);
+    CHECK(problems()[0] == parsed(R"({"path":"lists","what":"tools/list: a cursor came again","severity":"note"})"));
 }
 
 TEST_CASE("a card that its session vouches for does not age")
