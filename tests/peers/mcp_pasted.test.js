@@ -90,7 +90,11 @@ describe('docs/mcp.md', () => {
         test(`configuration ${number + 1} of Cardea is accepted`, patience, async () => {
             const file = path.join(folder, `${number}.yml`);
             await writeFile(file, block);
-            await promisify(execFile)(gatewayBinary, ['validate', '-c', file]).catch(({ stdout, stderr }) => assert.fail(stdout + stderr));
+            const env = { ...process.env };
+            for (const [, name] of block.matchAll(/\$\{(\w+)\}/g)) {
+                env[name] = 'of the reader';
+            }
+            await promisify(execFile)(gatewayBinary, ['validate', '-c', file], { env }).catch(({ stdout, stderr }) => assert.fail(stdout + stderr));
         });
     }
 });
