@@ -94,11 +94,11 @@ std::optional<era> other_era(const message& answer, era spoken)
 
 bool says_session_lost(unsigned status, const message* answer) noexcept
 {
-    if (status != 400) {
-        return status == 404;
-    }
-    if (answer == nullptr || answer->kind != message_kind::failure) {
-        return false;
+    const bool failed = answer != nullptr && answer->kind == message_kind::failure;
+    if (status != 400 || !failed) {
+        const bool knows_session =
+            failed && (answer->failure.code == method_not_found || answer->failure.code == invalid_params);
+        return status == 404 && !knows_session;
     }
     const auto& failure = answer->failure;
     const bool private_code = failure.code == -32000 || failure.code == -32001;

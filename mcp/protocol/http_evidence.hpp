@@ -23,8 +23,8 @@ std::optional<era> era_of_http_answer(unsigned status, const message* answer);
 // version with another code than -32022. Nothing: a server of the same era may answer so.
 std::optional<era> other_era(const message& answer, era spoken);
 
-// Whether the answer to a request that named a session says that there is none: 404, or 400 with an error that speaks of
-// sessions, as widely used servers have it.
+// Whether the answer to a request that named a session says that there is none: 404 but for an error about the method or
+// its parameters, or 400 with an error that speaks of sessions, as widely used servers have it.
 bool says_session_lost(unsigned status, const message* answer) noexcept;
 
 }  // namespace mcp

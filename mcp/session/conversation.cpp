@@ -227,11 +227,12 @@ void conversation::take_pong(const message& answer)
     host_.happened({.kind = event_kind::ping_answered});
 }
 
-// A ping is what every server answers.
+// A ping is what every server answers. A list is no reason to start a program again.
 bool conversation::believes_move(purpose use) const
 {
+    const bool program = settings_.states.silence_is_legacy;
     return use == purpose::ping ||
-           (use != purpose::handshake && host_.state().may_have_moved(std::chrono::steady_clock::now()));
+           (use != purpose::handshake && !program && host_.state().may_have_moved(std::chrono::steady_clock::now()));
 }
 
 // Who waits for a walk is told what its request was answered with.
@@ -287,6 +288,9 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
     const auto use = requests_.take(request);
     if (!use) {
         return host_.lane().fail(request, {why.code, why.from, notes_.shown(why.detail)});
+    }
+    if (why.code == errc::session_not_found && walks_.loses_session(*use)) {
+        return session_lost();
     }
     auto told = why;
     told.detail = notes_.shown(why);

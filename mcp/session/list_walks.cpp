@@ -98,6 +98,9 @@ void list_walks::take(purpose use, const message& answer, list_page* page)
     if (walk == nullptr) {
         return;
     }
+    if (const auto asked = walk->next()) {
+        lost_by_.reset(index_of(asked->list));
+    }
     const bool good = answer.kind == message_kind::result;
     const auto opened = [&] { return page != nullptr ? walk->open(*page) : walk->open(answer.result); };
     if (const auto taken = good ? opened() : walk->refuse(answer.failure); !taken) {
@@ -144,6 +147,17 @@ void list_walks::fail(purpose use, const core::error& why)
         walk->skip(why.detail);
         go_on_without(use, why);
     }
+}
+
+bool list_walks::loses_session(purpose use)
+{
+    const auto* const walk = under_way(use);
+    const auto asked = walk != nullptr ? walk->next() : std::nullopt;
+    const auto before = lost_by_;
+    if (asked) {
+        lost_by_.set(index_of(asked->list));
+    }
+    return lost_by_ != before;
 }
 
 void list_walks::forget()

@@ -39,6 +39,10 @@ public:
     void take(purpose use, const message& answer, list_page* page);
     void fail(purpose use, const core::error& why);
 
+    // The server says of the list under way that it knows no session. True: another one is to be begun; false: one was, for this list,
+    // which has not been answered since.
+    bool loses_session(purpose use);
+
     // Why the walk under way is cancelled next, for those who wait for it.
     void expect_cancel(core::error why) { why_next_ = std::move(why); }
 
@@ -87,6 +91,7 @@ private:
     std::optional<side_walk> look_;
     std::optional<core::error> why_next_;
     std::optional<core::error> why_left_;  // the first list of the walk under way
+    list_set lost_by_;                     // see loses_session()
     bool complete_ = true;                 // the latest walk
     server_lists base_;
     server_lists found_;

@@ -153,7 +153,7 @@ TEST_CASE(
     }
 }
 
-TEST_CASE("a session is lost by 404, and by a 400 that speaks of sessions")
+TEST_CASE("A session is lost by 404 but for an error about the method, and by a 400 that speaks of sessions")
 {
     const auto lost = [](unsigned status, const std::string& body) {
         if (body.empty()) {
@@ -164,6 +164,9 @@ TEST_CASE("a session is lost by 404, and by a 400 that speaks of sessions")
     };
     CHECK(lost(404, ""));
     CHECK(lost(404, failure(-32001, "Session not found")));
+    CHECK(lost(404, failure(-32600, "Session has been terminated")));
+    CHECK_FALSE(lost(404, failure(-32601, "Method not found")));
+    CHECK_FALSE(lost(404, failure(-32602, "Unknown cursor")));
     CHECK(lost(400, failure(-32000, "Bad Request: No valid session ID provided")));
     CHECK(lost(400, failure(-32001, "SESSION expired")));
     CHECK(lost(400, failure(-32000, "Bad Request: Server not initialized")));

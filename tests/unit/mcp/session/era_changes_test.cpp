@@ -22,6 +22,7 @@ TEST_CASE(
     for (const bool began_modern : {false, true}) {
         CAPTURE(began_modern);
         rig x;
+        x.settings.states.silence_is_legacy = false;
         x.settings.states.steady_after = core::duration{0};
         bool modern = began_modern;
         x.server.answer = [&modern, as_ever = x.server.answer](const scripted_server::line& asked) -> std::string {
@@ -59,9 +60,31 @@ TEST_CASE(
     }
 }
 
+TEST_CASE("A program is not begun again for a list that it answers as one of the other era would")
+{
+    for (const int code : {-32020, -32022}) {
+        CAPTURE(code);
+        rig x;
+        x.settings.states.steady_after = core::duration{0};
+        bool moved = false;
+        x.server.answer = [&moved, code, as_ever = x.server.answer](const scripted_server::line& asked) -> std::string {
+            return moved && asked.method == "tools/list" ? mcp_test::failure(asked, code) : as_ever(asked);
+        };
+        x.start();
+        REQUIRE(x.wait_for(session_state::ready));
+        moved = true;
+        const auto opened = x.server.opened;
+        x.runner->refresh();
+        REQUIRE(x.wait_for(session_state::degraded));
+        CHECK(x.server.opened == opened);
+        CHECK(std::ranges::count(x.server.methods(), std::string{"initialize"}) == 1);
+    }
+}
+
 TEST_CASE("A session stands though one list always fails with a code that only servers of the other era have")
 {
     rig x;
+    x.settings.states.silence_is_legacy = false;
     x.settings.states.steady_after = core::duration{0};
     int asked_once_more = 0;  // for the era
     SUBCASE("the era is configured")

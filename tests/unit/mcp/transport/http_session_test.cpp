@@ -411,6 +411,42 @@ TEST_CASE("a server that is down is a start that failed, and no crash, whatever 
     }
 }
 
+TEST_CASE("A list that is 404 whatever the session is begins one more session, and an error about its method none")
+{
+    for (const bool as_error : {false, true}) {
+        CAPTURE(as_error);
+        std::atomic<int> begun = 0;
+        scripted_agent agent{[&](const recorded_request& asked) {
+            if (asks(asked, "prompts/list")) {
+                return answer(404, as_error ? reply(asked, R"(,"error":{"code":-32601,"message":"no"})") : "Not Found");
+            }
+            auto said = forgetful_server{}(asked);
+            if (asks(asked, "initialize")) {
+                ++begun;
+                auto text = legacy_answer(asked);
+                said = answer_json(
+                    text.replace(text.find("\"tools\""), 0, R"("prompts":{},)"),
+                    {{"Mcp-Session-Id", "s-1"}}
+                );
+            }
+            return said;
+        }};
+        http_rig x;
+        x.start_at(agent.url("/mcp"));
+        REQUIRE(x.wait_until([&] { return !x.published.empty(); }));
+        CHECK(begun == (as_error ? 1 : 2));
+        CHECK(x.runner->latest()->lists[mcp::index_of(mcp::list_kind::tools)].size() == 1);
+        for (int i = 0; i < 3; ++i) {
+            const auto walked = x.walks.size();
+            x.runner->refresh();
+            REQUIRE(x.wait_until([&] { return x.walks.size() > walked; }));
+        }
+        CHECK(x.runner->state() == (as_error ? session_state::ready : session_state::degraded));
+        CHECK(begun == (as_error ? 1 : 2));
+        x.stop();
+    }
+}
+
 TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to again")
 {
     std::unique_ptr<scripted_agent> agent;

@@ -297,7 +297,7 @@ TEST_CASE("a session that is forgotten is told once, however many requests find 
         transport_rig x{agent.url()};
         x.begin();
         for (std::uint64_t id = 2; id < 30; ++id) {
-            REQUIRE(x.wire->send(ask(id, "tools/list")).has_value());
+            REQUIRE(x.wire->send(ask(id, "ping")).has_value());
         }
         REQUIRE(x.wait_for("session_lost"));
         CHECK(core::name(x.wire->send(ask(40, "ping")).error().code) == "upstream_reset");
@@ -309,6 +309,27 @@ TEST_CASE("a session that is forgotten is told once, however many requests find 
         CHECK(agent.request(before).count("mcp-session-id") == 0);
         CHECK(agent.request(before).count("mcp-protocol-version") == 0);
     }
+}
+
+TEST_CASE("A list for which the server knows no session fails alone, and one whose method it does not know is answered")
+{
+    for (const auto& refused :
+         {answer(404, ""),
+          answer(404, error_of(2, -32001, "Session not found")),
+          answer(400, error_of(2, -32000, "no session"))}) {
+        scripted_agent agent{in_session(always(refused))};
+        transport_rig x{agent.url()};
+        x.begin();
+        REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+        REQUIRE(x.wait_for("failed 2 session_not_found"));
+        CHECK(x.told.size() == 1);
+    }
+    const auto unknown = error_of(2, -32601, "Method not found");
+    scripted_agent agent{in_session(always(answer(404, unknown)))};
+    transport_rig x{agent.url()};
+    x.begin();
+    REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+    REQUIRE(x.wait_for("received " + unknown));
 }
 
 TEST_CASE("404 and 400 to what named no session lose none")
@@ -562,7 +583,7 @@ TEST_CASE("whatever is told, the transport may be destroyed by it")
         if (std::string_view{what}.ends_with("stream")) {
             x.wire->open_stream({});
         } else {
-            REQUIRE(x.wire->send(ask(2, "tools/list")).has_value());
+            REQUIRE(x.wire->send(ask(2, "ping")).has_value());
         }
         CHECK(x.wait_until([&] { return x.wire == nullptr; }));
         x.run_for(20ms);
