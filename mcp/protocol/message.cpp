@@ -185,9 +185,19 @@ std::optional<std::uint64_t> number_of_id(std::string_view raw) noexcept
     }
     std::uint64_t number = 0;
     const auto read = std::from_chars(raw.data(), raw.data() + raw.size(), number);
-    const auto fraction = raw.substr(static_cast<std::size_t>(read.ptr - raw.data()));
-    const bool nothing = fraction.empty() || (fraction.size() > 1 && fraction.starts_with('.') &&
-                                              fraction.find_first_not_of('0', 1) == std::string_view::npos);
+    const auto rest = raw.substr(static_cast<std::size_t>(read.ptr - raw.data()));
+    const auto mark = std::min(rest.find_first_of("eE"), rest.size());
+    auto exponent = rest.substr(mark);
+    if (exponent.size() > 1 && (exponent[1] == '+' || exponent[1] == '-')) {
+        exponent.remove_prefix(1);
+    }
+    // Empty, or zeros behind the point, the letter or its sign.
+    const auto is_nothing = [](std::string_view part) {
+        return part.empty() || (part.size() > 1 && part.find_first_not_of('0', 1) == std::string_view::npos);
+    };
+    const auto fraction = rest.substr(0, mark);
+    const bool nothing =
+        is_nothing(exponent) && is_nothing(fraction) && (fraction.empty() || fraction.starts_with('.'));
     return read.ec == std::errc{} && nothing ? std::optional{number} : std::nullopt;
 }
 

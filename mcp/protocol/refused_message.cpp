@@ -73,6 +73,7 @@ addressee addressee_of(std::string_view text, bool whole)
     bool answers = false;
     bool calls = false;
     bool speaks = !whole;
+    bool others = false;
     take(text, '[');
     if (!take(text, '{')) {
         return found;
@@ -96,8 +97,11 @@ addressee addressee_of(std::string_view text, bool whole)
         answers = answers || name == "result" || name == "error";
         calls = calls || name == "method";
         speaks = speaks || name == "jsonrpc";
+        others = others || (name != "id" && name != "result" && name != "error");
         more = take(text, ',');
     }
+    // Programs forget `jsonrpc`. A line of a log has more than an answer has.
+    speaks = speaks || (answers && !others && !found.raw.empty());
     // A text that has an id and names no method is an answer that lacks both `result` and `error`, if nothing follows that could name one.
     answers = answers || (whole && !found.raw.empty() && take(text, '}'));
     found.answer = answers && !calls && speaks;

@@ -3,6 +3,12 @@
 #include <algorithm>
 
 namespace mcp {
+namespace {
+
+// Readers may ignore it (RFC 8259, 8.1), and programs begin with it that write as .NET does.
+constexpr std::string_view byte_order_mark = "\xef\xbb\xbf";
+
+}  // namespace
 
 void line_reader::feed(std::string_view bytes)
 {
@@ -49,6 +55,9 @@ std::optional<line_reader::line> line_reader::next()
         consume(length + 1);
         if (text.ends_with('\r')) {
             text.remove_suffix(1);
+        }
+        if (text.starts_with(byte_order_mark)) {
+            text.remove_prefix(byte_order_mark.size());
         }
         if (!text.empty()) {
             return line{text, false};

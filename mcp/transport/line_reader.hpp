@@ -15,7 +15,8 @@ public:
     static constexpr std::size_t default_limit = 8 * 1024 * 1024;
 
     struct line {
-        std::string_view text;  // without the line end, LF or CRLF; valid until the next call
+        std::string_view
+            text;  // without the line end, LF or CRLF, and without a byte order mark; valid until the next call
         bool too_long = false;  // a line over the limit begins with `text`, and the rest of it is lost
     };
 

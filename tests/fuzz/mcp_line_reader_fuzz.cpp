@@ -38,10 +38,13 @@ std::vector<std::string> plainly(std::string_view bytes, std::size_t limit)
         bytes.remove_prefix(whole ? end + 1 : bytes.size());
         // Of a line that has not ended, a last CR may still be part of its end.
         const bool ends = line.ends_with('\r');
-        const auto text = ends ? line.substr(0, line.size() - 1) : line;
+        auto text = ends ? line.substr(0, line.size() - 1) : line;
         if (text.size() > limit) {
             lines.emplace_back(lost);
-        } else if (whole && !text.empty()) {
+            continue;
+        }
+        text.remove_prefix(text.starts_with("\xef\xbb\xbf") ? 3 : 0);
+        if (whole && !text.empty()) {
             lines.emplace_back(text);
         }
     }

@@ -6,6 +6,7 @@
 #include "tests/fuzz/http1_properties.hpp"
 
 #include <algorithm>
+#include <cstdlib>
 #include <string>
 
 using mcp::message_kind;
@@ -23,7 +24,7 @@ void check_answer(const mcp::message& request)
     require(read->kind == expected && read->id == mcp::compact(request.id), "an answer has the request's id", answer);
 }
 
-// `7`, `7.0` and `"7"`, also with zeros before.
+// `7`, `7.0`, `7e0` and `"7"`, also with zeros before.
 bool spells(std::string_view id, std::uint64_t number)
 {
     if (id.starts_with('"')) {
@@ -32,7 +33,8 @@ bool spells(std::string_view id, std::uint64_t number)
     id.remove_prefix(std::min(id.find_first_not_of('0'), id.size()));
     const auto digits = number == 0 ? std::string{} : std::to_string(number);
     const auto rest = id.starts_with(digits) ? id.substr(digits.size()) : "x";
-    return rest.empty() || (rest.starts_with('.') && rest.find_first_not_of('0', 1) == std::string_view::npos);
+    return rest.find_first_not_of(".eE+-0") == std::string_view::npos &&
+           (rest.empty() || std::strtod(std::string{id}.c_str(), nullptr) == static_cast<double>(number));
 }
 
 }  // namespace

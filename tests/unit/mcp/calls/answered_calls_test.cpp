@@ -18,10 +18,11 @@ using mcp_test::call;
 using mcp_test::id_of;
 using mcp_test::result;
 
-TEST_CASE("An answer reaches the call whose id it has as a text, a number or with a fraction of 0")
+TEST_CASE("An answer reaches the call whose id it has as a text, a number or with a fraction or an exponent of 0")
 {
     for (const auto& [asked, said] : {
              std::pair{"7", "7.0"},
+             std::pair{"7", "7e0"},
              std::pair{"7", R"("7")"},
              std::pair{R"("7")", "7"},
              std::pair{R"("7")", "7.00"},
@@ -117,6 +118,7 @@ TEST_CASE("An answer that is none ends the call that it names, and one that name
 {
     for (const auto* const text : {
              R"({"jsonrpc":"2.0","id":7})",
+             R"({"id":7,"result":{}})",
              R"({"jsonrpc":"2.0","id":"7","result":})",
              R"({"jsonrpc":"2.0","id":null,"result":{}})",
              R"({"jsonrpc":"2.0","id":"","result":{}})",

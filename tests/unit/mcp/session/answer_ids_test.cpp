@@ -25,17 +25,17 @@ void answer_with(rig& x, const std::string& method, std::function<std::string(co
 
 }  // namespace
 
-TEST_CASE("An answer whose id is the request's number as a text or with a fraction of 0 is its answer")
+TEST_CASE("An answer whose id is the request's number as a text, or with a fraction or an exponent of 0, is its answer")
 {
     for (const auto* const method : {"initialize", "tools/list"}) {
-        for (const std::string end : {"\"", ".0"}) {
+        for (const std::string end : {"\"", ".0", "e0"}) {
             CAPTURE(method);
             CAPTURE(end);
             rig x;
             const auto as_ever = x.server.answer;
             answer_with(x, method, [&](const auto& asked) {
                 auto text = as_ever(asked);
-                const auto spelled = end == ".0" ? asked.id + end : end + asked.id + end;
+                const auto spelled = end == "\"" ? end + asked.id + end : asked.id + end;
                 return text.replace(text.find("\"id\":") + 5, asked.id.size(), spelled);
             });
             x.start();
@@ -59,6 +59,19 @@ TEST_CASE("An error without an id is the answer to the only request that is open
         CHECK(x.runner->reason() == session_reason::handshake_refused);
         CHECK(x.runner->detail().find("not today") != std::string::npos);
     }
+}
+
+TEST_CASE("An answer without its version of JSON-RPC ends the request that it names, and the log says so")
+{
+    rig x;
+    answer_with(x, "tools/list", [](const auto& asked) {
+        return R"({"id":)" + asked.id + R"(,"result":{"tools":[]}})";
+    });
+    x.start();
+    REQUIRE(x.wait_for(session_state::degraded));
+    CHECK(x.runner->detail().find("jsonrpc is not") != std::string::npos);
+    CHECK(x.sink.text.find("mcp_message_rejected") != std::string::npos);
+    CHECK(x.server.opened == 1);
 }
 
 TEST_SUITE_END();

@@ -40,6 +40,7 @@ TEST_CASE("lines are the same however the bytes are split")
         {"a", {}},
         {"a\nb\n", {"a", "b"}},
         {"a\r\nb\r\n", {"a", "b"}},
+        {"\xef\xbb\xbf{}\n\xef\xbb\xbf\r\n{}\xef\xbb\xbf\n", {"{}", "{}\xef\xbb\xbf"}},
         {"\n\r\n\na\n", {"a"}},
         {"a\rb\n\r\r\n", {"a\rb", "\r"}},
         {"12345678\n", {"12345678"}},
