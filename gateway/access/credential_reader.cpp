@@ -47,14 +47,14 @@ bool is_field(const key_field& field, credential_place place, std::string_view n
            (place == credential_place::header ? core::equal_ignoring_case(field.name, name) : field.name == name);
 }
 
-// The text behind `Bearer`; empty: another scheme, or nothing.
-std::string_view bearer_in(std::string_view value)
+// The text behind `Bearer`, perhaps none; nullopt: another scheme.
+std::optional<std::string_view> bearer_in(std::string_view value)
 {
-    constexpr std::string_view scheme = "bearer ";
-    if (value.size() <= scheme.size() || !core::equal_ignoring_case(value.substr(0, scheme.size()), scheme)) {
-        return {};
+    const auto end = std::min(value.find(' '), value.size());
+    if (!core::equal_ignoring_case(value.substr(0, end), "bearer")) {
+        return std::nullopt;
     }
-    return core::trim(value.substr(scheme.size()));
+    return core::trim(value.substr(end));
 }
 
 struct pair {
@@ -85,14 +85,25 @@ public:
         }
     }
 
+    void add_authorization(std::string_view value)
+    {
+        if (const auto token = bearer_in(value)) {
+            add({nullptr, *token});
+        } else {
+            has_other_scheme_ = true;
+        }
+    }
+
     core::result<std::optional<credential>> outcome() const
     {
         if (count_ > 1) {
+            const auto first = place_of(first_);
             return ambiguous(
-                "The request has two credentials, in " + place_of(first_) + " and in " + second_ + "; send one."
+                first == second_ ? "The request has " + first + " twice; send it once."
+                                 : "The request has two credentials, in " + first + " and in " + second_ + "; send one."
             );
         }
-        if (count_ == 1 && first_.text().empty()) {
+        if (count_ == 0 ? has_other_scheme_ : first_.text().empty()) {
             return refused("the credential is empty or of an unknown scheme");
         }
         return count_ == 1 ? std::optional{first_} : std::nullopt;
@@ -100,6 +111,7 @@ public:
 
 private:
     unsigned count_ = 0;
+    bool has_other_scheme_ = false;  // an Authorization, which may be for the agent
     credential first_;
     std::string second_;  // where it is
 };
@@ -131,7 +143,7 @@ core::result<std::optional<credential>> credential_reader::read(const net::http1
     for (const auto& line : head.fields) {
         if (line.id == field_name::authorization) {
             if (reads_bearer_ && !for_agent) {
-                found.add({nullptr, bearer_in(line.value)});
+                found.add_authorization(line.value);
             }
         } else if (line.id == field_name::cookie) {
             for (auto rest = reads_cookies_ ? line.value : std::string_view{}; !rest.empty();) {

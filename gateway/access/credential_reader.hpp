@@ -41,6 +41,7 @@ public:
     );
 
     // The one credential of the request; nullopt: it has none. An `Authorization` that no provider reads is none: it may be for the agent.
+    // One of another scheme than Bearer is none either beside a credential; alone it fails.
     // Fails with bad_request, whose detail is a sentence that names both places, if there are two, or one in the query
     // where no provider reads it; and with unauthenticated for an `Authorization` of another scheme and a credential that is empty.
     // `for_agent`: the same is true of any `Authorization`.

@@ -153,6 +153,40 @@ TEST_CASE("A caller with two credentials is told where they are, in the words th
     CHECK(with.agent.request_count() == 0);
 }
 
+TEST_CASE("An Authorization of a scheme that no provider reads goes beside a key, to an agent that gets it")
+{
+    test_support::scripted_agent recorder{answer_of_agent};
+    auto settings = guarded(recorder.url("/rpc"));
+    settings.agents = {
+        agent("gets", recorder.url("/rpc"), everybody_known, only({.principals = {"ci"}})),
+        agent("drops", recorder.url("/rpc"), everybody_known, only({.principals = {"ci"}})),
+    };
+    settings.agents[0].of_callers.names = {"Authorization"};
+    running_gateway gateway{std::move(settings)};
+    const auto with_key = [](std::string_view value) {
+        auto both = ci;
+        both.emplace_back("Authorization", value);
+        return both;
+    };
+    for (const auto* value : {"Basic dTpw", "Negotiate abc", ""}) {
+        CAPTURE(value);
+        for (const auto* id : {"gets", "drops"}) {
+            const auto before = recorder.request_count();
+            CHECK(call(gateway.port(), id, with_key(value)).status == 200);
+            REQUIRE(recorder.request_count() == before + 1);
+            const bool gets = std::string_view{id} == "gets";
+            CHECK(recorder.request(before).header("Authorization") == (gets ? value : ""));
+        }
+        // Alone it is one that nobody knows.
+        CHECK(call(gateway.port(), "gets", {{"Authorization", value}}).status == 401);
+    }
+    CHECK(call(gateway.port(), "gets", with_key("Bearer of-user")).status == 400);
+    const auto twice = call(gateway.port(), "gets", {ci[0], ci[0]});
+    CHECK(twice.status == 400);
+    CHECK(parsed(twice.body)["error"]["message"] == "The request has X-API-Key twice; send it once.");
+    CHECK(recorder.request_count() == 6);
+}
+
 TEST_CASE("keys in a cookie and in the query are accepted, and agents do not get them")
 {
     issuing_gateway with;

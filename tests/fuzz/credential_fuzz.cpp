@@ -52,8 +52,9 @@ std::string name_of(const std::string& parameter)
 
 struct counted {
     int credentials = 0;
-    bool misplaced = false;  // one stands in the query, where it is not read
-    std::string query;       // without credentials
+    bool other_scheme = false;  // in Authorization, which is no credential beside one
+    bool misplaced = false;     // one stands in the query, where it is not read
+    std::string query;          // without credentials
 };
 
 // Of a gateway that reads keys in X-API-Key, and in the cookie `session` and the parameter `key` if `everywhere`.
@@ -61,8 +62,13 @@ counted count(const net::http1::request_head& head, bool everywhere)
 {
     counted found;
     for (const auto& line : head.fields) {
-        if (core::equal_ignoring_case(line.name, "Authorization") ||
-            core::equal_ignoring_case(line.name, "X-API-Key")) {
+        if (core::equal_ignoring_case(line.name, "Authorization")) {
+            const std::string value{line.value};
+            const bool is_bearer = core::equal_ignoring_case(split(value, ' ').front(), "Bearer");
+            found.credentials += is_bearer ? 1 : 0;
+            found.other_scheme |= !is_bearer;
+        }
+        if (core::equal_ignoring_case(line.name, "X-API-Key")) {
             ++found.credentials;
         }
         if (core::equal_ignoring_case(line.name, "Cookie")) {
@@ -108,6 +114,8 @@ void check(const credential_reader& reader, bool everywhere, std::string_view te
     require(without == expected.query, "agents get the query without the keys in it", without, expected.query);
     if (expected.misplaced || expected.credentials > 1) {
         require(!read && read.error().code == core::errc::bad_request, "two credentials are one too many", text);
+    } else if (expected.credentials == 0 && expected.other_scheme) {
+        require(!read && read.error().code == core::errc::unauthenticated, "another scheme alone is refused", text);
     } else if (expected.credentials == 0) {
         require(read && !*read, "who sends no credential has none", text);
     } else if (!read) {

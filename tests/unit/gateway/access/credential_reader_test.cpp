@@ -4,6 +4,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace {
 
@@ -85,7 +86,8 @@ TEST_SUITE("credential reader")
               "Cookie: session=a; session=a\r\n",
               "Cookie: session=a\r\nCookie: session=b\r\n",
               "Cookie: session=a\r\nX-API-Key: a\r\n",
-              "Authorization: Basic a\r\nX-API-Key: b\r\n"}) {
+              "Authorization: Bearer\r\nX-API-Key: b\r\n",
+              "X-API-Key: b\r\nAuthorization: BEARER  \r\n"}) {
             CAPTURE(lines);
             CHECK(found_in(header_and_cookie(), "/", lines) == "bad_request");
         }
@@ -133,6 +135,40 @@ TEST_SUITE("credential reader")
         CHECK(found_in(keys, "/", "X-API-Key: b\r\nAuthorization: Basic a\r\n") == "X-API-Key:b");
         CHECK(found_in(keys, "/", "Authorization: Bearer a\r\n") == "none");
         CHECK(found_in(keys, "/", "X-API-Key: a\r\nx-api-key: b\r\n") == "bad_request");
+    }
+
+    TEST_CASE("An Authorization of a scheme that no provider reads is not a credential beside a key")
+    {
+        for (const auto* value : {"Basic dTpw", "Negotiate abc", "", "Bearerabc", "Digest username=\"a\""}) {
+            CAPTURE(value);
+            const auto field = "Authorization: " + std::string{value} + "\r\n";
+            CHECK(found_in(header_and_cookie(), "/", field + "X-API-Key: b\r\n") == "X-API-Key:b");
+            CHECK(found_in(header_and_cookie(), "/", "Cookie: session=c\r\n" + field) == "session:c");
+            CHECK(found_in(header_and_cookie(), "/", field + "X-API-Key:\r\n") == "unauthenticated");
+            CHECK(found_in(header_and_cookie(), "/", field + "X-API-Key: b\r\nCookie: session=c\r\n") == "bad_request");
+        }
+    }
+
+    TEST_CASE("The sentence about one credential that comes twice names its place once")
+    {
+        const credential_reader all{
+            {{credential_place::header, "X-API-Key"},
+             {credential_place::cookie, "session"},
+             {credential_place::query, "key"}}
+        };
+        const std::pair<std::string, std::string> rows[] = {
+            {"/ HTTP/1.1\r\nHost: gw.test\r\nX-API-Key: s3cret\r\nx-api-key: s3cret", "X-API-Key"},
+            {"/ HTTP/1.1\r\nHost: gw.test\r\nCookie: session=s3cret; session=s3cret", "the cookie session"},
+            {"/?key=s3cret&key=s3cret HTTP/1.1\r\nHost: gw.test", "the query parameter key"},
+        };
+        for (const auto& [request, place] : rows) {
+            const auto text = "GET " + request + "\r\n\r\n";
+            net::http1::request_parser parser{{}};
+            REQUIRE(parser.parse(text).has_value());
+            const auto found = all.read(parser.head());
+            REQUIRE_FALSE(found.has_value());
+            CHECK(found.error().detail == "The request has " + place + " twice; send it once.");
+        }
     }
 
     TEST_CASE("An Authorization that is for the agent is not a credential, and a key beside it is")
