@@ -74,12 +74,20 @@ access::gate& access_guard::gate_for(const request_context& request) noexcept
     return request.to.where == model::route::registration ? registration_gate_ : gate_;
 }
 
+// Of the agent that is asked for, also if it is disabled: a credential that is the server's stays so. Null: there is none.
+const core::agent* access_guard::record_of(request_context& request) const
+{
+    if (const auto* known = known_.find(request.to.agent, request.sighted)) {
+        return &known->entry->record;
+    }
+    return request.disabled ? &request.disabled->record : nullptr;
+}
+
 // Whether `Authorization` is the caller's login at an MCP server.
 bool access_guard::is_for_agent(request_context& request) const
 {
-    const auto* known =
-        request.to.where == model::route::mcp ? known_.find(request.to.agent, request.sighted) : nullptr;
-    return known != nullptr && model::passes_logins(known->entry->record);
+    const auto* record = request.to.where == model::route::mcp ? record_of(request) : nullptr;
+    return record != nullptr && model::passes_logins(*record);
 }
 
 bool access_guard::identify(request_context& request)
@@ -110,8 +118,8 @@ bool access_guard::identify(request_context& request)
 // Whether the owner may know of the agent that is asked for. If not, it hears what it would hear of none, where the field is a credential.
 bool access_guard::may_know(request_context& request, const core::result<access::caller>& owner) const
 {
-    const auto* known = known_.find(request.to.agent, request.sighted);
-    return known != nullptr && request.access->may_discover(known->entry->record, owner ? owner->get() : nullptr);
+    const auto* record = record_of(request);
+    return record != nullptr && request.access->may_discover(*record, owner ? owner->get() : nullptr);
 }
 
 net::routine<> access_guard::ask(request_context& request)

@@ -67,6 +67,7 @@ public:
 
 private:
     bool identifies(const request_context& request) const;
+    const core::agent* record_of(request_context& request) const;
     bool is_for_agent(request_context& request) const;
     bool may_know(request_context& request, const core::result<access::caller>& owner) const;
     std::optional<net::routine<>> admit_principal(request_context& request) const;

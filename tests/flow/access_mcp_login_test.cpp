@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <mutex>
 #include <string>
 #include <string_view>
@@ -266,6 +267,58 @@ TEST_CASE(
     // Whoever may know of it by its key has the other field for the server.
     CHECK(x.post(init, two).status == 401);
     CHECK(x.seen("initialize").back().header("Authorization") == mallory[0].second);
+}
+
+TEST_CASE("No provider judges the Authorization for a server with logins that is disabled, if its caller may know of it"
+)
+{
+    test_support::scripted_agent verifier{[](const auto&) { return answer_json(R"({"active":false})"); }};
+    const login_rig x{[&](config::settings& settings) {
+        settings.access = guarded("http://unused").access;
+        settings.access.providers.push_back(
+            {"check",
+             core::http_verifier_provider{
+                 .url = verifier.url("/v"),
+                 .timeout = std::chrono::seconds{5},
+                 .cache = std::chrono::seconds{60}
+             }}
+        );
+        settings.limits.failed_credentials = 100'000;
+        settings.agents[0].disabled = true;
+        settings.agents.push_back(settings.agents[0]);
+        settings.agents[1].id = "h";
+        settings.agents[1].discover = only({.principals = {"ci"}});
+    }};
+    const auto ask = [&](const std::string& method, const std::string& path, field_list fields) {
+        fields.emplace_back("Content-Type", "application/json");
+        return request(x.gateway.port(), method, "/agents/" + path, fields, method == "POST" ? init : "");
+    };
+    // The id is the one that was asked for.
+    const auto body_of = [](const http_response& got) {
+        const auto at = got.body.find(R"("agent":")");
+        return at == got.body.npos ? got.body : got.body.substr(0, at) + got.body.substr(got.body.find(',', at));
+    };
+    const auto check_same = [&](const http_response& a, const http_response& b) {
+        CHECK(a.status == b.status);
+        CHECK(body_of(a) == body_of(b));
+        CHECK(a.header("Cardea-Error") == b.header("Cardea-Error"));
+        CHECK(a.header("WWW-Authenticate") == b.header("WWW-Authenticate"));
+    };
+    auto two = ci;
+    two.insert(two.end(), user.begin(), user.end());
+    for (const std::string method : {"POST", "GET", "DELETE"}) {
+        for (const std::string path : {"/mcp", "/mcp/"}) {
+            check_same(ask(method, "m" + path, user), ask(method, "n" + path, nobody));
+            check_same(ask(method, "m" + path, two), ask(method, "n" + path, ci));
+            check_same(ask(method, "h" + path, two), ask(method, "n" + path, ci));
+        }
+    }
+    CHECK(verifier.request_count() == 0);
+    // To the others it is one that does not exist, whatever they show.
+    for (const auto& shown : {nobody, user, unknown, mallory, reader, expired}) {
+        check_same(ask("POST", "h/mcp", shown), ask("POST", "n/mcp", shown));
+    }
+    CHECK(x.agent.request_count() == 0);
 }
 
 TEST_CASE("The gateway's own 401 for a server with logins asks for no bearer token")
