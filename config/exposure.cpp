@@ -8,6 +8,36 @@
 #include <variant>
 
 namespace config {
+namespace {
+
+using policy = std::optional<core::access_policy>;
+
+bool passes_logins(const core::agent& agent) noexcept
+{
+    return agent.mcp && !agent.of_callers.names.empty();
+}
+
+// Of the agent, whose own is `own`: that, or the one of the first rule that fits. Null: nobody is let in.
+const core::access_policy* policy_of(
+    const core::agent& agent,
+    const policy& own,
+    policy core::access_default::* member,
+    const core::access_settings& access
+)
+{
+    if (own) {
+        return &*own;
+    }
+    const auto is_its = [&](const std::string& pattern) { return core::fits(pattern, agent.id); };
+    for (const auto& rule : access.rules) {
+        if (rule.*member && (rule.agents.empty() || std::ranges::any_of(rule.agents, is_its))) {
+            return &*(rule.*member);
+        }
+    }
+    return nullptr;
+}
+
+}  // namespace
 
 std::optional<std::string_view> open_without_credentials(const endpoint& listen, const core::access_settings& access)
 {
@@ -81,18 +111,18 @@ std::string unreachable_logins(const settings& settings)
         return {};
     }
     for (const auto& agent : settings.agents) {
-        auto call = agent.call;
-        for (const auto& rule : access.rules) {
-            const auto is_its = [&](const std::string& pattern) { return core::fits(pattern, agent.id); };
-            if (!call && rule.call && (rule.agents.empty() || std::ranges::any_of(rule.agents, is_its))) {
-                call = rule.call;
-            }
-        }
-        if (agent.mcp && !agent.of_callers.names.empty() && call && !call->anyone) {
+        const auto* call = policy_of(agent, agent.call, &core::access_default::call, access);
+        if (passes_logins(agent) && call != nullptr && !call->anyone) {
             return "agents." + agent.id + ".caller_credentials";
         }
     }
     return {};
+}
+
+bool hides_logins(const core::agent& agent, const core::access_settings& access)
+{
+    const auto* discover = policy_of(agent, agent.discover, &core::access_default::discover, access);
+    return passes_logins(agent) && !access.providers.empty() && (discover == nullptr || !discover->anyone);
 }
 
 std::optional<std::string_view> open_admin(const process_settings& settings)

@@ -34,6 +34,10 @@ std::string idle_exchange(const settings& settings);
 // login, and no provider reads one in another field than Authorization. Empty: there is none.
 std::string unreachable_logins(const settings& settings);
 
+// Whether an agent is an MCP server with logins that not everybody may discover: its metadata is then that of an agent which does not
+// exist, which names the gateway's own issuers.
+bool hides_logins(const core::agent& agent, const core::access_settings& access);
+
 // The same of `admin`, which asks nobody for a credential: a predicate of it.
 std::optional<std::string_view> open_admin(const process_settings& settings);
 

@@ -331,6 +331,14 @@ private:
             for (const auto& overlay : agent.overlays) {
                 check_provider(i, "overlays", overlay.when);
             }
+            if (hides_logins(agent, value_.access)) {
+                problems_.warn(
+                    agent_names_[i].at,
+                    "agents." + agent.id + ".caller_credentials",
+                    "sends callers to log in at the gateway's issuers instead of the server's, because not everybody "
+                    "may discover the agent; expected `discover: anyone`, or clients that know where to log in"
+                );
+            }
         }
     }
 

@@ -89,4 +89,24 @@ TEST_CASE("a claim that tokens have in another place is told, where callers have
     );
 }
 
+TEST_CASE("A server with logins that not everybody may discover is told, where it stands")
+{
+    const auto said = [](const std::string& rules, const std::string& more) {
+        return warnings_of(
+            "access:\n" + tokens + "  rules: [" + rules + "]\nagents:\n" +
+            "  a: {protocol: mcp, url: \"http://a/mcp\", call: anyone, caller_credentials: [Authorization]" + more +
+            "}\n"
+        );
+    };
+    const std::string warning =
+        "c.yml:5:3: warning: agents.a.caller_credentials: sends callers to log in at the gateway's issuers instead of "
+        "the server's, because not everybody may discover the agent; expected `discover: anyone`, or clients that know "
+        "where to log in\n";
+    CHECK(said("{discover: authenticated}", "") == warning);
+    CHECK(said("", "") == warning);
+    CHECK(said("{discover: anyone}", ", discover: authenticated") == warning);
+    CHECK(said("{discover: anyone}", "").empty());
+    CHECK(said("{discover: authenticated}", ", discover: anyone").empty());
+}
+
 TEST_SUITE_END();

@@ -106,6 +106,37 @@ TEST_CASE("A server with logins whose callers would need a second Authorization 
     CHECK(config::unreachable_logins(settings).empty());
 }
 
+TEST_CASE("A server with logins that not everybody may discover is found")
+{
+    core::agent server;
+    server.id = "b";
+    server.mcp.emplace();
+    server.of_callers.names = {"Authorization"};
+    core::access_settings access;
+    CHECK_FALSE(config::hides_logins(server, access));  // everybody may discover it
+    access.providers = {{"keys", core::api_key_provider{}}};
+    CHECK(config::hides_logins(server, access));  // nobody may
+    const core::access_policy anyone{.anyone = true, .any_of = {}};
+    const core::access_policy known{.anyone = false, .any_of = {{}}};
+    access.rules = {
+        {.agents = {"a*"}, .discover = anyone, .call = {}},
+        {.agents = {}, .discover = known, .call = anyone}
+    };
+    CHECK(config::hides_logins(server, access));
+    server.discover = anyone;
+    CHECK_FALSE(config::hides_logins(server, access));
+    server.discover = std::nullopt;
+    access.rules[0].agents = {"b*"};
+    CHECK_FALSE(config::hides_logins(server, access));
+    server.discover = known;
+    CHECK(config::hides_logins(server, access));
+    server.of_callers = {};
+    CHECK_FALSE(config::hides_logins(server, access));
+    server.of_callers.names = {"Authorization"};
+    server.mcp.reset();
+    CHECK_FALSE(config::hides_logins(server, access));
+}
+
 TEST_CASE("Client certificates need a listener with TLS")
 {
     config::settings settings;
