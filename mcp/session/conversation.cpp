@@ -223,6 +223,7 @@ void conversation::take_pong(const message& answer)
     if (refused && modern && era_of_answer(answer) == era::legacy) {
         return leave_era(purpose::ping, era::legacy, notes_.shown(answer.failure.text));
     }
+    lost_by_ping_ = false;
     notes_.forget(session_reason::ping_timeout);
     host_.happened({.kind = event_kind::ping_answered});
 }
@@ -289,8 +290,14 @@ void conversation::failed(connection& from, std::uint64_t request, const core::e
     if (!use) {
         return host_.lane().fail(request, {why.code, why.from, notes_.shown(why.detail)});
     }
-    if (why.code == errc::session_not_found && walks_.loses_session(*use)) {
-        return session_lost();
+    if (why.code == errc::session_not_found) {
+        const bool pings = *use == purpose::ping;
+        if (pings ? !std::exchange(lost_by_ping_, true) : walks_.loses_session(*use)) {
+            return session_lost();
+        }
+        if (pings) {  // a server that has no pings, but is there
+            return host_.happened({.kind = event_kind::ping_answered});
+        }
     }
     auto told = why;
     told.detail = notes_.shown(why);

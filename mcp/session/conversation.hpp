@@ -84,6 +84,7 @@ private:
     handshake handshake_;
     message_intake intake_;
     std::uint64_t last_ping_ = 0;
+    bool lost_by_ping_ = false;  // the session was begun for a ping that was answered 404, and none was answered since
 };
 
 }  // namespace mcp

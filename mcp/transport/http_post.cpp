@@ -273,9 +273,10 @@ void http_post::judge()
             : read_message(body_, {.bytes = static_cast<std::size_t>(wire_.settings.server.max_message)});
     const message* const answer = read ? &*read : nullptr;
     if (named_session_ && says_session_lost(status_, answer)) {
-        // Some servers answer so to a list that they do not have: whoever asked knows whether it was so before.
-        const bool list = !message_.of_caller && !resuming_ && message_.method.ends_with("/list");
-        return list ? fail(core::upstream_error(errc::session_not_found, refusal_)) : owner_.forgotten();
+        // Some servers answer so to what they do not have: whoever asked knows whether it was so before.
+        const bool asks = message_.method.ends_with("/list") || message_.method == "ping";
+        const bool doubtful = asks && !message_.of_caller && !resuming_;
+        return doubtful ? fail(core::upstream_error(errc::session_not_found, refusal_)) : owner_.forgotten();
     }
     if (good && message_.id == 0) {
         settled_ = true;

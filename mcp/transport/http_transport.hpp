@@ -22,8 +22,8 @@ inline constexpr std::size_t most_waiting_posts = 256;  // behind either; over t
 // time has failed(); a stream that ends before the answer is taken up again with its last event's id until then. What
 // is said unasked is listened to for as long as the connection is open; a stream that ends is made again, at first without
 // a word if it had stood for a while and ended in order, but for one of the modern era, which needs open_stream() with
-// another id. After session_lost() nothing is sent until `initialize` is. A list of ours
-// that is answered so fails with session_not_found instead. Of what is sent over max_message nothing goes
+// another id. After session_lost() nothing is sent until `initialize` is. A list or
+// ping of ours that is answered so fails with session_not_found instead. Of what is sent over max_message nothing goes
 // out: send() fails with body_too_large. In the modern era answers are not sent, and the notification
 // `notifications/cancelled` ends the request on its way that outgoing::cancels names; a caller's does so in the older era too, where
 // it is also sent.

@@ -447,6 +447,26 @@ TEST_CASE("A list that is 404 whatever the session is begins one more session, a
     }
 }
 
+TEST_CASE("A ping that is 404 whatever the session is begins one more session, which stands")
+{
+    std::atomic<int> begun = 0;
+    std::atomic<int> pings = 0;
+    scripted_agent agent{[&](const recorded_request& asked) {
+        begun += asks(asked, "initialize") ? 1 : 0;
+        if (asks(asked, "ping")) {
+            ++pings;
+            return answer(404, "Not Found");
+        }
+        return forgetful_server{}(asked);
+    }};
+    http_rig x;
+    x.start_at(agent.url("/mcp"));
+    REQUIRE(x.wait_until([&] { return pings > 6; }));
+    CHECK(begun == 2);
+    CHECK(x.runner->state() == session_state::ready);
+    x.stop();
+}
+
 TEST_CASE("a server of 2024-11-05 is a session as long as its stream, and is connected to again")
 {
     std::unique_ptr<scripted_agent> agent;

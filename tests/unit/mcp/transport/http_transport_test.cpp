@@ -297,7 +297,7 @@ TEST_CASE("a session that is forgotten is told once, however many requests find 
         transport_rig x{agent.url()};
         x.begin();
         for (std::uint64_t id = 2; id < 30; ++id) {
-            REQUIRE(x.wire->send(ask(id, "ping")).has_value());
+            REQUIRE(x.wire->send(ask(id, "resources/read")).has_value());
         }
         REQUIRE(x.wait_for("session_lost"));
         CHECK(core::name(x.wire->send(ask(40, "ping")).error().code) == "upstream_reset");
@@ -583,7 +583,7 @@ TEST_CASE("whatever is told, the transport may be destroyed by it")
         if (std::string_view{what}.ends_with("stream")) {
             x.wire->open_stream({});
         } else {
-            REQUIRE(x.wire->send(ask(2, "ping")).has_value());
+            REQUIRE(x.wire->send(ask(2, "resources/read")).has_value());
         }
         CHECK(x.wait_until([&] { return x.wire == nullptr; }));
         x.run_for(20ms);
