@@ -248,12 +248,18 @@ struct mcp_servers {
         return all;
     }  // namespace
 
-    // How many messages of clients have reached the servers.
-    std::size_t reached() const
+    // How many messages have reached the servers, or how many with this text.
+    std::size_t reached(std::string_view with = {}) const
     {
+        std::size_t count = 0;
+        for (std::size_t i = 0; i < agent.request_count(); ++i) {
+            count += agent.request(i).body.find(with) != std::string::npos ? 1 : 0;
+        }
         std::ifstream in{folder.file("got")};
-        const std::string all{std::istreambuf_iterator<char>{in}, {}};
-        return agent.request_count() + static_cast<std::size_t>(std::ranges::count(all, '\n'));
+        for (std::string line; std::getline(in, line);) {
+            count += line.find(with) != std::string::npos ? 1 : 0;
+        }
+        return count;
     }
 };
 

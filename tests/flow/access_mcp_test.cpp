@@ -104,7 +104,9 @@ TEST_CASE("In a shared session nobody reaches a task or a state of another princ
         const auto task = a.begin_task();
         CHECK(task.size() > 40);
         CHECK(a.result("tools/call", {{"name", "ask"}}).contains("requestState"));
-        const auto before = servers.reached();
+        // The gateway's own session goes on meanwhile.
+        const auto named = [&] { return servers.reached("\"tasks/") + servers.reached("\"requestState\""); };
+        const auto before = named();
         for (const auto& id : {task, std::string{"t1"}, std::string{"s-1"}}) {
             CAPTURE(id);
             for (const auto* method : {"tasks/get", "tasks/result", "tasks/cancel"}) {
@@ -112,7 +114,7 @@ TEST_CASE("In a shared session nobody reaches a task or a state of another princ
             }
             CHECK(b.result("tools/call", {{"name", "ask"}, {"requestState", id}}) == nullptr);
         }
-        CHECK(servers.reached() == before);
+        CHECK(named() == before);
     }
 }
 
