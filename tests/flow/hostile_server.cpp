@@ -146,7 +146,7 @@ void be_noisy(const question& asked)
              R"({"jsonrpc":"2.0","id":987654321,"result":)" + repeated("[", 1000) + repeated("]", 1000) + "}",
              result("987654321", "{}"),
              result("\"of another\"", greeting),
-             result(asked.id + "e0", greeting),
+             result(asked.id + "e1", greeting),
              result("-1", "{}"),
              result("[" + asked.id + "]", "{}"),
              R"({"jsonrpc":"2.0","method":7})"s,
