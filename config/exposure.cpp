@@ -17,7 +17,7 @@ bool passes_logins(const core::agent& agent) noexcept
     return agent.mcp && !agent.of_callers.names.empty();
 }
 
-// Of the agent, whose own is `own`: that, or the one of the first rule that fits. Null: nobody is let in.
+// The policy of the agent, whose own is `own`: that, or the one of the first rule that fits. Null: nobody is let in.
 const core::access_policy* policy_of(
     const core::agent& agent,
     const policy& own,

@@ -74,7 +74,7 @@ access::gate& access_guard::gate_for(const request_context& request) noexcept
     return request.to.where == model::route::registration ? registration_gate_ : gate_;
 }
 
-// Of the agent that is asked for, also if it is disabled: a credential that is the server's stays so. Null: there is none.
+// The record of the agent that is asked for, also if it is disabled: a credential that is the server's stays so. Null: there is none.
 const core::agent* access_guard::record_of(request_context& request) const
 {
     if (const auto* known = known_.find(request.to.agent, request.sighted)) {
