@@ -15,7 +15,7 @@
 
 namespace core {
 
-// Of which pages may read documents that everybody may read: `automatic` is `anyone` if callers need a credential, else `listed`.
+// The pages that may read documents for everybody. `automatic` is `anyone` if callers need a credential, else `listed`.
 enum class public_documents : std::uint8_t { automatic, anyone, listed };
 
 // "auto", "anyone", "listed".

@@ -19,7 +19,7 @@ unsigned jsonrpc_http_status(errc code) noexcept;
 // Whether the same request may succeed if it is sent again later, unchanged; not if an operator has to change something first.
 bool retryable(errc code) noexcept;
 
-// Likewise for an agent's answer with this status: it says of itself that it passes.
+// Whether the failure that an agent answers with this status passes by itself: 408, 429, 502, 503 and 504.
 bool passes(unsigned status) noexcept;
 
 }  // namespace core

@@ -80,7 +80,7 @@ public:
         refused,  // another owner has the name, or is about to
     };
 
-    // The same in a free place, if there is one, for something that is only held, or one hold more. Of two owners that hold a name at the
+    // Holds it in a free place, if there is one, for something that is only held, or one hold more. Of two owners that hold a name at the
     // same moment one at most has it, unless put() takes its place; they may both be refused.
     holding hold(const content& what, std::int64_t now) noexcept;
 

@@ -12,7 +12,7 @@
 
 namespace gateway::management {
 
-// Of the memory for answers, what only the admin listener may use: callers cannot keep operators out.
+// The part of the memory for answers that only the admin listener may use: callers cannot keep operators out.
 inline constexpr std::uint64_t part_for_operators = 4;
 
 class answer_builder {

@@ -155,7 +155,7 @@ net::task<rpc_result> read_methods::get(core::rpc_request request, const rpc_cal
     co_return result;
 }
 
-// What its program wrote last, for operators.
+// The last lines that the agent's program wrote to stderr, for operators.
 std::vector<std::string> read_methods::stderr_of(const registered_agent& agent, const rpc_caller& caller) const
 {
     const bool shown = !caller.shows && agent.entry->record.mcp;

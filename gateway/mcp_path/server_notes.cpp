@@ -57,7 +57,7 @@ private:
     void settled(mcp::http_post& /*post*/) override { end(); }
     void over(mcp::http_post& /*post*/, std::optional<core::error> /*why*/, std::optional<mcp::era> /*says*/) override
     {
-        // It has no answer, and nobody waits for it.
+        // A notification has no answer, and nobody waits for one.
         end();
     }
     void forgotten() override { end(); }

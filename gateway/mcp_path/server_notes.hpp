@@ -1,4 +1,4 @@
-// What a server over HTTP is told of callers' sessions while nobody waits for it: that a request was given up, that its own may not be
+// Tells a server over HTTP of callers' sessions while nobody waits for it: that a request was given up, that its own may not be
 // asked, and that a session is over. On the thread of one loop.
 #pragma once
 

@@ -78,7 +78,7 @@ translated_calls::answer_here(const model::agent_entry& agent, const model::prog
     const auto message = asked.message.view();
     if (read.method == mcp::client_method::discover &&
         agent.record.mcp->sessionless == core::mcp_sessionless::fall_back) {
-        // As the server would answer, so that a client of both eras begins a session, in which it gets all that the server has.
+        // The server would answer so, and a client of both eras begins a session, in which it gets all that the server has.
         constexpr auto unknown =
             "The server speaks MCP up to 2025-11-25, which has no server/discover. Begin with initialize.";
         return answered(executor(), mcp::error_answer(message.id, mcp::method_not_found, unknown));

@@ -38,10 +38,9 @@ public:
     core::result<std::shared_ptr<text_queue>>
     request(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
 
-    // Likewise without another session with the server. Null: the server has to be asked. `server/discover` is an unknown method
-    // (`sessionless: fall_back`). Fails with bad_request (`sessionless:
-    // refuse`), input_expired (the client comes back to a call that does not wait for it) and invalid_params (a cursor that no page
-    // had).
+    // The answer to such a call, if the gateway has it without another session with the server. Null: the server has to be asked.
+    // `server/discover` is an unknown method (`sessionless: fall_back`). Fails with session_required (`sessionless: refuse`),
+    // input_expired (the client comes back to a call that does not wait for it) and invalid_params (a cursor that no page had).
     core::result<std::shared_ptr<text_queue>>
     answer_here(const model::agent_entry& agent, const model::program_request& asked);
 

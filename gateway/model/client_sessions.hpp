@@ -45,7 +45,7 @@ struct given_cookies {
     bool secure = false;
 };
 
-// What this process knows of one.
+// A caller's session, where this process knows more of it than its id says.
 struct found_session {
     std::optional<mcp::upstream_session> upstream{};  // instead of the one that the caller's id holds
     mcp::list_set changed{};  // lists that are those of another session since, which the client has not been told

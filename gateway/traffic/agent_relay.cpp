@@ -84,7 +84,7 @@ agent_relay::agent_relay(
 {
 }
 
-// Of a call as it comes at the agent's own address, where earlier ones have been redirected for good.
+// A call to the agent's own address goes where earlier ones have been redirected for good.
 void agent_relay::go_where_it_moved(request_context& request)
 {
     auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here

@@ -231,7 +231,7 @@ void answer_editor::take_received()
     agent_.side().consume(used);
 }
 
-// Of a stream: all that has come is out.
+// All that has come of a stream is out.
 bool answer_editor::between_events() const
 {
     return text_.empty() && events_.held() == 0 && edited_.empty() && writer_.between_events();

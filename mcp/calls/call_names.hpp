@@ -21,7 +21,7 @@ public:
     // 0: none has the raw name, however that is escaped.
     call_number find(std::string_view raw) const;
 
-    // Likewise by an answer's id: `3`, `3.0` and `"3"` are one if nothing has just that name.
+    // The call that an answer with this id belongs to: `3`, `3.0` and `"3"` are one if nothing has just that name.
     call_number find_answered(std::string_view raw) const;
 
 private:

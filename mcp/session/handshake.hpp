@@ -31,7 +31,7 @@ public:
     // Its answer is a refusal, or no use; `why` from operator_notes::shown(). `says`: by a server of that era.
     void refuse(std::string why, std::optional<era> says = std::nullopt) { end(std::move(why), says, true); }
 
-    // Likewise with what is no message of the protocol, such as a status. With what the probe before it failed with, if it did.
+    // The handshake failed with no message of the protocol, such as a status. The failure of the probe before it is told too.
     void fail(std::string why, std::optional<era> says);
 
     // The failure of a probe that says nothing of the era; empty: it is asked only now.

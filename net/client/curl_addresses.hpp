@@ -22,7 +22,7 @@ public:
     // used again only for the same addresses in any order.
     CURLcode give_to(CURL* easy, const std::string& port, const address_list& found);
 
-    // Likewise for the proxy of the handle, which was set by its name.
+    // Gives the handle the addresses of its proxy, which was set by its name.
     CURLcode give_proxy_to(CURL* easy, const std::string& port, const address_list& found);
 
     // What libcurl says of the connection, with the host as it was asked for.
