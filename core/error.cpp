@@ -1,201 +1,321 @@
 #include "core/error.hpp"
 
+#include <algorithm>
+#include <array>
 #include <stdexcept>
 
 namespace core {
 namespace {
 
-struct wording {
-    std::string_view name;
-    std::string_view message;
-};
+constexpr auto rows = std::to_array<error_row>({
+#define ROW(code, ...) {errc::code, #code, __VA_ARGS__}
+    // The columns: code, HTTP status, JSON-RPC code, HTTP status of a JSON-RPC answer, retryable, sentence, cause.
+    // clang-format off
+    // The caller's request.
+    ROW(bad_request, 400, -31400, 400, false,
+        "The request is malformed.",
+        "the HTTP framing breaks a [rule](architecture.md#framing), the path is ambiguous, or the request has two "
+        "credentials, which the message names"),
+    ROW(not_found, 404, -31404, 404, false,
+        "There is nothing at this address.",
+        "no route has this address. If a client has dropped the agent's id, or looks for a card at the origin, the "
+        "message explains this"),
+    ROW(method_not_allowed, 405, -31405, 405, false,
+        "This address does not take this method.",
+        "the header `Allow` lists the methods"),
+    ROW(request_timeout, 408, -31408, 408, true,
+        "The request did not arrive in time.",
+        "the head or the body did not arrive in time"),
+    ROW(body_too_large, 413, -31413, 413, false,
+        "The request body is over the limit.",
+        "over `limits.body`, `limits.rpc_body` for `/rpc` and registrations on the traffic listener, or "
+        "`limits.stream_body` where `relay_paths` apply"),
+    ROW(target_too_long, 414, -31414, 414, false,
+        "The request target is over the limit.",
+        "over `limits.target`"),
+    ROW(header_too_large, 431, -31431, 431, false,
+        "The request's head is over limits.header, has over limits.header_fields fields, or one of over "
+        "limits.header_value bytes.",
+        "over `limits.header`, `limits.header_fields`, `limits.header_value`, or the limits of trailers or "
+        "[extensions](#limits)"),
+    ROW(unsupported_media_type, 415, -32005, 415, false,
+        "The body must be sent as application/json.",
+        "the body is not sent as JSON in UTF-8 (`application/json`, `application/…+json`, `application/json-rpc`, "
+        "`application/jsonrequest`), or is compressed"),
+    ROW(expectation_failed, 417, -31417, 417, false,
+        "The only expectation supported is 100-continue.",
+        "an `Expect` other than `100-continue`"),
+    ROW(misdirected_request, 421, -31421, 421, false,
+        "This gateway does not answer for that host name.",
+        "`Host` is neither one of `hosts` nor a [name of an agent](configuration.md#names-of-agents); on loopback "
+        "the default is the loopback names"),
+    ROW(loop_detected, 508, -31508, 508, false,
+        "The request comes back to this gateway over and over.",
+        "the request has passed this gateway twice already, or more than `limits.hops` gateways of this kind, or "
+        "Cardea's own card fetch came back to it"),
+    ROW(not_implemented, 501, -31501, 501, false,
+        "The gateway does not do this.",
+        "an unknown method or transfer coding, or a call of A2A to an MCP server"),
+    ROW(http_version_not_supported, 505, -31505, 505, false,
+        "Only HTTP/1.1 and HTTP/1.0 are spoken here.",
+        "neither HTTP/1.1 nor HTTP/1.0"),
+    ROW(agent_not_found, 404, -31404, 404, false,
+        "No such agent.",
+        "no agent has this id, or it is disabled"),
+    ROW(task_not_found, 404, -32001, 200, false,
+        "Task not found.",
+        "a call names a [task of another principal](security.md#tasks-of-other-principals)"),
+    ROW(agent_read_only, 403, -31403, 403, false,
+        "The configuration declares this agent; it is changed there.",
+        "`/rpc`: the configuration declares the agent; change it there"),
+    ROW(extension_required, 400, -32008, 200, false,
+        "The agent requires extensions that the call does not name.",
+        "the agent's card requires extensions that a call of A2A 1.0 does not name in `A2A-Extensions`; "
+        "`metadata.missing` of the `ErrorInfo` names their URIs, as one text, and to calls of 0.3 `data.missing`, as "
+        "a list. For calls of 0.3 only with `extensions.enforce_0_3`"),
+    ROW(extended_card_unsupported, 404, -32004, 200, false,
+        "This agent has no extended card.",
+        "the extended card of an MCP server without `extended_card: managed`; in 1.0, with `auto`, of an agent whose "
+        "card has no flag for it"),
+    ROW(extended_card_not_configured, 404, -32007, 200, false,
+        "No extended card of this agent is configured to be shown.",
+        "the extended card of an agent with `extended_card: off`; without providers, also with `managed`, or with "
+        "`auto` and `bearer`, `credentials`, `headers` or a client certificate"),
+    ROW(version_not_supported, 400, -32009, 200, false,
+        "This version of A2A is not supported; 0.3 and 1.0 are.",
+        "a call of A2A whose `A2A-Version` is neither 0.2, 0.3 nor 1.0"),
+    ROW(operation_unsupported, 400, -32004, 200, false,
+        "This agent cannot do that.",
+        "a translated call: the agent's generation of A2A does not have the operation"),
+    ROW(version_conflict, 409, -31409, 409, false,
+        "The agent has another version.",
+        "`/rpc`: the agent has another version than `ifVersion`"),
+    ROW(handover_failed, 409, -31409, 409, false,
+        "No other process has taken over; this one serves as before.",
+        "`POST /handover`: no other process has taken over"),
+    ROW(admin_only, 403, -31403, 403, false,
+        "This method is for the admin listener.",
+        "`/rpc`: a method that writes was sent to the traffic listener, or by a caller without the scopes "
+        "`cardea:read` and `cardea:write`"),
+    ROW(unauthenticated, 401, -31401, 401, false,
+        "This needs a valid credential.",
+        "the request has no credential, or one that no provider of `access` accepts; `WWW-Authenticate` names every "
+        "provider"),
+    ROW(forbidden, 403, -31403, 403, false,
+        "This credential does not allow it.",
+        "the principal may know of the agent, but not call it, or not with this method (`WWW-Authenticate` names the "
+        "[scopes](security.md#scopes-in-refusals) that it lacks); or it lacks the scope for `/rpc` or for the admin "
+        "listener; a registration of an agent that did not register itself"),
+    ROW(rate_limited, 429, -31429, 429, true,
+        "Too many requests; try again later.",
+        "a limit of [`rate_limits`](security.md#rate-limits) is reached; `limits.failed_credentials` of the address "
+        "is reached, or 32 of its credentials wait to be checked"),
+    ROW(not_acceptable, 406, -31406, 406, false,
+        "The field Accept must allow application/json or text/event-stream.",
+        "MCP: `Accept` excludes `application/json` and `text/event-stream`, or events where [only "
+        "they](mcp.md#json-or-events) can be the answer"),
+    ROW(origin_forbidden, 403, -31403, 403, false,
+        "Pages of this origin may not call the gateway.",
+        "a web page that calls an MCP server, or whose browser asks whether it may call (`OPTIONS`), is neither of "
+        "the gateway's origin nor of one of `cors.origins`; `admin` and `metrics`: the request has come through a "
+        "Cardea gateway"),
+    ROW(session_not_found, 404, -32001, 404, false,
+        "Session not found.",
+        "MCP: the session id is not known here, has ended, was idle for too long, or belongs to another agent or "
+        "principal"),
+    ROW(session_required, 400, -31400, 400, false,
+        "This server takes messages in a session only; begin one with initialize.",
+        "MCP: a message without a session to a server with `sessionless: refuse`, or about subscriptions to one with "
+        "`sessions: shared`"),
+    ROW(header_mismatch, 400, -32020, 400, false,
+        "The header fields say something else than the body.",
+        "MCP: `MCP-Protocol-Version`, `Mcp-Method`, `Mcp-Name` or `Mcp-Param-*` is missing or differs from the body"),
+    ROW(version_unsupported, 400, -32022, 400, false,
+        "This protocol version is not supported.",
+        "MCP: the protocol version is not known, or `initialize` came with `MCP-Protocol-Version` of the modern era; "
+        "`data.supported` has those that serve"),
+    ROW(input_expired, 400, -32602, 400, false,
+        "The state of this call is not known or no longer good; begin the call again.",
+        "MCP: the `requestState` of a call that asked for input is forged, another principal's, too old or used"),
+    ROW(events_gone, 400, -31400, 400, false,
+        "The events after Last-Event-ID are not kept here; go on without it.",
+        "MCP: what followed the event of `Last-Event-ID` is [not kept any "
+        "more](mcp.md#a-client-that-loses-its-connection), or the event is of no stream of the session"),
+    ROW(caller_gone, 499, -31499, 499, false,
+        "The caller went away.",
+        "in the log only: the caller has left"),
+    // JSON-RPC 2.0 section 5.1.
+    ROW(parse_error, 400, -32700, 200, false,
+        "The body is not valid JSON.",
+        "the body is not JSON, or nested deeper than 64"),
+    ROW(invalid_request, 400, -32600, 200, false,
+        "The body is not a JSON-RPC 2.0 request.",
+        "not one JSON-RPC 2.0 request; batches of calls are refused, but for [MCP 2025-03-26](mcp.md#sessions)"),
+    ROW(method_not_found, 404, -32601, 200, false,
+        "There is no such method.",
+        "`/rpc`: the method does not exist"),
+    ROW(invalid_params, 400, -32602, 200, false,
+        "The parameters do not fit the method.",
+        "`/rpc` and the directory: the agent is not named, or a parameter is wrong; a call names a task or a context "
+        "[in a way that readers do not agree on](security.md#tasks-of-other-principals), or a context of another "
+        "principal"),
+    ROW(too_large, 413, -31413, 413, false,
+        "The result does not fit into the answer to this batch; send the call by itself.",
+        "`/rpc`: the results of the batch exceed `limits.rpc_answer`; send the call by itself"),
+    // The agent behind the gateway.
+    ROW(upstream_unresolved, 502, -32603, 502, true,
+        "The agent's host name could not be resolved.",
+        "no connection to the agent, or the agent broke off"),
+    ROW(upstream_refused, 502, -32603, 502, true,
+        "The agent could not be reached.",
+        "no connection to the agent, or the agent broke off"),
+    ROW(upstream_forbidden, 502, -32603, 502, false,
+        "The agent's address is not one that this gateway may connect to.",
+        "no connection to the agent, or the agent broke off"),
+    ROW(upstream_tls, 502, -32603, 502, false,
+        "The TLS connection to the agent failed.",
+        "no connection to the agent, or the agent broke off"),
+    ROW(upstream_proxy, 502, -32603, 502, false,
+        "The proxy did not connect the gateway to the agent.",
+        "the [proxy](operations.md#proxies) to the agent refuses, or makes no tunnel"),
+    ROW(upstream_reset, 502, -32603, 502, true,
+        "The agent closed the connection before its answer was complete.",
+        "no connection to the agent, or the agent broke off"),
+    ROW(upstream_protocol, 502, -32603, 502, false,
+        "The agent's answer does not follow its protocol.",
+        "the answer follows neither HTTP nor, of an MCP server, its protocol; the agent answered 3xx to a call ([not "
+        "followed](operations.md#an-agent-that-redirects)), or a page of HTML (a status of 400 or more stays), or "
+        "not 200 to a card fetch; an MCP server [failed](mcp.md#a-server-that-fails)"),
+    ROW(upstream_status, 502, -32603, 502, false,
+        "The agent answered with a status that cannot be used.",
+        "the answer follows neither HTTP nor, of an MCP server, its protocol; the agent answered 3xx to a call ([not "
+        "followed](operations.md#an-agent-that-redirects)), or a page of HTML (a status of 400 or more stays), or "
+        "not 200 to a card fetch; an MCP server [failed](mcp.md#a-server-that-fails)"),
+    ROW(upstream_timeout, 504, -32603, 504, true,
+        "The agent did not answer in time.",
+        "connecting, the head of the answer or the card took too long"),
+    ROW(upstream_credentials, 503, -31503, 503, true,
+        "The gateway has no valid credential for the agent; try again.",
+        "the agent's OAuth server has given no token that still holds, or none in time"),
+    ROW(event_too_large, 502, -32603, 502, false,
+        "An event of the agent's stream is over the limit.",
+        "an event of a stream exceeds `limits.sse_event`; if the stream has begun, it is cut"),
+    ROW(message_too_large, 502, -32603, 502, false,
+        "A message of the MCP server is over the limit.",
+        "in the log and in `agents/get`: a message of an MCP server exceeds `max_message`, or its answer to "
+        "`initialize` or `server/discover` 256 KiB"),
+    ROW(answer_untranslatable, 502, -32006, 200, false,
+        "The agent's answer cannot be translated for this caller.",
+        "a translated call: the agent's answer is not an answer of A2A, cannot be said to this caller, or exceeds "
+        "`limits.sse_event`"),
+    ROW(card_not_json, 502, -32603, 502, false,
+        "The agent's card is not a JSON object.",
+        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
+        "signature fails"),
+    ROW(card_invalid, 502, -32603, 502, false,
+        "The agent's card is not usable.",
+        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
+        "signature fails"),
+    ROW(card_unrewritable, 502, -32603, 502, false,
+        "The agent's card cannot be made to point at this gateway.",
+        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
+        "signature fails"),
+    ROW(card_too_large, 502, -32603, 502, false,
+        "The agent's card is over the limit.",
+        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
+        "signature fails"),
+    ROW(card_signature, 502, -32603, 502, false,
+        "The agent's card is not signed by a key that this gateway trusts.",
+        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
+        "signature fails"),
+    ROW(session_not_started, 503, -31503, 503, true,
+        "The session with this agent has not been started.",
+        "an MCP server with `start: lazy` has not been started"),
+    ROW(session_not_ready, 503, -31503, 503, true,
+        "The session with this agent is not ready yet.",
+        "an MCP server has no session ([table](#cards))"),
+    ROW(session_failed, 503, -31503, 503, true,
+        "The session with this agent has not begun yet; it is tried again.",
+        "an MCP server has no session ([table](#cards))"),
+    ROW(session_crashed, 503, -31503, 503, true,
+        "The session with this agent ended; it is being started again.",
+        "an MCP server has no session ([table](#cards))"),
+    ROW(session_misconfigured, 503, -31503, 503, false,
+        "The session with this agent cannot begin as it is configured.",
+        "an MCP server has no session ([table](#cards))"),
+    // The gateway itself.
+    ROW(circuit_open, 503, -31503, 503, true,
+        "The agent has failed too often; calls to it are paused.",
+        "the agent has failed too often, and calls to it are paused: its [breaker](operations.md#agents-that-fail) "
+        "is open. `Retry-After` says when it is tried again"),
+    ROW(draining, 503, -31503, 503, true,
+        "The gateway is shutting down.",
+        "Cardea is shutting down: `agents/refreshCard`; in the log, streams that the shutdown ended"),
+    ROW(overloaded, 503, -31503, 503, true,
+        "The gateway is at its limit.",
+        "`limits.connections` (the connection closes), `limits.streams`, the [limits of an "
+        "agent](operations.md#too-many-calls), `limits.body_memory` or `limits.rpc_memory` is reached; "
+        "`agents/refreshCard` on the traffic listener within `cards.min_ttl`; too many extended cards of one agent "
+        "wait, or callers or tokens of one principal for a token exchange; no file descriptor is left for a "
+        "connection to the agent; or the gateway is [overloaded](operations.md#overload)"),
+    ROW(session_limit, 503, -31503, 503, true,
+        "This agent has as many sessions as it may have; try again later.",
+        "MCP: the agent has `max_sessions` sessions, or the principal half of them, and all are in use"),
+    ROW(access_unavailable, 503, -31503, 503, true,
+        "The credential could not be checked; try again.",
+        "the credential could not be checked: the keys of its issuer are not known, or too many credentials wait to "
+        "be checked"),
+    ROW(extended_card_incomplete, 500, -32603, 500, false,
+        "The overlays of this agent leave its card without a name or description.",
+        "`overlays` leave the extended card without a name or a description"),
+    ROW(store_full, 507, -31507, 507, false,
+        "The disk of the store is full.",
+        "the disk of the store is full; reading and `agents/delete` still work"),
+    ROW(store_failed, 500, -32603, 500, false,
+        "The store failed.",
+        "the store's file cannot be read or written"),
+    ROW(config_invalid, 422, -31422, 422, false,
+        "The configuration is not valid.",
+        "`POST /reload`: the configuration has problems, and nothing has changed. At a start, Cardea exits"),
+    ROW(internal, 500, -32603, 500, false,
+        "The gateway failed.",
+        "a bug"),
+// clang-format on
+#undef ROW
+});
 
-// One case for each code; over 60 lines: splitting the table would hide a missing one.
-constexpr wording words(errc code) noexcept
+constexpr std::size_t index_of(errc code) noexcept
 {
-    switch (code) {
-        case errc::bad_request:
-            return {"bad_request", "The request is malformed."};
-        case errc::not_found:
-            return {"not_found", "There is nothing at this address."};
-        case errc::method_not_allowed:
-            return {"method_not_allowed", "This address does not take this method."};
-        case errc::request_timeout:
-            return {"request_timeout", "The request did not arrive in time."};
-        case errc::body_too_large:
-            return {"body_too_large", "The request body is over the limit."};
-        case errc::target_too_long:
-            return {"target_too_long", "The request target is over the limit."};
-        case errc::header_too_large:
-            return {
-                "header_too_large",
-                "The request's head is over limits.header, has over limits.header_fields fields, or one of over "
-                "limits.header_value bytes."
-            };
-        case errc::unsupported_media_type:
-            return {"unsupported_media_type", "The body must be sent as application/json."};
-        case errc::expectation_failed:
-            return {"expectation_failed", "The only expectation supported is 100-continue."};
-        case errc::misdirected_request:
-            return {"misdirected_request", "This gateway does not answer for that host name."};
-        case errc::loop_detected:
-            return {"loop_detected", "The request comes back to this gateway over and over."};
-        case errc::not_implemented:
-            return {"not_implemented", "The gateway does not do this."};
-        case errc::http_version_not_supported:
-            return {"http_version_not_supported", "Only HTTP/1.1 and HTTP/1.0 are spoken here."};
-        case errc::agent_not_found:
-            return {"agent_not_found", "No such agent."};
-        case errc::task_not_found:
-            return {"task_not_found", "Task not found."};
-        case errc::agent_read_only:
-            return {"agent_read_only", "The configuration declares this agent; it is changed there."};
-        case errc::extension_required:
-            return {"extension_required", "The agent requires extensions that the call does not name."};
-        case errc::extended_card_unsupported:
-            return {"extended_card_unsupported", "This agent has no extended card."};
-        case errc::extended_card_not_configured:
-            return {"extended_card_not_configured", "No extended card of this agent is configured to be shown."};
-        case errc::version_not_supported:
-            return {"version_not_supported", "This version of A2A is not supported; 0.3 and 1.0 are."};
-        case errc::operation_unsupported:
-            return {"operation_unsupported", "This agent cannot do that."};
-        case errc::version_conflict:
-            return {"version_conflict", "The agent has another version."};
-        case errc::handover_failed:
-            return {"handover_failed", "No other process has taken over; this one serves as before."};
-        case errc::admin_only:
-            return {"admin_only", "This method is for the admin listener."};
-        case errc::unauthenticated:
-            return {"unauthenticated", "This needs a valid credential."};
-        case errc::forbidden:
-            return {"forbidden", "This credential does not allow it."};
-        case errc::rate_limited:
-            return {"rate_limited", "Too many requests; try again later."};
-        case errc::not_acceptable:
-            return {"not_acceptable", "The field Accept must allow application/json or text/event-stream."};
-        case errc::origin_forbidden:
-            return {"origin_forbidden", "Pages of this origin may not call the gateway."};
-        case errc::session_not_found:
-            return {"session_not_found", "Session not found."};
-        case errc::session_required:
-            return {"session_required", "This server takes messages in a session only; begin one with initialize."};
-        case errc::header_mismatch:
-            return {"header_mismatch", "The header fields say something else than the body."};
-        case errc::version_unsupported:
-            return {"version_unsupported", "This protocol version is not supported."};
-        case errc::input_expired:
-            return {"input_expired", "The state of this call is not known or no longer good; begin the call again."};
-        case errc::events_gone:
-            return {"events_gone", "The events after Last-Event-ID are not kept here; go on without it."};
-        case errc::caller_gone:
-            return {"caller_gone", "The caller went away."};
-        case errc::parse_error:
-            return {"parse_error", "The body is not valid JSON."};
-        case errc::invalid_request:
-            return {"invalid_request", "The body is not a JSON-RPC 2.0 request."};
-        case errc::method_not_found:
-            return {"method_not_found", "There is no such method."};
-        case errc::invalid_params:
-            return {"invalid_params", "The parameters do not fit the method."};
-        case errc::too_large:
-            return {"too_large", "The result does not fit into the answer to this batch; send the call by itself."};
-        case errc::upstream_unresolved:
-            return {"upstream_unresolved", "The agent's host name could not be resolved."};
-        case errc::upstream_refused:
-            return {"upstream_refused", "The agent could not be reached."};
-        case errc::upstream_forbidden:
-            return {"upstream_forbidden", "The agent's address is not one that this gateway may connect to."};
-        case errc::upstream_proxy:
-            return {"upstream_proxy", "The proxy did not connect the gateway to the agent."};
-        case errc::upstream_tls:
-            return {"upstream_tls", "The TLS connection to the agent failed."};
-        case errc::upstream_reset:
-            return {"upstream_reset", "The agent closed the connection before its answer was complete."};
-        case errc::upstream_protocol:
-            return {"upstream_protocol", "The agent's answer does not follow its protocol."};
-        case errc::upstream_status:
-            return {"upstream_status", "The agent answered with a status that cannot be used."};
-        case errc::upstream_timeout:
-            return {"upstream_timeout", "The agent did not answer in time."};
-        case errc::upstream_credentials:
-            return {"upstream_credentials", "The gateway has no valid credential for the agent; try again."};
-        case errc::event_too_large:
-            return {"event_too_large", "An event of the agent's stream is over the limit."};
-        case errc::message_too_large:
-            return {"message_too_large", "A message of the MCP server is over the limit."};
-        case errc::answer_untranslatable:
-            return {"answer_untranslatable", "The agent's answer cannot be translated for this caller."};
-        case errc::card_not_json:
-            return {"card_not_json", "The agent's card is not a JSON object."};
-        case errc::card_invalid:
-            return {"card_invalid", "The agent's card is not usable."};
-        case errc::card_signature:
-            return {"card_signature", "The agent's card is not signed by a key that this gateway trusts."};
-        case errc::card_unrewritable:
-            return {"card_unrewritable", "The agent's card cannot be made to point at this gateway."};
-        case errc::card_too_large:
-            return {"card_too_large", "The agent's card is over the limit."};
-        case errc::session_not_started:
-            return {"session_not_started", "The session with this agent has not been started."};
-        case errc::session_not_ready:
-            return {"session_not_ready", "The session with this agent is not ready yet."};
-        case errc::session_failed:
-            return {"session_failed", "The session with this agent has not begun yet; it is tried again."};
-        case errc::session_misconfigured:
-            return {"session_misconfigured", "The session with this agent cannot begin as it is configured."};
-        case errc::session_crashed:
-            return {"session_crashed", "The session with this agent ended; it is being started again."};
-        case errc::circuit_open:
-            return {"circuit_open", "The agent has failed too often; calls to it are paused."};
-        case errc::draining:
-            return {"draining", "The gateway is shutting down."};
-        case errc::overloaded:
-            return {"overloaded", "The gateway is at its limit."};
-        case errc::session_limit:
-            return {"session_limit", "This agent has as many sessions as it may have; try again later."};
-        case errc::access_unavailable:
-            return {"access_unavailable", "The credential could not be checked; try again."};
-        case errc::extended_card_incomplete:
-            return {
-                "extended_card_incomplete",
-                "The overlays of this agent leave its card without a name or description."
-            };
-        case errc::store_full:
-            return {"store_full", "The disk of the store is full."};
-        case errc::store_failed:
-            return {"store_failed", "The store failed."};
-        case errc::config_invalid:
-            return {"config_invalid", "The configuration is not valid."};
-        case errc::internal:
-            return {"internal", "The gateway failed."};
-    }
-    return {"internal", "The gateway failed."};
+    return static_cast<std::size_t>(code) - static_cast<std::size_t>(errc::bad_request);
 }
+
+static_assert(rows.size() == index_of(errc::internal) + 1, "every code has a row");
+static_assert(
+    std::ranges::all_of(rows, [](const error_row& row) { return &row == &rows[index_of(row.code)]; }),
+    "rows have the order of the codes"
+);
 
 }  // namespace
 
-std::string_view name(errc code) noexcept
+std::span<const error_row> error_rows() noexcept
 {
-    return words(code).name;
+    return rows;
 }
 
-std::string_view message(errc code) noexcept
+const error_row& row_of(errc code) noexcept
 {
-    return words(code).message;
+    return rows[std::min(index_of(code), rows.size() - 1)];
+}
+
+bool passes(unsigned status) noexcept
+{
+    return status == 408 || status == 429 || status == 502 || status == 503 || status == 504;
 }
 
 std::string_view name(side from) noexcept
 {
-    switch (from) {
-        case side::caller:
-            return "caller";
-        case side::upstream:
-            return "upstream";
-        case side::gateway:
-            return "gateway";
-    }
-    return "gateway";
+    constexpr auto names = std::to_array<std::string_view>({"caller", "upstream", "gateway"});
+    return names[static_cast<std::size_t>(from)];
 }
 
 void throw_exception_from_error(const error& e, const boost::source_location& where)

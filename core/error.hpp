@@ -1,10 +1,12 @@
-// What can go wrong, whose fault it is, and the value that carries it. The enumerators' names are the stable codes
-// that callers see (`Cardea-Error`, `error.data.code`): renaming one is a change of the public interface.
+// Errors as values: a code, the side whose fault it is, and a detail for our log. The enumerators' names are the stable
+// codes that callers see (`Cardea-Error`, `error.data.code`): renaming one changes the public interface. A new code is an
+// enumerator here and its row in error.cpp.
 #pragma once
 
 #include <boost/system/result.hpp>
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -92,7 +94,7 @@ enum class errc : std::uint8_t {
     internal,
 };
 
-// Whose fault it is. Decides who is blamed in metrics and in the access log.
+// Metrics and the access log blame this side.
 enum class side : std::uint8_t { caller, upstream, gateway };
 
 struct error {
@@ -127,11 +129,55 @@ inline error gateway_error(errc code, std::string detail = {})
     return {code, side::gateway, std::move(detail)};
 }
 
-// The stable machine-readable code: the enumerator's own name.
-std::string_view name(errc code) noexcept;
+// How a code looks from outside. docs/answers.md is generated from these rows.
+struct error_row {
+    errc code;
+    std::string_view name;  // the enumerator's own: the stable machine-readable code
+    unsigned http_status;   // RFC 9110 section 15. 499 is for the access log: the caller has left
+    int jsonrpc_code;       // JSON-RPC 2.0 section 5.1; A2A's or MCP's if it means the same, else -31000 - http_status
+    unsigned jsonrpc_status;   // HTTP, of a JSON-RPC error: 200 if it is about the call, as A2A's own servers answer
+    bool retryable;            // the same request may succeed later, although nobody changes anything
+    std::string_view message;  // one sentence for callers; never an address, nor what a peer sent
+    std::string_view cause;    // Markdown for docs/answers.md: when callers get it
+};
 
-// One sentence for callers. Says nothing of addresses or of what a peer sent.
-std::string_view message(errc code) noexcept;
+// In the order of the codes.
+std::span<const error_row> error_rows() noexcept;
+
+const error_row& row_of(errc code) noexcept;
+
+inline std::string_view name(errc code) noexcept
+{
+    return row_of(code).name;
+}
+
+inline std::string_view message(errc code) noexcept
+{
+    return row_of(code).message;
+}
+
+inline unsigned http_status(errc code) noexcept
+{
+    return row_of(code).http_status;
+}
+
+inline int jsonrpc_code(errc code) noexcept
+{
+    return row_of(code).jsonrpc_code;
+}
+
+inline unsigned jsonrpc_http_status(errc code) noexcept
+{
+    return row_of(code).jsonrpc_status;
+}
+
+inline bool retryable(errc code) noexcept
+{
+    return row_of(code).retryable;
+}
+
+// Whether an agent's failure with this status passes by itself: 408, 429, 502, 503 and 504.
+bool passes(unsigned status) noexcept;
 
 std::string_view name(side from) noexcept;
 

@@ -1,7 +1,7 @@
 #include "core/json/jsonrpc_server.hpp"
 
+#include "core/error.hpp"
 #include "core/json/jsonrpc_scan.hpp"
-#include "core/status.hpp"
 
 #include <optional>
 #include <utility>

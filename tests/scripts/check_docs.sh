@@ -78,36 +78,17 @@ check_functions() {
     done < <(code_spans "${pages[@]}")
 }
 
-# The cases of a switch in core/status.cpp with what each returns: NAME VALUE.
-switch_values() {
-    awk -v function_name="$1" '
-        index($0, " " function_name "(errc code)") { inside = 1 }
-        inside && /^}/ { exit }
-        inside && /case errc::/ { sub(/.*errc::/, ""); sub(/:.*/, ""); waiting[++n] = $0; next }
-        inside && n && /return/ {
-            sub(/.*return */, ""); sub(/;.*/, "")
-            for (i = 1; i <= n; i++) print waiting[i], $0
-            n = 0
-        }' core/status.cpp
-}
-
 # Rows `| STATUS | NUMBER | `code`, `code` | … |`.
 check_answers() {
-    local name status number rows statuses numbers
-    statuses=$(switch_values http_status)
-    numbers=$(switch_values jsonrpc_code)
-    local names
-    names=$(grep -oE 'return \{"[a-z_]+"' core/error.cpp | cut -d'"' -f2 | sort -u)
-    [ "$(wc -l <<<"$names")" -gt 20 ] || complain "core/error.cpp: its codes cannot be read any more"
-    for name in $names; do
-        status=$(sed -n "s/^$name //p" <<<"$statuses")
-        number=$(sed -n "s/^$name //p" <<<"$numbers")
-        case $number in *http_status*) number=-$((31000 + status)) ;; esac
+    local name status number rows codes
+    codes=$(sed -nE 's/^ *ROW\(([a-z_]+), ([0-9]+), (-[0-9]+), .*/\1 \2 \3/p' core/error.cpp)
+    [ "$(wc -l <<<"$codes")" -gt 20 ] || complain "core/error.cpp: its codes cannot be read any more"
+    while read -r name status number; do
         rows=$(awk -F'|' -v code="\`$name\`" 'NF >= 6 && index($4, code) { gsub(/ /, "", $2); gsub(/ /, "", $3); print $2, $3 }' "${pages[@]}")
         if [ "$rows" != "$status $number" ]; then
-            complain "the table of answers: $name is '${rows:-missing}', and core/status.cpp says '$status $number'"
+            complain "the table of answers: $name is '${rows:-missing}', and core/error.cpp says '$status $number'"
         fi
-    done
+    done <<<"$codes"
 }
 
 # The keys of docs/configuration.md, agents' below `agents.ID.`; those whose members are not ours end in `.*`.

@@ -1,7 +1,5 @@
 #include "core/error.hpp"
 
-#include "core/status.hpp"
-
 #include <doctest/doctest.h>
 
 #include <set>
@@ -11,30 +9,25 @@ using core::errc;
 
 TEST_SUITE_BEGIN("core/error");
 
-namespace {
-
-constexpr auto first = static_cast<int>(errc::bad_request);
-constexpr auto last = static_cast<int>(errc::internal);
-
-}  // namespace
-
-TEST_CASE("every code has its own name, a sentence and an error status")
+TEST_CASE("Every code has its own name, a sentence, a cause and an error status")
 {
     std::set<std::string> names;
-    for (int value = first; value <= last; ++value) {
-        const auto code = static_cast<errc>(value);
+    for (const auto& row : core::error_rows()) {
+        const auto code = row.code;
         CAPTURE(core::name(code));
         CHECK(names.insert(std::string(core::name(code))).second);
         CHECK(core::message(code).ends_with('.'));
+        CHECK_FALSE(row.cause.empty());
+        CHECK_FALSE(row.cause.ends_with('.'));
         CHECK(core::http_status(code) >= 400);
         CHECK(core::http_status(code) <= 508);
     }
 }
 
-TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where it means the same")
+TEST_CASE("A JSON-RPC code that A2A or MCP reserves is used only where it means the same")
 {
-    for (int value = first; value <= last; ++value) {
-        const auto code = static_cast<errc>(value);
+    for (const auto& row : core::error_rows()) {
+        const auto code = row.code;
         const auto number = core::jsonrpc_code(code);
         CAPTURE(core::name(code));
         const bool of_a2a = code == errc::unsupported_media_type || code == errc::extended_card_not_configured ||
@@ -59,7 +52,7 @@ TEST_CASE("of the JSON-RPC codes that A2A and MCP reserve none is used but where
     CHECK(core::jsonrpc_code(errc::version_unsupported) == -32022);
 }
 
-TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in what carries it keeps its status")
+TEST_CASE("A fault in a call is HTTP 200 as a JSON-RPC error, and a fault in its carrier keeps its status")
 {
     const std::set<errc> in_the_call{
         errc::parse_error,
@@ -74,8 +67,8 @@ TEST_CASE("a fault in a call is HTTP 200 as a JSON-RPC error, and a fault in wha
         errc::operation_unsupported,
         errc::answer_untranslatable
     };
-    for (int value = first; value <= last; ++value) {
-        const auto code = static_cast<errc>(value);
+    for (const auto& row : core::error_rows()) {
+        const auto code = row.code;
         CAPTURE(core::name(code));
         CHECK(core::jsonrpc_http_status(code) == (in_the_call.contains(code) ? 200 : core::http_status(code)));
     }
@@ -101,8 +94,8 @@ TEST_CASE("Only a failure that passes by itself is retryable")
         errc::session_limit,
         errc::access_unavailable
     };
-    for (int value = first; value <= last; ++value) {
-        const auto code = static_cast<errc>(value);
+    for (const auto& row : core::error_rows()) {
+        const auto code = row.code;
         CAPTURE(core::name(code));
         CHECK(core::retryable(code) == passing.contains(code));
         // Clients that read the status alone try these again, and no others.
@@ -121,8 +114,8 @@ TEST_CASE("Only a failure that passes by itself is retryable")
 TEST_CASE("The sentence of a code names its thing and no other")
 {
     const std::set<errc> about_http{errc::http_version_not_supported};
-    for (int value = first; value <= last; ++value) {
-        const auto code = static_cast<errc>(value);
+    for (const auto& row : core::error_rows()) {
+        const auto code = row.code;
         const auto said = core::message(code);
         CAPTURE(said);
         CHECK((said.front() >= 'A' && said.front() <= 'Z'));
@@ -137,7 +130,19 @@ TEST_CASE("The sentence of a code names its thing and no other")
     }
 }
 
-TEST_CASE("taking the value of a failure is a bug that says what failed")
+TEST_CASE("A JSON-RPC code of the gateway's own is -31000 minus the HTTP status")
+{
+    for (const auto& row : core::error_rows()) {
+        CAPTURE(row.name);
+        CHECK((row.jsonrpc_code < -32000 || row.jsonrpc_code == -31000 - static_cast<int>(row.http_status)));
+    }
+    CHECK(core::name(static_cast<errc>(0)) == "internal");
+    CHECK(core::name(core::side::caller) == "caller");
+    CHECK(core::name(core::side::upstream) == "upstream");
+    CHECK(core::name(core::side::gateway) == "gateway");
+}
+
+TEST_CASE("Reading the value of a failure is a bug that says what failed")
 {
     core::result<int> failed = core::upstream_error(errc::upstream_tls, "expired");
     CHECK_THROWS_WITH(failed.value(), doctest::Contains("upstream_tls: expired"));

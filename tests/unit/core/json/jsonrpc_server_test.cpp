@@ -1,6 +1,6 @@
 #include "core/json/jsonrpc_server.hpp"
 
-#include "core/status.hpp"
+#include "core/error.hpp"
 
 #include <doctest/doctest.h>
 

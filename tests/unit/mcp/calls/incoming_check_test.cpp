@@ -1,6 +1,6 @@
 #include "mcp/calls/incoming_check.hpp"
 
-#include "core/status.hpp"
+#include "core/error.hpp"
 
 #include <doctest/doctest.h>
 

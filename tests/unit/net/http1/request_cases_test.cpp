@@ -1,5 +1,5 @@
+#include "core/error.hpp"
 #include "core/json/json.hpp"
-#include "core/status.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 
