@@ -36,8 +36,8 @@ constexpr auto rows = std::to_array<error_row>({
     ROW(header_too_large, 431, -31431, 431, false,
         "The request's head is over limits.header, has over limits.header_fields fields, or one of over "
         "limits.header_value bytes.",
-        "over `limits.header`, `limits.header_fields`, `limits.header_value`, or the limits of trailers or "
-        "[extensions](#limits)"),
+        "over `limits.header`, `limits.header_fields`, `limits.header_value`, or the limits of trailers or of "
+        "[extensions](limits.md)"),
     ROW(unsupported_media_type, 415, -32005, 415, false,
         "The body must be sent as application/json.",
         "the body is not sent as JSON in UTF-8 (`application/json`, `application/…+json`, `application/json-rpc`, "
@@ -108,12 +108,12 @@ constexpr auto rows = std::to_array<error_row>({
         "listener; a registration of an agent that did not register itself"),
     ROW(rate_limited, 429, -31429, 429, true,
         "Too many requests; try again later.",
-        "a limit of [`rate_limits`](security.md#rate-limits) is reached; `limits.failed_credentials` of the address "
-        "is reached, or 32 of its credentials wait to be checked"),
+        "a limit of [`rate_limits`](security.md#limit-callers) is reached; or `limits.failed_credentials` of the "
+        "address is reached, or 32 of its credentials wait to be checked"),
     ROW(not_acceptable, 406, -31406, 406, false,
         "The field Accept must allow application/json or text/event-stream.",
         "MCP: `Accept` excludes `application/json` and `text/event-stream`, or events where [only "
-        "they](mcp.md#json-or-events) can be the answer"),
+        "they](mcp.md#what-passes) can be the answer"),
     ROW(origin_forbidden, 403, -31403, 403, false,
         "Pages of this origin may not call the gateway.",
         "a web page that calls an MCP server, or whose browser asks whether it may call (`OPTIONS`), is neither of "
@@ -165,32 +165,29 @@ constexpr auto rows = std::to_array<error_row>({
     // The agent behind the gateway.
     ROW(upstream_unresolved, 502, -32603, 502, true,
         "The agent's host name could not be resolved.",
-        "no connection to the agent, or the agent broke off"),
+        "the name in the agent's `url` has no address, or the lookup failed"),
     ROW(upstream_refused, 502, -32603, 502, true,
         "The agent could not be reached.",
-        "no connection to the agent, or the agent broke off"),
+        "nothing accepts connections at the agent's address"),
     ROW(upstream_forbidden, 502, -32603, 502, false,
         "The agent's address is not one that this gateway may connect to.",
-        "no connection to the agent, or the agent broke off"),
+        "an agent that [registered itself](security.md#self-registration) names an address that is not public"),
     ROW(upstream_tls, 502, -32603, 502, false,
         "The TLS connection to the agent failed.",
-        "no connection to the agent, or the agent broke off"),
+        "the agent's certificate or its TLS is [not accepted](operations/secure.md#tls-to-agents)"),
     ROW(upstream_proxy, 502, -32603, 502, false,
         "The proxy did not connect the gateway to the agent.",
-        "the [proxy](operations.md#proxies) to the agent refuses, or makes no tunnel"),
+        "the [proxy](operations/agents.md#proxies) to the agent refuses, or makes no tunnel"),
     ROW(upstream_reset, 502, -32603, 502, true,
         "The agent closed the connection before its answer was complete.",
-        "no connection to the agent, or the agent broke off"),
+        "the agent broke off before its answer was complete"),
     ROW(upstream_protocol, 502, -32603, 502, false,
         "The agent's answer does not follow its protocol.",
-        "the answer follows neither HTTP nor, of an MCP server, its protocol; the agent answered 3xx to a call ([not "
-        "followed](operations.md#an-agent-that-redirects)), or a page of HTML (a status of 400 or more stays), or "
-        "not 200 to a card fetch; an MCP server [failed](mcp.md#a-server-that-fails)"),
+        "the answer follows neither HTTP nor, of an MCP server, its protocol"),
     ROW(upstream_status, 502, -32603, 502, false,
         "The agent answered with a status that cannot be used.",
-        "the answer follows neither HTTP nor, of an MCP server, its protocol; the agent answered 3xx to a call ([not "
-        "followed](operations.md#an-agent-that-redirects)), or a page of HTML (a status of 400 or more stays), or "
-        "not 200 to a card fetch; an MCP server [failed](mcp.md#a-server-that-fails)"),
+        "the agent answered 3xx to a call ([not followed](operations/agents.md#redirects)), a page of HTML (a status "
+        "of 400 or more stays), or not 200 to a card fetch; an MCP server [failed](mcp.md#sessions)"),
     ROW(upstream_timeout, 504, -32603, 504, true,
         "The agent did not answer in time.",
         "connecting, the head of the answer or the card took too long"),
@@ -210,54 +207,49 @@ constexpr auto rows = std::to_array<error_row>({
         "`limits.sse_event`"),
     ROW(card_not_json, 502, -32603, 502, false,
         "The agent's card is not a JSON object.",
-        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
-        "signature fails"),
+        "the document is not a JSON object, is nested deeper than 64, or has too many values"),
     ROW(card_invalid, 502, -32603, 502, false,
         "The agent's card is not usable.",
-        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
-        "signature fails"),
+        "the card is not an object, or has no name"),
     ROW(card_unrewritable, 502, -32603, 502, false,
         "The agent's card cannot be made to point at this gateway.",
-        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
-        "signature fails"),
+        "the card would still show the agent's address, or names no binding that Cardea can reach; `speaks` says "
+        "what the agent speaks"),
     ROW(card_too_large, 502, -32603, 502, false,
         "The agent's card is over the limit.",
-        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
-        "signature fails"),
+        "over `cards.max_size`"),
     ROW(card_signature, 502, -32603, 502, false,
         "The agent's card is not signed by a key that this gateway trusts.",
-        "the document is no card, would show the agent's address, names no binding that Cardea can reach, or its "
-        "signature fails"),
+        "[no trusted key](operations/secure.md#signatures-of-cards) has signed the card"),
     ROW(session_not_started, 503, -31503, 503, true,
         "The session with this agent has not been started.",
-        "an MCP server with `start: lazy` has not been started"),
+        "an MCP server with `start: lazy` has not been started; [this request](mcp-trouble.md) starts it"),
     ROW(session_not_ready, 503, -31503, 503, true,
         "The session with this agent is not ready yet.",
-        "an MCP server has no session ([table](#cards))"),
+        "the session with the MCP server [is starting](mcp-trouble.md)"),
     ROW(session_failed, 503, -31503, 503, true,
         "The session with this agent has not begun yet; it is tried again.",
-        "an MCP server has no session ([table](#cards))"),
+        "the session with the MCP server [has never been ready](mcp-trouble.md); Cardea tries again"),
     ROW(session_crashed, 503, -31503, 503, true,
         "The session with this agent ended; it is being started again.",
-        "an MCP server has no session ([table](#cards))"),
+        "the session with the MCP server [ended](mcp-trouble.md); Cardea tries again"),
     ROW(session_misconfigured, 503, -31503, 503, false,
         "The session with this agent cannot begin as it is configured.",
-        "an MCP server has no session ([table](#cards))"),
+        "the program does not exist, or the server answers 401 or 403: [an operator has to act](mcp-trouble.md)"),
     // The gateway itself.
     ROW(circuit_open, 503, -31503, 503, true,
         "The agent has failed too often; calls to it are paused.",
-        "the agent has failed too often, and calls to it are paused: its [breaker](operations.md#agents-that-fail) "
-        "is open. `Retry-After` says when it is tried again"),
+        "the agent has failed too often, and calls to it are paused: its "
+        "[breaker](operations/failures.md#agents-that-fail) is open. `Retry-After` says when it is tried again"),
     ROW(draining, 503, -31503, 503, true,
         "The gateway is shutting down.",
         "Cardea is shutting down: `agents/refreshCard`; in the log, streams that the shutdown ended"),
     ROW(overloaded, 503, -31503, 503, true,
         "The gateway is at its limit.",
-        "`limits.connections` (the connection closes), `limits.streams`, the [limits of an "
-        "agent](operations.md#too-many-calls), `limits.body_memory` or `limits.rpc_memory` is reached; "
-        "`agents/refreshCard` on the traffic listener within `cards.min_ttl`; too many extended cards of one agent "
-        "wait, or callers or tokens of one principal for a token exchange; no file descriptor is left for a "
-        "connection to the agent; or the gateway is [overloaded](operations.md#overload)"),
+        "a limit of connections (the connection closes), streams, bytes or [calls of an "
+        "agent](operations/failures.md#too-many-calls) is reached, as [limits](limits.md) says; `agents/refreshCard` "
+        "on `listen` within `cards.min_ttl`; no descriptor is left; or the gateway is "
+        "[overloaded](operations/failures.md#overload)"),
     ROW(session_limit, 503, -31503, 503, true,
         "This agent has as many sessions as it may have; try again later.",
         "MCP: the agent has `max_sessions` sessions, or the principal half of them, and all are in use"),
