@@ -1,16 +1,18 @@
 #include "config/access.hpp"
 
-#include "config/access_members.hpp"
 #include "config/access_policy.hpp"
 #include "config/access_providers.hpp"
-#include "config/access_table.hpp"
+#include "config/access_tokens.hpp"
 #include "config/access_values.hpp"
-#include "core/ascii.hpp"
+#include "core/pattern.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace config {
 namespace {
@@ -18,106 +20,137 @@ namespace {
 using core::json;
 
 constexpr std::string_view expected_access = "a map with providers, rules and open, or the word open";
-constexpr std::string_view expected_pattern = "an agent's id, in which * is any text";
 
-bool is_pattern(std::string_view text)
+void check_known(
+    const field* f,
+    const core::access_policy& policy,
+    const access_members& given,
+    const core::access_settings& access
+)
 {
-    constexpr std::size_t longest = 128;
-    return text.size() <= longest && std::ranges::all_of(text, [](char c) {
-               return core::is_letter(c) || core::is_digit(c) || c == '.' || c == '_' || c == '-' || c == '*';
-           });
-}
-
-std::vector<std::string> read_patterns(const field& f, problem_list& problems)
-{
-    std::vector<std::string> patterns;
-    for (const auto& element : read_elements(f, expected_pattern, emptiness::refused, problems)) {
-        auto text = read_line(element, expected_pattern, problems);
-        if (text && !is_pattern(*text)) {
-            refuse(element, "is not a pattern of agents' ids", expected_pattern, problems);
-        } else if (text) {
-            patterns.push_back(std::move(*text));
-        }
-    }
-    return patterns;
-}
-
-std::optional<core::access_policy>
-read_known_policy(const field& f, decision about, const core::access_settings& access, problem_list& problems)
-{
-    auto policy = read_policy(f, about, problems);
-    const auto missing = policy && !access.providers.empty() ? missing_provider(*policy, access.providers) : "";
+    const auto missing = access.providers.empty() ? "" : missing_provider(policy, access.providers);
     if (!missing.empty()) {
-        problems.add(f.at, f.path, '"' + std::string{missing} + "\" " + std::string{no_such_provider});
+        given.problems().add(f->at, f->path, '"' + std::string{missing} + "\" " + std::string{no_such_provider});
     }
-    return policy;
 }
 
-std::optional<core::access_default>
-read_rule(const field& f, const core::access_settings& access, problem_list& problems)
+std::optional<core::access_default> read_rule(const field& f, const core::access_settings& access, const reading& with)
 {
-    constexpr std::string_view expected = "a map with agents, discover and call";
-    const auto* map = read_given_map(f, expected, problems);
+    const auto* map = read_given_map(f, "a map with agents, discover and call", with.problems);
     if (map == nullptr) {
         return {};
     }
-    const access_members given{f, *map, access_map::agents_rule, problems};
-    const auto* discover = given.find("discover");
-    const auto* call = given.find("call");
+    const access_members given{f, *map, access_map::agents_rule, with};
     core::access_default rule;
-    if (const auto* agents = given.find("agents")) {
-        rule.agents = read_patterns(*agents, problems);
+    given.read(rule);
+    if (rule.discover) {
+        check_known(given.find("discover"), *rule.discover, given, access);
     }
-    if (discover != nullptr) {
-        rule.discover = read_known_policy(*discover, decision::discover, access, problems);
+    if (rule.call) {
+        check_known(given.find("call"), *rule.call, given, access);
     }
-    if (call != nullptr) {
-        rule.call = read_known_policy(*call, decision::call, access, problems);
-    }
-    if (discover == nullptr && call == nullptr) {
-        refuse(f, "has neither discover nor call", "at least one of the two", problems);
+    if (given.find("discover") == nullptr && given.find("call") == nullptr) {
+        refuse(f, "has neither discover nor call", "at least one of the two", with.problems);
     }
     return rule;
 }
 
-// Those that may be named are known already.
-std::vector<core::access_default>
-read_rules(const field& f, const core::access_settings& access, problem_list& problems)
+std::vector<core::access_default> read_rules(const field& f, const core::access_settings& access, const reading& with)
 {
     std::vector<core::access_default> rules;
-    const auto list = read_list(f, "a list of rules", problems);
+    const auto list = read_list(f, "a list of rules", with.problems);
     if (list.size() > most_agent_rules) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_agent_rules) + " rules");
+        with.problems.add(f.at, f.path, "has more than " + std::to_string(most_agent_rules) + " rules");
         return rules;
     }
     for (const auto& each : list) {
-        if (auto rule = read_rule(each, access, problems)) {
+        if (auto rule = read_rule(each, access, with)) {
             rules.push_back(std::move(*rule));
         }
     }
     return rules;
 }
 
-json shown_rule(const core::access_default& rule)
+std::optional<field> member_of(const field& map, std::string_view key)
 {
-    auto shown = json::object();
-    if (!rule.agents.empty()) {
-        shown["agents"] = rule.agents;
+    for (std::size_t i = 0; i < map.value->keys.size(); ++i) {
+        if (map.value->keys[i].text == key) {
+            return member(*map.value, i, map.path);
+        }
     }
-    if (rule.discover) {
-        shown["discover"] = shown_policy(*rule.discover);
+    return std::nullopt;
+}
+
+bool is_for_all(const core::access_default& rule)
+{
+    return rule.agents.empty() || std::ranges::any_of(rule.agents, [](const std::string& pattern) {
+               return pattern.find_first_not_of('*') == std::string::npos;
+           });
+}
+
+bool fits_some(const std::string& pattern, const std::vector<core::agent>& agents)
+{
+    return std::ranges::any_of(agents, [&](const core::agent& each) { return core::fits(pattern, each.id); });
+}
+
+struct policy_key {
+    std::string_view name;
+    std::optional<core::access_policy> core::access_default::* policy;
+};
+constexpr std::array<policy_key, 2> policy_keys{
+    {{"discover", &core::access_default::discover}, {"call", &core::access_default::call}}
+};
+
+// `at` is the key of the i-th rule.
+void warn_of_policy(const field& at, std::size_t i, const policy_key& key, const settings& all, problem_list& problems)
+{
+    const auto& rules = all.access.rules;
+    for (std::size_t before = 0; before < i; ++before) {
+        if (is_for_all(rules[before]) && rules[before].*key.policy) {
+            problems.warn(
+                at.at,
+                at.path,
+                "never counts: access.rules[" + std::to_string(before) +
+                    "] decides for all agents; expected it in front of that"
+            );
+            return;
+        }
     }
-    if (rule.call) {
-        shown["call"] = shown_policy(*rule.call);
+    const auto& policy = rules[i].*key.policy;
+    const auto claim = policy ? misplaced_claim(*policy, all.access) : std::string{};
+    if (!claim.empty()) {
+        problems.warn(at.at, at.path, claim);
     }
-    return shown;
+}
+
+void warn_of_rule(const field& rule, std::size_t i, const settings& all, problem_list& problems)
+{
+    for (const auto& key : policy_keys) {
+        if (const auto at = member_of(rule, key.name); at && all.access.rules[i].*key.policy) {
+            warn_of_policy(*at, i, key, all, problems);
+        }
+    }
+    const auto agents = member_of(rule, "agents");
+    // A file without agents leaves them to the management API.
+    if (!agents || all.agents.empty()) {
+        return;
+    }
+    for (const auto& each : read_elements(*agents, "", emptiness::refused, problems)) {
+        if (!fits_some(each.value->text, all.agents)) {
+            problems.warn(
+                each.at,
+                each.path,
+                "fits no agent of this file; expected the id of one, unless it is created later"
+            );
+        }
+    }
 }
 
 }  // namespace
 
-core::access_settings
-read_access(const field& f, const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
+core::access_settings read_access(const field& f, const reading& with)
 {
+    auto& problems = with.problems;
     core::access_settings access;
     if (f.value->is == node::kind::scalar) {
         const auto* word = read_text(f, expected_access, problems);
@@ -131,14 +164,14 @@ read_access(const field& f, const secret_reader& secrets, const tls_checks& tls,
     if (map == nullptr) {
         return access;
     }
-    const access_members given{f, *map, access_map::access, problems};
+    const access_members given{f, *map, access_map::access, with};
     const auto before = problems.size();
     if (const auto* providers = given.find("providers")) {
-        access.providers = read_providers(*providers, secrets, tls, problems);
+        access.providers = read_providers(*providers, with);
     }
     if (const auto* rules = given.find("rules")) {
-        static const core::access_settings unknown;  // a provider that cannot be read can be named all the same
-        access.rules = read_rules(*rules, problems.size() == before ? access : unknown, problems);
+        static const core::access_settings unknown;  // an unreadable provider may be named
+        access.rules = read_rules(*rules, problems.size() == before ? access : unknown, with);
     }
     if (const auto* open = given.find("open")) {
         access.open = read_switch(*open, problems).value_or(false);
@@ -154,9 +187,44 @@ json shown_access(const core::access_settings& access)
     }
     auto rules = json::array();
     for (const auto& each : access.rules) {
-        rules.push_back(shown_rule(each));
+        show_members(access_map::agents_rule, each, rules.emplace_back(json::object()));
     }
     return {{"open", access.open}, {"providers", std::move(providers)}, {"rules", std::move(rules)}};
+}
+
+std::string misplaced_claim(const core::access_policy& policy, const core::access_settings& access)
+{
+    for (const auto& rule : policy.any_of) {
+        const bool is_for_tokens = std::ranges::any_of(access.providers, [&](const core::access_provider& each) {
+            return !issuers_of(each).empty() &&
+                   (rule.providers.empty() || std::ranges::find(rule.providers, each.name) != rule.providers.end());
+        });
+        for (const auto& [name, value] : rule.claims) {
+            const auto found = std::ranges::find(token_members, name, &token_member::name);
+            if (is_for_tokens && found != token_members.end()) {
+                return "asks for a claim \"" + name + "\", which principals of tokens have elsewhere; expected " +
+                       std::string{found->condition};
+            }
+        }
+    }
+    return {};
+}
+
+void warn_of_access(const field& f, const settings& all, problem_list& problems)
+{
+    if (all.access.providers.empty() && !all.access.open) {
+        problems.warn(
+            f.at,
+            f.path,
+            "has no provider, so that no caller needs a credential; expected providers, or `access: open`"
+        );
+        return;
+    }
+    const auto rules = member_of(f, "rules");
+    const auto each = rules ? read_list(*rules, "", problems) : std::vector<field>{};
+    for (std::size_t i = 0; i < each.size(); ++i) {
+        warn_of_rule(each[i], i, all, problems);
+    }
 }
 
 }  // namespace config

@@ -1,10 +1,8 @@
 #include "config/access_policy.hpp"
 
-#include "config/access_table.hpp"
 #include "config/access_values.hpp"
 
 #include <algorithm>
-#include <array>
 #include <string>
 #include <utility>
 
@@ -17,44 +15,20 @@ constexpr std::string_view expected_policy =
     "anyone, authenticated, nobody, a map of conditions, or a list of such maps";
 constexpr std::string_view expected_rule = "a map of conditions such as {scopes: [words:call]}";
 
-struct condition {
-    std::string_view key;
-    std::vector<std::string> access_rule::* list;
-};
-
-// All but the claims.
-constexpr auto conditions = std::to_array<condition>(
-    {{"principals", &access_rule::principals},
-     {"providers", &access_rule::providers},
-     {"scopes", &access_rule::scopes},
-     {"groups", &access_rule::groups},
-     {"tenants", &access_rule::tenants},
-     {"methods", &access_rule::methods}}
-);
-
 std::optional<access_rule> read_rule(const field& f, decision about, problem_list& problems)
 {
     const auto* map = read_given_map(f, expected_rule, problems);
     if (map == nullptr) {
         return {};
     }
-    const auto given = read_members(*map, f.path, keys_of(access_map::policy_rule), problems);
+    const tls_checks none;
+    const secret_reader no_files;
+    const reading with{no_files, none, problems};
+    const access_members given{f, *map, access_map::policy_rule, with};
     access_rule rule;
-    for (const auto& each : conditions) {
-        const auto* list = find_field(given, each.key);
-        if (list == nullptr) {
-            continue;
-        }
-        if (each.list == &access_rule::methods && about == decision::discover) {
-            problems.add(list->at, list->path, "is about calls; expected it below `call`");
-        } else if (each.list == &access_rule::scopes) {
-            rule.scopes = read_scopes(*list, emptiness::refused, problems);
-        } else {
-            rule.*each.list = read_texts(*list, emptiness::refused, problems);
-        }
-    }
-    if (const auto* claims = find_field(given, "claims")) {
-        rule.claims = read_claims(*claims, emptiness::refused, problems);
+    given.read(rule);
+    if (const auto* methods = given.find("methods"); methods != nullptr && about == decision::discover) {
+        problems.add(methods->at, methods->path, "is about calls; expected it below `call`");
     }
     return rule;
 }
@@ -62,14 +36,7 @@ std::optional<access_rule> read_rule(const field& f, decision about, problem_lis
 core::json shown_rule(const access_rule& rule)
 {
     auto shown = core::json::object();
-    for (const auto& each : conditions) {
-        if (!(rule.*each.list).empty()) {
-            shown[std::string{each.key}] = rule.*each.list;
-        }
-    }
-    if (!rule.claims.empty()) {
-        shown["claims"] = shown_claims(rule.claims);
-    }
+    show_members(access_map::policy_rule, rule, shown);
     return shown;
 }
 

@@ -1,5 +1,4 @@
-// Who may do something, as an operator writes it: one of three words, a map of conditions, or a list of such maps of which one
-// is enough. Pure.
+// A policy as an operator writes it: one of three words, a map of conditions, or a list of such maps of which one is enough. Pure.
 #pragma once
 
 #include "config/fields.hpp"
@@ -22,7 +21,7 @@ inline constexpr std::size_t most_rules = 256;  // of one policy
 // `anyone` lets every caller in, `authenticated` (and `{}`) every principal, `nobody` none. Nothing: it is reported.
 std::optional<core::access_policy> read_policy(const field& f, decision about, problem_list& problems);
 
-// As it is written; read_policy() makes the same policy of it.
+// The inverse of read_policy().
 core::json shown_policy(const core::access_policy& policy);
 
 // The first provider that the policy names and that does not exist. Empty: there is none.

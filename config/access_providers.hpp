@@ -1,15 +1,14 @@
-// What turns a caller's credential into a principal: `access.providers`. Pure.
+// `access.providers`, which turn a caller's credential into a principal. Pure.
 #pragma once
 
-#include "config/fields.hpp"
-#include "config/problem.hpp"
-#include "config/tls.hpp"
+#include "config/access_values.hpp"
+#include "config/value_kind.hpp"
 #include "core/access.hpp"
-#include "core/error.hpp"
 #include "core/json/json.hpp"
 #include "core/secret.hpp"
 
 #include <cstddef>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +22,23 @@ inline constexpr std::size_t longest_static_token = 8 * 1024;  // bytes: no requ
 inline constexpr std::string_view expected_token = "a token of at least 16 characters";
 inline constexpr std::string_view expected_token_file = "the path of a file with a token";
 
-// A bearer token that callers send. Empty: it is none, which is reported.
+// A bearer token that callers send. Empty after a problem.
 core::secret checked_token(const field& f, const std::string& text, problem_list& problems);
 
 // In the order of the file. Their names are unique; so are tokens, and the hashes of keys, among all of them.
-std::vector<core::access_provider>
-read_providers(const field& f, const secret_reader& secrets, const tls_checks& tls, problem_list& problems);
+std::vector<core::access_provider> read_providers(const field& f, const reading& with);
 
-// As it is written, with tokens and hashes masked.
+// The provider as it is written, with tokens and hashes masked.
 core::json shown_provider(const core::access_provider& provider);
+
+inline constexpr std::size_t most_keys = 10'000;     // of one provider
+inline constexpr std::size_t most_scrypt_keys = 16;  // of all: each is tried with a key that is not known
+
+// The keys of a provider with this name. A hash that is already in `hashes` is a problem; each new one is added.
+core::api_key_provider
+read_api_keys(const access_members& given, const std::string& provider, std::set<std::string>& hashes);
+
+// Adds the members of such a provider to `shown`, with hashes masked.
+void show_api_keys(const core::api_key_provider& provider, core::json& shown);
 
 }  // namespace config

@@ -1,12 +1,66 @@
+// over 60 lines: one table of all keys. over 600 lines: the same.
 #include "config/access_table.hpp"
 
-#include "config/choice.hpp"
+#include "config/access_kinds.hpp"
+#include "config/agent_kinds.hpp"
+#include "core/access.hpp"
+#include "core/agent_credentials.hpp"
+
+#include <algorithm>
+#include <utility>
 
 namespace config {
 namespace {
 
+using core::json;
 using enum access_map;
-using form = access_form;
+
+json any_schema()
+{
+    return json::object();
+}
+
+json name_schema()
+{
+    return schema::or_variable(schema::any_text_like("^[A-Za-z0-9._-]{1,64}$"));
+}
+
+json query_word_schema()
+{
+    return schema::or_variable({{"const", "query"}});
+}
+
+template <access_map Map>
+json map_of()
+{
+    return map_schema(Map);
+}
+
+template <access_map Map>
+json list_of()
+{
+    return schema::list_of(map_schema(Map));
+}
+
+json providers_schema()
+{
+    auto types = json::array();
+    for (const auto& each : provider_types) {
+        auto provider = map_schema(each.map);
+        provider["properties"]["type"]["enum"] = {each.name};
+        if (provider["properties"].contains("client_id")) {
+            provider["anyOf"] = {{{"required", {"audience"}}}, {{"required", {"client_id"}}}};
+        }
+        types.push_back(std::move(provider));
+    }
+    return schema::list_of({{"anyOf", std::move(types)}});
+}
+
+// A key that is read together with others.
+std::shared_ptr<const any_key> plain(std::string_view described, json (*schema)())
+{
+    return std::make_shared<const plain_key>(value_form{std::string{described}, schema});
+}
 
 constexpr std::string_view name_meaning = "Its name in policies, logs and metrics. Each provider has its own.";
 constexpr std::string_view scopes_meaning = "The scopes of its principal.";
@@ -25,231 +79,214 @@ constexpr std::string_view algorithms_meaning = "What `alg` may be.";
 constexpr std::string_view leeway_meaning = "How far clocks may differ, for `exp`, `nbf` and `iat`.";
 constexpr std::string_view claims_meaning = "The claims of its principal.";
 
-constexpr auto access_keys = std::to_array<access_key>({
-    {access, "providers", form::list_of_providers, "none", "They turn credentials into principals, in this order."},
-    {access, "rules", form::list_of_rules, "none", "The policies of agents that have none of their own."},
-    {access,
-     "open",
-     form::on_off,
-     "`false`",
-     "Without providers: whether `listen` may be an address that other machines reach."},
-
-    {static_token, "type", form::type_name, is_required, "`static_token`: one bearer token, one principal."},
-    {static_token, "name", form::name, is_required, name_meaning},
-    {static_token, "principal", form::text, "`name`", "The principal's id."},
-    {static_token,
-     "token",
-     form::secret,
-     "none",
-     "What callers send as `Authorization: Bearer`; at least 16 characters."},
-    {static_token, "token_file", form::path, "none", "A file with the token, instead of `token`."},
-    {static_token, "scopes", form::texts, "none", scopes_meaning},
-    {static_token, "groups", form::texts, "none", groups_meaning},
-    {static_token, "tenant", form::text, "none", tenant_meaning},
-    {static_token, "claims", form::claims, "none", claims_meaning},
-
-    {api_key, "type", form::type_name, is_required, "`api_key`: many keys, of which only hashes are stored."},
-    {api_key, "name", form::name, is_required, name_meaning},
-    {api_key, "header", form::text, "`X-API-Key`", "The header field with the key."},
-    {api_key, "cookie", form::text, "none", "The cookie with the key, instead of `header`."},
-    {api_key, "in", form::query_word, "none", "The key is in the query, as `parameter`, instead of in `header`."},
-    {api_key, "parameter", form::text, "none", "The name of the query parameter with the key; only with `in: query`."},
-    {api_key, "keys", form::list_of_keys, is_required, "The keys."},
-
-    {key, "name", form::text, is_required, "The id of the key's principal. Each key has its own."},
-    {key, "sha256", form::hash, "none", "The SHA-256 of the key. The key needs 256 random bits."},
-    {key, "scrypt", form::scrypt_hash, "none", "The scrypt hash of a weaker key, instead of `sha256`; at most 16 keys."
-    },
-    {key, "scopes", form::texts, "none", scopes_meaning},
-    {key, "groups", form::texts, "none", groups_meaning},
-    {key, "tenant", form::text, "none", tenant_meaning},
-    {key, "claims", form::claims, "none", claims_meaning},
-    {key, "expires", form::time, "never", "From then on Cardea refuses the key. A date is its first second in UTC."},
-    {key, "disabled", form::on_off, "`false`", "Cardea refuses the key."},
-
-    {jwt, "type", form::type_name, is_required, "`jwt`: signed tokens (RFC 7519). The principal's id is `sub`."},
-    {jwt, "name", form::name, is_required, name_meaning},
-    {jwt, "issuer", form::text, is_required, "What `iss` has to be."},
-    {jwt, "audience", form::texts, "none", audience_or_client_meaning},
-    {jwt, "client_id", form::texts, "none", client_meaning},
-    {jwt, "algorithms", form::algorithms, "`RS256`, `ES256`", algorithms_meaning},
-    {jwt, "jwks_url", form::secure_url, "none", "Where the issuer's JWK Set is. `http` only on a loopback host."},
-    {jwt, "jwks_file", form::path, "none", "A file with the issuer's JWK Set, instead of `jwks_url`."},
-    {jwt, "leeway", form::leeway, "`30s`", leeway_meaning},
-    {jwt, "scope_prefix", form::text, "none", prefix_meaning},
-
-    {oidc,
-     "type",
-     form::type_name,
-     is_required,
-     "`oidc`: like `jwt`, with the keys that the issuer's discovery document names."},
-    {oidc, "name", form::name, is_required, name_meaning},
-    {oidc,
-     "issuer",
-     form::secure_url,
-     is_required,
-     "What `iss` has to be; the document is below it. `http` only on a loopback host."},
-    {oidc, "audience", form::texts, "none", audience_or_client_meaning},
-    {oidc, "client_id", form::texts, "none", client_meaning},
-    {oidc, "algorithms", form::algorithms, "`RS256`, `ES256`", algorithms_meaning},
-    {oidc, "leeway", form::leeway, "`30s`", leeway_meaning},
-    {oidc, "scope_prefix", form::text, "none", prefix_meaning},
-
-    {azure_ad,
-     "type",
-     form::type_name,
-     is_required,
-     "`azure_ad`: tokens of Microsoft Entra ID. Scopes are `scp` and `roles`, the tenant is `tid`."},
-    {azure_ad, "name", form::name, is_required, name_meaning},
-    {azure_ad, "tenant", form::text, is_required, "The id of the directory."},
-    {azure_ad, "audience", form::texts, is_required, audience_meaning},
-    {azure_ad, "jwks_file", form::path, "none", "A file with the keys, if Cardea cannot fetch them from Microsoft."},
-    {azure_ad, "leeway", form::leeway, "`30s`", leeway_meaning},
-    {azure_ad, "scope_prefix", form::text, "none", prefix_meaning},
-
-    {gcp_iap,
-     "type",
-     form::type_name,
-     is_required,
-     "`gcp_iap`: tokens of Google's Identity-Aware Proxy in `X-Goog-IAP-JWT-Assertion`. The id is `email`, else `sub`."
-    },
-    {gcp_iap, "name", form::name, is_required, name_meaning},
-    {gcp_iap, "audience", form::texts, is_required, audience_meaning},
-    {gcp_iap, "jwks_file", form::path, "none", "A file with the keys, if Cardea cannot fetch them from Google."},
-    {gcp_iap, "leeway", form::leeway, "`30s`", leeway_meaning},
-
-    {http_verifier,
-     "type",
-     form::type_name,
-     is_required,
-     "`http_verifier`: a service says whose a bearer token is. It decides on every token that no provider before it "
-     "knows."},
-    {http_verifier, "name", form::name, is_required, name_meaning},
-    {http_verifier,
-     "url",
-     form::secure_url,
-     is_required,
-     "Where to send `{\"token\": ...}` with POST. `http` only on a loopback host."},
-    {http_verifier, "timeout", form::verifier_timeout, "`1s`", "How long an answer may take."},
-    {http_verifier,
-     "cache",
-     form::verifier_cache,
-     "`5s`",
-     "For how long Cardea does not ask again about a token that was accepted. It counts for as long again "
-     "[while it is asked again](security.md#verifiers)."},
-
-    {aws_sigv4,
-     "type",
-     form::type_name,
-     is_required,
-     "`aws_sigv4`: bearer tokens `forge-aws-v1.` with a presigned `GetCallerIdentity`, which AWS answers."},
-    {aws_sigv4, "name", form::name, is_required, name_meaning},
-    {aws_sigv4,
-     "hosts",
-     form::texts,
-     "`sts.amazonaws.com` and those of regions",
-     "The hosts that may be asked. `http` only on a loopback host."},
-
-    {mtls,
-     "type",
-     form::type_name,
-     is_required,
-     "`mtls`: client certificates identify callers that send no other credential. The listener needs `tls`."},
-    {mtls, "name", form::name, is_required, name_meaning},
-    {mtls,
-     "ca_file",
-     form::path,
-     is_required,
-     "PEM: the authorities of clients, with revocation lists if there are any."},
-    {mtls,
-     "principal",
-     form::certificate_name,
-     "`san`",
-     "The principal's id: the first DNS name, URI or email address of the certificate, its subject, or its SPIFFE id."},
-
-    {agents_rule,
-     "agents",
-     form::texts,
-     "all agents",
-     "The ids of the agents that the rule is for. `*` is any text: `team-*`."},
-    {agents_rule, "discover", form::policy, "none", "Who may know of these agents."},
-    {agents_rule, "call", form::policy, "none", "Who may call these agents."},
-
-    {policy_rule, "principals", form::texts, "any", "The ids of principals."},
-    {policy_rule, "providers", form::texts, "any", "The names of providers that accepted the caller."},
-    {policy_rule, "scopes", form::texts, "any", "Scopes, of which the principal has at least one."},
-    {policy_rule, "groups", form::texts, "any", "Groups, of which the principal has at least one."},
-    {policy_rule, "tenants", form::texts, "any", "Tenants, of which the principal has one."},
-    {policy_rule, "claims", form::claims, "any", "Claims with their values, of which the principal has at least one."},
-    {policy_rule, "methods", form::texts, "any", "The JSON-RPC methods that the rule is for; only below `call`."},
-
-    {credentials, "bearer", form::secret, "none", "Sent as `Authorization: Bearer`."},
-    {credentials, "bearer_file", form::path, "none", "A file with the bearer, instead of `bearer`."},
-    {credentials, "basic", form::basic_map, "none", "A name with a password, sent as `Authorization: Basic`."},
-    {credentials, "api_key", form::agent_key_map, "none", "A key in a header field, the query, or a cookie."},
-    {credentials,
-     "oauth2",
-     form::oauth2_map,
-     "none",
-     "Cardea gets tokens from an OAuth server and sends them as `Authorization: Bearer`. Not for "
-     "MCP servers that are programs."},
-
-    {basic, "username", form::text, is_required, "The name. It has no colon."},
-    {basic, "password", form::secret, "none", "The password."},
-    {basic, "password_file", form::path, "none", "A file with the password, instead of `password`."},
-
-    {agent_key, "header", form::text, "none", "The name of the header field with the key."},
-    {agent_key, "query", form::text, "none", "The name of the query parameter with the key, instead of `header`."},
-    {agent_key, "cookie", form::text, "none", "The name of the cookie with the key, instead of `header`."},
-    {agent_key, "value", form::secret, "none", "The key."},
-    {agent_key, "value_file", form::path, "none", "A file with the key, instead of `value`."},
-
-    {oauth2,
-     "token_url",
-     form::secure_url,
-     is_required,
-     "The token endpoint. `http` only on a loopback host. Its certificate is checked against the system's authorities."
-    },
-    {oauth2, "client_id", form::text, is_required, "Who the gateway is to the OAuth server."},
-    {oauth2, "client_secret", form::secret, "none", "What proves it."},
-    {oauth2, "client_secret_file", form::path, "none", "A file with the secret, instead of `client_secret`."},
-    {oauth2, "scopes", form::texts, "none", "What the token is asked for."},
-    {oauth2, "audience", form::text, "none", "Sent as `audience`, which some servers want."},
-    {oauth2, "resource", form::text, "none", "Sent as `resource` (RFC 8707)."},
-    {oauth2,
-     "auth",
-     form::client_authentication,
-     "`basic`",
-     "How the secret is sent: in a header field (`basic`), or in the form (`post`)."},
-    {oauth2,
-     "grant",
-     form::oauth_grant,
-     "`client_credentials`",
-     "For whom calls have a token: for the gateway, or, with `token_exchange`, for the caller, whose bearer token the "
-     "OAuth server exchanges (RFC 8693). The latter needs a provider of type `jwt`, `oidc`, `azure_ad` or "
-     "`http_verifier`, and is not for MCP servers."},
-});
-
-std::string listed_algorithms()
+std::vector<access_key> make_table()
 {
-    std::string text;
-    for (const auto each : token_algorithms) {
-        text += (text.empty() ? "`" : ", `") + std::string{each} + '`';
-    }
-    return text;
+    return {
+        // clang-format off
+        {access, "providers", plain("a list of maps", providers_schema), "none",
+         "They turn credentials into principals, in this order."},
+        {access, "rules", plain("a list of maps", list_of<access_map::agents_rule>), "none",
+         "The policies of agents that have none of their own."},
+        {access, "open", plain("true or false", schema::on_or_off), "`false`",
+         "Without providers: whether `listen` may be an address that other machines reach."},
+        {static_token, "type", plain("its type", any_schema), is_required,
+         "`static_token`: one bearer token, one principal."},
+        {static_token, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required,
+         name_meaning},
+        {static_token, "principal",
+         sets<&core::static_token_provider::bearer, &core::principal::id>(short_text("the id of a principal")),
+         "`name`", "The principal's id."},
+        {static_token, "token", sets<&core::static_token_provider::token>(secret_text()), "none",
+         "What callers send as `Authorization: Bearer`; at least 16 characters."},
+        {static_token, "token_file", plain("a path", schema::any_text), "none",
+         "A file with the token, instead of `token`."},
+        {static_token, "scopes",
+         sets<&core::static_token_provider::bearer, &core::principal::scopes>(scopes(emptiness::allowed)), "none",
+         scopes_meaning},
+        {static_token, "groups",
+         sets<&core::static_token_provider::bearer, &core::principal::groups>(texts(emptiness::allowed)), "none",
+         groups_meaning},
+        {static_token, "tenant",
+         sets<&core::static_token_provider::bearer, &core::principal::tenant>(short_text("the name of a tenant")),
+         "none", tenant_meaning},
+        {static_token, "claims",
+         sets<&core::static_token_provider::bearer, &core::principal::claims>(claims(emptiness::allowed)), "none",
+         claims_meaning},
+        {api_key, "type", plain("its type", any_schema), is_required,
+         "`api_key`: many keys, of which only hashes are stored."},
+        {api_key, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required, name_meaning},
+        {api_key, "header", plain("text", schema::any_text), "`X-API-Key`", "The header field with the key."},
+        {api_key, "cookie", plain("text", schema::any_text), "none", "The cookie with the key, instead of `header`."},
+        {api_key, "in", plain("query", query_word_schema), "none",
+         "The key is in the query, as `parameter`, instead of in `header`."},
+        {api_key, "parameter", plain("text", schema::any_text), "none",
+         "The name of the query parameter with the key; only with `in: query`."},
+        {api_key, "keys", plain("a list of maps", list_of<access_map::key>), is_required, "The keys."},
+        {key, "name", sets<&core::api_key::owner, &core::principal::id>(short_text("the id of the key's principal")),
+         is_required, "The id of the key's principal. Each key has its own."},
+        {key, "sha256", sets<&core::api_key::sha256>(hash()), "none",
+         "The SHA-256 of the key. The key needs 256 random bits."},
+        {key, "scrypt", sets<&core::api_key::scrypt>(scrypt_hash()), "none",
+         "The scrypt hash of a weaker key, instead of `sha256`; at most 16 keys."},
+        {key, "scopes", sets<&core::api_key::owner, &core::principal::scopes>(scopes(emptiness::allowed)), "none",
+         scopes_meaning},
+        {key, "groups", sets<&core::api_key::owner, &core::principal::groups>(texts(emptiness::allowed)), "none",
+         groups_meaning},
+        {key, "tenant", sets<&core::api_key::owner, &core::principal::tenant>(short_text("the name of a tenant")),
+         "none", tenant_meaning},
+        {key, "claims", sets<&core::api_key::owner, &core::principal::claims>(claims(emptiness::allowed)), "none",
+         claims_meaning},
+        {key, "expires", sets<&core::api_key::expires>(time()), "never",
+         "From then on Cardea refuses the key. A date is its first second in UTC."},
+        {key, "disabled", sets<&core::api_key::disabled>(on_or_off()), "`false`", "Cardea refuses the key."},
+        {jwt, "type", plain("its type", any_schema), is_required,
+         "`jwt`: signed tokens (RFC 7519). The principal's id is `sub`."},
+        {jwt, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required, name_meaning},
+        {jwt, "issuer", sets<&core::jwt_provider::issuer>(short_text("the `iss` of its tokens")), is_required,
+         "What `iss` has to be."},
+        {jwt, "audience", sets<&core::jwt_provider::audiences>(audiences()), "none", audience_or_client_meaning},
+        {jwt, "client_id", sets<&core::jwt_provider::client_ids>(texts(emptiness::refused)), "none", client_meaning},
+        {jwt, "algorithms", sets<&core::jwt_provider::algorithms>(algorithms()), "`RS256`, `ES256`",
+         algorithms_meaning},
+        {jwt, "jwks_url", sets<&core::jwt_provider::key_set_url>(secure_url()), "none",
+         "Where the issuer's JWK Set is. `http` only on a loopback host."},
+        {jwt, "jwks_file", sets<&core::jwt_provider::key_set_file>(file(file_kind::key_set)), "none",
+         "A file with the issuer's JWK Set, instead of `jwks_url`."},
+        {jwt, "leeway", sets<&core::jwt_provider::leeway>(duration_in(0s, 5min)), "`30s`", leeway_meaning},
+        {jwt, "scope_prefix", sets<&core::jwt_provider::scope_prefix>(scope_prefix()), "none", prefix_meaning},
+        {oidc, "type", plain("its type", any_schema), is_required,
+         "`oidc`: like `jwt`, with the keys that the issuer's discovery document names."},
+        {oidc, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required, name_meaning},
+        {oidc, "issuer", sets<&core::oidc_provider::issuer>(issuer_url()), is_required,
+         "What `iss` has to be; the document is below it. `http` only on a loopback host."},
+        {oidc, "audience", sets<&core::oidc_provider::audiences>(audiences()), "none", audience_or_client_meaning},
+        {oidc, "client_id", sets<&core::oidc_provider::client_ids>(texts(emptiness::refused)), "none", client_meaning},
+        {oidc, "algorithms", sets<&core::oidc_provider::algorithms>(algorithms()), "`RS256`, `ES256`",
+         algorithms_meaning},
+        {oidc, "leeway", sets<&core::oidc_provider::leeway>(duration_in(0s, 5min)), "`30s`", leeway_meaning},
+        {oidc, "scope_prefix", sets<&core::oidc_provider::scope_prefix>(scope_prefix()), "none", prefix_meaning},
+        {azure_ad, "type", plain("its type", any_schema), is_required,
+         "`azure_ad`: tokens of Microsoft Entra ID. Scopes are `scp` and `roles`, the tenant is `tid`."},
+        {azure_ad, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required, name_meaning},
+        {azure_ad, "tenant", sets<&core::azure_ad_provider::tenant>(directory_id()), is_required,
+         "The id of the directory."},
+        {azure_ad, "audience", sets<&core::azure_ad_provider::audiences>(audiences()), is_required, audience_meaning},
+        {azure_ad, "jwks_file", sets<&core::azure_ad_provider::key_set_file>(file(file_kind::key_set)), "none",
+         "A file with the keys, if Cardea cannot fetch them from Microsoft."},
+        {azure_ad, "leeway", sets<&core::azure_ad_provider::leeway>(duration_in(0s, 5min)), "`30s`", leeway_meaning},
+        {azure_ad, "scope_prefix", sets<&core::azure_ad_provider::scope_prefix>(scope_prefix()), "none",
+         prefix_meaning},
+        {gcp_iap, "type", plain("its type", any_schema), is_required,
+         "`gcp_iap`: tokens of Google's Identity-Aware Proxy in `X-Goog-IAP-JWT-Assertion`. The id is `email`, "
+         "else `sub`."},
+        {gcp_iap, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required, name_meaning},
+        {gcp_iap, "audience", sets<&core::gcp_iap_provider::audiences>(audiences()), is_required, audience_meaning},
+        {gcp_iap, "jwks_file", sets<&core::gcp_iap_provider::key_set_file>(file(file_kind::key_set)), "none",
+         "A file with the keys, if Cardea cannot fetch them from Google."},
+        {gcp_iap, "leeway", sets<&core::gcp_iap_provider::leeway>(duration_in(0s, 5min)), "`30s`", leeway_meaning},
+        {http_verifier, "type", plain("its type", any_schema), is_required,
+         "`http_verifier`: a service says whose a bearer token is. It decides on every token that no provider "
+         "before it knows."},
+        {http_verifier, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required,
+         name_meaning},
+        {http_verifier, "url", sets<&core::http_verifier_provider::url>(secure_url()), is_required,
+         "Where to send `{\"token\": ...}` with POST. `http` only on a loopback host."},
+        {http_verifier, "timeout", sets<&core::http_verifier_provider::timeout>(duration_in(10ms, 10s)), "`1s`",
+         "How long an answer may take."},
+        {http_verifier, "cache", sets<&core::http_verifier_provider::cache>(duration_in(0s, 1min)), "`5s`",
+         "For how long Cardea does not ask again about a token that was accepted. It counts for as long again "
+         "[while it is asked again](security.md#verifiers)."},
+        {aws_sigv4, "type", plain("its type", any_schema), is_required,
+         "`aws_sigv4`: bearer tokens `forge-aws-v1.` with a presigned `GetCallerIdentity`, which AWS answers."},
+        {aws_sigv4, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required, name_meaning},
+        {aws_sigv4, "hosts", sets<&core::aws_sigv4_provider::hosts>(sts_hosts()),
+         "`sts.amazonaws.com` and those of regions", "The hosts that may be asked. `http` only on a loopback host."},
+        {mtls, "type", plain("its type", any_schema), is_required,
+         "`mtls`: client certificates identify callers that send no other credential. The listener needs `tls`."},
+        {mtls, "name", plain("1 to 64 letters, digits, `.`, `_` and `-`", name_schema), is_required, name_meaning},
+        {mtls, "ca_file", sets<&core::mtls_provider::ca_file>(client_authorities_file()), is_required,
+         "PEM: the authorities of clients, with revocation lists if there are any."},
+        {mtls, "principal", sets<&core::mtls_provider::principal>(choice_of<core::certificate_name>()), "`san`",
+         "The principal's id: the first DNS name, URI or email address of the certificate, its subject, or its "
+         "SPIFFE id."},
+        {agents_rule, "agents", sets<&core::access_default::agents>(id_patterns()), "all agents",
+         "The ids of the agents that the rule is for. `*` is any text: `team-*`."},
+        {agents_rule, "discover", sets<&core::access_default::discover>(policy(decision::discover)), "none",
+         "Who may know of these agents."},
+        {agents_rule, "call", sets<&core::access_default::call>(policy(decision::call)), "none",
+         "Who may call these agents."},
+        {policy_rule, "principals", sets<&core::access_rule::principals>(texts(emptiness::refused)), "any",
+         "The ids of principals."},
+        {policy_rule, "providers", sets<&core::access_rule::providers>(texts(emptiness::refused)), "any",
+         "The names of providers that accepted the caller."},
+        {policy_rule, "scopes", sets<&core::access_rule::scopes>(scopes(emptiness::refused)), "any",
+         "Scopes, of which the principal has at least one."},
+        {policy_rule, "groups", sets<&core::access_rule::groups>(texts(emptiness::refused)), "any",
+         "Groups, of which the principal has at least one."},
+        {policy_rule, "tenants", sets<&core::access_rule::tenants>(texts(emptiness::refused)), "any",
+         "Tenants, of which the principal has one."},
+        {policy_rule, "claims", sets<&core::access_rule::claims>(claims(emptiness::refused)), "any",
+         "Claims with their values, of which the principal has at least one."},
+        {policy_rule, "methods", sets<&core::access_rule::methods>(texts(emptiness::refused)), "any",
+         "The JSON-RPC methods that the rule is for; only below `call`."},
+        {credentials, "bearer", plain("a secret", schema::any_text), "none", "Sent as `Authorization: Bearer`."},
+        {credentials, "bearer_file", plain("a path", schema::any_text), "none",
+         "A file with the bearer, instead of `bearer`."},
+        {credentials, "basic", plain("a map", map_of<access_map::basic>), "none",
+         "A name with a password, sent as `Authorization: Basic`."},
+        {credentials, "api_key", plain("a map", map_of<access_map::agent_key>), "none",
+         "A key in a header field, the query, or a cookie."},
+        {credentials, "oauth2", plain("a map", map_of<access_map::oauth2>), "none",
+         "Cardea gets tokens from an OAuth server and sends them as `Authorization: Bearer`. Not for MCP servers "
+         "that are programs."},
+        {basic, "username", sets<&core::basic_credentials::username>(user_name()), is_required,
+         "The name. It has no colon."},
+        {basic, "password", plain("a secret", schema::any_text), "none", "The password."},
+        {basic, "password_file", plain("a path", schema::any_text), "none",
+         "A file with the password, instead of `password`."},
+        {agent_key, "header", plain("text", schema::any_text), "none", "The name of the header field with the key."},
+        {agent_key, "query", plain("text", schema::any_text), "none",
+         "The name of the query parameter with the key, instead of `header`."},
+        {agent_key, "cookie", plain("text", schema::any_text), "none",
+         "The name of the cookie with the key, instead of `header`."},
+        {agent_key, "value", plain("a secret", schema::any_text), "none", "The key."},
+        {agent_key, "value_file", plain("a path", schema::any_text), "none",
+         "A file with the key, instead of `value`."},
+        {oauth2, "token_url", sets<&core::oauth_client::token_url>(secure_url()), is_required,
+         "The token endpoint. `http` only on a loopback host. Its certificate is checked against the system's "
+         "authorities."},
+        {oauth2, "client_id", sets<&core::oauth_client::client_id>(short_text("the id of a client")), is_required,
+         "Who the gateway is to the OAuth server."},
+        {oauth2, "client_secret", sets<&core::oauth_client::client_secret>(secret_text()), "none", "What proves it."},
+        {oauth2, "client_secret_file", plain("a path", schema::any_text), "none",
+         "A file with the secret, instead of `client_secret`."},
+        {oauth2, "scopes", sets<&core::oauth_client::scopes>(scopes(emptiness::allowed)), "none",
+         "What the token is asked for."},
+        {oauth2, "audience", sets<&core::oauth_client::audience>(line("text", "an audience")), "none",
+         "Sent as `audience`, which some servers want."},
+        {oauth2, "resource", sets<&core::oauth_client::resource>(line("text", "the URI of a resource")), "none",
+         "Sent as `resource` (RFC 8707)."},
+        {oauth2, "auth", sets<&core::oauth_client::authentication>(choice_of<core::client_authentication>()), "`basic`",
+         "How the secret is sent: in a header field (`basic`), or in the form (`post`)."},
+        {oauth2, "grant", sets<&core::oauth_client::grant>(choice_of<core::oauth_grant>()), "`client_credentials`",
+         "For whom calls have a token: for the gateway, or, with `token_exchange`, for the caller, whose bearer "
+         "token the OAuth server exchanges (RFC 8693). The latter needs a provider of type `jwt`, `oidc`, "
+         "`azure_ad` or `http_verifier`, and is not for MCP servers."},
+        // clang-format on
+    };
 }
-
 }  // namespace
 
 std::span<const access_key> all_access_keys()
 {
-    return access_keys;
+    static const auto table = make_table();
+    return table;
 }
 
 std::vector<std::string_view> keys_of(access_map map)
 {
     std::vector<std::string_view> keys;
-    for (const auto& each : access_keys) {
+    for (const auto& each : all_access_keys()) {
         if (each.of == map) {
             keys.push_back(each.name);
         }
@@ -257,61 +294,34 @@ std::vector<std::string_view> keys_of(access_map map)
     return keys;
 }
 
-std::string written_as(access_form form)
+json map_schema(access_map map)
 {
-    switch (form) {
-        case form::on_off:
-            return "`true` or `false`";
-        case form::list_of_providers:
-        case form::list_of_rules:
-        case form::list_of_keys:
-            return "list of maps";
-        case form::type_name:
-            return "its type";
-        case form::name:
-            return "1 to 64 letters, digits, `.`, `_` and `-`";
-        case form::text:
-            return "text";
-        case form::texts:
-            return "text, or list of texts";
-        case form::secret:
-            return "secret";
-        case form::path:
-            return "path";
-        case form::claims:
-            return "map from names to values or lists of values";
-        case form::query_word:
-            return "`query`";
-        case form::hash:
-            return "64 hexadecimal digits";
-        case form::scrypt_hash:
-            return "`$scrypt$ln=15,r=8,p=1$SALT$HASH`";
-        case form::time:
-            return "`2027-01-01` or `2027-01-01T12:00:00Z`";
-        case form::algorithms:
-            return "one or a list of " + listed_algorithms();
-        case form::secure_url:
-            return "URL, `https`";
-        case form::leeway:
-            return "duration, 0 to 5m";
-        case form::verifier_timeout:
-            return "duration, 10ms to 10s";
-        case form::verifier_cache:
-            return "duration, 0 to 1m";
-        case form::certificate_name:
-            return listed<core::certificate_name>("`");
-        case form::policy:
-            return "[policy](#policies)";
-        case form::basic_map:
-        case form::agent_key_map:
-        case form::oauth2_map:
-            return "map";
-        case form::client_authentication:
-            return "`basic` or `post`";
-        case form::oauth_grant:
-            return listed<core::oauth_grant>("`");
+    auto schema = schema::closed_map(json::object());
+    for (const auto& each : all_access_keys()) {
+        if (each.of == map) {
+            const std::string key{each.name};
+            schema["properties"][key] = schema::described(each.key->form().schema(), each.meaning);
+            if (each.usual == is_required) {
+                schema["required"].push_back(key);
+            }
+        }
     }
-    return {};
+    return schema;
+}
+
+json policy_schema()
+{
+    const auto one = schema::reference("condition");
+    const json several{{"type", "array"}, {"items", one}, {"minItems", 1}};
+    constexpr auto words = std::to_array({word_anyone, word_authenticated, word_nobody});
+    return {{"anyOf", {schema::names_of(words), one, several}}};
+}
+
+json access_schema()
+{
+    auto map = map_schema(access_map::access);
+    map["type"] = {"object", "null"};
+    return {{"anyOf", {schema::or_variable({{"const", "open"}}), std::move(map)}}};
 }
 
 }  // namespace config

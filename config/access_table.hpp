@@ -1,9 +1,13 @@
-// Every key of the maps below `access`, of the rules of a policy, and of an agent's credentials, once: how it is written and what it means. Messages
-// about unknown keys, the JSON Schema and docs/configuration.md follow from it. Pure.
+// The table of all keys of the maps below `access`, of the rules of a policy, and of an agent's credentials: how each is written,
+// what it means, and the member it sets. The reader, the dump, the JSON Schema and docs/configuration.md follow from it. Pure.
 #pragma once
+
+#include "config/value_kind.hpp"
+#include "core/json/json.hpp"
 
 #include <array>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,41 +35,11 @@ enum class access_map : std::uint8_t {
     oauth2
 };
 
-enum class access_form : std::uint8_t {
-    on_off,
-    list_of_providers,
-    list_of_rules,
-    type_name,
-    name,
-    text,
-    texts,
-    secret,
-    path,
-    claims,
-    query_word,
-    list_of_keys,
-    hash,
-    scrypt_hash,
-    time,
-    algorithms,
-    secure_url,
-    leeway,
-    verifier_timeout,
-    verifier_cache,
-    certificate_name,
-    policy,
-    basic_map,
-    agent_key_map,
-    oauth2_map,
-    client_authentication,
-    oauth_grant
-};
-
 struct access_key {
     access_map of;
     std::string_view name;
-    access_form form;
-    std::string_view usual;  // what holds if the key is not given, or is_required
+    std::shared_ptr<const any_key> key;
+    std::string_view usual;  // the default, in words, or is_required
     std::string_view meaning;
 };
 
@@ -76,13 +50,17 @@ std::span<const access_key> all_access_keys();
 // The keys of one kind of map.
 std::vector<std::string_view> keys_of(access_map map);
 
-// As docs/configuration.md says it.
-std::string written_as(access_form form);
+// The JSON Schema of such a map.
+core::json map_schema(access_map map);
+
+core::json access_schema();
+core::json policy_schema();
 
 struct provider_type {
     std::string_view name;
     access_map map;
 };
+// In the order of core::provider_settings.
 inline constexpr auto provider_types = std::to_array<provider_type>(
     {{"static_token", access_map::static_token},
      {"api_key", access_map::api_key},

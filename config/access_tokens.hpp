@@ -1,10 +1,7 @@
-// Providers that accept tokens with the signature of an issuer: `jwt`, and those that know more about their issuer. Pure.
+// What the providers of signed tokens accept: issuers, audiences, clients. Pure.
 #pragma once
 
-#include "config/access_members.hpp"
-#include "config/tls.hpp"
 #include "core/access.hpp"
-#include "core/json/json.hpp"
 
 #include <array>
 #include <string>
@@ -13,25 +10,14 @@
 
 namespace config {
 
-core::jwt_provider read_jwt(const access_members& given, const tls_checks& tls);
-core::oidc_provider read_oidc(const access_members& given);
-core::azure_ad_provider read_azure_ad(const access_members& given, const tls_checks& tls);
-core::gcp_iap_provider read_gcp_iap(const access_members& given, const tls_checks& tls);
-
-// Each adds the members of such a provider to `shown`.
-void show_tokens(const core::jwt_provider& provider, core::json& shown);
-void show_tokens(const core::oidc_provider& provider, core::json& shown);
-void show_tokens(const core::azure_ad_provider& provider, core::json& shown);
-void show_tokens(const core::gcp_iap_provider& provider, core::json& shown);
-
-// As what an OAuth server that exchanges it gets a bearer token of the provider (RFC 8693 section 3); empty: not at all, since
-// nobody but the gateway could tell whose it is.
+// The type of the provider's bearer tokens for an OAuth server that exchanges them (RFC 8693 section 3); empty: they are never
+// exchanged, since only the gateway can tell whose they are.
 std::string_view exchanged_as(const core::access_provider& provider) noexcept;
 
-// What `iss` may be in the tokens of the provider; empty: it accepts no tokens with a signature.
+// The values of `iss` in the tokens of the provider; empty: it accepts no tokens with a signature.
 std::vector<std::string> issuers_of(const core::access_provider& provider);
 
-// What `aud` may be in them.
+// The values of `aud` in them.
 std::vector<std::string> audiences_of(const core::access_provider& provider);
 
 // Each client that `client_id` may name in those without `aud`.

@@ -210,4 +210,34 @@ std::string time_text(core::wall_time time)
     return fraction == std::string::npos ? text : text.substr(0, fraction) + 'Z';
 }
 
+access_members::access_members(const field& f, const node& map, access_map kind, const reading& with)
+    : path_{f.path},
+      at_{f.at},
+      kind_{kind},
+      with_{with},
+      given_{read_members(map, f.path, keys_of(kind), with.problems)}
+{
+}
+
+const field* access_members::require(std::string_view key, std::string_view expected) const
+{
+    const auto* f = find(key);
+    if (f == nullptr) {
+        problems().add(at_, join(path_, key), "is missing; expected " + std::string{expected});
+    }
+    return f;
+}
+
+bool access_members::require_one(std::string_view first, std::string_view second, std::string_view expected) const
+{
+    const auto* one = find(first);
+    const auto* other = find(second);
+    if (one != nullptr && other != nullptr) {
+        problems().add(other->at, other->path, "stands beside " + one->path + "; expected one of the two");
+    } else if (one == nullptr && other == nullptr) {
+        require(first, std::string{expected} + ", or `" + std::string{second} + '`');
+    }
+    return (one == nullptr) != (other == nullptr);
+}
+
 }  // namespace config

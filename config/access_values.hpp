@@ -1,8 +1,10 @@
-// The single values of which `access` and policies consist. Each reader reports what is wrong and goes on. Pure.
+// The values of which `access` and policies consist, and the maps below it. Each reader reports what is wrong and goes on. Pure.
 #pragma once
 
+#include "config/access_table.hpp"
 #include "config/fields.hpp"
 #include "config/problem.hpp"
+#include "config/value_kind.hpp"
 #include "core/access.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
@@ -54,5 +56,61 @@ core::result<core::wall_time> parse_time(std::string_view text);
 
 // Such a time, to the second.
 std::string time_text(core::wall_time time);
+
+class access_members {
+public:
+    // Keys that such a map does not have are reported. `f` is the map's own field; `with` outlives this.
+    access_members(const field& f, const node& map, access_map kind, const reading& with);
+
+    // Null: it is not given.
+    const field* find(std::string_view key) const { return find_field(given_, key); }
+
+    // Null: it is not given, which is reported.
+    const field* require(std::string_view key, std::string_view expected) const;
+
+    // Whether exactly one of the two is given. Anything else is reported.
+    bool require_one(std::string_view first, std::string_view second, std::string_view expected) const;
+
+    // Sets the members of `into` that keys of the table set. A required one that is missing is reported.
+    template <class Owner>
+    void read(Owner& into) const
+    {
+        for (const auto& row : all_access_keys()) {
+            const auto* key = row.of == kind_ ? dynamic_cast<const key_of<Owner>*>(row.key.get()) : nullptr;
+            if (key == nullptr) {
+                continue;
+            }
+            if (const auto* f = find(row.name)) {
+                key->read(*f, with_, into);
+            } else if (row.usual == is_required) {
+                const auto& form = key->form();
+                require(row.name, form.missing.empty() ? form.described : form.missing);
+            }
+        }
+    }
+
+    const reading& with() const { return with_; }
+    problem_list& problems() const { return with_.problems; }
+
+private:
+    std::string path_;
+    place at_;
+    access_map kind_;
+    const reading& with_;
+    members given_;
+};
+
+// The inverse of access_members::read(): adds the keys that have a value and are not off.
+template <class Owner>
+void show_members(access_map kind, const Owner& from, core::json& shown)
+{
+    for (const auto& row : all_access_keys()) {
+        const auto* key = row.of == kind ? dynamic_cast<const key_of<Owner>*>(row.key.get()) : nullptr;
+        auto value = key == nullptr ? core::json{} : key->print(from);
+        if (!value.empty() && value != core::json(false)) {
+            shown[std::string{row.name}] = std::move(value);
+        }
+    }
+}
 
 }  // namespace config

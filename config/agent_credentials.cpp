@@ -1,15 +1,11 @@
 #include "config/agent_credentials.hpp"
 
-#include "config/access_members.hpp"
 #include "config/access_providers.hpp"
 #include "config/access_table.hpp"
 #include "config/access_values.hpp"
 #include "config/agent_parts.hpp"
-#include "config/choice.hpp"
 #include "config/schema.hpp"
-#include "config/url.hpp"
 #include "core/ascii.hpp"
-#include "core/choices.hpp"
 
 #include <algorithm>
 #include <optional>
@@ -41,9 +37,9 @@ std::string lower(std::string_view text)
 
 class credentials_reader {
 public:
-    credentials_reader(const secret_reader& secrets, problem_list& problems)
-        : secrets_{secrets},
-          problems_{problems}
+    explicit credentials_reader(const reading& with)
+        : with_{with},
+          problems_{with.problems}
     {
     }
 
@@ -53,7 +49,7 @@ public:
         if (map == nullptr) {
             return {};
         }
-        const access_members given{f, *map, access_map::credentials, problems_};
+        const access_members given{f, *map, access_map::credentials, with_};
         if (map->keys.size() != 1) {
             const auto* const predicate = map->keys.empty() ? "is empty" : "has several kinds of credentials";
             problems_.add(f.at, f.path, std::string{predicate} + "; expected " + std::string{expected_kinds});
@@ -80,7 +76,7 @@ private:
         std::string value;
     };
 
-    // Of the key of this name, or of the file that `<name>_file` names.
+    // The value of the key, or the content of the file that `<name>_file` names.
     std::optional<secret_text>
     read_secret(const access_members& given, const std::string& name, std::string_view expected)
     {
@@ -92,7 +88,7 @@ private:
         auto f = file != nullptr ? *file : *given.find(name);
         std::optional<std::string> text;
         if (file != nullptr) {
-            text = read_named_file(f, "the path of a file with " + std::string{expected}, secrets_, problems_);
+            text = read_named_file(f, "the path of a file with " + std::string{expected}, with_.secrets, problems_);
         } else if (const auto* own = read_text(f, expected, problems_)) {
             text = *own;
         }
@@ -114,14 +110,9 @@ private:
         if (map == nullptr) {
             return {};
         }
-        const access_members given{f, *map, access_map::basic, problems_};
+        const access_members given{f, *map, access_map::basic, with_};
         core::basic_credentials basic;
-        if (const auto* name = given.require("username", "a name")) {
-            basic.username = read_short_text(*name, "a name", problems_).value_or("");
-            if (basic.username.find(':') != std::string::npos) {
-                refuse(*name, "has a colon", "a name", problems_);
-            }
-        }
+        given.read(basic);
         if (auto password = read_secret(given, "password", "a password")) {
             basic.password = secret{std::move(password->value)};
         }
@@ -135,7 +126,7 @@ private:
         if (map == nullptr) {
             return {};
         }
-        const access_members given{f, *map, access_map::agent_key, problems_};
+        const access_members given{f, *map, access_map::agent_key, with_};
         core::key_credential key;
         const auto value = read_secret(given, "value", "a key");
         const auto* place = read_place(given, f, key);
@@ -193,73 +184,18 @@ private:
         if (map == nullptr) {
             return {};
         }
-        const access_members given{f, *map, access_map::oauth2, problems_};
+        const access_members given{f, *map, access_map::oauth2, with_};
         core::oauth_client client;
-        if (const auto* url = given.require("token_url", expected_secure_url)) {
-            client.token_url = read_secure_url(*url, problems_);
-        }
-        if (const auto* id = given.require("client_id", "the id of a client")) {
-            client.client_id = read_short_text(*id, "the id of a client", problems_).value_or("");
-        }
+        given.read(client);
         if (auto text = read_secret(given, "client_secret", "a client's secret")) {
             client.client_secret = secret{std::move(text->value)};
-        }
-        if (const auto* scopes = given.find("scopes")) {
-            client.scopes = read_scopes(*scopes, emptiness::allowed, problems_);
-        }
-        if (const auto* audience = given.find("audience")) {
-            client.audience = read_line(*audience, "an audience", problems_).value_or("");
-        }
-        if (const auto* resource = given.find("resource")) {
-            client.resource = read_line(*resource, "the URI of a resource", problems_).value_or("");
-        }
-        if (const auto* way = given.find("auth")) {
-            client.authentication =
-                read_choice<core::client_authentication>(*way, problems_).value_or(client.authentication);
-        }
-        if (const auto* grant = given.find("grant")) {
-            client.grant = read_choice<core::oauth_grant>(*grant, problems_).value_or(client.grant);
         }
         return client;
     }
 
-    const secret_reader& secrets_;
+    const reading& with_;
     problem_list& problems_;
 };
-
-json shown_kind(const core::oauth_client& client)
-{
-    json shown{
-        {"token_url", shown_url(client.token_url)},
-        {"client_id", client.client_id},
-        {"client_secret", core::masked},
-        {"auth", core::name(client.authentication)},
-        {"grant", core::name(client.grant)}
-    };
-    if (!client.scopes.empty()) {
-        shown["scopes"] = client.scopes;
-    }
-    if (!client.audience.empty()) {
-        shown["audience"] = client.audience;
-    }
-    if (!client.resource.empty()) {
-        shown["resource"] = client.resource;
-    }
-    return {{"oauth2", std::move(shown)}};
-}
-
-std::string_view name_of(core::credential_place place)
-{
-    switch (place) {
-        case core::credential_place::header:
-            return "header";
-        case core::credential_place::query:
-            return "query";
-        case core::credential_place::cookie:
-            return "cookie";
-    }
-    return "header";
-}
 
 bool passes(const core::caller_credentials& passed, std::string_view name)
 {
@@ -268,7 +204,7 @@ bool passes(const core::caller_credentials& passed, std::string_view name)
            });
 }
 
-// An MCP server gets callers' own logins, which only messages that are relayed one by one can have.
+// An MCP server gets callers' own logins only with messages that are relayed one by one.
 void check_logins(const core::agent& agent, const std::string& path, place at, problem_list& problems)
 {
     const auto& passed = agent.of_callers;
@@ -289,9 +225,9 @@ void check_logins(const core::agent& agent, const std::string& path, place at, p
 
 }  // namespace
 
-core::agent_credentials read_credentials(const field& f, const secret_reader& secrets, problem_list& problems)
+core::agent_credentials read_credentials(const field& f, const reading& with)
 {
-    return credentials_reader{secrets, problems}.read(f);
+    return credentials_reader{with}.read(f);
 }
 
 json shown_credentials(const core::agent_credentials& credentials)
@@ -304,9 +240,13 @@ json shown_credentials(const core::agent_credentials& credentials)
                 return json{{"basic", {{"username", basic.username}, {"password", core::masked}}}};
             },
             [](const core::key_credential& key) {
-                return json{{"api_key", {{name_of(key.place), key.name}, {"value", core::masked}}}};
+                return json{{"api_key", {{core::name(key.place), key.name}, {"value", core::masked}}}};
             },
-            [](const core::boxed<core::oauth_client>& client) { return shown_kind(*client); },
+            [](const core::boxed<core::oauth_client>& client) {
+                json shown{{"oauth2", json::object()}};
+                show_members(access_map::oauth2, *client, shown["oauth2"]);
+                return shown;
+            },
         },
         credentials
     );

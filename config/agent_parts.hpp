@@ -1,4 +1,4 @@
-// The parts of an agent record that are more than one value. Each reports what is wrong and goes on.
+// The parts of an agent record that are more than one value, and its addresses. Each reader reports what is wrong and goes on.
 #pragma once
 
 #include "config/fields.hpp"
@@ -8,6 +8,8 @@
 #include "core/secret.hpp"
 
 #include <cstdint>
+#include <deque>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -53,5 +55,18 @@ struct metadata_parts {
     std::string card_url;
 };
 metadata_parts read_metadata_parts(const field& f, problem_list& problems);
+
+// Takes `url` or `upstreams` of an A2A agent out of `given`. `path`, `at`: of the agent.
+void read_upstreams(members& given, std::string_view path, place at, core::agent& into, problem_list& problems);
+
+// Whether a key is for A2A agents alone, of those of this file.
+void refuse_upstreams_of_mcp(const members& given, problem_list& problems);
+
+// An absolute path, with a query if it has one.
+std::optional<std::string> read_health_path(const field& f, problem_list& problems);
+
+// The same value as a duration with a unit; nodes of numbers are made in `made`. What is no number stays, and is refused as no
+// duration.
+field with_milliseconds(field f, std::deque<node>& made, problem_list& problems);
 
 }  // namespace config

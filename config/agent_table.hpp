@@ -1,189 +1,63 @@
-// Every key that an agent may have, once: how it is written, what it means, and the member of its record that it sets.
-// Reading, unknown keys, the JSON Schema, the dump, the comparison, agents/get and docs/configuration.md follow from it. Pure.
+// The table of all keys that an agent may have: how each is written, what it means, and the member of the record that it sets.
+// The reader, unknown keys, the JSON Schema, the dump, the comparison, agents/get and docs/configuration.md follow from it. Pure.
 #pragma once
 
-#include "config/access_policy.hpp"
-#include "config/fields.hpp"
-#include "config/schema.hpp"
+#include "config/value_kind.hpp"
 #include "core/agent.hpp"
 #include "core/json/json.hpp"
 
 #include <array>
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace config {
 
-// A member of an agent, of how its MCP server is reached, or of what is said of its endpoints.
-template <class T>
-using agent_member = std::variant<T core::agent::*, T core::mcp_server::*, T core::endpoint_rules::*>;
-
-// Null: of an MCP server, and the agent is none.
-template <class T, class Agent>
-auto find_member(const agent_member<T>& member, Agent& agent) -> decltype(&(agent.*std::get<0>(member)))
-{
-    if (const auto* own = std::get_if<0>(&member)) {
-        return &(agent.**own);
-    }
-    if (const auto* of_rules = std::get_if<2>(&member)) {
-        if constexpr (std::is_const_v<Agent>) {
-            return &(core::rules_of(agent).**of_rules);
+// The member of a record that a key sets: of the agent, of its MCP server (null: it is none), or of the rules of its endpoints.
+template <auto Member>
+struct agent_member {
+    template <class Agent>
+    static auto* in(Agent& agent)
+    {
+        using owner = decltype(owner_of(Member));
+        if constexpr (std::is_same_v<owner, core::mcp_server>) {
+            return agent.mcp ? &((*agent.mcp).*Member) : nullptr;
+        } else if constexpr (!std::is_same_v<owner, core::endpoint_rules>) {
+            return &(agent.*Member);
+        } else if constexpr (std::is_const_v<Agent>) {
+            return &(core::rules_of(agent).*Member);
         } else {
-            return &((agent.rules ? *agent.rules : agent.rules.emplace()).**of_rules);
+            return &((agent.rules ? *agent.rules : agent.rules.emplace()).*Member);
         }
     }
-    return agent.mcp ? &((*agent.mcp).*std::get<1>(member)) : nullptr;
+};
+
+// How a key is related to the record: it sets a member, or it is another way to give the value of the key `of`.
+struct agent_key {
+    enum class relation : std::uint8_t { member, spelling, milliseconds, file, transport, transport_part };
+
+    std::shared_ptr<const any_key> key;  // null: as `of`
+    relation is = relation::member;
+    std::string_view of{};
+    bool only_of_mcp = false;
+    const key_of<core::agent>* member = nullptr;  // null: it sets none of its own
+};
+
+template <auto Member, class T>
+agent_key own(value_kind<T> kind)
+{
+    auto key = std::make_shared<const member_key<core::agent, T, agent_member<Member>>>(std::move(kind));
+    const auto* member = key.get();
+    const bool only_of_mcp = std::is_same_v<decltype(owner_of(Member)), core::mcp_server>;
+    return {std::move(key), agent_key::relation::member, {}, only_of_mcp, member};
 }
 
-// T: a duration, or an optional one.
-template <class T>
-struct duration_key {
-    agent_member<T> member;
-    core::duration least;
-    core::duration most = 24h;
-};
-
-struct size_key {
-    agent_member<std::uint64_t> member;
-    size_range range;
-};
-
-// T: a number, or an optional one.
-template <class T>
-struct count_key {
-    agent_member<T> member;
-    std::uint64_t least;
-    std::uint64_t most;
-};
-
-// A part of a whole, as a decimal fraction.
-struct share_key {
-    agent_member<std::optional<double>> member;
-    double least;
-    double most;
-};
-
-// Enum: of core/choices.hpp.
-template <class Enum, class T = Enum>
-struct choice_key {
-    agent_member<T> member;
-};
-
-struct text_key {
-    agent_member<std::string> member;
-    std::string_view written_as;
-};
-
-template <class T>
-struct member_key {
-    agent_member<T> member;
-};
-
-using secret_map = std::vector<std::pair<std::string, core::secret>>;
-
-struct switch_key : member_key<bool> {};
-struct url_key : member_key<std::string> {};
-struct key_set_key : member_key<std::string> {};
-struct url_list_key : member_key<std::vector<std::string>> {};
-struct pattern_list_key : member_key<std::vector<std::string>> {};
-struct origin_list_key : member_key<std::vector<std::string>> {};
-struct dialect_list_key : member_key<std::vector<core::a2a_dialect>> {};
-struct secret_key : member_key<core::secret> {};
-struct proxy_key : member_key<core::secret> {};
-struct secret_map_key : member_key<secret_map> {};
-
-struct credentials_key : member_key<core::agent_credentials> {};
-struct caller_credentials_key : member_key<core::caller_credentials> {};
-
-struct access_policy_key {
-    agent_member<std::optional<core::access_policy>> member;
-    decision about;
-};
-
-struct skill_rules_key : member_key<std::vector<core::skill_rule>> {};
-struct overlays_key : member_key<std::vector<core::card_overlay>> {};
-struct card_patch_key : member_key<core::boxed<core::card_patch>> {};
-struct mcp_filter_key : member_key<core::mcp_filter> {};
-struct header_list_key : member_key<std::vector<std::string>> {};
-struct host_name_list_key : member_key<std::vector<std::string>> {};
-struct card_key : member_key<std::string> {};      // JSON text in the record
-struct metadata_key : member_key<std::string> {};  // the same
-
-// The file with the value, or a part of the value, of another key.
-struct file_key {
-    std::string_view of;
-};
-
-// How an MCP server is reached, and the members of this map that can be keys of the agent instead.
-struct transport_key {};
-
-struct transport_part {
-    enum class form : std::uint8_t { text, list, secrets, type_name };
-
-    form is;
-    std::string_view written_as;
-};
-
-struct other_spelling {
-    std::string_view of;
-    bool milliseconds = false;  // a number of them, where the key itself has a duration with a unit
-};
-
-using agent_key_type = std::variant<
-    duration_key<core::duration>,
-    duration_key<std::optional<core::duration>>,
-    size_key,
-    count_key<std::uint64_t>,
-    count_key<std::optional<std::uint64_t>>,
-    share_key,
-    switch_key,
-    choice_key<core::protocol>,
-    choice_key<core::card_shape, std::optional<core::card_shape>>,
-    choice_key<core::signature_policy, std::optional<core::signature_policy>>,
-    choice_key<core::push_mode, std::optional<core::push_mode>>,
-    choice_key<core::balancing, std::optional<core::balancing>>,
-    choice_key<core::health_check, std::optional<core::health_check>>,
-    choice_key<core::card_trust>,
-    choice_key<core::extended_card_access>,
-    choice_key<core::mcp_start>,
-    choice_key<core::mcp_era>,
-    choice_key<core::mcp_sessions>,
-    choice_key<core::mcp_sessionless>,
-    choice_key<core::mcp_loss>,
-    url_key,
-    text_key,
-    key_set_key,
-    url_list_key,
-    pattern_list_key,
-    origin_list_key,
-    dialect_list_key,
-    secret_key,
-    proxy_key,
-    secret_map_key,
-    credentials_key,
-    caller_credentials_key,
-    access_policy_key,
-    skill_rules_key,
-    overlays_key,
-    card_patch_key,
-    mcp_filter_key,
-    header_list_key,
-    host_name_list_key,
-    card_key,
-    metadata_key,
-    file_key,
-    transport_key,
-    transport_part,
-    other_spelling>;
-
-// What holds if the key is not given: in words, as another setting says, or (neither) the value in usual_agent().
+// The value of a key that is not given: in words, as another setting says, or (neither) the value in usual_agent().
 struct usual_value {
     std::string_view words{};
     std::string_view setting{};
@@ -191,10 +65,16 @@ struct usual_value {
 
 struct agent_setting {
     std::string_view name;  // below `agents.<id>.`
-    agent_key_type type;
+    agent_key type;
     usual_value usual;
     std::string_view meaning;
     std::string_view also_from{};  // another path below the agent that can set the same member
+
+    const value_form& form() const { return type.key->form(); }
+    bool is_spelling() const
+    {
+        return type.is == agent_key::relation::spelling || type.is == agent_key::relation::milliseconds;
+    }
 };
 
 std::span<const agent_setting> all_agent_settings();
@@ -208,7 +88,7 @@ std::string_view first_part(std::string_view name) noexcept;
 // The keys of a map such as `timeouts`. Empty: it is none, or they are not in the table.
 std::vector<std::string_view> keys_below(std::string_view map);
 
-// The keys of `transport`; those behind `cwd` describe what the gateway does not run.
+// The keys of `transport`; those after `cwd` describe packages, which the gateway does not run.
 inline constexpr auto transport_keys = std::to_array<std::string_view>(
     {"type", "url", "headers", "command", "args", "env", "cwd", "package", "memory", "cpus", "network"}
 );
@@ -218,5 +98,15 @@ core::agent usual_agent(core::protocol speaks);
 
 // Whether only MCP servers have this key.
 bool only_of_mcp(const agent_setting& row);
+
+// The default as docs/configuration.md says it.
+std::string usual_text(const agent_setting& row);
+
+// The value in this agent's record as `config dump` writes it, with secrets masked. Null: it has none, or it is shown in another way
+// (a card, metadata, a transport).
+core::json shown_value(const agent_setting& row, const core::agent& agent);
+
+// Whether both agents have the same value. A record that cannot have the key differs from none.
+bool same_value(const agent_setting& row, const core::agent& a, const core::agent& b);
 
 }  // namespace config

@@ -1,19 +1,15 @@
 #include "config/agents.hpp"
 
-#include "config/agent_cards.hpp"
 #include "config/agent_credentials.hpp"
 #include "config/agent_parts.hpp"
 #include "config/agent_table.hpp"
-#include "config/agent_upstreams.hpp"
-#include "config/agent_values.hpp"
 #include "config/choice.hpp"
 #include "config/client_files.hpp"
-#include "config/env_file.hpp"
+#include "config/expand.hpp"
 #include "config/json_value.hpp"
 #include "config/mcp_program.hpp"
 #include "config/mcp_server.hpp"
-#include "config/placeholders.hpp"
-#include "config/replaced_keys.hpp"
+#include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
@@ -25,26 +21,19 @@
 #include <optional>
 #include <set>
 #include <utility>
-#include <variant>
 
 namespace config {
 namespace {
 
 constexpr std::string_view expected_id = "expected 1 to 128 letters, digits, '.', '_' and '-', without '..'";
 
-// One record. The parts of a record depend on each other, so that its keys are gathered first.
+// Reads one record. Its parts depend on each other, so its keys are gathered first.
 class record_reader {
 public:
-    record_reader(
-        const secret_reader& secrets,
-        const tls_checks& tls,
-        problem_list& problems,
-        core::protocol by_default = core::protocol::a2a
-    )
+    explicit record_reader(const reading& with, core::protocol by_default = core::protocol::a2a)
         : by_default_{by_default},
-          secrets_{secrets},
-          tls_{tls},
-          problems_{problems}
+          with_{with},
+          problems_{with.problems}
     {
     }
 
@@ -61,11 +50,8 @@ public:
             read_reach();
             read_credentials();
             read_metadata();
-            if (const auto f = take("overlays")) {
-                agent_.overlays = read_overlays(*f, secrets_, problems_);
-            }
             read_maps();
-            read_agent_values(given_, tls_, agent_, problems_);
+            read_values();
             check_session();
             check_registered();
             check_overlays();
@@ -77,7 +63,7 @@ public:
     }
 
 private:
-    // What is taken is read here; read_agent_values() reads the other keys.
+    // Takes a key that is read here; read_values() reads the others.
     std::optional<field> take(std::string_view key)
     {
         const auto found = given_.find(key);
@@ -95,8 +81,7 @@ private:
                 problems_.add(key.at, value.path, unknown_agent_key(key.text));
                 continue;
             }
-            const auto* spelling = std::get_if<other_spelling>(&row->type);
-            const auto known_as = spelling == nullptr ? std::string_view{key.text} : spelling->of;
+            const auto known_as = row->is_spelling() ? row->type.of : std::string_view{key.text};
             if (const auto* before = find_field(given_, known_as)) {
                 problems_.add(
                     key.at,
@@ -104,7 +89,7 @@ private:
                     "is the same as " + before->path + ", which is given too; expected one of the two"
                 );
             } else {
-                const bool in_ms = spelling != nullptr && spelling->milliseconds;
+                const bool in_ms = row->type.is == agent_key::relation::milliseconds;
                 given_.emplace(known_as, in_ms ? with_milliseconds(value, made_, problems_) : std::move(value));
             }
         }
@@ -140,14 +125,14 @@ private:
         }
     }
 
-    // What `env` says counts.
+    // `env` takes precedence.
     void add_env_file(const field& f)
     {
         if (agent_.mcp->command.empty()) {
             problems_.add(f.at, f.path, "stands without a command; expected both");
         }
         auto& given = agent_.mcp->environment;
-        auto all = read_env_file(f, secrets_, problems_);
+        auto all = read_env_file(f, with_.secrets, problems_);
         std::set<std::string_view> own;
         for (const auto& [name, value] : given) {
             own.insert(name);
@@ -174,7 +159,7 @@ private:
             if (bearer || !agent_.bearer.empty()) {
                 problems_.add(f->at, f->path, "stands beside the agent's bearer; expected one of the two");
             }
-            agent_.credentials = config::read_credentials(*f, secrets_, problems_);
+            agent_.credentials = config::read_credentials(*f, with_);
         }
         const auto proxy = take("proxy");
         const auto proxy_file = take("proxy_file");
@@ -184,17 +169,17 @@ private:
         } else if (proxy) {
             agent_.proxy = read_proxy(*proxy, problems_).value_or(core::secret{});
         } else if (proxy_file) {
-            agent_.proxy = read_proxy_file(*proxy_file, secrets_, problems_).value_or(core::secret{});
+            agent_.proxy = read_proxy_file(*proxy_file, with_.secrets, problems_).value_or(core::secret{});
         }
         if (const auto f = take("tls")) {
-            read_agent_tls(*f, tls_, agent_, problems_);
+            read_agent_tls(*f, with_.tls, agent_, problems_);
         }
     }
 
     void read_bearer_file(const field& f)
     {
         constexpr std::string_view expected = "the path of a file with a token";
-        const auto text = read_named_file(f, expected, secrets_, problems_);
+        const auto text = read_named_file(f, expected, with_.secrets, problems_);
         if (text && text->empty()) {
             refuse(f, "is a file without a token", expected, problems_);
         } else if (text) {
@@ -253,6 +238,19 @@ private:
             }
         }
         given_.merge(below);
+    }
+
+    // The keys that depend on no other one, and were not taken.
+    void read_values()
+    {
+        for (const auto& row : all_agent_settings()) {
+            const auto* f = row.type.member == nullptr ? nullptr : find_field(given_, row.name);
+            if (f != nullptr && !agent_.mcp && only_of_mcp(row)) {
+                problems_.add(f->at, f->path, "is for MCP servers; remove it");
+            } else if (f != nullptr) {
+                row.type.member->read(*f, with_, agent_);
+            }
+        }
     }
 
     void check_session()
@@ -317,8 +315,7 @@ private:
     }
 
     core::protocol by_default_;
-    const secret_reader& secrets_;
-    const tls_checks& tls_;
+    const reading& with_;
     problem_list& problems_;
     core::agent agent_;
     std::string path_;
@@ -330,19 +327,13 @@ private:
 
 }  // namespace
 
-std::vector<core::agent> read_agents(
-    const field& agents,
-    const secret_reader& secrets,
-    const tls_checks& tls,
-    problem_list& problems,
-    core::protocol by_default
-)
+std::vector<core::agent> read_agents(const field& agents, const reading& with, core::protocol by_default)
 {
     std::vector<core::agent> records;
-    const auto* map = read_map(agents, "a map from ids to agents", problems);
+    const auto* map = read_map(agents, "a map from ids to agents", with.problems);
     for (std::size_t i = 0; map != nullptr && i < map->keys.size(); ++i) {
         const auto record = member(*map, i, agents.path);
-        records.push_back(record_reader{secrets, tls, problems, by_default}.read(record, map->keys[i]));
+        records.push_back(record_reader{with, by_default}.read(record, map->keys[i]));
     }
     return records;
 }
@@ -356,7 +347,8 @@ read_agent(std::string_view id, const core::json& definition, std::string_view p
     const field record{std::string{path}, &root, root.at, false};
     agent_definition out;
     const secret_reader no_files;
-    out.agent = record_reader{no_files, tls, problems}.read(record, {std::string{id}, root.at});
+    const reading with{no_files, tls, problems};
+    out.agent = record_reader{with}.read(record, {std::string{id}, root.at});
     out.problems = problems.take();
     return out;
 }

@@ -1,9 +1,7 @@
 // Agent records out of a configuration: the only way by which text becomes a core::agent. Pure.
 #pragma once
 
-#include "config/fields.hpp"
-#include "config/problem.hpp"
-#include "config/tls.hpp"
+#include "config/value_kind.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "core/json/json.hpp"
@@ -16,13 +14,8 @@ namespace config {
 
 // The map `agents`, in the order of the file. Takes our own records and those of a SuperX agents.yml; and the map
 // `mcpServers` that the configurations of MCP clients have, whose records speak MCP by default.
-std::vector<core::agent> read_agents(
-    const field& agents,
-    const secret_reader& secrets,
-    const tls_checks& tls,
-    problem_list& problems,
-    core::protocol by_default = core::protocol::a2a
-);
+std::vector<core::agent>
+read_agents(const field& agents, const reading& with, core::protocol by_default = core::protocol::a2a);
 
 struct agent_definition {
     core::agent agent;  // usable only if there are no problems

@@ -1,6 +1,6 @@
 #include "config/client_files.hpp"
 
-#include "config/source_text.hpp"
+#include "config/document.hpp"
 #include "core/ascii.hpp"
 
 #include <algorithm>

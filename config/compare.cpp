@@ -1,19 +1,18 @@
 #include "config/compare.hpp"
 
-#include "config/agent_words.hpp"
+#include "config/agent_table.hpp"
+#include "config/schema.hpp"
 
 #include <algorithm>
 #include <array>
 #include <unordered_map>
 #include <utility>
-#include <variant>
 
 namespace config {
 namespace {
 
 using core::agent;
 
-// An agent that differs nowhere here has the same value.
 std::vector<std::string_view> different_keys(const agent& a, const agent& b)
 {
     std::vector<std::string_view> keys;
@@ -24,14 +23,6 @@ std::vector<std::string_view> different_keys(const agent& a, const agent& b)
         }
     }
     return keys;
-}
-
-// Without the agents: the schema's members are of whole settings, and there may be many agents.
-settings process_part(const settings& whole)
-{
-    settings out;
-    static_cast<process_settings&>(out) = whole;  // NOLINT(*-slicing): that part is what it returns
-    return out;
 }
 
 void compare_agents(const settings& before, const settings& now, changes& out)
@@ -64,7 +55,7 @@ void compare_agents(const settings& before, const settings& now, changes& out)
 
 bool applies_at_once(std::string_view path) noexcept
 {
-    // What the control loop looks up when it needs it.
+    // The control loop looks these up when it needs them.
     constexpr auto paths = std::to_array<std::string_view>(
         {"access",
          "admin_access",
@@ -99,11 +90,8 @@ changes compare(const settings& before, const settings& now)
 {
     changes out;
     compare_agents(before, now, out);
-    auto a = process_part(before);
-    auto b = process_part(now);
     for (const auto& row : all_settings()) {
-        const bool same = std::visit([&](const auto& type) { return type.member(a) == type.member(b); }, row.type);
-        if (!same && !std::holds_alternative<secret_file_setting>(row.type)) {
+        if (!row.key->same(before, now) && row.file_of.empty()) {
             (applies_at_once(row.path) ? out.settings : out.needs_restart).push_back(row.path);
         }
     }
@@ -112,10 +100,9 @@ changes compare(const settings& before, const settings& now)
 
 void apply(const settings& now, settings& into)
 {
-    auto from = process_part(now);
     for (const auto& row : all_settings()) {
         if (applies_at_once(row.path)) {
-            std::visit([&](const auto& type) { type.member(into) = std::move(type.member(from)); }, row.type);
+            row.key->copy(now, into);
         }
     }
 }

@@ -1,19 +1,16 @@
 #include "config/dump.hpp"
 
-#include "config/access.hpp"
-#include "config/agent_words.hpp"
+#include "config/agent_table.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"
 #include "config/json_value.hpp"
+#include "config/schema.hpp"
 #include "config/url.hpp"
-#include "config/values.hpp"
 #include "core/ascii.hpp"
 
 #include <algorithm>
-#include <concepts>
 #include <optional>
 #include <utility>
-#include <variant>
 
 namespace config {
 namespace {
@@ -33,7 +30,7 @@ const node* member_of_map(const node* map, std::string_view key, unsigned* line 
     return nullptr;
 }
 
-// The variables in a text whose value it has got, and not their default.
+// Adds the variables in a text that gave it their value and not their default.
 void add_variables(std::string_view text, const environment& variables, std::string& out)
 {
     for (auto at = text.find("${"); at != text.npos; at = text.find("${", at + 2)) {
@@ -56,7 +53,7 @@ void add_variables(const node& value, const environment& variables, std::string&
     }
 }
 
-// Without what variables put in.
+// The value with a mask for each text in which a variable stood.
 json masked_json(const node& value)
 {
     if (value.from_outside) {
@@ -74,55 +71,6 @@ json masked_json(const node& value)
     return shown;
 }
 
-json text_or_null(const std::string& text)
-{
-    return text.empty() ? json{} : json(text);
-}
-
-json certificate(const certificate_files& files)
-{
-    json out{{"cert", files.cert}, {"key", files.key}};
-    if (!files.names.empty()) {
-        out["names"] = files.names;
-    }
-    return out;
-}
-
-json setting_value(const setting_type& type, settings& of)
-{
-    return std::visit(
-        overloaded{
-            [&](const count_setting& s) { return json(s.member(of)); },
-            [&](const share_setting& s) { return json(s.member(of)); },
-            [&](const duration_marks_setting& s) {
-                auto marks = json::array();
-                for (const auto each : s.member(of)) {
-                    marks.push_back(to_text(each));
-                }
-                return marks;
-            },
-            [&](const percent_marks_setting& s) { return json(s.member(of)); },
-            [&](const switch_setting& s) { return json(s.member(of)); },
-            [&](const std::derived_from<member_setting<std::vector<std::string>>> auto& s) {
-                return json(s.member(of));
-            },
-            [&](const certificate_list_setting& s) {
-                auto all = json::array();
-                for (const auto& each : s.member(of)) {
-                    all.push_back(certificate(each));
-                }
-                return all;
-            },
-            [&](const secret_setting& s) { return s.member(of).empty() ? json(nullptr) : json(core::masked); },
-            [](const secret_file_setting&) { return json(nullptr); },
-            [&](const session_key_list_setting& s) { return json(std::vector(s.member(of).size(), core::masked)); },
-            [&](const access_setting& s) { return shown_access(s.member(of)); },
-            [&](const auto&) { return text_or_null(value_text(type, of)); },
-        },
-        type
-    );
-}
-
 void put(json& tree, std::string_view path, json leaf)
 {
     const auto dot = path.find('.');
@@ -137,9 +85,9 @@ void put(json& tree, std::string_view path, json leaf)
 class dumper {
 public:
     dumper(const settings& effective, const dump_source& from)
-        : from_{from}
+        : from_{from},
+          shared_{effective}  // NOLINT(*-slicing): agents are no part of it
     {
-        static_cast<process_settings&>(shared_) = effective;  // NOLINT(*-slicing): agents are no part of it
         problem_list ignored{""};
         if (!from.text.empty()) {
             raw_ = read_document(from.text, from.file_name, ignored);
@@ -156,7 +104,7 @@ public:
         for (const auto& row : all_settings()) {
             const auto flag = from_.flags.find(std::string{row.path});
             auto origin = flag == from_.flags.end() ? origin_of(root(raw_), row.path) : "flag " + flag->second;
-            put(tree, row.path, leaf(setting_value(row.type, shared_), origin.value_or("default")));
+            put(tree, row.path, leaf(row.key->print(shared_), origin.value_or("default")));
         }
         return tree;
     }
@@ -169,8 +117,7 @@ public:
         auto tree = json::object();
         for (const auto& row : all_agent_settings()) {
             // Other spellings and short forms of a key are shown as that key.
-            if (!std::holds_alternative<other_spelling>(row.type) &&
-                !std::holds_alternative<transport_part>(row.type)) {
+            if (!row.is_spelling() && row.type.is != agent_key::relation::transport_part) {
                 auto value = agent_value(row);
                 auto origin = origin_of(row, value);
                 put(tree, row.name, leaf(std::move(value), std::move(origin)));
@@ -212,7 +159,7 @@ private:
         return std::string{from_.file_name} + ':' + std::to_string(line) + names;
     }
 
-    // What an agent of the command line does not have by default.
+    // Whether a flag of the command line gave the value of this row.
     bool is_of_flag(const agent_setting& row) const
     {
         const bool mcp = agent_->speaks == core::protocol::mcp;
@@ -238,13 +185,12 @@ private:
         return found ? *found : "default" + (stand_in.empty() ? "" : ": " + stand_in);
     }
 
-    // With its other spellings.
+    // The key and its other spellings.
     static std::vector<std::string_view> names_of(const agent_setting& row)
     {
         std::vector<std::string_view> names{row.name};
         for (const auto& other : all_agent_settings()) {
-            const auto* spelling = std::get_if<other_spelling>(&other.type);
-            if (spelling != nullptr && spelling->of == row.name) {
+            if (other.is_spelling() && other.type.of == row.name) {
                 names.push_back(other.name);
             }
         }
@@ -253,21 +199,17 @@ private:
 
     json agent_value(const agent_setting& row)
     {
-        return std::visit(
-            overloaded{
-                [&](const card_key&) { return card(); },
-                [&](const metadata_key&) { return written("metadata", json::object()); },
-                [&](const transport_key&) { return transport(); },
-                [&](const file_key&) { return file(row); },
-                [&](const auto& /*type*/) {
-                    auto value = shown_value(row, *agent_);
-                    const bool stands_in =
-                        value.empty() && !row.usual.setting.empty() && (agent_->mcp || !only_of_mcp(row));
-                    return stands_in ? setting_value(find_setting(row.usual.setting)->type, shared_) : value;
-                },
-            },
-            row.type
-        );
+        if (row.name == "card" || row.name == "metadata" || row.type.is == agent_key::relation::transport) {
+            return row.name == "card"       ? card()
+                   : row.name == "metadata" ? written("metadata", json::object())
+                                            : transport();
+        }
+        if (row.type.is == agent_key::relation::file) {
+            return file(row);
+        }
+        auto value = shown_value(row, *agent_);
+        const bool stands_in = value.empty() && !row.usual.setting.empty() && (agent_->mcp || !only_of_mcp(row));
+        return stands_in ? find_setting(row.usual.setting)->key->print(shared_) : value;
     }
 
     json file(const agent_setting& row) const
@@ -301,7 +243,7 @@ private:
         return own != nullptr ? masked_json(*own) : other != nullptr ? masked_json(*other) : json{};
     }
 
-    // As it is kept with the record: without what may be a credential.
+    // The record keeps the transport without credentials.
     json transport() const
     {
         const auto metadata = core::parse_json(agent_->metadata);
@@ -310,7 +252,7 @@ private:
     }
 
     const dump_source& from_;
-    settings shared_;
+    process_settings shared_;
     std::optional<node> raw_;
     std::optional<node> expanded_;
     const core::agent* agent_ = nullptr;

@@ -1,4 +1,5 @@
-// Variables in values. They are put in after YAML is read, so that a variable's content cannot become structure.
+// Variables in values: replaced in the configuration file, refused elsewhere. They are replaced after YAML is read, so that a
+// variable's content cannot become structure.
 #pragma once
 
 #include "config/document.hpp"
@@ -36,5 +37,9 @@ void expand_all(
     problem_list& problems,
     std::size_t most = document_limits{}.bytes
 );
+
+// Reports those in an agent's record that did not come from the configuration file, and variables for a program that decide
+// which code is loaded. `path` is the record's own.
+void refuse_placeholders(const node& record, std::string_view path, problem_list& problems);
 
 }  // namespace config

@@ -2,24 +2,14 @@
 
 #include "config/access.hpp"
 #include "config/access_policy.hpp"
-#include "config/access_providers.hpp"
-#include "config/access_warnings.hpp"
 #include "config/agent_hosts.hpp"
-#include "config/choice.hpp"
 #include "config/client_files.hpp"
-#include "config/contradictions.hpp"
 #include "config/document.hpp"
 #include "config/exposure.hpp"
 #include "config/fields.hpp"
-#include "config/marks.hpp"
-#include "config/mcp_calls.hpp"
-#include "config/replaced_keys.hpp"
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/values.hpp"
-#include "core/ascii.hpp"
-#include "core/ip.hpp"
-#include "core/proxy.hpp"
 
 #include <algorithm>
 #include <map>
@@ -33,7 +23,7 @@ namespace {
 
 constexpr std::string_view agents_section = "agents";
 
-// What stands below `section` in `path`, up to the next dot: "cards" of "cards.ttl" below "".
+// The part of `path` below `section`, up to the next dot: "cards" of "cards.ttl" below "".
 std::string_view segment_below(std::string_view path, std::string_view section)
 {
     if (!section.empty()) {
@@ -67,18 +57,80 @@ struct given_setting {
     const node* value = nullptr;
 };
 
-// What is expected of a list, and of its elements.
-struct list_words {
-    std::string_view list;
-    std::string_view noun;     // what an element has to be
-    std::string_view element;  // the same with examples
+// Two settings that do not go together.
+struct contradiction {
+    std::string_view first;  // paths
+    std::string_view second;
+    std::string_view relation;  // of the first to the second, as a predicate
+    std::string_view expected;
 };
+
+void add_of_listeners(const process_settings& settings, std::vector<contradiction>& out)
+{
+    const auto add_if_same = [&](std::string_view first, std::string_view second, const endpoint& a, const endpoint& b
+                             ) {
+        if (a == b && a.port != 0) {
+            out.push_back({first, second, "is the same address as", "an address of its own"});
+        }
+    };
+    add_if_same("admin", "listen", settings.admin, settings.listen);
+    add_if_same("metrics", "listen", settings.metrics, settings.listen);
+    add_if_same("metrics", "admin", settings.metrics, settings.admin);
+    if (settings.metrics.host.empty() && !settings.metrics_tls.empty()) {
+        out.push_back({"metrics_tls", "metrics", "has no listener without", "an address there, or no metrics_tls"});
+    }
+}
+
+void add_of_programs(const process_settings& settings, std::vector<contradiction>& out)
+{
+    if (!settings.admin_programs) {
+        return;
+    }
+    if (!is_loopback(settings.admin)) {
+        out.push_back(
+            {"admin_programs", "admin", "is for a loopback address alone, unlike", "127.0.0.1 as its host, or false"}
+        );
+    }
+    // A page of any site could come in by a name of its own.
+    if (std::ranges::find(settings.hosts, "*") != settings.hosts.end()) {
+        out.push_back({"admin_programs", "hosts", "does not go with any name in", "the names alone, or false"});
+    }
+}
+
+void add_of_rates(const core::rate_limits& all, std::vector<contradiction>& out)
+{
+    const auto add_if_idle = [&](std::string_view burst, std::string_view rate, const core::rate_limit& limit) {
+        if (limit.burst > 0 && limit.rate == 0) {
+            out.push_back({burst, rate, "limits nothing without", "a rate"});
+        }
+    };
+    add_if_idle("rate_limits.principal.burst", "rate_limits.principal.rate", all.principal);
+    add_if_idle("rate_limits.agent.burst", "rate_limits.agent.rate", all.agent);
+    add_if_idle("rate_limits.address.burst", "rate_limits.address.rate", all.address);
+}
+
+std::vector<contradiction> contradictions_of(const process_settings& settings)
+{
+    std::vector<contradiction> out;
+    if (settings.cards.min_ttl > settings.cards.max_ttl) {
+        out.push_back({"cards.min_ttl", "cards.max_ttl", "is more than", "at most cards.max_ttl"});
+    }
+    if (settings.limits.target >= settings.limits.header) {
+        out.push_back({"limits.target", "limits.header", "is not less than", "a target that fits into the head"});
+    }
+    add_of_listeners(settings, out);
+    add_of_programs(settings, out);
+    add_of_rates(settings.rate_limits, out);
+    if (settings.push_sign && settings.cards.signing_key.empty()) {
+        out.push_back({"push_sign", "cards.signing_key", "signs nothing without", "a key, or false"});
+    }
+    return out;
+}
 
 class settings_reader {
 public:
     settings_reader(const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
-        : secrets_{secrets},
-          tls_{tls},
+        : with_{secrets, tls, problems},
           problems_{problems}
     {
     }
@@ -102,7 +154,7 @@ public:
     std::map<std::string, place> take_agent_urls() { return std::move(agent_urls_); }
 
 private:
-    // As deep as the longest path of the schema.
+    // Recursion is as deep as the longest path of the schema.
     void read_section(const node& map, std::string_view section)
     {
         const auto known = keys_of(section);
@@ -129,7 +181,7 @@ private:
     // Each agent has its key in the map, in the same order.
     void take_agents(const field& f, core::protocol by_default)
     {
-        auto read = read_agents(f, secrets_, tls_, problems_, by_default);
+        auto read = read_agents(f, with_, by_default);
         for (std::size_t i = 0; i < read.size(); ++i) {
             const auto& name = f.value->keys[i];
             if (!ids_.insert(read[i].id).second) {
@@ -148,132 +200,8 @@ private:
     void read_setting(const field& f, const setting& row)
     {
         const auto before = problems_.size();
-        std::visit([&](const auto& type) { read_value(f, type, written_as(row.type)); }, row.type);
+        row.key->read(f, with_, value_);
         given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable, f.value};
-    }
-
-    template <class Type>
-    void read_value(const field& f, const Type& type, const std::string& expected)
-    {
-        field quiet = f;
-        quiet.secret = true;  // who puts a password into a URL does not want it on the screen
-        const overloaded read{
-            [&](const duration_setting& s) { return read_duration(f, s.least, s.most, problems_); },
-            [&](const size_setting& s) {
-                return read_size(f, "a size such as 512, 16KiB or 1MiB", {s.least, s.most}, problems_);
-            },
-            [&](const count_setting& s) { return read_count(f, expected, {s.least, s.most}, problems_); },
-            [&](const share_setting& s) { return read_share(f, {s.least, s.most}, problems_); },
-            [&](const duration_marks_setting& s) {
-                return read_marks<core::duration>(f, expected, problems_, [&](const field& mark) {
-                    return read_duration(mark, s.least, s.most, problems_);
-                });
-            },
-            [&](const percent_marks_setting& s) {
-                return read_marks<std::uint64_t>(f, expected, problems_, [&](const field& mark) {
-                    return read_count(mark, "a whole number", {s.least, s.most}, problems_);
-                });
-            },
-            [&](const field_name_list_setting&) { return std::optional{read_names(f, expected)}; },
-            [&](const switch_setting&) { return read_switch(f, problems_); },
-            [&](const address_setting&) {
-                return read_parsed(f, "host:port such as 127.0.0.1:4000 or \"[::1]:4000\"", parse_endpoint, problems_);
-            },
-            [&]<class Enum>(const choice_setting<Enum>&) { return read_choice<Enum>(f, problems_); },
-            [&](const base_url_setting&) { return read_parsed(quiet, expected, parse_base_url, problems_); },
-            [&](const store_setting&) { return read_parsed(quiet, expected, parse_store, problems_); },
-            [&](const audit_setting&) { return read_parsed(f, expected, parse_audit, problems_); },
-            [&](const file_setting& s) { return std::optional{read_checked_file(f, s.kind, tls_, problems_)}; },
-            [&](const origin_list_setting&) { return std::optional{read_origins(f, problems_)}; },
-            [&](const page_origin_list_setting&) { return std::optional{read_page_origins(f, expected)}; },
-            [&](const secret_setting&) { return read_token(f); },
-            [&](const secret_file_setting& s) {
-                return s.of == "proxy" ? read_proxy_file(f, secrets_, problems_) : read_token_file(f);
-            },
-            [&](const proxy_setting&) { return read_proxy(f, problems_); },
-            [&](const direct_host_list_setting&) { return std::optional{read_direct_hosts(f, expected)}; },
-            [&](const session_key_list_setting&) { return std::optional{read_session_keys(f, secrets_, problems_)}; },
-            [&](const host_list_setting&) { return std::optional{read_hosts(f, expected)}; },
-            [&](const host_pattern_setting&) { return read_parsed(f, expected, parse_host_pattern, problems_); },
-            [&](const network_list_setting&) { return std::optional{read_networks(f, expected)}; },
-            [&](const access_setting&) { return std::optional{read_access(f, secrets_, tls_, problems_)}; },
-            [&](const certificate_list_setting&) { return std::optional{read_certificates(f, tls_, problems_)}; },
-        };
-        if (auto value = read(type)) {
-            type.member(value_) = std::move(*value);
-        }
-    }
-
-    std::optional<core::secret> read_token(const field& f)
-    {
-        field quiet = f;
-        quiet.secret = true;
-        const auto* text = read_text(quiet, expected_token, problems_);
-        return text == nullptr ? std::nullopt : std::optional{checked_token(f, *text, problems_)};
-    }
-
-    std::optional<core::secret> read_token_file(const field& f)
-    {
-        const auto text = read_named_file(f, expected_token_file, secrets_, problems_);
-        return text ? std::optional{checked_token(f, *text, problems_)} : std::nullopt;
-    }
-
-    // Each `noun` of a list, as `parse` has it.
-    template <class Parse>
-    std::vector<std::string> read_elements(const field& f, const list_words& words, Parse parse)
-    {
-        std::vector<std::string> parsed;
-        for (const auto& element : read_list(f, words.list, problems_)) {
-            const auto* text = read_text(element, words.noun, problems_);
-            if (text == nullptr) {
-                continue;
-            }
-            if (std::optional<std::string> value = parse(*text)) {
-                parsed.push_back(std::move(*value));
-            } else {
-                const auto predicate = text->empty() ? "is empty" : "is not " + std::string{words.noun};
-                refuse(element, predicate, words.element, problems_);
-            }
-        }
-        return parsed;
-    }
-
-    std::vector<std::string> read_names(const field& f, std::string_view expected)
-    {
-        const auto parse = [](const std::string& text) {
-            return core::is_token(text) ? std::optional{text} : std::nullopt;
-        };
-        return read_elements(f, {expected, "a header name", "a name such as X-Timeout-Ms"}, parse);
-    }
-
-    std::vector<std::string> read_hosts(const field& f, std::string_view expected)
-    {
-        const auto parse = [](const std::string& text) { return text == "*" ? text : parse_host(text); };
-        return read_elements(f, {expected, "a host name", "a name or address without a port, or *"}, parse);
-    }
-
-    std::vector<std::string> read_direct_hosts(const field& f, std::string_view expected)
-    {
-        constexpr std::string_view element = "a name such as example.com, an address, a block such as 10.0.0.0/8, or *";
-        const auto parse = [](const std::string& text) {
-            return core::valid_direct_host(text) ? std::optional{text} : std::nullopt;
-        };
-        return read_elements(f, {expected, "a host", element}, parse);
-    }
-
-    std::vector<std::string> read_page_origins(const field& f, std::string_view expected)
-    {
-        return read_elements(f, {expected, "an origin", expected_page_origin}, parse_page_origin);
-    }
-
-    std::vector<std::string> read_networks(const field& f, std::string_view expected)
-    {
-        constexpr std::string_view element =
-            "an address such as 192.0.2.1 or 2001:db8::1, or a block such as 10.0.0.0/8";
-        const auto parse = [](const std::string& text) {
-            return core::parse_ip_block(text) ? std::optional{text} : std::nullopt;
-        };
-        return read_elements(f, {expected, "an IP address or block", element}, parse);
     }
 
     void check_together()
@@ -296,13 +224,10 @@ private:
     void check_administration()
     {
         for (const auto& row : all_settings()) {
-            const auto* const file = std::get_if<secret_file_setting>(&row.type);
-            if (file != nullptr && given_.contains(row.path) && given_.contains(file->of)) {
-                problems_.add(
-                    given_.at(row.path).at,
-                    row.path,
-                    "stands beside " + std::string{file->of} + "; expected one of the two"
-                );
+            const std::string other{row.file_of};
+            if (!other.empty() && given_.contains(row.path) && given_.contains(other)) {
+                const auto at = given_.at(row.path).at;
+                problems_.add(at, row.path, "stands beside " + other + "; expected one of the two");
             }
         }
         const auto access = given_.find("access");
@@ -342,7 +267,7 @@ private:
         }
     }
 
-    // Of a policy below this key of the i-th agent.
+    // `key` of the i-th agent has the policy.
     void check_provider(std::size_t i, const std::string& key, const core::access_policy& policy)
     {
         if (const auto missing = missing_provider(policy, value_.access.providers); !missing.empty()) {
@@ -371,7 +296,7 @@ private:
         }
     }
 
-    // Of the two, at least one is in the file: the defaults do not contradict each other.
+    // At least one of the two is in the file, since the defaults do not contradict each other.
     void tell(const contradiction& found)
     {
         const auto of_first = given_.find(found.first);
@@ -381,7 +306,7 @@ private:
             return;
         }
         const auto at = of_first != given_.end() ? of_first->second.at : of_second->second.at;
-        const auto shown = [&](std::string_view path) { return value_text(find_setting(path)->type, value_); };
+        const auto shown = [&](std::string_view path) { return text_of(find_setting(path)->key->print(value_)); };
         const auto other = shown(found.second);
         problems_.add(
             at,
@@ -391,8 +316,7 @@ private:
         );
     }
 
-    const secret_reader& secrets_;
-    const tls_checks& tls_;
+    const reading with_;
     problem_list& problems_;
     settings value_;
     std::map<std::string_view, given_setting> given_;

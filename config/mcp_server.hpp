@@ -1,4 +1,4 @@
-// How an MCP server is reached, out of the keys of one agent. Pure.
+// The keys of an MCP server: how it is reached, which of its tools callers get, and which header fields go on to it. Pure.
 #pragma once
 
 #include "config/fields.hpp"
@@ -9,6 +9,7 @@
 #include "core/secret.hpp"
 
 #include <array>
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -38,5 +39,25 @@ mcp_parts read_mcp_server(const members& given, const std::string& path, place a
 
 // Keys that only MCP servers have are problems here. They are taken out.
 void take_mcp_keys(members& given, problem_list& problems);
+
+inline constexpr std::size_t most_filter_patterns = 256;  // of `allow`, and of `deny`
+inline constexpr std::size_t most_filter_names = 256;     // of `rename`, and of `describe`
+inline constexpr std::size_t longest_exposed_name = 128;
+inline constexpr std::size_t longest_exposed_description = 16 * 1024;
+inline constexpr std::size_t most_forwarded_headers = 32;
+inline constexpr std::size_t most_session_keys = 8;
+
+// `tools`, `prompts`, `resources`: `allow`, `deny`, `rename` and `describe`, or a list, which is `allow`. Two names may not become
+// one.
+core::mcp_filter read_mcp_filter(const field& f, problem_list& problems);
+
+// As a configuration has it. Null: it is the usual one.
+core::json shown_mcp_filter(const core::mcp_filter& filter);
+
+// `mcp.session_keys`: paths of files with 32 bytes each, as 64 hexadecimal digits or as base64. Their text, which no problem shows.
+std::vector<core::secret> read_session_keys(const field& f, const secret_reader& files, problem_list& problems);
+
+// `forward_headers`: names of header fields that are neither credentials, nor MCP's or HTTP's own, nor the gateway's.
+std::vector<std::string> read_forwarded_headers(const field& f, problem_list& problems);
 
 }  // namespace config

@@ -1,5 +1,5 @@
 #include "config/access_table.hpp"
-#include "config/agent_words.hpp"
+#include "config/agent_table.hpp"
 #include "config/client_files.hpp"
 #include "config/schema.hpp"
 
@@ -91,7 +91,7 @@ void append_access_table(std::string& out, std::string_view heading, access_map 
         if (each.of == map) {
             append_row(
                 out,
-                {code(each.name), written_as(each.form), std::string{each.usual}, std::string{each.meaning}}
+                {code(each.name), each.key->form().described, std::string{each.usual}, std::string{each.meaning}}
             );
         }
     }
@@ -183,7 +183,7 @@ std::string reference_markdown()
     append_row(out, {"key", "written as", "default", "meaning"});
     out += "|---|---|---|---|\n";
     for (const auto& s : all_settings()) {
-        append_row(out, {code(s.path), written_as(s.type), code(value_text(s.type, {})), std::string{s.meaning}});
+        append_row(out, {code(s.path), s.key->form().described, code(text_of(s.key->print({}))), s.meaning});
     }
     out +=
         "\n## Agents\n\n"
@@ -195,7 +195,7 @@ std::string reference_markdown()
     append_row(out, {"key", "written as", "default", "meaning"});
     out += "|---|---|---|---|\n";
     for (const auto& s : all_agent_settings()) {
-        append_row(out, {code(s.name), written_as(s), usual_text(s), std::string{s.meaning}});
+        append_row(out, {code(s.name), s.form().described, usual_text(s), std::string{s.meaning}});
     }
     out += names_of_agents;
     out +=

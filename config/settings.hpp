@@ -4,11 +4,9 @@
 
 #include "core/access.hpp"
 #include "core/agent.hpp"
-#include "core/breaker_settings.hpp"
 #include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
-#include "core/rate_limits.hpp"
 
 #include <array>
 #include <chrono>

@@ -1,5 +1,4 @@
-#include "config/access_api_keys.hpp"
-
+#include "config/access_providers.hpp"
 #include "tests/unit/config/access_rows.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,3 @@
-#include "config/access_checks.hpp"
-
 #include "tests/unit/config/access_rows.hpp"
 
 #include <doctest/doctest.h>

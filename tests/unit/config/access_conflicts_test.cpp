@@ -1,5 +1,3 @@
-#include "config/access_conflicts.hpp"
-
 #include "tests/unit/config/access_rows.hpp"
 
 #include <doctest/doctest.h>

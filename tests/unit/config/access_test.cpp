@@ -5,7 +5,7 @@
 #include "config/dump.hpp"
 #include "config/file.hpp"
 #include "config/schema.hpp"
-#include "jose/algorithms.hpp"
+#include "jose/signature.hpp"
 #include "tests/unit/config/access_rows.hpp"
 
 #include <doctest/doctest.h>
@@ -226,7 +226,7 @@ TEST_CASE("Every key of the tables is in the reference, and says what it means")
         CHECK(seen.emplace(each.of, each.name).second);
         CHECK(each.meaning.ends_with('.'));
         CHECK(
-            reference.find("\n| `" + std::string{each.name} + "` | " + config::written_as(each.form) + " | ") !=
+            reference.find("\n| `" + std::string{each.name} + "` | " + each.key->form().described + " | ") !=
             reference.npos
         );
     }

@@ -1,5 +1,3 @@
-#include "config/access_warnings.hpp"
-
 #include "tests/unit/config/access_rows.hpp"
 
 #include <doctest/doctest.h>

@@ -7,9 +7,9 @@
 #include <algorithm>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <type_traits>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace config::testing {
@@ -102,6 +102,8 @@ inline void change(core::mcp_filter& filter)
     filter.deny.emplace_back("other");
 }
 
+void change(core::endpoint_rules& rules);
+
 template <class T>
 void change(core::boxed<T>& value)
 {
@@ -114,26 +116,132 @@ void change(std::optional<T>& value)
     change(value.emplace());
 }
 
+inline void change(core::endpoint_rules& rules)
+{
+    auto& [upstreams, balance, failback, check, path, interval, timeout, fail, pass, attempts, budget] = rules;
+    const auto all =
+        std::tie(upstreams, balance, failback, check, path, interval, timeout, fail, pass, attempts, budget);
+    std::apply([](auto&... each) { (change(each), ...); }, all);
+}
+
+// The members of a record that keys set.
+template <class Server>
+    requires std::is_same_v<std::remove_const_t<Server>, core::mcp_server>
+auto members_of(Server& server)
+{
+    auto& [transport, command, arguments, environment, directory, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale, sessions, sessionless, on_lost, overlap, warm, most, call, longest, silent, tools, prompts, resources, forwarded, bind] =
+        server;
+    return std::tie(
+        command,
+        start,
+        era,
+        initialize,
+        request,
+        ping,
+        walk,
+        backoff,
+        max_backoff,
+        max_message,
+        stale,
+        sessions,
+        sessionless,
+        on_lost,
+        overlap,
+        warm,
+        most,
+        call,
+        tools,
+        prompts,
+        resources,
+        forwarded,
+        bind
+    );
+}
+
+template <class Agent>
+    requires std::is_same_v<std::remove_const_t<Agent>, core::agent>
+auto members_of(Agent& agent)
+{
+    auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, proxy, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
+        agent;
+    return std::tie(
+        speaks,
+        url,
+        card_url,
+        trust,
+        dialects,
+        bridge,
+        extended,
+        skills,
+        overlays,
+        patch,
+        card,
+        card_headers,
+        push,
+        shape,
+        signatures,
+        keys,
+        origins,
+        bearer,
+        credentials,
+        headers,
+        of_callers,
+        proxy,
+        timeout,
+        read_timeout,
+        failures,
+        ratio,
+        volume,
+        window,
+        cooldown,
+        max_cooldown,
+        probe,
+        rules,
+        in_flight,
+        queued,
+        streams,
+        queue_wait,
+        ca,
+        cert,
+        key,
+        relay_paths,
+        hosts,
+        discover,
+        call,
+        enforced,
+        disabled,
+        registered,
+        registered_by,
+        version,
+        protocol_version,
+        metadata
+    );
+}
+
+// An agent in which no key has its usual value.
+inline core::agent changed_agent(core::agent agent)
+{
+    std::apply([](auto&... each) { (change(each), ...); }, members_of(agent));
+    if (agent.mcp) {
+        std::apply([](auto&... each) { (change(each), ...); }, members_of(*agent.mcp));
+    }
+    agent.proxy = core::secret{"http://gate:s3cr3t@proxy.example.com:3128"};
+    return agent;
+}
+
 // Changes the value of one key. False: it is the value of another key too.
 inline bool change(const agent_setting& row, core::agent& agent)
 {
-    return std::visit(
-        [&](const auto& type) {
-            if constexpr (std::is_same_v<decltype(type), const proxy_key&>) {
-                agent.proxy = core::secret{"http://gate:s3cr3t@proxy.example.com:3128"};
-                return true;
-            } else if constexpr (requires { type.member; }) {
-                change(*find_member(type.member, agent));
-                return true;
-            } else if constexpr (std::is_same_v<decltype(type), const transport_key&>) {
-                change(agent.mcp->command);
-                return true;
-            } else {
-                return false;
-            }
-        },
-        row.type
-    );
+    if (row.type.is == agent_key::relation::transport) {
+        change(agent.mcp->command);
+        return true;
+    }
+    if (row.type.member == nullptr) {
+        return false;
+    }
+    const auto changed = changed_agent(agent);
+    row.type.member->copy(changed, agent);
+    return true;
 }
 
 // The agent that `row` is described for.

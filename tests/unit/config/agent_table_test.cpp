@@ -1,8 +1,10 @@
-#include "config/agent_words.hpp"
+#include "config/agent_table.hpp"
+
 #include "config/compare.hpp"
 #include "config/dump.hpp"
 #include "config/file.hpp"
 #include "config/json_schema.hpp"
+#include "config/schema.hpp"
 #include "tests/unit/config/agent_rows.hpp"
 #include "tests/unit/config/support.hpp"
 
@@ -48,97 +50,8 @@ bool has_own_value(const config::agent_setting& row)
     return change(row, agent);
 }
 
-auto members_of(const core::mcp_server& server)
-{
-    const auto& [transport, command, arguments, environment, directory, start, era, initialize, request, ping, walk, backoff, max_backoff, max_message, stale, sessions, sessionless, on_lost, overlap, warm, most, call, longest, silent, tools, prompts, resources, forwarded, bind] =
-        server;
-    return std::tie(
-        command,
-        start,
-        era,
-        initialize,
-        request,
-        ping,
-        walk,
-        backoff,
-        max_backoff,
-        max_message,
-        stale,
-        sessions,
-        sessionless,
-        on_lost,
-        overlap,
-        warm,
-        most,
-        call,
-        tools,
-        prompts,
-        resources,
-        forwarded,
-        bind
-    );
-}
-
-auto members_of(const core::agent& agent)
-{
-    const auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, proxy, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
-        agent;
-    return std::tie(
-        speaks,
-        url,
-        card_url,
-        trust,
-        dialects,
-        bridge,
-        extended,
-        skills,
-        overlays,
-        patch,
-        card,
-        card_headers,
-        push,
-        shape,
-        signatures,
-        keys,
-        origins,
-        bearer,
-        credentials,
-        headers,
-        of_callers,
-        proxy,
-        timeout,
-        read_timeout,
-        failures,
-        ratio,
-        volume,
-        window,
-        cooldown,
-        max_cooldown,
-        probe,
-        rules,
-        in_flight,
-        queued,
-        streams,
-        queue_wait,
-        ca,
-        cert,
-        key,
-        relay_paths,
-        hosts,
-        discover,
-        call,
-        enforced,
-        disabled,
-        registered,
-        registered_by,
-        version,
-        protocol_version,
-        metadata
-    );
-}
-
-template <class Members>
-std::size_t same_members(const Members& a, const Members& b)
+template <class Members, class Others>
+std::size_t same_members(const Members& a, const Others& b)
 {
     return std::apply(
         [&](const auto&... of_a) {
@@ -180,9 +93,7 @@ TEST_CASE("every key is in the reference and the JSON Schema")
     const auto schema = config::json_schema()["$defs"]["agent"];
     for (const auto& row : config::all_agent_settings()) {
         CAPTURE(row.name);
-        CHECK(
-            reference.find("\n| `" + std::string{row.name} + "` | " + config::written_as(row) + " |") != reference.npos
-        );
+        CHECK(reference.find("\n| `" + std::string{row.name} + "` | " + row.form().described + " |") != reference.npos);
         auto path = pointer_of(row).to_string();
         for (auto at = path.rfind('/'); at != path.npos; at = at == 0 ? path.npos : path.rfind('/', at - 1)) {
             path.insert(at, "/properties");
@@ -209,8 +120,7 @@ TEST_CASE("every key is dumped under its own name, or under the one that it is s
     const auto dumped = config::dump(full(), {full_text(), "full.yml", variables, {}})["agents"];
     for (const auto& row : config::all_agent_settings()) {
         CAPTURE(row.name);
-        const bool other_name = std::holds_alternative<config::other_spelling>(row.type) ||
-                                std::holds_alternative<config::transport_part>(row.type);
+        const bool other_name = row.is_spelling() || row.type.is == config::agent_key::relation::transport_part;
         const bool shown = std::any_of(dumped.begin(), dumped.end(), [&](const json& agent) {
             return agent.value(pointer_of(row) / "origin", "").starts_with("full.yml:") &&
                    !agent.at(pointer_of(row) / "value").is_null();
@@ -237,12 +147,7 @@ TEST_CASE("what stands for a key is a key or a setting too")
     for (const auto& row : config::all_agent_settings()) {
         CAPTURE(row.name);
         CHECK((row.usual.setting.empty() || config::find_setting(row.usual.setting) != nullptr));
-        if (const auto* spelling = std::get_if<config::other_spelling>(&row.type)) {
-            CHECK(config::find_agent_setting(spelling->of) != nullptr);
-        }
-        if (const auto* file = std::get_if<config::file_key>(&row.type)) {
-            CHECK(config::find_agent_setting(file->of) != nullptr);
-        }
+        CHECK((row.type.of.empty() || config::find_agent_setting(row.type.of) != nullptr));
     }
 }
 

@@ -1,9 +1,9 @@
 // The configuration files of MCP clients, as their users have them (tests/data/config/clients), given to the gateway.
 #include "config/client_files.hpp"
 
+#include "config/document.hpp"
 #include "config/file.hpp"
 #include "config/json_schema.hpp"
-#include "config/source_text.hpp"
 #include "tests/unit/config/support.hpp"
 
 #include <doctest/doctest.h>

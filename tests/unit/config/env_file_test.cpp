@@ -1,6 +1,5 @@
-#include "config/env_file.hpp"
-
 #include "config/dump.hpp"
+#include "config/mcp_program.hpp"
 #include "core/redaction.hpp"
 #include "tests/unit/config/support.hpp"
 

@@ -1,5 +1,4 @@
-#include "config/mcp_calls.hpp"
-
+#include "config/mcp_server.hpp"
 #include "tests/unit/config/support.hpp"
 
 #include <doctest/doctest.h>
@@ -60,10 +59,10 @@ TEST_CASE("numbers of programs and sessions are taken to their limits and not be
 {
     CHECK(server("warm: 0").warm == 0);
     CHECK(server("warm: 16").warm == 16);
-    CHECK(has(wrong("warm: 17"), "\"17\" is out of range; expected a number from 0 to 16"));
+    CHECK(has(wrong("warm: 17"), "\"17\" is out of range; expected a whole number, 0 to 16"));
     CHECK(server("max_sessions: 1").max_sessions == 1);
     CHECK(server("max_sessions: 100000").max_sessions == 100'000);
-    CHECK(has(wrong("max_sessions: 0"), "is out of range; expected a number from 1 to 100000"));
+    CHECK(has(wrong("max_sessions: 0"), "is out of range; expected a whole number, 1 to 100000"));
     CHECK(has(wrong("max_sessions: 100001"), "is out of range"));
     CHECK(server("timeouts: {call: 1h}").call_timeout == std::chrono::hours{1});
     CHECK(has(wrong("timeouts: {call: 3601s}"), "is out of range"));

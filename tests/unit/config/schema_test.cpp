@@ -3,7 +3,6 @@
 #include "config/agent_table.hpp"
 #include "config/agents.hpp"
 #include "config/file.hpp"
-#include "config/replaced_keys.hpp"
 
 #include <doctest/doctest.h>
 

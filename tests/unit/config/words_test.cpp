@@ -1,5 +1,4 @@
-#include "config/words.hpp"
-
+#include "config/mcp_flag.hpp"
 #include "tests/support/scratch.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 #include "gateway/management/json_records.hpp"
 
-#include "config/agent_words.hpp"
+#include "config/agent_table.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "tests/unit/config/agent_rows.hpp"
 
