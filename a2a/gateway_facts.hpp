@@ -1,4 +1,4 @@
-// What the gateway says of a call, inside the agent's answer: docs/extensions/gateway-v1.md. Pure; any thread.
+// The gateway's facts about a call, inside the agent's answer: docs/extensions/gateway-v1.md. Pure; any thread.
 #pragma once
 
 #include "a2a/method.hpp"
@@ -17,7 +17,7 @@ enum class metadata_place : std::uint8_t {
     inside,  // of the one that is the result's only member
 };
 
-// The same for answers and events.
+// The place in answers and events.
 metadata_place place_of_metadata(operation what, generation of) noexcept;
 
 // `answer`, a JSON-RPC answer or the data of an event, with `facts` (raw JSON) under `uri` in its metadata, instead of what is there

@@ -47,7 +47,7 @@ enum class generation : std::uint8_t {
     v1,
 };
 
-// What a method does, whatever its generation and its binding call it.
+// The operation of a method, whatever its generation and its binding call it.
 enum class operation : std::uint8_t {
     send,
     stream,

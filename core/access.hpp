@@ -25,7 +25,7 @@ std::string_view name(public_documents d) noexcept;
 // as they are written in JSON.
 using claim = std::pair<std::string, std::string>;
 
-// What is known of a caller whose credential was accepted. Immutable once a provider has created it.
+// The identity of a caller whose credential was accepted. Immutable once a provider has created it.
 struct principal {
     std::string id;        // unique within its provider
     std::string provider;  // its name
@@ -172,7 +172,7 @@ struct aws_sigv4_provider {
     friend bool operator==(const aws_sigv4_provider&, const aws_sigv4_provider&) = default;
 };
 
-// What in a client certificate is the principal's id: the first alternative name, the subject, or the SPIFFE id.
+// The part of a client certificate that is the principal's id: the first alternative name, the subject, or the SPIFFE id.
 enum class certificate_name : std::uint8_t { san, subject, spiffe };
 
 struct mtls_provider {

@@ -1,11 +1,10 @@
-// What an operator put behind the gateway. One value, whether it came from the configuration file, the command line
+// An agent or MCP server behind the gateway. One value, whether it came from the configuration file, the command line
 // or the management API; validated before it is made (config/agents.hpp).
 #pragma once
 
 #include "core/access.hpp"
 #include "core/agent_credentials.hpp"
 #include "core/boxed.hpp"
-#include "core/breaker_settings.hpp"
 #include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/endpoint_rules.hpp"
@@ -29,7 +28,7 @@ enum class a2a_dialect : std::uint8_t { v03_jsonrpc, v03_rest, v1_jsonrpc, v1_re
 // "0.3/jsonrpc", "0.3/rest", "1.0/jsonrpc", "1.0/rest".
 std::string_view name(a2a_dialect d) noexcept;
 
-// Whose edition of A2A 1.0 the gateway's own errors follow in HTTP+JSON: 1.0.1 changed their statuses.
+// The edition of A2A 1.0 that the gateway's own errors follow in HTTP+JSON: 1.0.1 changed their statuses.
 enum class error_edition : std::uint8_t { v1_0_0, v1_0_1 };
 
 // "1.0.0", "1.0.1".
@@ -41,7 +40,7 @@ enum class card_shape : std::uint8_t { automatic, v1, v03, hybrid };
 // "auto", "v1", "v0.3", "hybrid".
 std::string_view name(card_shape s) noexcept;
 
-// What becomes of the signatures of a card: the agent's are always taken off a card that is rewritten; before, one of
+// How signatures of a card are treated: the agent's are always removed from a rewritten card; before, one of
 // them may have to be good, and afterwards the gateway may sign what it serves.
 enum class signature_policy : std::uint8_t { strip, verify, sign, verify_and_sign };
 
@@ -82,7 +81,7 @@ struct skill_rule {
     friend bool operator==(const skill_rule&, const skill_rule&) = default;
 };
 
-// What an extended card says besides to some principals.
+// Additions to an extended card for some principals.
 struct card_overlay {
     access_policy when;
     std::string card;  // JSON object text: a part of a card
@@ -97,7 +96,7 @@ struct skill_tags {
     friend bool operator==(const skill_tags&, const skill_tags&) = default;
 };
 
-// What every card of the agent says instead of what the agent says; empty: as the agent says.
+// Replacements in every card of the agent; an empty one leaves the agent's own text.
 struct card_patch {
     std::string description;
     std::string documentation_url;
@@ -178,7 +177,7 @@ bool has_credentials(const agent& record) noexcept;
 // with, and managed is off, since nobody is a principal. An MCP server has no extended card of its own.
 extended_card_access extended_card_of(const agent& record, bool authenticates) noexcept;
 
-// What the record says, and else `defaults`.
+// The record's own settings, or `defaults`.
 breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept;
 call_limits limits_of(const agent& record, const call_limits& defaults) noexcept;
 
@@ -188,7 +187,7 @@ retry_settings retry_of(const agent& record, const retry_settings& defaults) noe
 // The query that goes with whatever is sent to `url`, which may be any of the agent's addresses. Empty: none.
 const secret& query_of(const agent& record) noexcept;
 
-// What the record says, nothing if it says nothing.
+// The record's own rules; none if it has none.
 const endpoint_rules& rules_of(const agent& record) noexcept;
 
 // Letters, digits, '.', '_' and '-'; 1 to 128 of them; no "..", not ".": an id is one path segment that no

@@ -1,4 +1,4 @@
-// What an agent is shown that asks who calls, as an operator configures it. Values only.
+// The credentials that the gateway sends to an agent, as an operator configures them. Values only.
 #pragma once
 
 #include "core/access.hpp"

@@ -10,7 +10,7 @@ using duration = std::chrono::milliseconds;
 // Deadlines and ages: never jumps.
 using steady_time = std::chrono::steady_clock::time_point;
 
-// What is written down for people and other machines: `Date`, log lines, audit.
+// Times that are written down for people and other machines: `Date`, log lines, audit.
 using wall_time = std::chrono::system_clock::time_point;
 
 }  // namespace core

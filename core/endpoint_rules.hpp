@@ -1,5 +1,5 @@
-// What an operator says of the endpoints of an agent: where they are, which one gets a call, when they count as healthy, and which
-// calls are sent again. For agents that do not say: endpoint_defaults.
+// An operator's rules for the endpoints of an agent: where they are, which one gets a call, when they count as healthy, and which
+// calls are sent again. endpoint_defaults are for agents without rules.
 #pragma once
 
 #include "core/clock.hpp"

@@ -18,7 +18,7 @@ bool is_mapped(const ip_address& address) noexcept
     return std::equal(mapped.begin(), mapped.end(), address.bytes.begin());
 }
 
-// As `address`, without the bits behind the first `prefix`.
+// Clears the bits after the first `prefix`.
 ip_address masked(ip_address address, unsigned prefix) noexcept
 {
     for (unsigned i = 0; i < address.bytes.size(); ++i) {
@@ -71,7 +71,7 @@ struct v6_block {
     unsigned prefix;  // at most 32
 };
 
-// What is special in 2000::/3, outside of which nothing is public.
+// The special blocks in 2000::/3, outside of which nothing is public.
 // https://www.iana.org/assignments/iana-ipv6-special-registry
 constexpr auto special_v6 = std::to_array<v6_block>({
     {{0x20, 0x01, 0x00, 0x00}, 23},  // protocol assignments, with Teredo, benchmarks and ORCHID

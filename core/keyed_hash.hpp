@@ -24,7 +24,7 @@ public:
     {
     }
 
-    // Of both texts; how they are cut counts: hashed are the length of the first (64 bits, little-endian), then both.
+    // The hash of both texts, which depends on where they are cut: it covers the length of the first (64 bits, little-endian), then both.
     hash_value operator()(std::string_view first, std::string_view second) const noexcept;
 
 private:

@@ -1,39 +1,13 @@
 #include "core/log.hpp"
 
 #include "core/choices.hpp"
-#include "core/json/json.hpp"
+#include "core/json/json_writer.hpp"
 
 #include <array>
-#include <charconv>
 #include <cstdio>
 #include <ctime>
-#include <new>
 
 namespace core {
-namespace {
-
-template <class Number>
-void append_number(std::string& out, Number value)
-{
-    std::array<char, 32> digits{};
-    const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), value).ptr;
-    out.append(digits.data(), end);
-}
-
-void append_value(std::string& out, const log_field& field)
-{
-    if (const auto* text = std::get_if<std::string_view>(&field.value)) {
-        append_json_string(out, *text);
-    } else if (const auto* number = std::get_if<std::int64_t>(&field.value)) {
-        append_number(out, *number);
-    } else if (const auto* real = std::get_if<double>(&field.value)) {
-        append_number(out, *real);
-    } else {
-        out += std::get<bool>(field.value) ? "true" : "false";
-    }
-}
-
-}  // namespace
 
 std::string_view name(log_level level) noexcept
 {
@@ -72,21 +46,18 @@ format_log_line(wall_time now, log_level level, std::string_view event, std::ini
 {
     std::string line = R"({"ts":")";
     append_timestamp(line, now);
-    line += R"(","level":")";
-    line += name(level);
-    line += R"(","event":)";
-    append_json_string(line, event);
+    line += '"';
+    json_writer to{line};
+    to.member("level", name(level));
+    to.member("event", event);
     for (const auto& field : fields) {
         const auto* const text = std::get_if<std::string_view>(&field.value);
-        if (text != nullptr && text->empty()) {
-            continue;
+        if (text == nullptr || !text->empty()) {
+            to.key(field.name);
+            std::visit([&to](const auto& value) { to.value(value); }, field.value);
         }
-        line += ',';
-        append_json_string(line, field.name);
-        line += ':';
-        append_value(line, field);
     }
-    line += '}';
+    to.close('}');
     return line;
 }
 
@@ -95,12 +66,7 @@ void logger::write(log_level level, std::string_view event, std::initializer_lis
     if (!enabled(level)) {
         return;
     }
-    try {
-        sink_.write(format_log_line(std::chrono::system_clock::now(), level, event, fields));
-    } catch (const std::bad_alloc&) {
-        // Whoever logs may be on its way to refuse work for that very reason.
-        sink_.write(R"({"level":"error","event":"internal_error","where":"log","what":"no memory for a line"})");
-    }
+    sink_.write(format_log_line(std::chrono::system_clock::now(), level, event, fields));
 }
 
 }  // namespace core

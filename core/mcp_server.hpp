@@ -23,14 +23,14 @@ enum class mcp_era : std::uint8_t { automatic, legacy, modern };
 // When its session begins: with the gateway, or when somebody first asks for its card.
 enum class mcp_start : std::uint8_t { eager, lazy };
 
-// Whose upstream session a caller's session uses: one of its own, or the one that the gateway itself keeps.
+// The upstream session that a caller's session uses: one of its own, or the one that the gateway itself keeps.
 enum class mcp_sessions : std::uint8_t { own, shared };
 
 // How a call without a session is served: with a session of its own that ends with it, the gateway's, or a refusal. `fall_back`: as `fresh`, but
 // clients of both eras are led to begin a session if the server speaks only the legacy one.
 enum class mcp_sessionless : std::uint8_t { fall_back, fresh, shared, refuse };
 
-// What a caller sees when the server has lost its session: nothing, because the gateway begins another one, or 404.
+// The answer to a caller after the server has lost its session: nothing, because the gateway begins another one, or 404.
 enum class mcp_loss : std::uint8_t { recover, tell };
 
 // "own", "shared".
@@ -51,7 +51,7 @@ std::string_view name(mcp_era e) noexcept;
 // "eager", "lazy".
 std::string_view name(mcp_start s) noexcept;
 
-// What max_message may be.
+// The range of max_message.
 constexpr std::uint64_t least_mcp_message = 64 * 1024;
 constexpr std::uint64_t most_mcp_message = 1024 * 1024 * 1024;
 

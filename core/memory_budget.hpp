@@ -37,7 +37,7 @@ private:
     std::atomic<std::uint64_t> held_ = 0;
 };
 
-// What one of them holds; given back when the share ends. One thread at a time.
+// One holder's part of the budget, given back when the share ends. One thread at a time.
 class memory_share {
 public:
     memory_share() = default;

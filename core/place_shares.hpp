@@ -22,7 +22,7 @@ using caller_mark = std::uint64_t;
 caller_mark mark_of_principal(std::string_view provider, std::string_view id);
 caller_mark mark_of_address(std::uint64_t number);
 
-// Of so many places one principal holds at most this many. A single place may be anybody's; of an odd number the rest is for others.
+// The most places that one principal may hold. A single place may be anybody's; an odd number is rounded down.
 constexpr std::uint64_t half_of(std::uint64_t places) noexcept
 {
     return std::max<std::uint64_t>(places / 2, 1);

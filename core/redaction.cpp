@@ -53,7 +53,7 @@ bool announces_secret(std::string_view option)
            std::ranges::any_of(words, [&](auto word) { return lower.find(word) != std::string::npos; });
 }
 
-// What these programs are told first is which program to run: `npx -y PACKAGE`, `python3 -m MODULE`.
+// These programs take first the program to run: `npx -y PACKAGE`, `python3 -m MODULE`.
 bool runs_another(std::string_view program)
 {
     constexpr std::array<std::string_view, 10> launchers{
@@ -92,7 +92,7 @@ std::string_view password_in(std::string_view address)
     return behind(authority.substr(0, std::min(authority.rfind('@'), authority.size())), ':');
 }
 
-// What may be a credential in an argument, beside all of it: `--key=VALUE`, `Name: VALUE`, `Name: Bearer VALUE`, and a password.
+// The parts of an argument that may be a credential, beside the whole: `--key=VALUE`, `Name: VALUE`, `Name: Bearer VALUE`, and a password.
 std::vector<std::string_view> parts_of(std::string_view argument)
 {
     std::vector<std::string_view> found{behind(argument, '=')};

@@ -20,10 +20,10 @@ public:
 
     redaction() = default;
 
-    // Of a value with line breaks, each of its lines counts too.
+    // Each line of a value with line breaks counts too.
     explicit redaction(const std::vector<std::string>& values);
 
-    // What begins in the first `most` bytes of `text`, with `masked` instead of each value in it; values that overlap become
+    // The first `most` bytes of `text` with `masked` instead of each value that begins in them; values that overlap become
     // one mask. A value that begins there and goes on behind is masked whole.
     std::string apply(std::string_view text, std::size_t most = std::string_view::npos) const;
 
@@ -39,7 +39,7 @@ private:
     std::size_t reach_ = 0;
 };
 
-// Of what a server is given: its environment, its header fields (their credentials without `Bearer ` too), the query of
+// A redaction of everything that a server is given: its environment, its header fields (their credentials without `Bearer ` too), the query of
 // `url`, and its arguments (what stands behind `=`, `:` or the last blank in them, and the password of an address, too) but for
 // names of options, paths, and the program that a launcher such as npx is to run; what follows an option that is named after a
 // credential counts whatever it looks like.
@@ -49,7 +49,7 @@ redaction redaction_of(
     std::string_view url = {}
 );
 
-// Of each argument, whether it cannot be a credential by the same rules, and can be shown. `program` is what gets them.
+// Says for each argument of `program` whether it cannot be a credential by the same rules, and can be shown.
 std::vector<bool> harmless_arguments(std::string_view program, const std::vector<std::string>& arguments);
 
 }  // namespace core

@@ -24,7 +24,7 @@ private:
     std::string value_;
 };
 
-// What stands instead of a secret wherever a record is shown.
+// Replaces a secret wherever a record is shown.
 inline constexpr const char* masked = "********";
 
 }  // namespace core

@@ -1,7 +1,6 @@
 #include "core/trace_context.hpp"
 
 #include "core/ascii.hpp"
-#include "core/hex_digits.hpp"
 
 namespace core {
 namespace {
@@ -10,7 +9,7 @@ constexpr std::string_view version_of_today = "00";
 constexpr std::string_view forbidden_version = "ff";
 constexpr std::size_t id_digits = 16;
 
-// What upper case hides from the next reader must not pass either.
+// Upper case is refused: the next reader would refuse it.
 std::optional<std::uint64_t> read_hex(std::string_view digits) noexcept
 {
     std::uint64_t number = 0;

@@ -27,7 +27,7 @@ struct http_url {
 // The origin of an http or https URL; empty for anything else.
 std::string origin_of(std::string_view url);
 
-// What `reference` means at `base` (RFC 3986 section 5.2), without a fragment. Empty if either is no URL.
+// Resolves `reference` against `base` (RFC 3986 section 5.2), without a fragment. Empty if either is not a URL.
 std::string resolved(std::string_view base, std::string_view reference);
 
 // A component of a query as every reader of queries understands it.

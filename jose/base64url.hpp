@@ -15,7 +15,7 @@ std::string base64url(std::string_view bytes);  // section 5
 // Nothing if the text holds anything else: padding, white space, another alphabet, bits left over that are not zero.
 std::optional<std::string> from_base64url(std::string_view text);
 
-// The same into `out`, which stays the caller's. The number of bytes; nothing also if they are more than `out` has room for.
+// Decodes into `out` and returns the number of bytes; nothing also if `out` is too small.
 std::optional<std::size_t> from_base64url(std::string_view text, std::span<char> out) noexcept;
 
 }  // namespace jose

@@ -3,7 +3,6 @@
 #include "core/json/canonical_json.hpp"
 #include "jose/base64url.hpp"
 #include "jose/digest.hpp"
-#include "jose/openssl_owner.hpp"
 #include "jose/signature.hpp"
 
 #include <openssl/bio.h>

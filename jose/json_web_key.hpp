@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "core/json/json.hpp"
-#include "jose/algorithms.hpp"
+#include "jose/signature.hpp"
 
 #include <openssl/types.h>
 
@@ -35,7 +35,7 @@ public:
     // The public half, with kid, alg and use.
     core::json jwk() const;
 
-    // What a private key signs with: the algorithm of its curve, RS256, EdDSA.
+    // The algorithm of a private key: that of its curve, RS256, EdDSA.
     jws_algorithm algorithm() const noexcept { return algorithm_; }
 
     // Whether the key is of the algorithm's kind, and its JWK is for no other algorithm.

@@ -48,7 +48,7 @@ bool is_token_type(std::string_view type)
     return std::ranges::any_of(known, [&](auto each) { return core::equal_ignoring_case(each, type); });
 }
 
-// What must not be in a header: a key of the sender's own choice, or what changes how the token is to be read.
+// A header must not have a key of the sender's own choice, or a member that changes how the token is read.
 std::optional<std::string> objection_to_header(const json& header)
 {
     constexpr std::array forbidden{"jwk", "jku", "x5u", "x5c", "crit", "b64", "cty", "enc", "zip"};

@@ -19,7 +19,7 @@ namespace jose {
 inline constexpr std::size_t max_token_size = 16 * 1024;   // bytes; a longer token is refused unread
 inline constexpr std::size_t max_token_verifications = 8;  // keys that are tried with one token
 
-// What a token must say to be accepted.
+// The conditions for accepting a token.
 struct token_policy {
     std::string issuer;                     // `iss`, compared byte for byte
     std::vector<std::string> audiences;     // `aud` names one of them; empty: no token may have `aud`

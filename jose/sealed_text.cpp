@@ -1,10 +1,9 @@
 #include "jose/sealed_text.hpp"
 
 #include "core/ascii.hpp"
-#include "core/kept_until_exit.hpp"
 #include "jose/base64url.hpp"
 #include "jose/digest.hpp"
-#include "jose/openssl_owner.hpp"
+#include "jose/signature.hpp"
 
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
@@ -50,10 +49,10 @@ EVP_CIPHER_CTX* context()
     const auto chosen = [] {
         context_owner made{EVP_CIPHER_CTX_new()};
         require(made != nullptr && EVP_CipherInit_ex2(made.get(), algorithm(), nullptr, nullptr, 0, nullptr) == 1);
-        return core::kept_until_exit(std::move(made));
+        return made;
     };
-    thread_local EVP_CIPHER_CTX* const own = chosen();
-    return own;
+    thread_local const context_owner own = chosen();
+    return own.get();
 }
 
 int size_of(std::string_view text) noexcept

@@ -29,7 +29,7 @@ std::optional<core::secret> sealing_key(std::string_view text);
 using random_source = std::function<void(std::span<unsigned char>)>;
 void system_random(std::span<unsigned char> bytes);
 
-// What was sealed; holds no memory of its own.
+// The plain text of a sealed one; holds no memory of its own.
 class opened_text {
 public:
     std::string_view view() const noexcept { return {bytes_.data(), size_}; }
@@ -56,12 +56,12 @@ public:
     // Nothing: it was not sealed with one of the keys for this purpose, or it was changed since. Allocates nothing.
     std::optional<opened_text> open(std::string_view sealed, sealed_purpose purpose) const;
 
-    // The same for texts of any length up to 2^31 - 64 bytes, which allocate. What one of the two pairs seals the other opens, if
+    // Takes texts of any length up to 2^31 - 64 bytes, and allocates. A text that one of the two pairs seals the other opens, if
     // it is short enough.
     std::string seal_long(std::string_view plain, sealed_purpose purpose) const;
     std::optional<std::string> open_long(std::string_view sealed, sealed_purpose purpose) const;
 
-    // As seal_long(), but equal texts for one purpose become one sealed text as long as the first key stays: the nonce is a MAC of
+    // Seals equal texts for one purpose to the same sealed text as long as the first key stays: the nonce is a MAC of
     // both. Who sees two of them learns whether they hold the same.
     std::string seal_equally(std::string_view plain, sealed_purpose purpose) const;
 

@@ -1,7 +1,5 @@
 #include "jose/signature.hpp"
 
-#include "jose/openssl_owner.hpp"
-
 #include <openssl/bn.h>
 #include <openssl/ec.h>
 #include <openssl/err.h>
@@ -11,6 +9,18 @@
 #include <memory>
 
 namespace jose {
+
+std::string_view name(jws_algorithm algorithm) noexcept
+{
+    return facts_of(algorithm).name;
+}
+
+std::optional<jws_algorithm> jws_algorithm_named(std::string_view name) noexcept
+{
+    const auto* found = std::ranges::find(all_algorithms, name, &algorithm_facts::name);
+    return found == all_algorithms.end() ? std::nullopt : std::optional{found->algorithm};
+}
+
 namespace {
 
 using number = std::unique_ptr<BIGNUM, freed_by<BN_free>>;

@@ -7,7 +7,7 @@
 namespace a2a {
 namespace {
 
-// What a WHATWG URL parser sees: no blanks or controls at the ends, no tabs or line breaks at all, slashes forward.
+// Cleans as a WHATWG URL parser does: no blanks or controls at the ends, no tabs or line breaks at all, slashes forward.
 std::string cleaned(std::string_view text)
 {
     const auto blank = [](char c) { return static_cast<unsigned char>(c) <= 0x20; };

@@ -1,7 +1,8 @@
 #include "a2a/card/card.hpp"
 
 #include "a2a/card/card_repair.hpp"
-#include "core/json/json_document.hpp"
+#include "core/json/json.hpp"
+#include "jose/digest.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -135,6 +136,11 @@ card_facts facts(const card& source)
         static_cast<std::size_t>(std::ranges::count(source.problems, problem_severity::error, &card_problem::severity));
     known.warnings = source.problems.size() - known.errors;
     return known;
+}
+
+std::string strong_etag(std::string_view bytes)
+{
+    return '"' + jose::sha256_hex(bytes).substr(0, 32) + '"';
 }
 
 }  // namespace a2a

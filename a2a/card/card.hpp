@@ -32,7 +32,7 @@ enum class problem_severity : std::uint8_t {
 
 std::string_view name(problem_severity s) noexcept;
 
-// What is wrong with a card as the agent wrote it. `path` reads "skills[0].id" and may hold member names of the card;
+// A defect of a card as the agent wrote it. `path` reads "skills[0].id" and may hold member names of the card;
 // `what` is always ours.
 struct card_problem {
     std::string path;
@@ -66,10 +66,10 @@ core::result<card> repair_card(core::json written);
 // Both.
 core::result<card> parse_card(std::string_view text, core::json_limits limits = {});
 
-// What a card says of whether callers get an extended one.
+// Whether a card announces an extended one.
 enum class extended_card_flag : std::uint8_t { as_written, no, yes };
 
-// What callers reach: `https://gateway/agents/<id>`, without a slash at the end.
+// The address for callers: `https://gateway/agents/<id>`, without a slash at the end.
 struct public_address {
     std::string base;
     extended_card_flag extended_card = extended_card_flag::as_written;
@@ -110,7 +110,7 @@ core::result<core::json> rewrite_card(card source, const public_address& at, con
 // The bytes that are served: compact JSON, equal for equal documents.
 std::string render(const core::json& document);
 
-// What agents/get and the audit line say about a card.
+// Facts about a card for agents/get and the audit line.
 struct card_facts {
     std::string name;
     std::string description;
@@ -125,5 +125,9 @@ struct card_facts {
 };
 
 card_facts facts(const card& source);
+
+// A strong entity tag of served bytes (RFC 9110 section 8.8.3), quotes included: the first 128 bits of the SHA-256 as 32 hex digits. Equal
+// on every replica.
+std::string strong_etag(std::string_view bytes);
 
 }  // namespace a2a

@@ -40,7 +40,7 @@ void forget_own_of_card(json& card)
     }
 }
 
-// What the agent asks for, in the form before 1.0; an empty list: nothing.
+// The agent's own demands, in the form before 1.0; an empty list: none.
 json own_demands(const json& card)
 {
     for (const auto member : {plain_member, wrapped_member}) {

@@ -1,8 +1,13 @@
 #include "a2a/card/card_interfaces.hpp"
 
+#include "a2a/card/address.hpp"
+#include "a2a/card/card_verify.hpp"
 #include "core/ascii.hpp"
+#include "core/utf8.hpp"
 
 #include <algorithm>
+#include <iterator>
+#include <set>
 #include <utility>
 
 namespace a2a {
@@ -32,6 +37,262 @@ std::optional<char> take_folded(std::string_view& name) noexcept
     name.remove_prefix(1);
     return core::lower(c);
 }
+
+const std::string* text_at(const core::json& object, std::string_view name)
+{
+    const auto* value = find_spelled(object, name);
+    return value != nullptr && value->is_string() ? &value->get_ref<const std::string&>() : nullptr;
+}
+
+std::optional<binding> binding_named(std::string_view name) noexcept
+{
+    if (same_name(name, "JSONRPC")) {
+        return binding::jsonrpc;
+    }
+    return same_name(name, "HTTP+JSON") ? std::optional{binding::rest} : std::nullopt;
+}
+
+std::optional<generation> generation_in(const core::json& object)
+{
+    const auto* version = text_at(object, "protocolVersion");
+    const auto major =
+        version == nullptr ? std::string_view{} : std::string_view{*version}.substr(0, version->find('.'));
+    if (major == "1") {
+        return generation::v1;
+    }
+    return major == "0" ? std::optional{generation::v03} : std::nullopt;
+}
+
+void add_interfaces(const core::json& document, const interface_list& list, std::vector<card_endpoint>& found)
+{
+    const auto* all = find_spelled(document, list.member);
+    if (all == nullptr || !all->is_array()) {
+        return;
+    }
+    for (std::size_t i = 0; i < all->size(); ++i) {
+        const auto& each = (*all)[i];
+        const auto* name = each.is_object() ? text_at(each, list.binding) : nullptr;
+        const auto* url = each.is_object() ? text_at(each, "url") : nullptr;
+        const auto over = name != nullptr ? binding_named(*name) : std::nullopt;
+        if (!over || url == nullptr) {
+            continue;
+        }
+        const auto* tenant = list.versioned ? text_at(each, "tenant") : nullptr;
+        found.push_back(
+            {std::string{list.member} + "[" + std::to_string(i) + "].url",
+             *url,
+             *over,
+             list.versioned ? generation_in(each) : generation_in(document),
+             tenant == nullptr ? std::string{} : *tenant}
+        );
+    }
+}
+
+using core::json;
+
+// Other members of an interface survive unless they are one more way to the agent's address. A tenant is part of every
+// call: without it the interface would not work, so it stays and the check at the end decides.
+void hide_address(json& interface, const std::vector<std::string>& hidden)
+{
+    json::object_t kept;
+    kept.reserve(interface.size());
+    for (auto& [key, value] : interface.get_ref<json::object_t&>()) {
+        if (key == "tenant" || key == "url" || !(mentions(json(key), hidden) || mentions(value, hidden))) {
+            kept.emplace_back(key, std::move(value));
+        }
+    }
+    interface.get_ref<json::object_t&>() = std::move(kept);
+}
+
+bool is_modern(const json& interface)
+{
+    const auto* version = core::string_member(interface, "protocolVersion");
+    return version != nullptr && one_or_later(*version).value_or(false);
+}
+
+// An empty tenant is none: ProtoJSON writers that write defaults have it in every interface.
+const json* tenant_of(const json& interface)
+{
+    const auto* tenant = core::member(interface, "tenant");
+    return tenant == nullptr || *tenant == "" ? nullptr : tenant;
+}
+
+class interface_offer {
+public:
+    interface_offer(const interface_list& list, const public_address& at)
+        : list_{list},
+          at_{at}
+    {
+    }
+
+    // An interface of the agent, unless one is there already that callers could not tell from it.
+    void take(json interface, const served_binding& binding)
+    {
+        interface["url"] = url_of(binding, at_);
+        interface[std::string{list_.binding}] = std::string{binding.name};
+        if (list_.versioned && at_.bridged) {
+            const auto version = is_modern(interface) || !interface.contains("protocolVersion")
+                                     ? bridged_versions.front()
+                                     : bridged_versions.back();
+            interface["protocolVersion"] = std::string{version};
+        } else if (list_.versioned && !interface.contains("protocolVersion")) {
+            interface["protocolVersion"] = "1.0";
+        }
+        if (first_ == nullptr) {
+            first_ = &binding;
+        }
+        if (seen_.insert(identity(interface, binding)).second) {
+            kept_.push_back(std::move(interface));
+        }
+    }
+
+    // Adds what the gateway serves besides. Callers of 0.3 know no tenant.
+    void complete()
+    {
+        if (!list_.versioned) {
+            add({}, nullptr);
+            return;
+        }
+        std::vector<json> tenants;
+        bool modern = false;
+        bool any_without = false;
+        for (const auto& each : kept_) {
+            if (!is_modern(each)) {
+                continue;
+            }
+            modern = true;
+            if (const auto* tenant = tenant_of(each)) {
+                tenants.push_back(*tenant);
+            } else {
+                any_without = true;
+            }
+        }
+        for (const auto& tenant : tenants) {
+            add(bridged_versions.front(), &tenant);
+        }
+        if (!modern || any_without) {
+            add(bridged_versions.front(), nullptr);
+        }
+        add(bridged_versions.back(), nullptr);
+    }
+
+    // 1.x before 0.x: several SDKs take the first interface of a binding whatever its version.
+    json::array_t ordered() &&
+    {
+        if (!list_.versioned) {
+            return std::move(kept_);
+        }
+        json::array_t ordered;
+        json::array_t older;
+        ordered.reserve(kept_.size());
+        for (auto& each : kept_) {
+            (is_modern(each) ? ordered : older).push_back(std::move(each));
+        }
+        std::ranges::move(older, std::back_inserter(ordered));
+        return ordered;
+    }
+
+private:
+    // Tells one endpoint from another once all of them share the gateway's address.
+    static std::string identity(const json& interface, const served_binding& binding)
+    {
+        const auto* version = core::string_member(interface, "protocolVersion");
+        const auto* tenant = tenant_of(interface);
+        auto key = std::string{binding.name} + '\n';
+        key += version == nullptr ? std::string_view{} : major_minor(*version);
+        return key + '\n' + (tenant == nullptr ? std::string{} : core::to_text(*tenant));
+    }
+
+    // One over each binding, that of the agent's first interface first: its callers need no translation.
+    void add(std::string_view version, const json* tenant)
+    {
+        const auto* const first = first_ == nullptr ? &served_bindings.front() : first_;
+        add(*first, version, tenant);
+        for (const auto& binding : served_bindings) {
+            if (&binding != first) {
+                add(binding, version, tenant);
+            }
+        }
+    }
+
+    void add(const served_binding& binding, std::string_view version, const json* tenant)
+    {
+        json::object_t members;
+        members.emplace_back("url", url_of(binding, at_));
+        members.emplace_back(std::string{list_.binding}, std::string{binding.name});
+        if (tenant != nullptr) {
+            members.emplace_back("tenant", *tenant);
+        }
+        if (list_.versioned) {
+            members.emplace_back("protocolVersion", std::string{version});
+        }
+        json made(std::move(members));
+        if (seen_.insert(identity(made, binding)).second) {
+            kept_.push_back(std::move(made));
+        }
+    }
+
+    const interface_list& list_;
+    const public_address& at_;
+    const served_binding* first_ = nullptr;  // of the agent's first interface; null: it has none
+    std::set<std::string> seen_;
+    json::array_t kept_;
+};
+
+// The bindings that a card names.
+class named_bindings {
+public:
+    explicit named_bindings(const json& card)
+    {
+        const auto* preferred = core::string_member(card, "preferredTransport");
+        if (preferred != nullptr) {
+            note(*preferred);
+        } else if (card.contains("url")) {
+            note(served_bindings.front().name);  // the specification's own default (types.ts of 0.3.0)
+        }
+        for (const auto& list : interface_lists) {
+            const auto* interfaces = core::member(card, list.member);
+            if (interfaces == nullptr || !interfaces->is_array()) {
+                continue;
+            }
+            for (const auto& each : *interfaces) {
+                if (const auto* binding = core::string_member(each, list.binding)) {
+                    note(*binding);
+                }
+            }
+        }
+    }
+
+    bool reachable() const noexcept { return reachable_ || beyond_.empty(); }
+
+    std::string listed() const
+    {
+        std::string text;
+        for (const auto& each : beyond_) {
+            text += (text.empty() ? "" : ", ") + each;
+        }
+        return text;
+    }
+
+private:
+    void note(std::string_view binding)
+    {
+        constexpr std::size_t most_named = 4;
+        constexpr std::size_t longest = 64;
+        const auto* known = known_binding(binding);
+        if (find_served(binding) != nullptr || (known == nullptr && !is_uri(binding))) {
+            reachable_ = true;
+            return;
+        }
+        const auto name = core::cut_utf8(known == nullptr ? binding : *known, longest);
+        if (beyond_.size() < most_named && std::ranges::find(beyond_, name) == beyond_.end()) {
+            beyond_.emplace_back(name);
+        }
+    }
+
+    bool reachable_ = false;
+    std::vector<std::string> beyond_;
+};
 
 }  // namespace
 
@@ -89,6 +350,76 @@ std::optional<bool> one_or_later(std::string_view version) noexcept
         return std::nullopt;
     }
     return std::ranges::any_of(digits, [](char c) { return c != '0'; });
+}
+
+std::vector<card_endpoint> json_endpoints(const core::json& document)
+{
+    std::vector<card_endpoint> found;
+    if (!document.is_object()) {
+        return found;
+    }
+    add_interfaces(document, interface_lists[1], found);
+    const auto* url = text_at(document, "url");
+    const auto* preferred = text_at(document, "preferredTransport");
+    const auto over = preferred != nullptr ? binding_named(*preferred) : std::optional{binding::jsonrpc};
+    if (url != nullptr && over) {
+        found.push_back({"url", *url, *over, generation_in(document), {}});
+    }
+    add_interfaces(document, interface_lists[0], found);
+    return found;
+}
+
+std::optional<std::string> find_foreign_address(const core::json& served, const public_address& at)
+{
+    auto leak = find_leak(served, at, {});
+    return leak == no_endpoint ? std::nullopt : std::move(leak);
+}
+
+std::string url_of(const served_binding& binding, const public_address& at)
+{
+    return at.base + std::string{binding.suffix};
+}
+
+const served_binding& main_binding(const json& card)
+{
+    const auto* preferred = core::string_member(card, "preferredTransport");
+    const auto* binding = preferred == nullptr ? &served_bindings.front() : find_served(*preferred);
+    if (binding != nullptr) {
+        return *binding;
+    }
+    const auto& list = interface_lists.front();
+    if (const auto* more = core::member(card, list.member); more != nullptr && more->is_array()) {
+        for (const auto& each : *more) {
+            const auto* named = core::string_member(each, list.binding);
+            if (const auto* served = named == nullptr ? nullptr : find_served(*named)) {
+                return *served;
+            }
+        }
+    }
+    return served_bindings.front();
+}
+
+json::array_t offered_interfaces(const json::array_t& written, const interface_list& list, const offer_target& to)
+{
+    interface_offer offer{list, to.at};
+    for (const auto& each : written) {
+        const auto* named = core::string_member(each, list.binding);
+        if (const auto* binding = named == nullptr ? nullptr : find_served(*named)) {
+            auto interface = each;
+            hide_address(interface, to.hidden);
+            offer.take(std::move(interface), *binding);
+        }
+    }
+    if (to.at.bridged) {
+        offer.complete();
+    }
+    return std::move(offer).ordered();
+}
+
+std::string unreachable_bindings(const json& card)
+{
+    const named_bindings named{card};
+    return named.reachable() ? std::string{} : named.listed();
 }
 
 }  // namespace a2a

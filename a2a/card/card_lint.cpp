@@ -1,13 +1,12 @@
 #include "a2a/card/card_lint.hpp"
 
 #include "a2a/card/address.hpp"
-#include "a2a/card/card_bindings.hpp"
-#include "a2a/card/card_extensions.hpp"
 #include "a2a/card/card_interfaces.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_schema_walk.hpp"
 #include "a2a/card/card_security.hpp"
-#include "core/json/json_document.hpp"
+#include "a2a/extension_header.hpp"
+#include "core/json/json.hpp"
 
 #include <algorithm>
 #include <iterator>

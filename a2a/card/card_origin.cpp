@@ -12,7 +12,7 @@ namespace {
 
 using cursor_type = core::json_cursor<core::wide_bytes>;
 
-// What a value of a card is.
+// The kind of a value of a card.
 enum class part : std::uint8_t { other, card, address, endpoint, endpoints, capabilities, extensions, extension };
 
 struct known_member {

@@ -8,7 +8,7 @@
 
 namespace a2a {
 
-// The same text with `to` instead of `from` in front of the addresses in it that callers use: `url`, `additionalInterfaces[].url`
+// Returns the text with `to` instead of `from` in front of the addresses in it that callers use: `url`, `additionalInterfaces[].url`
 // and `supportedInterfaces[].url`, the same in a nested `agentCard`, and the `url` of an MCP server (`mcp.url`, and in the
 // `params` of extensions). An address is one of `from` if that is all of it or a '/' follows. Everything else stays as it is,
 // to the digits of numbers; so do signatures, which hold no more. `text` is one JSON value that the gateway has written; neither

@@ -1,4 +1,4 @@
-// What operators change of the cards of agents. Pure; any thread.
+// Changes that operators make to the cards of agents. Pure; any thread.
 #pragma once
 
 #include "core/agent.hpp"

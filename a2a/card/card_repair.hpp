@@ -28,7 +28,7 @@ class problem_list {
 public:
     void add(std::string path, std::string_view complaint, problem_severity severity = problem_severity::error);
 
-    // What is absent from a card of 0.1 that 0.1 did not require is a warning.
+    // A member that is absent from a card of 0.1, which did not require it, is a warning.
     std::vector<card_problem> take(card_generation generation) &&;
 
 private:
@@ -48,7 +48,7 @@ const std::string* name_of(const core::json& card) noexcept;
 
 card_generation generation_of(const core::json& card);
 
-// What the shape requires besides: description, version, protocolVersion, capabilities, modes, skills. Needs a `name`.
+// Repairs the other members that the shape requires: description, version, protocolVersion, capabilities, modes, skills. Needs a `name`.
 void repair_content(core::json& card, card_generation generation, problem_list& problems);
 
 }  // namespace a2a

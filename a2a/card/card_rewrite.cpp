@@ -1,5 +1,3 @@
-#include "a2a/card/card_bindings.hpp"
-#include "a2a/card/card_endpoints.hpp"
 #include "a2a/card/card_interfaces.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_verify.hpp"

@@ -18,7 +18,7 @@ constexpr auto members(Members... all)
     return std::array<member_rule, sizeof...(all)>{all...};
 }
 
-// The same in both.
+// Common to both generations.
 constexpr auto provider_members =
     members(member_rule{"organization", text, required}, member_rule{"url", url, required});
 constexpr auto extension_members = members(

@@ -185,7 +185,7 @@ void schema_walk::schemes(const json& value, const std::string& path)
     }
 }
 
-// Of the form before 1.0, which is told by `type`; cards over gRPC and REST had the other one then already.
+// Checks the form before 1.0, which has a `type`; cards over gRPC and REST had the other one then already.
 void schema_walk::scheme(const json& value, const std::string& path)
 {
     if (!value.is_object()) {

@@ -13,7 +13,7 @@ namespace a2a {
 
 class schema_walk {
 public:
-    // What is at the paths of `said` is not said again.
+    // Problems at the paths of `said` are not repeated.
     schema_walk(card_generation generation, const std::vector<card_problem>& said, problem_list& problems);
 
     // `other` is the same object on the other side of the break at 1.0, or null: what it has is no stranger.

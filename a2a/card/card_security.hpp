@@ -52,7 +52,7 @@ private:
     std::size_t room_ = max_alternative_bytes;
 };
 
-// The same in the form before 1.0.
+// The demands in the form before 1.0.
 core::json plain_demands(const core::json& demands);
 
 }  // namespace a2a

@@ -26,7 +26,7 @@ struct shaped_card {
 // Fails with card_unrewritable if an address in the result is not the gateway's, or there is none.
 core::result<shaped_card> shape_card(core::json rewritten, core::card_shape shape, const public_address& at);
 
-// The same check alone, of a card that is served in the shape that it has.
+// Only checks a card that is served in the shape that it has.
 core::result<> check_addresses(const core::json& served, const public_address& at);
 
 }  // namespace a2a

@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <array>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 namespace a2a {
 namespace {
@@ -155,7 +157,7 @@ std::optional<card_signature> read_signature(const json& each)
     };
 }
 
-// What was signed, in the ways that are in use; the specification leaves room for more than one.
+// The texts that may have been signed, in the ways that are in use; the specification leaves room for more than one.
 std::vector<std::string> payloads(const json& card, std::vector<std::string_view> without)
 {
     std::vector<std::string> all{core::canonical_json(card, {.without = without}).text};
@@ -318,7 +320,7 @@ void give_back(json& object, const std::string& name, std::optional<json> value)
     }
 }
 
-// What is asked of the callers of skills, which stays as it is; not if one of the skills is empty, and goes.
+// Takes the requirements of skills, which stay as they are; an empty skill, which goes, has none.
 std::vector<std::optional<json>> take_requirements(json& card)
 {
     std::vector<std::optional<json>> taken;
@@ -363,6 +365,43 @@ json signable_card(json card)
         give_back(card["skills"][i], requirements, std::move(of_skills[i]));
     }
     return card;
+}
+
+using core::json;
+
+core::result<json> signatures_of(const json& card, const jose::json_web_key& key, const std::string& key_set_url)
+{
+    json header = {{"alg", name(key.algorithm())}, {"typ", "JOSE"}, {"kid", key.kid()}};
+    if (!key_set_url.empty()) {
+        header["jku"] = key_set_url;
+    }
+    const auto encoded = jose::base64url(core::to_text(header));
+    const std::vector<std::string_view> without{"signatures"};
+    auto lean = core::canonical_json(card, {.lean = true, .without = without});
+    std::vector<std::string> texts{std::move(lean.text)};
+    if (lean.left_out) {
+        texts.push_back(core::canonical_json(card, {.without = without}).text);
+    }
+    auto signatures = json::array();
+    for (const auto& text : texts) {
+        const auto signature = key.sign(encoded + '.' + jose::base64url(text));
+        if (!signature) {
+            return signature.error();
+        }
+        signatures.push_back({{"protected", encoded}, {"signature", jose::base64url(*signature)}});
+    }
+    return signatures;
+}
+
+core::result<> sign_card(json& card, const jose::json_web_key& key, const std::string& key_set_url)
+{
+    auto signatures = signatures_of(card, key, key_set_url);
+    if (!signatures) {
+        return std::move(signatures).error();
+    }
+    card.erase("signatures");
+    card["signatures"] = std::move(*signatures);
+    return {};
 }
 
 }  // namespace a2a

@@ -43,7 +43,7 @@ public:
     // does so itself otherwise.
     void prepare(std::span<const jose::json_web_key> keys);
 
-    // As verify_card(). Of all calls together, the first max_verifications pairs of a signature and a key that may fit count.
+    // Works like verify_card(). All calls together try the first max_verifications pairs of a signature and a key that may fit.
     core::result<card_signature> verify(std::span<const jose::json_web_key> keys);
 
 private:
@@ -63,12 +63,21 @@ private:
 // signature why it does not count.
 core::result<card_signature> verify_card(const core::json& card, std::span<const jose::json_web_key> keys);
 
-// What is served of a card of 1.0 that will be signed: without the members that verifiers treat differently when they are
-// empty, or a false that is the default. What is required stays, and so does what a requirement of security lists: there,
+// Prepares a card of 1.0 for signing: removes the members that verifiers treat differently when they are
+// empty, or a false that is the default. Required members stay, and so do the lists of a security requirement: there,
 // empty means something.
 core::json signable_card(core::json card);
 
 // Without members and elements that are null, "", [] or {}, or that become so.
 core::json without_empty_members(core::json value);
+
+// Signs a card that signable_card() returned. `signatures`, made with `key`, replace the card's own: one over the card as it is, and a
+// second one, if that is another text, over what the SDKs verify, which leave out empty members. `key_set_url` may be empty. Fails with
+// internal.
+core::result<> sign_card(core::json& card, const jose::json_web_key& key, const std::string& key_set_url);
+
+// Makes the value of `signatures` for sign_card().
+core::result<core::json>
+signatures_of(const core::json& card, const jose::json_web_key& key, const std::string& key_set_url);
 
 }  // namespace a2a

@@ -10,7 +10,7 @@
 
 namespace a2a {
 
-// Whose card it is.
+// The reader of a card.
 struct skill_audience {
     const std::vector<core::skill_rule>& rules;  // of the agent
     const std::vector<std::string>* scopes;  // of the principal whose extended card it is; null: it is a public card

@@ -1,7 +1,7 @@
 #include "a2a/card/card_verify.hpp"
 
 #include "a2a/card/address.hpp"
-#include "a2a/card/card_endpoints.hpp"
+#include "a2a/card/card_interfaces.hpp"
 #include "core/ascii.hpp"
 
 #include <algorithm>
@@ -174,7 +174,7 @@ private:
             return false;
         }
         const auto suffix = std::string_view{*url}.substr(at_.base.size());
-        // The same place with a slash and without.
+        // One place, with a slash and without.
         const bool served = suffix == "/" || std::ranges::find(served_bindings, suffix, &served_binding::suffix) !=
                                                  served_bindings.end();
         endpoint_seen_ = endpoint_seen_ || (served && depth == 0);

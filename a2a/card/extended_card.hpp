@@ -36,16 +36,16 @@ constexpr std::optional<card_dialect> answered_card(method m) noexcept
     }
 }
 
-// As core::scan_answer(), as failures of the agent: card_not_json, or card_invalid for what is no answer or not one only.
+// Scans like core::scan_answer(). Fails with errors of the agent: card_not_json, or card_invalid for anything but one answer.
 core::result<core::jsonrpc_answer> find_answered_card(std::string_view answer);
 
-// What callers see of a card in an answer, before shape_card() brings it into `shape`.
+// A card in an answer as callers see it, before shape_card() brings it into `shape`.
 struct rewritten_card {
     core::json document;
     core::card_shape shape = core::card_shape::automatic;
 };
 
-// As rewrite_card(), for an answer in `dialect`. What is a card of that dialect already stays as it is (`automatic`): one of
+// Rewrites like rewrite_card(), for an answer in `dialect`. A card of that dialect stays as it is (`automatic`): one of
 // 1.0 with what no version knows, but for what 1.0 has taken away; one of HTTP+JSON of 0.3 without interfaces of 1.0. Any
 // other is translated. To v1 that costs what no version knows: readers of 1.0 may refuse a result that has some. So none
 // is ever a hybrid.

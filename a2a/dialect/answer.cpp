@@ -2,7 +2,6 @@
 
 #include "a2a/dialect/enums.hpp"
 #include "a2a/dialect/error.hpp"
-#include "a2a/dialect/error_table.hpp"
 #include "a2a/dialect/push_config.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "core/json/json.hpp"

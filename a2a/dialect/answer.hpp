@@ -23,7 +23,7 @@ struct answer_options {
     translation_limits limits;
 };
 
-// What was written for the caller.
+// Facts about the answer that was written for the caller.
 struct translated_answer {
     unsigned status = 200;  // of HTTP
     bool is_error = false;  // the agent's

@@ -1,17 +1,121 @@
 #include "a2a/dialect/error.hpp"
 
-#include "a2a/dialect/error_table.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/json/json_cursor.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstdint>
 
 namespace a2a {
 namespace {
+
+struct error_row {
+    int code;
+    std::string_view reason;
+    std::string_view message;
+    error_status v1_0_0;
+    error_status v1_0_1;
+};
+
+constexpr error_status invalid_argument{400, "INVALID_ARGUMENT"};
+constexpr error_status failed_precondition{400, "FAILED_PRECONDITION"};
+constexpr error_status unimplemented{400, "UNIMPLEMENTED"};
+
+constexpr std::array<error_row, 14> errors{{
+    {rpc_code::parse_error, "", "Invalid JSON payload", invalid_argument, invalid_argument},
+    {rpc_code::invalid_request, "", "Request payload validation error", invalid_argument, invalid_argument},
+    {rpc_code::method_not_found, "", "Method not found", {404, "UNIMPLEMENTED"}, {404, "UNIMPLEMENTED"}},
+    {rpc_code::invalid_params, "", "Invalid parameters", invalid_argument, invalid_argument},
+    {rpc_code::internal_error, "", "Internal error", {}, {}},
+    {rpc_code::task_not_found, "TASK_NOT_FOUND", "Task not found", {404, "NOT_FOUND"}, {404, "NOT_FOUND"}},
+    {rpc_code::task_not_cancelable,
+     "TASK_NOT_CANCELABLE",
+     "Task cannot be canceled",
+     {409, "FAILED_PRECONDITION"},
+     failed_precondition},
+    {rpc_code::push_not_supported,
+     "PUSH_NOTIFICATION_NOT_SUPPORTED",
+     "Push notifications are not supported",
+     unimplemented,
+     failed_precondition},
+    {rpc_code::unsupported_operation,
+     "UNSUPPORTED_OPERATION",
+     "This operation is not supported",
+     unimplemented,
+     failed_precondition},
+    {rpc_code::content_type_not_supported,
+     "CONTENT_TYPE_NOT_SUPPORTED",
+     "Incompatible content types",
+     {415, "INVALID_ARGUMENT"},
+     invalid_argument},
+    {rpc_code::invalid_agent_response,
+     "INVALID_AGENT_RESPONSE",
+     "The agent's answer is not valid",
+     {502, "INTERNAL"},
+     {500, "INTERNAL"}},
+    {rpc_code::extended_card_not_configured,
+     "EXTENDED_AGENT_CARD_NOT_CONFIGURED",
+     "The extended agent card is not configured",
+     failed_precondition,
+     failed_precondition},
+    {rpc_code::extension_support_required,
+     "EXTENSION_SUPPORT_REQUIRED",
+     "A required extension is not supported by the caller",
+     failed_precondition,
+     failed_precondition},
+    {rpc_code::version_not_supported,
+     "VERSION_NOT_SUPPORTED",
+     "The protocol version is not supported",
+     unimplemented,
+     failed_precondition},
+}};
+
+const error_row* find_row(int code) noexcept
+{
+    const auto* const found = std::ranges::find(errors, code, &error_row::code);
+    return found == errors.end() ? nullptr : found;
+}
+
+// The gateway's own codes are -31000 minus the HTTP status.
+constexpr bool holds_status(int code) noexcept
+{
+    return code <= -31400 && code > -31600;
+}
+
+std::string_view grpc_of(unsigned http) noexcept
+{
+    switch (http) {
+        case 401:
+            return "UNAUTHENTICATED";
+        case 403:
+            return "PERMISSION_DENIED";
+        case 404:
+            return "NOT_FOUND";
+        case 429:
+            return "RESOURCE_EXHAUSTED";
+        case 503:
+            return "UNAVAILABLE";
+        case 504:
+            return "DEADLINE_EXCEEDED";
+        default:
+            return http < 500 ? "INVALID_ARGUMENT" : "INTERNAL";
+    }
+}
+
+constexpr bool is_push(operation what) noexcept
+{
+    return what == operation::create_push || what == operation::get_push || what == operation::list_push ||
+           what == operation::delete_push;
+}
+
+constexpr bool names_no_task(operation what) noexcept
+{
+    return what == operation::list || what == operation::extended_card || what == operation::none;
+}
 
 using cursor_type = core::json_cursor<core::wide_bytes>;
 
@@ -114,10 +218,10 @@ int code_for(const agent_error& from, dialect to)
     return access ? -31401 : rpc_code::internal_error;
 }
 
-void append_details(std::string& out, object_writer& to, std::string_view name, const agent_error& from, int code)
+void append_details(std::string& out, core::json_writer& to, std::string_view name, const agent_error& from, int code)
 {
     if (!from.details.empty()) {
-        to.raw(name, from.details);
+        to.raw_member(name, from.details);
         return;
     }
     const auto reason = reason_of(code);
@@ -138,11 +242,11 @@ void append_details(std::string& out, object_writer& to, std::string_view name, 
     out += ']';
 }
 
-// What 0.3 has as data of an error of 1.0.
-void append_data(std::string& out, object_writer& to, const agent_error& from, std::size_t& lost)
+// Writes an error of 1.0 as data of 0.3.
+void append_data(std::string& out, core::json_writer& to, const agent_error& from, std::size_t& lost)
 {
     if (!from.data.empty()) {
-        to.raw("data", from.data);
+        to.raw_member("data", from.data);
         return;
     }
     std::string_view kept;
@@ -158,17 +262,17 @@ void append_data(std::string& out, object_writer& to, const agent_error& from, s
         }
     });
     if (!kept.empty()) {
-        to.raw("data", kept);
+        to.raw_member("data", kept);
     } else if (!info[detail_at::reason].empty()) {
         to.name("data");
-        object_writer data{out};
-        data.raw("reason", info[detail_at::reason]);
-        data.optional("metadata", info[detail_at::metadata]);
-        data.close();
+        core::json_writer data{out, '{'};
+        data.raw_member("reason", info[detail_at::reason]);
+        data.raw_member_if_any("metadata", info[detail_at::metadata]);
+        data.close('}');
     }
 }
 
-void append_message(std::string& out, object_writer& to, const agent_error& from, int code)
+void append_message(std::string& out, core::json_writer& to, const agent_error& from, int code)
 {
     to.name("message");
     if (from.message.empty()) {
@@ -181,31 +285,98 @@ void append_message(std::string& out, object_writer& to, const agent_error& from
 // The error object of 0.3 in both bindings, and that of JSON-RPC of 1.0.
 void append_object(std::string& out, dialect to, const agent_error& from, int code, std::size_t& lost)
 {
-    object_writer members{out};
-    members.raw("code", std::to_string(code));
+    core::json_writer members{out, '{'};
+    members.raw_member("code", std::to_string(code));
     append_message(out, members, from, code);
     if (to.version == generation::v1) {
         append_details(out, members, "data", from, code);
     } else {
         append_data(out, members, from, lost);
     }
-    members.close();
+    members.close('}');
 }
 
 void append_status(std::string& out, error_status status, const agent_error& from, int code)
 {
     out += "{\"error\":";
-    object_writer members{out};
-    members.raw("code", std::to_string(status.http));
+    core::json_writer members{out, '{'};
+    members.raw_member("code", std::to_string(status.http));
     members.name("status");
     out.append("\"").append(status.grpc).append("\"");
     append_message(out, members, from, code);
     append_details(out, members, "details", from, code);
-    members.close();
+    members.close('}');
     out += '}';
 }
 
 }  // namespace
+
+error_status status_of(int code, error_profile profile) noexcept
+{
+    if (holds_status(code)) {
+        const auto http = static_cast<unsigned>(-31000 - code);
+        return {http, grpc_of(http)};
+    }
+    const auto* const row = find_row(code);
+    if (row == nullptr) {
+        return {};
+    }
+    return profile == error_profile::v1_0_0 ? row->v1_0_0 : row->v1_0_1;
+}
+
+std::string_view reason_of(int code) noexcept
+{
+    const auto* const row = find_row(code);
+    return row == nullptr ? std::string_view{} : row->reason;
+}
+
+std::string_view message_of(int code) noexcept
+{
+    const auto* const row = find_row(code);
+    return row == nullptr ? std::string_view{"The agent answered with an error"} : row->message;
+}
+
+std::optional<int> code_of_reason(std::string_view reason) noexcept
+{
+    if (reason.empty()) {
+        return std::nullopt;
+    }
+    const auto* const found = std::ranges::find(errors, reason, &error_row::reason);
+    return found == errors.end() ? std::nullopt : std::optional{found->code};
+}
+
+int code_of_status(unsigned http, std::string_view grpc, operation what) noexcept
+{
+    if (grpc == "INVALID_ARGUMENT" && http != 415) {
+        return rpc_code::invalid_params;
+    }
+    if (grpc == "UNIMPLEMENTED" || http == 501) {
+        return is_push(what) ? rpc_code::push_not_supported : rpc_code::unsupported_operation;
+    }
+    switch (http) {
+        case 400:
+        case 422:
+            return rpc_code::invalid_params;
+        case 404:
+            return names_no_task(what) ? rpc_code::method_not_found : rpc_code::task_not_found;
+        case 405:
+            return rpc_code::method_not_found;
+        case 409:
+            return what == operation::cancel ? rpc_code::task_not_cancelable : rpc_code::unsupported_operation;
+        case 415:
+            return rpc_code::content_type_not_supported;
+        case 401:
+        case 403:
+        case 429:
+        case 503:
+        case 504:
+            return -31000 - static_cast<int>(http);
+        case 502:
+            return rpc_code::invalid_agent_response;
+        default:
+            return rpc_code::internal_error;
+    }
+}
 
 agent_error read_rpc_error(std::string_view raw, generation of)
 {

@@ -10,6 +10,7 @@
 #include "a2a/dialect/request.hpp"
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -43,5 +44,27 @@ unsigned append_error(
     const agent_error& from,
     std::size_t& lost
 );
+
+// The statuses of HTTP and gRPC of an error in HTTP+JSON of 1.0 (specification 1.0.0 and 1.0.1 section 5.4).
+struct error_status {
+    unsigned http = 500;
+    std::string_view grpc = "INTERNAL";
+};
+
+// A code that neither JSON-RPC nor A2A defines is 500 INTERNAL, except the gateway's own (core/status.hpp), which hold the HTTP status.
+error_status status_of(int code, error_profile profile) noexcept;
+
+// `TASK_NOT_FOUND`, of google.rpc.ErrorInfo; empty for what is no error of A2A.
+std::string_view reason_of(int code) noexcept;
+
+// A sentence for an error that has none.
+std::string_view message_of(int code) noexcept;
+
+// Nothing: no error of A2A has this reason.
+std::optional<int> code_of_reason(std::string_view reason) noexcept;
+
+// The code of an answer that says no more than these. 1.0 shares statuses between errors, so the operation helps: 404
+// is an unknown task where the request names one. 401 and 403 have no code in A2A: the gateway's own is returned.
+int code_of_status(unsigned http, std::string_view grpc, operation what) noexcept;
 
 }  // namespace a2a

@@ -96,19 +96,19 @@ event_kind kind_of(std::string_view raw)
     return event_kind::unknown;
 }
 
-bool write_status_update(walk& w, object_writer& to, const update_values& values, task_state& state)
+bool write_status_update(walk& w, core::json_writer& to, const update_values& values, task_state& state)
 {
     to.name("status");
     if (!translate_status(w, values[update_at::status], state)) {
         return false;
     }
     if (w.to != body_shape::v1) {
-        to.raw("final", is_final(state) ? "true" : "false");
+        to.raw_member("final", is_final(state) ? "true" : "false");
     }
     return true;
 }
 
-bool write_artifact_update(walk& w, object_writer& to, const update_values& values)
+bool write_artifact_update(walk& w, core::json_writer& to, const update_values& values)
 {
     if (!check_boolean(w, "append", values[update_at::append]) ||
         !check_boolean(w, "lastChunk", values[update_at::last_chunk])) {
@@ -119,8 +119,8 @@ bool write_artifact_update(walk& w, object_writer& to, const update_values& valu
     if (!translate_artifact(w, values[update_at::artifact])) {
         return false;
     }
-    to.optional("append", values[update_at::append]);
-    to.optional("lastChunk", values[update_at::last_chunk]);
+    to.raw_member_if_any("append", values[update_at::append]);
+    to.raw_member_if_any("lastChunk", values[update_at::last_chunk]);
     return true;
 }
 
@@ -132,16 +132,16 @@ bool translate_update(walk& w, std::string_view raw, event_facts& facts)
     if (!read || !check_object(w, "metadata", values[update_at::metadata])) {
         return false;
     }
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     if (w.to == body_shape::types) {
-        to.raw("kind", status ? "\"status-update\"" : "\"artifact-update\"");
+        to.raw_member("kind", status ? "\"status-update\"" : "\"artifact-update\"");
     }
     if (!write_ids(w, to, "taskId", values[update_at::task_id], values[update_at::context_id]) ||
         !(status ? write_status_update(w, to, values, facts.state) : write_artifact_update(w, to, values))) {
         return false;
     }
-    to.optional("metadata", values[update_at::metadata]);
-    to.close();
+    to.raw_member_if_any("metadata", values[update_at::metadata]);
+    to.close('}');
     return true;
 }
 
@@ -230,7 +230,7 @@ task_state state_in(std::string_view raw)
     return read_state(state);
 }
 
-// What every task has.
+// Every task has these members.
 bool is_task(std::string_view raw)
 {
     bool id = false;
@@ -244,7 +244,7 @@ bool is_task(std::string_view raw)
     return whole && id && status;
 }
 
-// What the event is, and its value.
+// Reads the kind of an event, and its value.
 event_facts facts_in(std::string_view raw, body_shape shape, std::string_view& value)
 {
     event_facts facts;
@@ -269,7 +269,7 @@ event_facts facts_in(std::string_view raw, body_shape shape, std::string_view& v
     return facts;
 }
 
-// Of the same shape: a task or a message.
+// Copies a task or a message of the same shape.
 bool copy_send_result(walk& w, std::string_view raw, event_facts& facts)
 {
     std::string_view value;

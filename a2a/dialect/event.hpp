@@ -1,4 +1,4 @@
-// What a stream carries and what sending a message answers: a task, a message, an update of a status or of an artifact
+// The events of a stream and the answers to a sent message: a task, a message, an update of a status or of an artifact
 // (types.ts of 0.3.0 `SendStreamingMessageSuccessResponse`, a2a.proto of 0.3.0 and 1.0.1 `StreamResponse`). 0.3
 // JSON-RPC tells them apart by `kind`, all others by the member that holds them. Internal to a2a/dialect/.
 #pragma once
@@ -27,7 +27,7 @@ bool translate_send_result(walk& w, std::string_view raw, event_facts& facts);
 // Appends the task that a call for one has been answered with.
 bool translate_task_result(walk& w, std::string_view raw, event_facts& facts);
 
-// What the event is, and of which task state, without a translation. Unknown for what is no event.
+// Reads the kind of an event and its task state without a translation. Anything else is unknown.
 event_facts facts_of(std::string_view raw, body_shape shape);
 
 }  // namespace a2a

@@ -56,22 +56,22 @@ bool translate_message(walk& w, std::string_view raw)
         ++w.lost;
         values[at::references] = {};
     }
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     if (w.to == body_shape::types) {
-        to.raw("kind", "\"message\"");
+        to.raw_member("kind", "\"message\"");
     }
-    to.optional("messageId", values[at::message_id]);
-    to.optional("contextId", values[at::context_id]);
-    to.optional("taskId", values[at::task_id]);
-    to.raw("role", spelled(who == role::unspecified ? role::agent : who, w.to));
+    to.raw_member_if_any("messageId", values[at::message_id]);
+    to.raw_member_if_any("contextId", values[at::context_id]);
+    to.raw_member_if_any("taskId", values[at::task_id]);
+    to.raw_member("role", spelled(who == role::unspecified ? role::agent : who, w.to));
     to.name(w.to == body_shape::proto ? "content" : "parts");
     if (!translate_parts(w, w.from == body_shape::proto ? "content" : "parts", values[at::parts])) {
         return false;
     }
-    to.optional("metadata", values[at::metadata]);
-    to.optional("extensions", values[at::extensions]);
-    to.optional("referenceTaskIds", values[at::references]);
-    to.close();
+    to.raw_member_if_any("metadata", values[at::metadata]);
+    to.raw_member_if_any("extensions", values[at::extensions]);
+    to.raw_member_if_any("referenceTaskIds", values[at::references]);
+    to.close('}');
     return true;
 }
 

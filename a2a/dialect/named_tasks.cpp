@@ -1,11 +1,11 @@
 #include "a2a/dialect/named_tasks.hpp"
 
+#include "a2a/dialect/task_scan.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json_bytes.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
-#include "core/json/name_ends.hpp"
 
 #include <array>
 #include <cstddef>
@@ -217,7 +217,7 @@ bool visit_message(std::string_view raw, const name_visitor& each)
     return done && (references.empty() || visit_all(references, each));
 }
 
-// What a letter at the end of a name is to ends_as_such(): itself in lower case, `other`, or nothing that counts.
+// A letter at the end of a name becomes, for ends_as_such(), itself in lower case, `other`, or nothing that counts.
 constexpr char other = '_';
 constexpr auto last_letters = [] {
     std::array<char, 256> all{};
@@ -289,7 +289,7 @@ bool may_name(std::string_view text, std::size_t end, bool escapes)
 bool may_name_any(std::string_view params)
 {
     const bool escapes = params.find('\\') != std::string_view::npos;
-    return core::any_name_end(params, [&](std::size_t end) { return may_name(params, end, escapes); });
+    return any_name_end(params, [&](std::size_t end) { return may_name(params, end, escapes); });
 }
 
 }  // namespace

@@ -61,7 +61,7 @@ constexpr std::array file_rows{
 
 constexpr std::array proto_data_rows{member_row{"data", 0, member_row::in_proto}};
 
-// Of both alphabets, with the padding (RFC 4648 sections 4 and 5).
+// The letters of both alphabets, with the padding (RFC 4648 sections 4 and 5).
 constexpr std::string_view base64_letters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/-_=";
 
 bool read_file(walk& w, std::string_view raw, part& found)
@@ -243,73 +243,73 @@ bool only_flag(std::string_view metadata)
 }
 
 // Metadata without the flag, or with it set.
-void append_metadata(object_writer& to, std::string& out, const part& from, bool set_flag)
+void append_metadata(core::json_writer& to, std::string& out, const part& from, bool set_flag)
 {
     if (!from.unwrapped && !set_flag) {
-        to.optional("metadata", from.metadata);
+        to.raw_member_if_any("metadata", from.metadata);
         return;
     }
     if (!set_flag && only_flag(from.metadata)) {
         return;
     }
     to.name("metadata");
-    object_writer members{out};
+    core::json_writer members{out, '{'};
     if (!from.metadata.empty()) {
         cursor_type cursor{from.metadata, cursor_type::deepest};
         cursor.object([&members](std::string_view name, bool escaped, std::string_view value) {
             if (!is_flag(name, escaped)) {
-                members.raw(name, value);
+                members.raw_member(name, value);
             }
             return true;
         });
     }
     if (set_flag) {
-        members.raw(compat_flag, "true");
+        members.raw_member(compat_flag, "true");
     }
-    members.close();
+    members.close('}');
 }
 
 void write_v1(walk& w, const part& from)
 {
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     switch (from.kind) {
         case content_kind::bytes:
             to.name("raw");
             append_base64(w.out, from.content);
             break;
         case content_kind::link:
-            to.raw("url", from.content);
+            to.raw_member("url", from.content);
             break;
         case content_kind::data:
-            to.raw("data", from.content);
+            to.raw_member("data", from.content);
             break;
         case content_kind::text:
         case content_kind::none:
-            to.raw("text", from.content);
+            to.raw_member("text", from.content);
     }
-    to.optional("mediaType", from.media_type);
-    to.optional("filename", from.filename);
+    to.raw_member_if_any("mediaType", from.media_type);
+    to.raw_member_if_any("filename", from.filename);
     append_metadata(to, w.out, from, false);
-    to.close();
+    to.close('}');
 }
 
-void write_file(walk& w, object_writer& to, const part& from)
+void write_file(walk& w, core::json_writer& to, const part& from)
 {
     const bool types = w.to == body_shape::types;
     to.name("file");
-    object_writer file{w.out};
+    core::json_writer file{w.out, '{'};
     if (from.kind == content_kind::bytes) {
         file.name(types ? "bytes" : "fileWithBytes");
         append_base64(w.out, from.content);
     } else {
-        file.raw(types ? "uri" : "fileWithUri", from.content);
+        file.raw_member(types ? "uri" : "fileWithUri", from.content);
     }
-    file.optional("mimeType", from.media_type);
-    file.optional("name", from.filename);
-    file.close();
+    file.raw_member_if_any("mimeType", from.media_type);
+    file.raw_member_if_any("name", from.filename);
+    file.close('}');
 }
 
-void write_data(walk& w, object_writer& to, const part& from, bool wrap)
+void write_data(walk& w, core::json_writer& to, const part& from, bool wrap)
 {
     to.name("data");
     const bool types = w.to == body_shape::types;
@@ -337,9 +337,9 @@ std::string_view kind_of(const part& from)
 
 void write_v03(walk& w, const part& from)
 {
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     if (w.to == body_shape::types) {
-        to.raw("kind", kind_of(from));
+        to.raw_member("kind", kind_of(from));
     }
     bool wrap = false;
     if (from.kind == content_kind::bytes || from.kind == content_kind::link) {
@@ -351,11 +351,11 @@ void write_v03(walk& w, const part& from)
             wrap = !is_object(from.content);
             write_data(w, to, from, wrap);
         } else {
-            to.raw("text", from.content);
+            to.raw_member("text", from.content);
         }
     }
     append_metadata(to, w.out, from, wrap);
-    to.close();
+    to.close('}');
 }
 
 }  // namespace

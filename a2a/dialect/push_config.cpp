@@ -106,17 +106,17 @@ bool translate_flat(walk& w, std::string_view raw)
     if (!is_string(task)) {
         return w.fail("taskId", "must be a string");
     }
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     if (w.to == body_shape::types) {
-        to.raw("taskId", task);
+        to.raw_member("taskId", task);
     } else {
         write_resource_name(to, w.out, task, found.id);
     }
     to.name("pushNotificationConfig");
-    object_writer nested{w.out};
+    core::json_writer nested{w.out, '{'};
     write_push_config(w, nested, found);
-    nested.close();
-    to.close();
+    nested.close('}');
+    to.close('}');
     return true;
 }
 
@@ -146,21 +146,21 @@ bool translate_nested(walk& w, std::string_view raw)
     if (found.id.empty()) {
         found.id = ids.config;
     }
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     if (w.to == body_shape::proto) {
         write_resource_name(to, w.out, values[at::task_id], found.id);
     } else {
-        to.raw("taskId", values[at::task_id]);
+        to.raw_member("taskId", values[at::task_id]);
     }
     if (w.to == body_shape::v1) {
         write_push_config(w, to, found);
     } else {
         to.name("pushNotificationConfig");
-        object_writer nested{w.out};
+        core::json_writer nested{w.out, '{'};
         write_push_config(w, nested, found);
-        nested.close();
+        nested.close('}');
     }
-    to.close();
+    to.close('}');
     return true;
 }
 
@@ -189,24 +189,24 @@ bool read_push_config(walk& w, std::string_view raw, push_config& found)
     return w.read(raw, rows, values) && take_config(w, values, found);
 }
 
-void write_push_config(walk& w, object_writer& to, const push_config& from)
+void write_push_config(walk& w, core::json_writer& to, const push_config& from)
 {
-    to.optional("id", from.id);
-    to.optional("url", from.url);
-    to.optional("token", from.token);
+    to.raw_member_if_any("id", from.id);
+    to.raw_member_if_any("url", from.url);
+    to.raw_member_if_any("token", from.token);
     if (from.scheme.empty()) {
         return;
     }
     to.name("authentication");
-    object_writer authentication{w.out};
+    core::json_writer authentication{w.out, '{'};
     if (w.to == body_shape::v1) {
-        authentication.raw("scheme", from.scheme);
+        authentication.raw_member("scheme", from.scheme);
     } else {
         authentication.name("schemes");
         w.out.append("[").append(from.scheme).append("]");
     }
-    authentication.optional("credentials", from.credentials);
-    authentication.close();
+    authentication.raw_member_if_any("credentials", from.credentials);
+    authentication.close('}');
 }
 
 bool translate_push_config(walk& w, std::string_view raw)
@@ -215,9 +215,9 @@ bool translate_push_config(walk& w, std::string_view raw)
     if (!read_push_config(w, raw, found)) {
         return false;
     }
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     write_push_config(w, to, found);
-    to.close();
+    to.close('}');
     return true;
 }
 
@@ -290,7 +290,7 @@ bool read_resource_name(std::string_view raw, resource_ids& ids)
     return true;
 }
 
-void write_resource_name(object_writer& to, std::string& out, std::string_view task, std::string_view config)
+void write_resource_name(core::json_writer& to, std::string& out, std::string_view task, std::string_view config)
 {
     to.name("name");
     out.append("\"tasks/").append(unquoted(task)).append(collection).append("/");

@@ -24,7 +24,7 @@ struct push_config {
 bool read_push_config(walk& w, std::string_view raw, push_config& found);
 
 // The members of such an object.
-void write_push_config(walk& w, object_writer& to, const push_config& from);
+void write_push_config(walk& w, core::json_writer& to, const push_config& from);
 
 // Appends what a request to send a message says in its configuration.
 bool translate_push_config(walk& w, std::string_view raw);
@@ -46,6 +46,6 @@ struct resource_ids {
 bool read_resource_name(std::string_view raw, resource_ids& ids);
 
 // Raw JSON strings in. A configuration without an id has that of its task, as the servers of 0.3 have it.
-void write_resource_name(object_writer& to, std::string& out, std::string_view task, std::string_view config);
+void write_resource_name(core::json_writer& to, std::string& out, std::string_view task, std::string_view config);
 
 }  // namespace a2a

@@ -22,7 +22,7 @@ enum : std::size_t { url, token, authentication, count };
 }
 constexpr std::array<std::string_view, at::count> config_names{"url", "token", "authentication"};
 
-// What the shapes call a configuration within another object. The other names are those of other versions.
+// The names of a configuration within another object, in the shapes and in other versions.
 constexpr std::array<std::string_view, 3> holder_names{
     "pushNotificationConfig",
     "pushNotification",
@@ -37,7 +37,7 @@ std::string plain_name(std::string_view raw, bool escaped)
     return escaped ? core::unescape_json(raw) : std::string{raw};
 }
 
-// As the most careless reader compares names: without case and without underscores.
+// The name as the most careless reader compares it: without case and without underscores.
 std::string careless(std::string_view name)
 {
     auto out = core::folded(name);
@@ -260,7 +260,7 @@ void add_of_task(std::vector<placed_push_config>& to, body_shape shape, std::str
 
 void append_config(std::string& out, const push_replacement& by)
 {
-    object_writer to{out};
+    core::json_writer to{out, '{'};
     std::array<bool, at::count> seen{};
     const std::array<std::string_view, at::count> values{by.url, by.token, by.authentication};
     cursor_type cursor{by.at.object, cursor_type::deepest};
@@ -268,18 +268,18 @@ void append_config(std::string& out, const push_replacement& by)
         const auto name = raw.size() <= longest_name ? plain_name(raw, escaped) : std::string{};
         const auto known = static_cast<std::size_t>(std::ranges::find(config_names, name) - config_names.begin());
         if (known == config_names.size()) {
-            to.raw(raw, value);
+            to.raw_member(raw, value);
         } else if (!std::exchange(seen[known], true)) {
-            to.optional(config_names[known], values[known]);
+            to.raw_member_if_any(config_names[known], values[known]);
         }
         return true;
     });
     for (std::size_t i = 0; i < seen.size(); ++i) {
         if (!seen[i]) {
-            to.optional(config_names[i], values[i]);
+            to.raw_member_if_any(config_names[i], values[i]);
         }
     }
-    to.close();
+    to.close('}');
 }
 
 std::string string_in(std::string_view raw)

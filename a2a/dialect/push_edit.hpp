@@ -35,7 +35,7 @@ find_requested_push(dialect from, operation what, std::string_view payload);
 // Those in the result of a JSON-RPC answer or in the body of an HTTP+JSON one. `result` must be JSON.
 std::vector<placed_push_config> find_answered_push(dialect from, operation what, std::string_view result);
 
-// What a configuration says instead: raw values; empty: the member goes.
+// The replacements in a configuration: raw values; empty: the member goes.
 struct push_replacement {
     placed_push_config at;
     std::string url;
@@ -54,7 +54,7 @@ std::string push_authorization(std::string_view authentication);
 // The raw authentication that has an agent send `Authorization: Bearer <token>`; `token` needs no escapes.
 std::string bearer_push_authentication(generation of, std::string_view token);
 
-// What an agent sends to a callback.
+// A notification that an agent sends to a callback.
 struct push_notification {
     generation version = generation::v03;
     event_kind kind = event_kind::unknown;  // 0.3 sends tasks only

@@ -76,7 +76,7 @@ constexpr std::array v1_create_rows{
 constexpr std::array proto_push_rows{
     member_row{"name", 0},
     member_row{"pushNotificationConfig", 1},
-    // What the body is to servers that take the whole request for it.
+    // The body, for servers that wrap it in a request object.
     member_row{"config", 2},
     member_row{"configId", 3},
     member_row{"parent"},
@@ -115,7 +115,7 @@ constexpr bool is_text(field f) noexcept
            f == field::context_id || f == field::status || f == field::status_timestamp_after;
 }
 
-// What a query can say (google.api.http: no objects). The text of another field would be JSON that nobody has checked.
+// Fields that a query can hold (google.api.http: no objects). The text of another field would be JSON that nobody has checked.
 constexpr bool fits_query(field f) noexcept
 {
     return is_text(f) || is_number(f) || f == field::include_artifacts;

@@ -1,4 +1,4 @@
-// What a request asks for, apart from how its dialect says it: read from the params of JSON-RPC or from path, query and
+// The fields of a request, apart from how its dialect writes them: read from the params of JSON-RPC or from path, query and
 // body of HTTP+JSON. Internal to a2a/dialect/.
 #pragma once
 

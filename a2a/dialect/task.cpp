@@ -51,7 +51,7 @@ constexpr std::array task_rows{
 // The member `name` with all elements translated by `each`. ProtoJSON writes no empty array.
 bool write_array(
     walk& w,
-    object_writer& to,
+    core::json_writer& to,
     std::string_view name,
     std::string_view raw,
     bool (*each)(walk&, std::string_view)
@@ -71,19 +71,18 @@ bool write_array(
     return good;
 }
 
-void write_timestamp(walk& w, object_writer& to, std::string_view raw)
+void write_timestamp(walk& w, core::json_writer& to, std::string_view raw)
 {
     if (raw.empty()) {
         return;
     }
     if (w.to == body_shape::types && is_string(raw)) {
-        to.raw("timestamp", raw);
+        to.raw_member("timestamp", raw);
         return;
     }
-    // What the name takes is taken back if there is no value for it.
+    // The name is removed again if it has no value.
     const auto before = w.out.size();
-    auto probe = to;
-    probe.name("timestamp");
+    to.name("timestamp");
     if (!append_timestamp(w.out, raw)) {
         w.out.resize(before);
         ++w.lost;
@@ -92,7 +91,13 @@ void write_timestamp(walk& w, object_writer& to, std::string_view raw)
 
 }  // namespace
 
-bool write_ids(walk& w, object_writer& to, std::string_view name, std::string_view task_id, std::string_view context_id)
+bool write_ids(
+    walk& w,
+    core::json_writer& to,
+    std::string_view name,
+    std::string_view task_id,
+    std::string_view context_id
+)
 {
     if (!is_string(task_id)) {
         return w.fail(name, "must be a string");
@@ -100,8 +105,8 @@ bool write_ids(walk& w, object_writer& to, std::string_view name, std::string_vi
     if (!check_filled_string(w, "contextId", context_id)) {
         return false;
     }
-    to.raw(name, task_id);
-    to.optional("contextId", context_id.empty() && w.to != body_shape::v1 ? task_id : context_id);
+    to.raw_member(name, task_id);
+    to.raw_member_if_any("contextId", context_id.empty() && w.to != body_shape::v1 ? task_id : context_id);
     return true;
 }
 
@@ -113,8 +118,8 @@ bool translate_status(walk& w, std::string_view raw, task_state& state)
         return false;
     }
     state = read_state(values[status_at::state]);
-    object_writer to{w.out};
-    to.raw("state", spelled(state, w.to));
+    core::json_writer to{w.out, '{'};
+    to.raw_member("state", spelled(state, w.to));
     if (!values[status_at::message].empty()) {
         to.name("message");
         const walk::step into_message{w, "message"};
@@ -123,7 +128,7 @@ bool translate_status(walk& w, std::string_view raw, task_state& state)
         }
     }
     write_timestamp(w, to, values[status_at::timestamp]);
-    to.close();
+    to.close('}');
     return true;
 }
 
@@ -137,17 +142,17 @@ bool translate_artifact(walk& w, std::string_view raw)
         !check_strings(w, "extensions", values[artifact_at::extensions])) {
         return false;
     }
-    object_writer to{w.out};
-    to.optional("artifactId", values[artifact_at::id]);
-    to.optional("name", values[artifact_at::name]);
-    to.optional("description", values[artifact_at::description]);
+    core::json_writer to{w.out, '{'};
+    to.raw_member_if_any("artifactId", values[artifact_at::id]);
+    to.raw_member_if_any("name", values[artifact_at::name]);
+    to.raw_member_if_any("description", values[artifact_at::description]);
     to.name("parts");
     if (!translate_parts(w, "parts", values[artifact_at::parts])) {
         return false;
     }
-    to.optional("metadata", values[artifact_at::metadata]);
-    to.optional("extensions", values[artifact_at::extensions]);
-    to.close();
+    to.raw_member_if_any("metadata", values[artifact_at::metadata]);
+    to.raw_member_if_any("extensions", values[artifact_at::extensions]);
+    to.close('}');
     return true;
 }
 
@@ -157,9 +162,9 @@ bool translate_task(walk& w, std::string_view raw, task_state& state)
     if (!w.read(raw, task_rows, values) || !check_object(w, "metadata", values[task_at::metadata])) {
         return false;
     }
-    object_writer to{w.out};
+    core::json_writer to{w.out, '{'};
     if (w.to == body_shape::types) {
-        to.raw("kind", "\"task\"");
+        to.raw_member("kind", "\"task\"");
     }
     if (!write_ids(w, to, "id", values[task_at::id], values[task_at::context_id])) {
         return false;
@@ -172,8 +177,8 @@ bool translate_task(walk& w, std::string_view raw, task_state& state)
     if (!w.without_history && !write_array(w, to, "history", values[task_at::history], translate_message)) {
         return false;
     }
-    to.optional("metadata", values[task_at::metadata]);
-    to.close();
+    to.raw_member_if_any("metadata", values[task_at::metadata]);
+    to.close('}');
     return true;
 }
 

@@ -22,7 +22,7 @@ bool translate_artifact(walk& w, std::string_view raw);
 // Appends the members `taskId` under `name` and `contextId` of a task or event. Fails without a task id.
 bool write_ids(
     walk& w,
-    object_writer& to,
+    core::json_writer& to,
     std::string_view name,
     std::string_view task_id,
     std::string_view context_id

@@ -13,7 +13,7 @@
 namespace a2a {
 namespace {
 
-// As a reader has it that ignores case and underscores.
+// The name for a reader that ignores case and underscores.
 std::string plain_name(std::string_view raw, bool escaped)
 {
     auto name = core::folded(escaped ? core::unescape_json(raw) : std::string{raw});

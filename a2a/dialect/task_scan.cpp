@@ -1,7 +1,5 @@
 #include "a2a/dialect/task_scan.hpp"
 
-#include "core/json/name_ends.hpp"
-
 #include <cstddef>
 #include <cstring>
 
@@ -23,13 +21,13 @@ const char* line_end(const char* at, const char* end) noexcept
     return find(at, find(at, end, '\n'), '\r');
 }
 
-// What task_text looks for: `status` and `artifact`, without which nothing is told of a task, and `contextId`.
+// task_text looks for `status` and `artifact`, without which no task is reported, and `contextId`.
 bool ends_as_such(std::string_view name, bool contexts) noexcept
 {
     return name.ends_with("us") || name.ends_with("ct") || (contexts && name.ends_with("tId"));
 }
 
-// Of the quote behind a name. What has an escape may be any name.
+// `end` is the place of the quote after a name. A name with an escape may be any name.
 bool is_escaped(std::string_view text, std::size_t end) noexcept
 {
     while (end > 0 && text[end - 1] != '"') {
@@ -46,7 +44,7 @@ bool is_escaped(std::string_view text, std::size_t end) noexcept
 bool may_show_task(std::string_view document, bool contexts)
 {
     const bool escapes = document.find('\\') != std::string_view::npos;
-    return core::any_name_end(document, [&](std::size_t end) {
+    return any_name_end(document, [&](std::size_t end) {
         return ends_as_such(document.substr(0, end), contexts) || (escapes && is_escaped(document, end));
     });
 }

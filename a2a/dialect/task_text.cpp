@@ -121,7 +121,7 @@ void task_text::begin_value(char c, task_sink& to)
     }
 }
 
-// What was known of the object around it is not of this one: the id of a JSON-RPC answer is none of a task.
+// Facts of the object around it do not count for this one: the id of a JSON-RPC answer is not that of a task.
 void task_text::enter(object what) noexcept
 {
     in_ = what;

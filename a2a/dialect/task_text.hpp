@@ -18,7 +18,7 @@ public:
     // `id` is unescaped and holds until this returns. No state: the task got an artifact.
     virtual void on_task(std::string_view id, std::optional<task_state> state) = 0;
 
-    // Of a task, an update or a message; behind the state only if the reader goes on for it. The same.
+    // The context of a task, an update or a message; after the state only if the reader goes on for it. `id` as in on_task().
     virtual void on_context(std::string_view id) { static_cast<void>(id); }
 
     // The text is no error: it has a result, or the wrapper of a task, an update or a message. Before the others.
@@ -49,11 +49,11 @@ public:
     // Another text begins.
     void restart() noexcept;
 
-    // What follows says nothing more.
+    // The rest of the text does not matter.
     bool done() const noexcept { return mode_ == mode::done; }
 
 private:
-    // What stands at the next byte.
+    // The element that the next byte belongs to.
     enum class mode : std::uint8_t {
         value,         // a value, which `wants_` waits for
         name,          // a member, or the end of an object that is looked into

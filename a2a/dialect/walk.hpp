@@ -3,6 +3,7 @@
 #pragma once
 
 #include "a2a/dialect/dialect.hpp"
+#include "core/json/json_writer.hpp"
 
 #include <array>
 #include <cstddef>
@@ -28,7 +29,7 @@ constexpr body_shape shape_of(dialect d) noexcept
     return d.over == binding::jsonrpc ? body_shape::types : body_shape::proto;
 }
 
-// Whose text is translated: it decides the code of a refusal.
+// The author of the translated text, which decides the code of a refusal.
 enum class origin_side : std::uint8_t { caller, agent };
 
 // A member that an object may have. Two rows with one index are two spellings of it.
@@ -47,7 +48,7 @@ struct member_row {
     bool null_counts = false;  // null is a value; else a member that is null is absent
 };
 
-// What a raw value is.
+// The type of a raw value.
 inline bool is_string(std::string_view raw) noexcept
 {
     return raw.starts_with('"');
@@ -66,7 +67,7 @@ inline bool is_array(std::string_view raw) noexcept
 // An array without elements.
 bool is_empty_array(std::string_view raw) noexcept;
 
-// What stands between the quotes, escapes as they are.
+// The bytes between the quotes, escapes as they are.
 inline std::string_view unquoted(std::string_view raw) noexcept
 {
     return raw.size() >= 2 ? raw.substr(1, raw.size() - 2) : std::string_view{};
@@ -75,7 +76,7 @@ inline std::string_view unquoted(std::string_view raw) noexcept
 // Whether a raw JSON string says `text`, in any spelling. Allocates only for a string with escapes.
 bool says(std::string_view raw, std::string_view text);
 
-// What a raw string stands for. `room` holds it if it has escapes; else it is a view of `raw`.
+// The decoded text of a raw string. `room` holds it if it has escapes; else it is a view of `raw`.
 std::string_view text_of(std::string_view raw, std::string& room);
 
 // Steps from element to element of an array. `at_end` after the last one.
@@ -181,45 +182,6 @@ private:
     origin_side side_;
     bool failed_ = false;
     refusal failure_;
-};
-
-// Writes the members of one object, with the commas between them. Opens it; close() ends it.
-class object_writer {
-public:
-    explicit object_writer(std::string& out)
-        : out_{out}
-    {
-        out_ += '{';
-    }
-
-    // The name with its colon; the value is appended by the caller.
-    void name(std::string_view name)
-    {
-        out_.append(first_ ? "\"" : ",\"").append(name).append("\":");
-        first_ = false;
-    }
-
-    void raw(std::string_view member, std::string_view value)
-    {
-        name(member);
-        out_ += value;
-    }
-
-    // Unless it is absent.
-    void optional(std::string_view member, std::string_view value)
-    {
-        if (!value.empty()) {
-            raw(member, value);
-        }
-    }
-
-    void close() { out_ += '}'; }
-
-    bool empty() const noexcept { return first_; }
-
-private:
-    std::string& out_;
-    bool first_ = true;
 };
 
 // Checks of members, false with the path if the value is of another type. An absent one passes.

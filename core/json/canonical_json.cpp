@@ -47,7 +47,7 @@ void append_special(std::string& out, char c)
     }
 }
 
-// What a double holds exactly has its own digits.
+// A number that a double holds exactly keeps its own digits.
 void append_whole_number(std::string& out, const json& value)
 {
     constexpr std::int64_t largest_exact = std::int64_t{1} << 53U;
@@ -61,7 +61,7 @@ void append_whole_number(std::string& out, const json& value)
     out.append(text.data(), end.ptr);
 }
 
-// What is left out of a lean text: nobody can tell it from nothing.
+// A lean text leaves these values out: readers cannot tell them from absent ones.
 bool says_nothing(std::string_view text) noexcept
 {
     return text == "null" || text == R"("")" || text == "[]" || text == "{}";
@@ -74,7 +74,7 @@ public:
     {
     }
 
-    // As deep as parse_json() lets a document be.
+    // The recursion is as deep as parse_json() allows.
     void value(const json& value);
     void document(const json& value);
     canonical_text take() && { return {std::move(out_), left_out_}; }
@@ -87,7 +87,7 @@ private:
     void members(const object& from, std::span<const std::string_view> without = {});
     void close(char bracket);
 
-    // What was written from `begin` on was an element or a member, of which the value begins at `value`.
+    // Ends an element or a member that was written from `begin` on; its value begins at `value`.
     void end_item(std::size_t begin, std::size_t value)
     {
         if (form_.lean && says_nothing(std::string_view{out_}.substr(value))) {

@@ -1,5 +1,4 @@
-#include "core/json/json_document.hpp"
-#include "core/utf8.hpp"
+#include "core/json/json.hpp"
 
 #include <algorithm>
 #include <array>
@@ -10,7 +9,7 @@
 namespace core {
 namespace {
 
-// What is wrong with the shape of the document; empty: nothing. Looks at brackets and commas outside strings, without a
+// Describes what is wrong with the shape of the document; empty: nothing. Looks at brackets and commas outside strings, without a
 // recursion of our own. Text that is not JSON may be judged either way; the parser refuses it anyway.
 std::string shape_problem(std::string_view text, const json_limits& limits)
 {
@@ -48,7 +47,7 @@ std::string shape_problem(std::string_view text, const json_limits& limits)
 
 constexpr const char* not_json = "not JSON";
 
-// What nlohmann is not to see; empty: nothing.
+// The reason not to show the text to nlohmann; empty: none.
 std::string problem_before_parser(std::string_view text, const json_limits& limits)
 {
     if (text.size() > limits.bytes) {
@@ -152,7 +151,7 @@ private:
         return first;
     }
 
-    // Of members with one name the last value counts, at the place of the first.
+    // The last value of several members with one name counts, at the place of the first.
     void drop_repeated(std::size_t first_value, std::size_t first_name)
     {
         const auto count = names_.size() - first_name;
@@ -211,51 +210,6 @@ private:
     bool too_many_ = false;
 };
 
-// ASCII that stands for itself in a string.
-bool is_plain(char c) noexcept
-{
-    return c >= 0x20 && c < 0x7F && c != '"' && c != '\\';
-}
-
-// Whether a terminal or a viewer acts on it: a control, also of the second kind (U+0080 to U+009F), or one that ends the line
-// or turns the direction of reading.
-bool is_acted_on(std::uint32_t point) noexcept
-{
-    const bool turns = point == 0x061C || point == 0x200E || point == 0x200F || (point >= 0x202A && point <= 0x202E) ||
-                       (point >= 0x2066 && point <= 0x2069);
-    return point < 0x20 || (point >= 0x7F && point < 0xA0) || turns || point == 0x2028 || point == 0x2029;
-}
-
-void append_special(std::string& out, std::uint32_t point, std::string_view text)
-{
-    switch (point) {
-        case '"':
-            out += "\\\"";
-            return;
-        case '\\':
-            out += "\\\\";
-            return;
-        case '\n':
-            out += "\\n";
-            return;
-        case '\r':
-            out += "\\r";
-            return;
-        case '\t':
-            out += "\\t";
-            return;
-        case replacement_point:
-            out += replacement_text;
-            return;
-        default:
-            if (is_acted_on(point)) {
-                append_escape(out, point);
-            } else {
-                out += text;
-            }
-    }
-}
-
 }  // namespace
 
 result<json> parse_json(std::string_view text, json_limits limits)
@@ -313,22 +267,6 @@ std::string text_member(const json& object, std::string_view key)
 {
     const auto* text = string_member(object, key);
     return text == nullptr ? std::string{} : *text;
-}
-
-void append_json_string(std::string& out, std::string_view text)
-{
-    out += '"';
-    while (!text.empty()) {
-        const auto plain = static_cast<std::size_t>(std::ranges::find_if_not(text, is_plain) - text.begin());
-        out.append(text.substr(0, plain));
-        text.remove_prefix(plain);
-        if (!text.empty()) {
-            const auto first = first_code_point(text);
-            append_special(out, first.value, text.substr(0, first.bytes));
-            text.remove_prefix(first.bytes);
-        }
-    }
-    out += '"';
 }
 
 }  // namespace core

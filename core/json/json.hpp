@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/error.hpp"
+#include "core/json/json_writer.hpp"
 
 #include <nlohmann/json.hpp>
 
@@ -30,15 +31,17 @@ std::string to_text(const json& value);
 // The member if `object` is an object that has it and it is a string; else null.
 const std::string* string_member(const json& object, std::string_view key);
 
-// The same as a copy; empty: no such member.
+// Copies string_member(); empty: no such member.
 std::string text_member(const json& object, std::string_view key);
 
 // The member if `object` is an object that has it; else null.
 const json* member(const json& object, std::string_view key);
 
-// `text` as a JSON string, quotes included, appended to `out`. Bytes that are not valid UTF-8 become U+FFFD.
-// Controls, also those behind ASCII, and what ends lines or turns the direction of reading are escaped: logs are read on
-// terminals.
-void append_json_string(std::string& out, std::string_view text);
+// Parses with a limit on the number of values besides: containers, strings, numbers, true, false and null, but not the names of members.
+// For a document whose sender may want it to be expensive.
+result<json> parse_document(std::string_view text, json_limits limits, std::size_t values);
+
+// Checks that parse_json() would read the text, without building the document, which can have thirty times the bytes of its text.
+result<> check_json(std::string_view text, json_limits limits = {});
 
 }  // namespace core

@@ -1,4 +1,4 @@
-// What single bytes and short sequences mean in JSON text: the tables and the fast steps under core/json/json_cursor.hpp.
+// The meaning of single bytes and short sequences in JSON text: the tables and the fast steps under core/json/json_cursor.hpp.
 // Pure functions over [at, end); none of them reads at `end`.
 #pragma once
 
@@ -74,7 +74,7 @@ struct single_bytes {
 };
 
 #if defined(__SSE2__)
-// The same, sixteen at a time.
+// Looks at sixteen bytes at a time.
 struct wide_bytes {
     static const char* skip_plain(const char* at, const char* end) noexcept
     {
@@ -185,7 +185,7 @@ passed_string string_end(const char* at, const char* end) noexcept
             at += length;
             continue;
         }
-        // What is not ASCII comes in runs.
+        // Bytes beyond ASCII come in runs.
         do {
             const auto length = utf8_length(at, end);
             if (length == 0) {

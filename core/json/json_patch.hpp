@@ -1,4 +1,4 @@
-// What turns one JSON document into another: JSON Patch (RFC 6902). Pure; any thread.
+// JSON Patch (RFC 6902): the difference between two documents. Pure; any thread.
 #pragma once
 
 #include "core/json/json.hpp"

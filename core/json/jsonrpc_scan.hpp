@@ -30,7 +30,7 @@ struct jsonrpc_call {
     std::string_view params;      // raw JSON text of an object or array; empty: absent
 };
 
-// What was found. With a problem, only `call.id` may be used, for the error answer: it is set if the body has one
+// The result of a scan. With a problem, only `call.id` may be used, for the error answer: it is set if the body has one
 // id of an allowed type, and always empty after parse_error.
 struct scan_outcome {
     jsonrpc_call call;
@@ -42,7 +42,7 @@ struct scan_outcome {
 // params given twice, also in escaped spelling; an empty method.
 scan_outcome scan_jsonrpc(std::string_view body, scan_limits limits = {});
 
-// The same without vector instructions: what machines without SSE2 run, here for comparison.
+// Scans without vector instructions, as machines without SSE2 do; here for comparison.
 scan_outcome scan_jsonrpc_bytewise(std::string_view body, scan_limits limits = {});
 
 struct json_elements {
@@ -59,7 +59,7 @@ result<std::size_t> count_members(std::string_view text, scan_limits limits = {}
 // In lower case, with the one letter beyond ASCII that readers which ignore case take for one of ours: U+017F is an s.
 std::string folded(std::string_view name);
 
-// What the text between the quotes of a JSON string stands for, in UTF-8. `raw` must have passed a scan. Half a
+// Decodes the text between the quotes of a JSON string to UTF-8. `raw` must have passed a scan. Half a
 // surrogate pair becomes U+FFFD.
 std::string unescape_json(std::string_view raw);
 

@@ -28,7 +28,7 @@ struct rpc_request {
     bool notification() const noexcept { return id.empty(); }
 };
 
-// What was sent instead of a request: its answer, complete.
+// The complete answer to something that is not a request.
 struct rpc_refusal {
     std::string answer;
 };
@@ -49,10 +49,10 @@ rpc_parsed parse_rpc(std::string_view body, rpc_limits limits = {});
 // {"jsonrpc":"2.0","id":<id>,"result":<result>}. `id` is raw JSON text.
 std::string make_result(std::string_view id, const json& result);
 
-// The same of a result that is JSON text already.
+// Takes a result that is JSON text already.
 std::string make_result_of_text(std::string_view id, std::string_view result);
 
-// The same up to the result, whose JSON text follows, and then `}`.
+// Ends before the result, whose JSON text follows, and then `}`.
 std::string begin_result(std::string_view id);
 
 // {"jsonrpc":"2.0","id":<id>,"error":{"code","message","data":{"code":<name of the errc>, members of `data`}}}.
@@ -62,10 +62,10 @@ std::string make_error(std::string_view id, errc code, const json& data = nullpt
 // The body that answers a batch, one answer after the other.
 class batch_answer {
 public:
-    // Of the body with one more answer of `bytes`.
+    // The size of the body with one more answer of `bytes`.
     std::size_t size_with(std::size_t bytes) const noexcept { return text_.size() + bytes + 2; }
 
-    // What it takes of memory.
+    // The memory that it takes.
     std::size_t capacity() const noexcept { return text_.capacity(); }
     void reserve(std::size_t bytes);
 

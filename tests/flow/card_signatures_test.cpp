@@ -1,6 +1,5 @@
 // Signatures of cards through the whole gateway: which agents' cards are accepted, and what callers can verify.
 #include "a2a/card/card_signature.hpp"
-#include "a2a/card/card_signing.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/running_gateway.hpp"
 #include "tests/support/http_client.hpp"

@@ -1,6 +1,5 @@
 // Signatures of cards in answers: held to the same as those of public cards.
 #include "a2a/card/card_signature.hpp"
-#include "a2a/card/card_signing.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/scratch.hpp"

@@ -5,7 +5,6 @@
 #include "a2a/card/card_lint.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "a2a/card/card_signature.hpp"
-#include "a2a/card/card_signing.hpp"
 #include "core/json/ambiguity.hpp"
 #include "core/json/json_patch.hpp"
 #include "tests/fuzz/http1_properties.hpp"

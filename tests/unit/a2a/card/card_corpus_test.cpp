@@ -3,7 +3,6 @@
 #include "a2a/card/card.hpp"
 #include "a2a/card/card_lint.hpp"
 #include "a2a/card/card_shape.hpp"
-#include "a2a/card/etag.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
-#include "a2a/card/card_extensions.hpp"
-
 #include "a2a/card/card_lint.hpp"
+#include "a2a/extension_header.hpp"
 #include "tests/support/schema_validator.hpp"
 #include "tests/unit/a2a/card/shaped_cards.hpp"
 

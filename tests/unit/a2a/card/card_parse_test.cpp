@@ -1,5 +1,5 @@
 #include "a2a/card/card.hpp"
-#include "a2a/card/card_endpoints.hpp"
+#include "a2a/card/card_interfaces.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
 #include "a2a/card/card_signature.hpp"
 
-#include "a2a/card/card_signing.hpp"
 #include "jose/base64url.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
 

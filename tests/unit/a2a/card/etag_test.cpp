@@ -1,4 +1,4 @@
-#include "a2a/card/etag.hpp"
+#include "a2a/card/card.hpp"
 
 #include <doctest/doctest.h>
 

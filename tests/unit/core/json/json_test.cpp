@@ -1,4 +1,4 @@
-#include "core/json/json_document.hpp"
+#include "core/json/json.hpp"
 
 #include <doctest/doctest.h>
 
