@@ -51,7 +51,7 @@ void ballast::fill() noexcept
     }
 }
 
-// Of a disk that is nearly full the least is taken as long as it leaves as much: after a crash the ballast may be gone.
+// A nearly full disk gives the least as long as it leaves as much: after a crash the ballast may be gone.
 std::uint64_t ballast::wanted(int file) const noexcept
 {
     const auto left = left_(file);

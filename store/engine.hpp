@@ -77,7 +77,7 @@ struct kept_delivery {
     friend bool operator==(const kept_delivery&, const kept_delivery&) = default;
 };
 
-// What there is to know of one without reading it.
+// The facts of a delivery without its text.
 struct delivery_facts {
     std::uint64_t number = 0;
     std::string id;
@@ -155,7 +155,7 @@ inline constexpr std::uint64_t changes_kept = 100'000;
 
 core::wall_time whole_milliseconds(core::wall_time at) noexcept;
 
-// What if_version says of what is there (0: nothing). Fails with version_conflict.
+// Checks if_version against the stored version (0: none). Fails with version_conflict.
 core::result<> check_version(const author& by, std::uint64_t there);
 
 }  // namespace store

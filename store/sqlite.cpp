@@ -4,7 +4,6 @@
 #include "store/sqlite_connection.hpp"
 #include "store/sqlite_file.hpp"
 #include "store/sqlite_rows.hpp"
-#include "store/sqlite_schema.hpp"
 
 #include <algorithm>
 #include <functional>

@@ -22,7 +22,7 @@ core::wall_time to_time(std::int64_t milliseconds)
     return core::wall_time{std::chrono::milliseconds{milliseconds}};
 }
 
-// Of the values of a row, in their order: SQLite finds a damaged page, but not a damaged text in a sound one.
+// Covers the values of a row, in their order: SQLite finds a damaged page, but not a damaged text in a sound one.
 class checksum {
 public:
     checksum& with(std::string_view text)

@@ -2,7 +2,6 @@
 
 #include "core/redaction.hpp"
 #include "mcp/transport/line_reader.hpp"
-#include "net/process/child_priority.hpp"
 #include "net/process/child_process.hpp"
 
 #include <boost/asio/post.hpp>
@@ -61,8 +60,6 @@ public:
             return;
         }
         child_ = std::move(*started);
-        priority_.emplace(loop_, child_->id());
-        priority_->set(net::nice_while_starting);
         later([this] {
             connected_ = true;
             observer_.connected();
@@ -81,13 +78,6 @@ public:
     }
 
     std::size_t queued() const noexcept override { return child_ == nullptr ? 0 : child_->queued(); }
-
-    void serves() override
-    {
-        if (priority_) {
-            priority_->set(0);
-        }
-    }
 
     void set_trial(bool on) override
     {
@@ -155,7 +145,6 @@ private:
 
     void ended(net::child_end how) override
     {
-        priority_.reset();
         complaints_.end(loop_.now());
         if (connected_ || closing_) {
             return leave(how);
@@ -185,8 +174,7 @@ private:
     complaint_log complaints_;
     transport_observer& observer_;
     std::unique_ptr<net::child_process> child_;
-    std::optional<net::child_priority> priority_;  // while it runs
-    bool connected_ = false;                       // and has told so
+    bool connected_ = false;  // and the observer knows
     bool closing_ = false;
     bool on_trial_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -1,7 +1,7 @@
 // Addresses that libcurl connects to instead of looking its host up. Seen by curl_transfer only.
 #pragma once
 
-#include "net/loop/name_record.hpp"
+#include "net/loop/dns_entry.hpp"
 
 #include <curl/curl.h>
 
@@ -25,7 +25,7 @@ public:
     // Gives the handle the addresses of its proxy, which was set by its name.
     CURLcode give_proxy_to(CURL* easy, const std::string& port, const address_list& found);
 
-    // What libcurl says of the connection, with the host as it was asked for.
+    // Puts the host that was asked for into a message of libcurl about the connection.
     std::string with_name(std::string text, std::string_view host) const;
 
 private:

@@ -1,13 +1,10 @@
 #include "net/client/curl_driver.hpp"
 
 #include "core/clock.hpp"
-#include "net/loop/memory_reserve.hpp"
 
 #include <boost/asio/posix/basic_stream_descriptor.hpp>
 
 #include <chrono>
-#include <cstdlib>
-#include <new>
 #include <stdexcept>
 #include <utility>
 
@@ -21,16 +18,6 @@ extern "C" int _gnutls_global_init_skip()  // NOLINT(bugprone-reserved-identifie
 namespace net {
 
 namespace asio = boost::asio;
-
-namespace {
-
-CURLcode initialise()
-{
-    using namespace memory_reserve;
-    return curl_global_init_mem(CURL_GLOBAL_DEFAULT, allocate, std::free, reallocate, duplicate, allocate_zeroed);
-}
-
-}  // namespace
 
 // A socket of libcurl's, for as long as libcurl wants to hear of it. Handlers hold it weakly: when they run, libcurl
 // may be done with the socket and the driver may be gone.
@@ -61,7 +48,7 @@ curl_driver::curl_driver(asio::io_context& io, resolver* names)
       names_{names},
       timer_{std::make_shared<timer>(io)}
 {
-    static const CURLcode initialised = initialise();
+    static const CURLcode initialised = curl_global_init(CURL_GLOBAL_DEFAULT);
     multi_.reset(initialised == CURLE_OK ? curl_multi_init() : nullptr);
     if (multi_ == nullptr) {
         throw std::runtime_error{"libcurl does not initialise"};
@@ -102,16 +89,9 @@ CURLMcode curl_driver::add(std::shared_ptr<curl_transfer> transfer)
 
 CURLMcode curl_driver::begin(CURL* easy)
 {
-    auto code = curl_multi_add_handle(multi_.get(), easy);
-    if (has_lost_time_ && code == CURLM_OK) {
-        curl_multi_remove_handle(multi_.get(), easy);
-        code = CURLM_OUT_OF_MEMORY;
-    }
+    const auto code = curl_multi_add_handle(multi_.get(), easy);
     if (code != CURLM_OK) {
         transfers_.erase(easy);
-    }
-    if (has_lost_time_) {
-        end_all();
     }
     return code;
 }
@@ -131,8 +111,7 @@ void curl_driver::on_resolved(CURL* easy, const resolver::name_ptr& name, const 
         transfer->not_found(failed);
         transfer->over(waited >= transfer->patience() ? CURLE_OPERATION_TIMEDOUT : CURLE_COULDNT_RESOLVE_HOST);
     } else {
-        transfer->without_memory();
-        transfer->over(CURLE_OUT_OF_MEMORY);
+        transfer->over(CURLE_FAILED_INIT);
     }
 }
 
@@ -141,9 +120,6 @@ void curl_driver::remove(const curl_transfer& transfer)
     if (const auto held = transfers_.extract(transfer.easy())) {
         lookups_.erase(held.key());
         curl_multi_remove_handle(multi_.get(), held.key());  // one that it does not have is removed already
-    }
-    if (has_lost_time_) {
-        end_all();
     }
 }
 
@@ -158,14 +134,7 @@ std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> curl_driver::remove_al
 
 int curl_driver::on_socket(CURL*, curl_socket_t socket, int directions, void* self, void*) noexcept
 {
-    auto& driver = *static_cast<curl_driver*>(self);
-    try {
-        driver.watch_socket(socket, directions);
-    } catch (const std::bad_alloc&) {
-        if (const auto gone = driver.watches_.extract(socket); gone && gone.mapped() != nullptr) {
-            gone.mapped()->leave();  // as one that cannot be watched
-        }
-    }
+    static_cast<curl_driver*>(self)->watch_socket(socket, directions);
     return 0;
 }
 
@@ -223,13 +192,7 @@ void curl_driver::arm(const std::shared_ptr<watch>& watched, int direction)
 
 int curl_driver::on_timer(CURLM*, long milliseconds, void* self) noexcept
 {
-    auto& driver = *static_cast<curl_driver*>(self);
-    try {
-        driver.arm_timer(milliseconds);
-    } catch (const std::bad_alloc&) {
-        // Told of it here, libcurl would leave a transfer half added.
-        driver.has_lost_time_ = true;
-    }
+    static_cast<curl_driver*>(self)->arm_timer(milliseconds);
     return 0;
 }
 
@@ -261,19 +224,12 @@ void curl_driver::act(curl_socket_t socket, int happened)
             }
         }
     }
-    if (outcome == CURLM_OUT_OF_MEMORY || outcome == CURLM_INTERNAL_ERROR || has_lost_time_) {
-        end_all();
+    if (outcome == CURLM_OUT_OF_MEMORY || outcome == CURLM_INTERNAL_ERROR) {
+        // libcurl may have forgotten a socket or a time: nothing else would end its transfers.
+        for (const auto& [easy, lost] : remove_all()) {
+            lost->over(CURLE_FAILED_INIT);
+        }
     }
-}
-
-// There was no memory: libcurl or the driver has forgotten a socket or a time, and nothing would say that a transfer is over.
-void curl_driver::end_all()
-{
-    for (const auto& [easy, lost] : remove_all()) {
-        lost->without_memory();
-        lost->over(CURLE_OUT_OF_MEMORY);
-    }
-    has_lost_time_ = false;
 }
 
 }  // namespace net

@@ -54,7 +54,6 @@ private:
     void arm_timer(long milliseconds);
     void act(curl_socket_t socket, int happened);
     CURLMcode begin(CURL* easy);
-    void end_all();
     void on_resolved(CURL* easy, const resolver::name_ptr& name, const error_code& failed);
 
     // A transfer whose host is being looked up: libcurl does not have it yet.
@@ -71,7 +70,6 @@ private:
     std::unordered_map<curl_socket_t, std::shared_ptr<watch>> watches_;
     std::unordered_map<CURL*, std::shared_ptr<curl_transfer>> transfers_;
     std::unordered_map<CURL*, lookup> lookups_;  // of some of these
-    bool has_lost_time_ = false;                 // libcurl would not be told that a time is over
 };
 
 }  // namespace net

@@ -2,9 +2,8 @@
 
 #include "core/ascii.hpp"
 #include "core/url.hpp"
-#include "net/client/curl_codes.hpp"
 #include "net/tls/tls_files.hpp"
-#include "net/upstream/happy_eyeballs.hpp"
+#include "net/upstream/connect_race.hpp"
 #include "net/upstream/own_listeners.hpp"
 #include "net/upstream/via.hpp"
 
@@ -14,11 +13,9 @@
 #include <algorithm>
 #include <charconv>
 #include <limits>
-#include <new>
 #include <utility>
 
 namespace net {
-
 namespace {
 
 constexpr std::size_t max_head = 64 * 1024;  // all heads of one exchange, interim ones and trailers included
@@ -41,6 +38,50 @@ bool is_field_value(std::string_view text) noexcept
 std::string_view status_of(std::string_view status_line) noexcept
 {
     return status_line.substr(std::min(status_line.find(' '), status_line.size() - 1) + 1).substr(0, 3);
+}
+
+core::errc errc_of(CURLcode code) noexcept
+{
+    switch (code) {
+        case CURLE_COULDNT_RESOLVE_HOST:
+        case CURLE_URL_MALFORMAT:
+            return core::errc::upstream_unresolved;
+        case CURLE_COULDNT_CONNECT:
+            return core::errc::upstream_refused;
+        case CURLE_OPERATION_TIMEDOUT:
+            return core::errc::upstream_timeout;
+        case CURLE_SSL_CONNECT_ERROR:
+        case CURLE_SSL_ENGINE_NOTFOUND:
+        case CURLE_SSL_ENGINE_SETFAILED:
+        case CURLE_SSL_ENGINE_INITFAILED:
+        case CURLE_SSL_CERTPROBLEM:
+        case CURLE_SSL_CIPHER:
+        case CURLE_PEER_FAILED_VERIFICATION:
+        case CURLE_USE_SSL_FAILED:
+        case CURLE_SSL_CACERT_BADFILE:
+        case CURLE_SSL_SHUTDOWN_FAILED:
+        case CURLE_SSL_CRL_BADFILE:
+        case CURLE_SSL_ISSUER_ERROR:
+        case CURLE_SSL_PINNEDPUBKEYNOTMATCH:
+        case CURLE_SSL_INVALIDCERTSTATUS:
+        case CURLE_SSL_CLIENTCERT:
+            return core::errc::upstream_tls;
+        case CURLE_GOT_NOTHING:
+        case CURLE_SEND_ERROR:
+        case CURLE_RECV_ERROR:
+        case CURLE_PARTIAL_FILE:
+        case CURLE_SEND_FAIL_REWIND:
+            return core::errc::upstream_reset;
+        case CURLE_WEIRD_SERVER_REPLY:
+        case CURLE_UNSUPPORTED_PROTOCOL:
+        case CURLE_BAD_CONTENT_ENCODING:
+        case CURLE_HTTP2:
+        case CURLE_HTTP2_STREAM:
+        case CURLE_OUT_OF_MEMORY:  // what libcurl calls a header line that is longer than it wants to hold
+            return core::errc::upstream_protocol;
+        default:
+            return core::errc::internal;
+    }
 }
 
 }  // namespace
@@ -234,24 +275,6 @@ void curl_transfer::not_found(const error_code& why)
     text.copy(why_.data(), why_.size() - 1);
 }
 
-// The text needs no memory of its own.
-void curl_transfer::without_memory() noexcept
-{
-    refused_ = core::gateway_error(core::errc::overloaded, "no memory");
-}
-
-// libcurl is C: an exception would end the process. What is missing for one transfer ends that one.
-template <class Value, class Act>
-Value curl_transfer::or_end(Value how, const Act& act) noexcept
-{
-    try {
-        return act();
-    } catch (const std::bad_alloc&) {
-        without_memory();
-        return how;
-    }
-}
-
 // The address that libcurl connects to: what is checked here is not resolved again.
 curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_sockaddr* to) noexcept
 {
@@ -259,7 +282,7 @@ curl_socket_t curl_transfer::on_open(void* self, curlsocktype /*kind*/, curl_soc
     const auto* const rule = transfer.request_.addresses.get();
     // A proxy is where its operator says; what it may be asked for is checked before.
     const bool direct = transfer.through_ == nullptr;
-    if (direct && !transfer.or_end(false, [&] { return may_connect(rule, to->addr); })) {
+    if (direct && !may_connect(rule, to->addr)) {
         transfer.forbidden_ = true;
         return CURL_SOCKET_BAD;
     }
@@ -272,7 +295,7 @@ CURLcode curl_transfer::on_tls(CURL*, void* context, void* self) noexcept
 {
     auto& tls = *static_cast<SSL_CTX*>(context);
     auto& transfer = *static_cast<curl_transfer*>(self);
-    return transfer.or_end(CURLE_ABORTED_BY_CALLBACK, [&] { return transfer.prepare_tls(tls); });
+    return transfer.prepare_tls(tls);
 }
 
 CURLcode curl_transfer::prepare_tls(SSL_CTX& tls)
@@ -287,13 +310,13 @@ CURLcode curl_transfer::prepare_tls(SSL_CTX& tls)
 std::size_t curl_transfer::on_header(char* data, std::size_t, std::size_t size, void* self) noexcept
 {
     auto& transfer = *static_cast<curl_transfer*>(self);
-    return transfer.or_end(false, [&] { return transfer.take_head_line({data, size}); }) ? size : 0;
+    return transfer.take_head_line({data, size}) ? size : 0;
 }
 
 std::size_t curl_transfer::on_body(char* data, std::size_t, std::size_t size, void* self) noexcept
 {
     auto& transfer = *static_cast<curl_transfer*>(self);
-    return transfer.or_end(false, [&] { return transfer.take_body({data, size}); }) ? size : 0;
+    return transfer.take_body({data, size}) ? size : 0;
 }
 
 bool curl_transfer::refuse(core::errc code, const char* why)

@@ -26,7 +26,7 @@ namespace net {
 
 using field_lines = std::vector<std::pair<std::string, std::string>>;
 
-// What libcurl has to know of every request.
+// The part of a request that libcurl needs for every one.
 struct curl_request {
     std::string url;
     field_lines headers;  // an empty `Via`: none is sent; else it names this gateway
@@ -65,9 +65,6 @@ public:
     // There are none: over() follows.
     void not_found(const error_code& why);
 
-    // The gateway's own fault: over() follows.
-    void without_memory() noexcept;
-
     // libcurl has ended it. May call nobody who could start, end or destroy anything.
     virtual void over(CURLcode code) = 0;
 
@@ -94,7 +91,7 @@ protected:
     unsigned status() const noexcept;
     field_lines& fields() noexcept { return fields_; }
 
-    // Of a body that is neither decoded nor chunked.
+    // The length of a body that is neither decoded nor chunked.
     std::optional<std::uint64_t> length() const noexcept { return length_; }
 
     template <class Value>
@@ -111,9 +108,6 @@ private:
     static CURLcode on_tls(CURL*, void* context, void* self) noexcept;
     static std::size_t on_header(char* data, std::size_t, std::size_t size, void* self) noexcept;
     static std::size_t on_body(char* data, std::size_t, std::size_t size, void* self) noexcept;
-    // What `act` gives; `how`, which has libcurl give up, if there is no memory for that.
-    template <class Value, class Act>
-    Value or_end(Value how, const Act& act) noexcept;
 
     CURLcode prepare_tls(SSL_CTX& tls);
     bool take_head_line(std::string_view line);

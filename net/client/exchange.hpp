@@ -49,7 +49,7 @@ struct exchange_head {
     bool has_type(std::string_view type) const noexcept;
 };
 
-// What an exchange tells, never from within a call of exchange_client::start(). Each may start other exchanges, and destroy
+// Hears of an exchange, never from within a call of exchange_client::start(). Each function may start other exchanges, and destroy
 // this one, others, and the client.
 class exchange_observer {
 public:

@@ -1,13 +1,18 @@
 #include "net/client/exchange_run.hpp"
 
 #include "core/ascii.hpp"
-#include "net/client/exchange_head.hpp"
+#include "core/url.hpp"
+#include "net/http1/head_writer.hpp"
 #include "net/loop/descriptor_budget.hpp"
+#include "net/upstream/via.hpp"
 
 #include <boost/asio/post.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <exception>
 #include <utility>
 
@@ -16,16 +21,91 @@ namespace {
 
 using core::errc;
 using http1::framing;
+using http1::method;
 
 constexpr unsigned most_interim_answers = 8;
 
-// A write that has failed, but not because the peer is gone: then it may have said why, and its end can be read. What a connection
-// failed of while it was idle is told to its next write.
+// Visible characters, spaces and tabs (RFC 9110 section 5.5).
+bool is_field_value(std::string_view text) noexcept
+{
+    return std::ranges::none_of(text, [](char c) {
+        return (static_cast<unsigned char>(c) < 0x20 && c != '\t') || c == 0x7f;
+    });
+}
+
+bool has_field(const exchange_request& request, std::string_view name)
+{
+    return std::ranges::any_of(request.headers, [&](const auto& each) {
+        return core::equal_ignoring_case(each.first, name);
+    });
+}
+
+// A write failed for another reason than that the peer is gone: a peer that is gone may have said why, and its end can be read. An error
+// that an idle connection met is reported by its next write.
 bool failed_here(error_code write) noexcept
 {
     return write && write != asio::error::broken_pipe && write != asio::error::connection_reset &&
            write != asio::error::timed_out && write != asio::error::host_unreachable &&
            write != asio::error::network_unreachable;
+}
+
+// Changes when the file is replaced or rewritten; "-" for a missing or unnamed file.
+std::string state_of(const std::string& file)
+{
+    struct ::stat found{};
+    if (file.empty() || ::stat(file.c_str(), &found) != 0) {
+        return "-";
+    }
+    std::string out;
+    for (const auto each :
+         {static_cast<long long>(found.st_ino),
+          static_cast<long long>(found.st_size),
+          static_cast<long long>(found.st_mtim.tv_sec),
+          static_cast<long long>(found.st_mtim.tv_nsec)}) {
+        out += std::to_string(each) + ' ';
+    }
+    return out;
+}
+
+std::string states_of(const tls_client_files& files)
+{
+    return state_of(files.ca_file) + '\n' + state_of(files.cert_file) + '\n' + state_of(files.key_file);
+}
+
+std::string names_of(const tls_client_files& files)
+{
+    return files.ca_file + '\n' + files.cert_file + '\n' + files.key_file;
+}
+
+// The head of the request. Nothing: a field cannot be sent.
+std::optional<std::string>
+head_of(const exchange_request& request, method verb, const upstream_target& to, std::string_view user_agent)
+{
+    std::string text;
+    http1::head_writer out{text};
+    out.request_line(verb, to.path);
+    if (!has_field(request, "host")) {
+        out.field("Host", to.authority);
+    }
+    if (!has_field(request, "user-agent")) {
+        out.field("User-Agent", user_agent);
+    }
+    if (!has_field(request, "accept")) {
+        out.field("Accept", "*/*");
+    }
+    for (const auto& [name, value] : request.headers) {
+        if (!core::is_token(name) || !is_field_value(value)) {
+            return std::nullopt;
+        }
+        out.field(name, core::trim(value));
+    }
+    // `Via` lets the gateway recognize a request of its own that comes back.
+    out.field("Via", "1.1 " + std::string{own_pseudonym()});
+    if (request.body != nullptr) {
+        out.field("Content-Length", std::uint64_t{request.body->size()});
+    }
+    out.end();
+    return text;
 }
 
 }  // namespace
@@ -47,10 +127,10 @@ void exchange_run::begin()
         refusal_ = std::move(target).error();
     } else {
         target_ = std::move(*target);
-        auto head = write_exchange_head(request_, *target_, means_->user_agent);
-        if (head) {
-            verb_ = head->verb;
-            head_ = std::move(head->text);
+        verb_ = boost::beast::http::string_to_verb(request_.method);
+        auto head = head_of(request_, verb_, *target_, means_->user_agent);
+        if (head && verb_ != method::unknown) {
+            head_ = std::move(*head);
         } else {
             refusal_ = core::gateway_error(errc::internal, "exchange: a header field or the method cannot be sent");
         }
@@ -378,6 +458,47 @@ void exchange_run::drop()
         lease_->close();
         lease_.reset();
     }
+}
+
+core::result<exchange_target> exchange_targets::find(const exchange_request& request)
+{
+    auto url = core::with_parameters(request.url, request.query);
+    const auto found = known_.find(url);
+    if (found != known_.end() && found->second.tls == request.tls && found->second.addresses == request.addresses &&
+        found->second.proxy == request.proxy) {
+        return found->second.target;
+    }
+    if (!core::http_url::parse(url)) {
+        return core::upstream_error(errc::upstream_protocol, "exchange: not an http or https URL");
+    }
+    auto made = make_target(url, request.tls, contexts_, request.addresses, request.proxy);
+    if (!made) {
+        return core::upstream_error(errc::upstream_tls, std::move(made).error().detail);
+    }
+    if (known_.size() >= most) {
+        known_.clear();
+    }
+    auto target = std::make_shared<const upstream_target>(std::move(*made));
+    known_.insert_or_assign(std::move(url), known{request.tls, request.addresses, request.proxy, target});
+    return target;
+}
+
+core::result<exchange_target> exchange_targets::find_for_new(const exchange_request& request, core::steady_time now)
+{
+    auto found = find(request);
+    if (!found || (*found)->tls == nullptr) {
+        return found;
+    }
+    auto states = states_of(request.tls);
+    auto [read, first] = readings_.try_emplace(names_of(request.tls), reading{states, now});
+    if (first || (read->second.files == states && now - read->second.at < longest_trust)) {
+        return found;
+    }
+    readings_.clear();
+    known_.clear();
+    contexts_.renew();
+    readings_.try_emplace(names_of(request.tls), reading{std::move(states), now});
+    return find(request);
 }
 
 }  // namespace net

@@ -1,31 +1,64 @@
-// One exchange from its request to the end of its answer. Seen by exchange.cpp only. One thread.
+// One exchange from its request to the end of its answer. Only exchange.cpp includes this header. One thread.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/client/exchange.hpp"
-#include "net/client/exchange_targets.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/deadlines.hpp"
-#include "net/loop/fair_share.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/loop/signal.hpp"
 #include "net/upstream/upstream.hpp"
 
 #include <boost/intrusive/list.hpp>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 
 namespace net {
 
-// What exchanges of one client share.
+using exchange_target = std::shared_ptr<const upstream_target>;
+
+// The targets of the gateway's own requests, kept from one request to the next.
+class exchange_targets {
+public:
+    static constexpr std::size_t most = 1024;  // one more drops all of them
+    static constexpr core::duration longest_trust =
+        std::chrono::minutes{5};  // in an authority that was read from a file
+
+    // Fails with upstream_protocol: no http or https URL; and with upstream_tls: a file that cannot be used.
+    core::result<exchange_target> find(const exchange_request& request);
+
+    // Finds the target of a connection that is made next: reads the files again if they have changed.
+    core::result<exchange_target> find_for_new(const exchange_request& request, core::steady_time now);
+
+private:
+    struct known {
+        tls_client_files tls;
+        std::shared_ptr<const core::address_rule> addresses;
+        core::secret proxy;
+        exchange_target target;
+    };
+
+    struct reading {
+        std::string files;  // differs when a file has changed
+        core::steady_time at;
+    };
+
+    std::unordered_map<std::string, known> known_;       // by URL with all its parameters
+    std::unordered_map<std::string, reading> readings_;  // by the names of the files
+    client_contexts contexts_;
+};
+
 struct exchange_means {
     loop& on;
     std::string user_agent;
@@ -38,7 +71,7 @@ using exchange_hook = boost::intrusive::list_base_hook<
     boost::intrusive::tag<exchange_list_tag>,
     boost::intrusive::link_mode<boost::intrusive::auto_unlink>>;
 
-// It is held by whoever started it, and by the routine that drives it.
+// Shared by its client and the routine that drives it.
 class exchange_run final : public exchange_hook, private timed, public std::enable_shared_from_this<exchange_run> {
 public:
     // References are not used after abandon() and the end.
@@ -46,10 +79,10 @@ public:
     exchange_run(const exchange_run&) = delete;
     exchange_run& operator=(const exchange_run&) = delete;
 
-    // Once. Tells nothing inside this call.
+    // Called once; the observer is not called inside.
     void begin();
 
-    // Nothing is told any more, and the connection is closed.
+    // Closes the connection; the observer hears nothing more.
     void abandon();
 
 private:
@@ -74,8 +107,8 @@ private:
     void drop();
 
     loop& loop_;
-    exchange_means* means_;        // null: it is over
-    exchange_observer* observer_;  // null: nothing is told any more
+    exchange_means* means_;        // null after the end
+    exchange_observer* observer_;  // null after abandon()
     exchange_request request_;
     http1::method verb_ = http1::method::get;
     std::string head_;                    // of the request

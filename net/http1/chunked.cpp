@@ -102,7 +102,7 @@ const char* chunked_decoder::take_size(char byte) noexcept
     return state_ == state::size ? end_extension(byte) : "a chunk does not begin with its size";
 }
 
-// What may follow a size, an extension's name or its value: another extension, or the end of the line.
+// A size, an extension's name or its value may be followed by another extension, or the end of the line.
 const char* chunked_decoder::end_extension(char byte) noexcept
 {
     if (byte == '\r') {

@@ -160,7 +160,7 @@ static_assert(std::is_sorted(known_names.begin(), known_names.end(), [](const kn
 }));
 static_assert(known_names.back().text.size() == longest_name);
 
-// Of a name that begins with an x.
+// Looks up a name that begins with an x.
 field_name lookup_extension(std::string_view name) noexcept
 {
     if (has_prefix(name, "x-forwarded-")) {

@@ -28,7 +28,7 @@ enum class field_name : std::uint8_t {
     if_modified_since,
     if_none_match,
     keep_alive,
-    // Of an answer: what changes the state of the whole origin, lets other origins in, or commands a proxy in front (Alt-Svc,
+    // Fields of answers that change the state of the whole origin, let other origins in, or command a proxy in front (Alt-Svc,
     // Access-Control-*, X-Accel-*).
     of_origin,
     origin,
@@ -61,7 +61,7 @@ using field_list = std::vector<field>;  // in order of arrival; reused from mess
 // The value of the first such field, or null.
 const std::string_view* find(const field_list& fields, field_name id) noexcept;
 
-// The same by name, for names without a number; `name` in any case.
+// Finds by name, for names without a number; `name` in any case.
 const std::string_view* find(const field_list& fields, std::string_view name) noexcept;
 
 // RFC 9110 section 7.6.1: what ends at this hop, whatever `Connection` says. Includes Content-Length and

@@ -1,4 +1,4 @@
-// What requests, responses and trailers share: classes of bytes, the field section and the framing fields. Private to
+// The common parts of requests, responses and trailers: classes of bytes, the field section and the framing fields. Private to
 // this folder. Everything goes strictly from the first byte to the last and decides at the earliest byte that allows it,
 // which is what makes the parsers split-invariant.
 #pragma once
@@ -80,7 +80,7 @@ constexpr std::size_t skip(std::string_view in, std::size_t at, unsigned wanted)
     return static_cast<std::size_t>(byte - in.data());
 }
 
-// The same as skip() for value_byte, a block at a time: tokens of callers are long.
+// Skips like skip() for value_byte, a block at a time: tokens of callers are long.
 std::size_t skip_values(std::string_view in, std::size_t at) noexcept;
 
 // A broken rule, or none. The rule is a literal: nothing of what the peer sent gets into it.

@@ -6,6 +6,8 @@
 #include "core/error.hpp"
 #include "net/http1/fields.hpp"
 
+#include <boost/beast/http/verb.hpp>
+
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -14,9 +16,13 @@
 
 namespace net::http1 {
 
-enum class method : std::uint8_t { get, head, post, put, patch, delete_, options };  // NOLINT(*-naming): a keyword
+// Requests with any other method than GET, HEAD, POST, PUT, PATCH, DELETE and OPTIONS are refused.
+using method = boost::beast::http::verb;
 
-std::string_view name(method m) noexcept;
+inline std::string_view name(method m) noexcept
+{
+    return boost::beast::http::to_string(m);
+}
 
 enum class framing : std::uint8_t {
     none,         // no body
@@ -102,7 +108,7 @@ class response_parser {
 public:
     explicit response_parser(head_limits limits);
 
-    // As request_parser::parse, for the answer to a request with the method `to`. Every failure is upstream_protocol
+    // Parses like request_parser::parse the answer to a request with the method `to`. Every failure is upstream_protocol
     // of the upstream. An interim answer (1xx) is given like any other: the caller skips it and resets.
     core::result<std::size_t> parse(std::string_view received, method to);
 

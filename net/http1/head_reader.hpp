@@ -1,4 +1,4 @@
-// What requests and responses share behind their first lines: the field section, the framing, the limit of the head. Private to
+// The common parts of requests and responses after their first lines: the field section, the framing, the limit of the head. Private to
 // this folder.
 #pragma once
 

@@ -1,83 +1,21 @@
 #include "net/http1/head_writer.hpp"
 
+#include <boost/beast/http/status.hpp>
+
 namespace net::http1 {
 
-// A table; over 60 lines: one for each status that we or agents commonly send.
 std::string_view reason(unsigned status) noexcept
 {
-    switch (status) {
-        case 100:
-            return "Continue";
-        case 200:
-            return "OK";
-        case 201:
-            return "Created";
-        case 202:
-            return "Accepted";
-        case 204:
-            return "No Content";
-        case 206:
-            return "Partial Content";
-        case 301:
-            return "Moved Permanently";
-        case 302:
-            return "Found";
-        case 303:
-            return "See Other";
-        case 304:
-            return "Not Modified";
-        case 307:
-            return "Temporary Redirect";
-        case 308:
-            return "Permanent Redirect";
-        case 400:
-            return "Bad Request";
-        case 401:
-            return "Unauthorized";
-        case 403:
-            return "Forbidden";
-        case 404:
-            return "Not Found";
-        case 405:
-            return "Method Not Allowed";
-        case 408:
-            return "Request Timeout";
-        case 409:
-            return "Conflict";
-        case 413:
-            return "Content Too Large";
-        case 414:
-            return "URI Too Long";
-        case 415:
-            return "Unsupported Media Type";
-        case 417:
-            return "Expectation Failed";
-        case 421:
-            return "Misdirected Request";
-        case 422:
-            return "Unprocessable Content";
-        case 429:
-            return "Too Many Requests";
-        case 431:
-            return "Request Header Fields Too Large";
-        case 500:
-            return "Internal Server Error";
-        case 501:
-            return "Not Implemented";
-        case 502:
-            return "Bad Gateway";
-        case 503:
-            return "Service Unavailable";
-        case 504:
-            return "Gateway Timeout";
-        case 505:
-            return "HTTP Version Not Supported";
-        case 507:
-            return "Insufficient Storage";
-        case 508:
-            return "Loop Detected";
-        default:
+    const auto known = boost::beast::http::int_to_status(status);
+    switch (known) {
+        case boost::beast::http::status::unknown:
             return {};
+        case boost::beast::http::status::payload_too_large:  // renamed by RFC 9110 section 15.5.14
+            return "Content Too Large";
+        case boost::beast::http::status::unprocessable_entity:  // renamed by RFC 9110 section 15.5.21
+            return "Unprocessable Content";
+        default:
+            return boost::beast::http::obsolete_reason(known);
     }
 }
 

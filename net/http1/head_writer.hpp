@@ -11,7 +11,7 @@
 
 namespace net::http1 {
 
-// The reason phrase (RFC 9110 section 15), or an empty one for a status that has no registered name.
+// The reason phrase (RFC 9110 section 15); empty for a status without a registered name.
 std::string_view reason(unsigned status) noexcept;
 
 class head_writer {

@@ -276,27 +276,6 @@ private:
 
 }  // namespace
 
-std::string_view name(method m) noexcept
-{
-    switch (m) {
-        case method::get:
-            return "GET";
-        case method::head:
-            return "HEAD";
-        case method::post:
-            return "POST";
-        case method::put:
-            return "PUT";
-        case method::patch:
-            return "PATCH";
-        case method::delete_:
-            return "DELETE";
-        case method::options:
-            return "OPTIONS";
-    }
-    return "";
-}
-
 request_parser::request_parser(head_limits limits)
     : limits_{limits}
 {

@@ -1,7 +1,5 @@
 #include "net/loop/buffer_pool.hpp"
 
-#include "net/loop/memory_reserve.hpp"
-
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -68,7 +66,7 @@ void buffer_pool::add_slab()
     small_.reserve((slabs_.size() + 1) * slab_blocks);  // give() has room
     large_.reserve(kept_large);
     constexpr auto size = slab_blocks * small_block;
-    auto* const bytes = or_throw(memory_reserve::until_given([] { return map(size); }));
+    auto* const bytes = or_throw(map(size));
     slabs_.emplace_back(bytes);
     ASAN_POISON_MEMORY_REGION(bytes, size);
     for (std::size_t i = slab_blocks; i-- > 0;) {

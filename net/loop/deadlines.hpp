@@ -3,15 +3,33 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "net/loop/heartbeat.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/steady_timer.hpp>
 #include <boost/intrusive/list.hpp>
 
+#include <atomic>
 #include <chrono>
 
 namespace net {
+
+// The time when a loop last ran: a loop that is stuck stops beating. Beaten by one thread, read by any; no lock.
+class heartbeat {
+public:
+    void beat(core::steady_time now) noexcept
+    {
+        last_.store(now.time_since_epoch().count(), std::memory_order_relaxed);
+    }
+
+    // The earliest time of all, if it has not beaten yet.
+    core::steady_time last() const noexcept
+    {
+        return core::steady_time{core::steady_time::duration{last_.load(std::memory_order_relaxed)}};
+    }
+
+private:
+    std::atomic<core::steady_time::rep> last_{core::steady_time::min().time_since_epoch().count()};
+};
 
 inline constexpr std::chrono::milliseconds sweep_interval{100};
 inline constexpr core::steady_time never = core::steady_time::max();
@@ -46,7 +64,7 @@ public:
     void stop();
 
     // Beats with every sweep. It lives as long as the deadlines.
-    const net::heartbeat& pulse() const noexcept { return pulse_; }
+    const heartbeat& pulse() const noexcept { return pulse_; }
 
 private:
     void sweep();
@@ -57,7 +75,7 @@ private:
     timed_list all_;
     timed_list due_;  // of the sweep under way
     bool stopped_ = true;
-    net::heartbeat pulse_;
+    heartbeat pulse_;
 };
 
 }  // namespace net

@@ -1,6 +1,5 @@
 #include "net/loop/loop.hpp"
 
-#include "net/loop/frame_pool.hpp"
 #include "net/loop/transport.hpp"
 
 #include <sys/resource.h>
@@ -14,10 +13,8 @@
 #include <utility>
 
 namespace net {
-namespace {
 
-// Without memory, which the reserve has not helped to find. Allocates nothing.
-[[noreturn]] void end_without_memory() noexcept
+void end_without_memory() noexcept
 {
     ::rlimit space{};
     const bool bounded = ::getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY;
@@ -37,12 +34,14 @@ namespace {
                       "systemd, vm.overcommit_memory); raise it or lower limits.connections\n"
                   );
     const auto written = size > 0 ? ::write(STDERR_FILENO, line.data(), static_cast<std::size_t>(size)) : 0;
-    static_cast<void>(written);  // nobody is left to be told
+    static_cast<void>(written);  // the process ends anyway
     std::_Exit(EXIT_FAILURE);
 }
 
-// What leaves a loop is a bug, and ends the process: a service manager starts it again. Otherwise threads wait for the one that is gone.
-// Only a want of memory is none: a connection that has just been accepted has nobody who could answer it.
+namespace {
+
+// An exception that leaves a loop is a bug, and ends the process, or other threads would wait for this one. Only a lack of memory is no
+// bug.
 void run_all(asio::io_context& operations) noexcept
 {
     try {
@@ -54,7 +53,7 @@ void run_all(asio::io_context& operations) noexcept
 
 }  // namespace
 
-loop::loop(std::shared_ptr<name_book> names)
+loop::loop(std::shared_ptr<dns_cache> names)
     : work_{asio::make_work_guard(io_)},
       deadlines_{io_},
       poller_{io_},
@@ -66,7 +65,6 @@ loop::loop(std::shared_ptr<name_book> names)
 
 void loop::run()
 {
-    frame_pool::prepare_thread();
     deadlines_.start();
     poller_.start();
     run_all(io_);

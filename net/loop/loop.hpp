@@ -16,10 +16,14 @@
 
 namespace net {
 
+// Ends the process with one line on stderr that names the limit; allocates nothing. The process starts it as its new handler, and a service
+// manager starts the process again.
+[[noreturn]] void end_without_memory() noexcept;
+
 class loop {
 public:
     // `names`: of the process; without it the loop has its own.
-    explicit loop(std::shared_ptr<name_book> names = std::make_shared<name_book>());
+    explicit loop(std::shared_ptr<dns_cache> names = std::make_shared<dns_cache>());
     loop(const loop&) = delete;
     loop& operator=(const loop&) = delete;
 

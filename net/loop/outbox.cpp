@@ -9,7 +9,7 @@
 namespace net {
 namespace {
 
-// Of one loop: a service, so that it is there for as long as the loop is.
+// The outbox of one loop: a service, so that it lives as long as the loop.
 class outbox final : public asio::execution_context::service {
 public:
     using key_type = outbox;

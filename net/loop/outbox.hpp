@@ -1,4 +1,4 @@
-// What one loop has for another, which gets all of it together. A post to a loop that sleeps wakes its thread inside Asio's lock, and
+// Messages of one loop for another, which gets them together. A post to a loop that sleeps wakes its thread inside Asio's lock, and
 // a thread that wakes on the same processor then waits for that lock: of a call that crosses to another loop and back that is a third.
 #pragma once
 
@@ -16,7 +16,7 @@ inline constexpr std::size_t most_told_together = 32;
 // most_told_together wait. On the thread of `here`.
 void tell(executor here, executor there, std::function<void()> what);
 
-// What waits for `there` goes to it now, so that what is posted next comes behind it. On the thread of `here`, also when that no
+// Sends everything that waits for `there`, so that the next post comes after it. On the thread of `here`, also when that no
 // longer runs.
 void tell_now(executor here, executor there);
 

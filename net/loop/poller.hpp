@@ -18,7 +18,7 @@ namespace net {
 // Something with a descriptor. Whoever is destroyed is told nothing more.
 class watched : public boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
 public:
-    // What has changed since the last call, in the bits of epoll_ctl(2); none after poller::wake(). May destroy anything.
+    // `events` are the changes since the last call, in the bits of epoll_ctl(2); none after poller::wake(). May destroy anything.
     virtual void on_ready(std::uint32_t events) = 0;
 
 protected:

@@ -16,7 +16,7 @@ constexpr core::duration look_interval{10'000};  // for names that nobody uses
 }  // namespace
 
 // Where the book leaves what it found; the loop may be gone by then.
-class resolver::mailbox final : public name_follower {
+class resolver::mailbox final : public dns_listener {
 public:
     mailbox(asio::io_context& io, resolver& owner) noexcept
         : io_{&io},
@@ -44,7 +44,7 @@ private:
     resolver& owner_;
 };
 
-resolver::resolver(asio::io_context& io, std::shared_ptr<name_book> book)
+resolver::resolver(asio::io_context& io, std::shared_ptr<dns_cache> book)
     : mailbox_{std::make_shared<mailbox>(io, *this)},
       book_{std::move(book)}
 {

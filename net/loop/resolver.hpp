@@ -1,9 +1,9 @@
-// What one loop knows of names: its own copies of what the process's book says (net/loop/name_book.hpp), so that a call to a name that
+// The names that one loop knows: its own copies from the process's cache (net/loop/dns_cache.hpp), so that a call to a name that
 // is known neither waits nor takes a lock. The loop's thread.
 #pragma once
 
 #include "net/loop/deadlines.hpp"
-#include "net/loop/name_book.hpp"
+#include "net/loop/dns_cache.hpp"
 #include "net/loop/types.hpp"
 
 #include <functional>
@@ -32,12 +32,12 @@ public:
         unsigned changes = 0;        // of the addresses
         core::steady_time used;      // by a call
         core::steady_time late_at;   // of one without addresses: when the lookup under way is over its time
-        std::shared_ptr<family_memory> families;
+        std::shared_ptr<family_history> families;
         std::vector<std::weak_ptr<question>> asked;
     };
     using name_ptr = std::shared_ptr<name>;
 
-    resolver(asio::io_context& io, std::shared_ptr<name_book> book);
+    resolver(asio::io_context& io, std::shared_ptr<dns_cache> book);
     ~resolver() override;  // lookups under way end by themselves, and tell nobody
     resolver(const resolver&) = delete;
     resolver& operator=(const resolver&) = delete;
@@ -61,7 +61,7 @@ private:
     void forget_unused(core::steady_time now);
 
     std::shared_ptr<mailbox> mailbox_;
-    std::shared_ptr<name_book> book_;
+    std::shared_ptr<dns_cache> book_;
     std::unordered_map<std::string, name_ptr> names_;
     core::steady_time next_look_{};
 };

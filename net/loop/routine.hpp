@@ -4,8 +4,6 @@
 // it, and runs to its end before it is destroyed. Exceptions go to whoever awaits it.
 #pragma once
 
-#include "net/loop/frame_pool.hpp"
-
 #include <coroutine>
 #include <cstddef>
 #include <exception>
@@ -14,6 +12,16 @@
 #include <utility>
 
 namespace net {
+
+// Memory for coroutine frames, from a free list of the thread: they come and go a dozen times a call, in few sizes.
+namespace frame_pool {
+
+void* take(std::size_t size);
+
+// On any thread; `size` is the one that was asked for.
+void give(void* frame, std::size_t size) noexcept;
+
+}  // namespace frame_pool
 
 template <class T = void>
 class routine;

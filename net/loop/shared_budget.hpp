@@ -1,7 +1,9 @@
-// How much of something the whole process may hold at a time, shared by its loops, and what one holder has of it.
+// Limits that several share: a budget of the whole process and one holder's share of it, and a peer's share of a thread.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 
 namespace net {
@@ -28,7 +30,6 @@ public:
         return true;
     }
 
-    // What was taken.
     void give(std::uint64_t amount) noexcept { taken_.fetch_sub(amount, std::memory_order_relaxed); }
 
     std::uint64_t taken() const noexcept { return taken_.load(std::memory_order_relaxed); }
@@ -38,7 +39,7 @@ private:
     std::atomic<std::uint64_t> taken_{0};
 };
 
-// What one holder has of a budget, which outlives it; given back at the end. One thread.
+// One holder's part of a budget, which outlives it; given back at the end. One thread.
 class budget_share {
 public:
     // Null: without limit.
@@ -70,6 +71,26 @@ public:
 private:
     shared_budget* from_;
     std::uint64_t held_ = 0;
+};
+
+// The part of a thread that a peer may take which never stops sending: about a quarter, after a head start of a second.
+class fair_share {
+public:
+    using time = std::chrono::steady_clock::time_point;
+
+    // Counts the time that was spent on the peer from `begun` until `now`. Returns until when to leave the peer alone: at once if that is
+    // not later than `now`.
+    time spend(time begun, time now) noexcept
+    {
+        due_ = std::max(due_, begun) + part_of_thread * (now - begun);
+        return due_ - head_start;
+    }
+
+private:
+    static constexpr int part_of_thread = 4;
+    static constexpr std::chrono::seconds head_start{1};
+
+    time due_{};  // when the time that it took would have been its part
 };
 
 }  // namespace net

@@ -73,7 +73,7 @@ public:
     // More bytes, or the end, are wanted: they come, with one wake-up, once. Gives the buffer back while it is empty.
     void arm();
 
-    // What is known to have come is taken in now, and not when it is its turn.
+    // Takes in bytes that are known to have come now, not in turn.
     void look() { poller::tell_now(*this); }
 
     // Nothing more fits behind what was received.

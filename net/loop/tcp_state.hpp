@@ -1,4 +1,4 @@
-// What the kernel knows of a TCP connection. Linux.
+// The kernel's state of a TCP connection. Linux.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What a coroutine threw for which nobody waits: a bug, which its completion handler reports.
+// Reports exceptions of coroutines that nobody awaits: bugs, which their completion handlers report.
 #pragma once
 
 #include "core/log.hpp"

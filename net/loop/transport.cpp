@@ -1,9 +1,9 @@
 #include "net/loop/transport.hpp"
 
-#include "net/tls/tls_wire.hpp"
-
+#include <boost/asio/error.hpp>
 #include <boost/asio/ssl/error.hpp>
 
+#include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <sys/socket.h>
@@ -51,6 +51,82 @@ transport::outcome send_plain(int socket, const pieces& content)
 }
 
 }  // namespace
+
+// OpenSSL reads and writes the socket of a transport through this, without the reads that would find nothing.
+struct tls_wire {
+    // Owned by the SSL that it is given to; the transport outlives it. Null when memory has run out.
+    static BIO* make(transport& below);
+
+    static int read(BIO* bio, char* into, int size);
+    static int write(BIO* bio, const char* bytes, int size);
+};
+
+namespace {
+
+long control(BIO*, int command, long, void*)
+{
+    // Everything is written at once: there is nothing to flush, and nothing else that OpenSSL asks is needed.
+    return command == BIO_CTRL_FLUSH ? 1 : 0;
+}
+
+BIO_METHOD* make_method()
+{
+    auto* method = ::BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "cardea socket");
+    if (method != nullptr) {
+        ::BIO_meth_set_read(method, &tls_wire::read);
+        ::BIO_meth_set_write(method, &tls_wire::write);
+        ::BIO_meth_set_ctrl(method, &control);
+    }
+    return method;
+}
+
+}  // namespace
+
+BIO* tls_wire::make(transport& below)
+{
+    static BIO_METHOD* const method = make_method();
+    auto* bio = method == nullptr ? nullptr : ::BIO_new(method);
+    if (bio != nullptr) {
+        ::BIO_set_data(bio, &below);
+        ::BIO_set_init(bio, 1);
+    }
+    return bio;
+}
+
+int tls_wire::read(BIO* bio, char* into, int size)
+{
+    auto& below = *static_cast<transport*>(::BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    const auto got = below.receive(into, static_cast<std::size_t>(size));
+    below.wire_error_ = got.ec;
+    if (got.bytes > 0) {
+        return static_cast<int>(got.bytes);
+    }
+    if (got.ec == asio::error::eof) {
+        below.wire_error_ = {};
+        return 0;
+    }
+    if (got.ec == asio::error::would_block || got.ec == asio::error::try_again) {
+        BIO_set_retry_read(bio);
+    }
+    return -1;
+}
+
+int tls_wire::write(BIO* bio, const char* bytes, int size)
+{
+    auto& below = *static_cast<transport*>(::BIO_get_data(bio));
+    BIO_clear_retry_flags(bio);
+    const auto sent = ::send(below.number(), bytes, static_cast<std::size_t>(size), MSG_NOSIGNAL);
+    if (sent >= 0) {
+        below.wire_error_ = {};
+        return static_cast<int>(sent);
+    }
+    below.wire_error_ = last_error();
+    if (errno == EAGAIN || errno == EWOULDBLOCK) {
+        BIO_set_retry_write(bio);
+    }
+    return -1;
+}
 
 void pieces::consume(std::size_t bytes) noexcept
 {
@@ -137,7 +213,7 @@ transport::outcome transport::read(asio::mutable_buffer into)
     const auto room = static_cast<int>(std::min<std::size_t>(into.size(), INT_MAX));
     const int result = ::SSL_read(tls_.get(), into.data(), room);
     if (result > 0) {
-        // What lies in the layer below is announced by nobody.
+        // Bytes in the layer below are not announced again.
         return {static_cast<std::size_t>(result), {}, drained_ && ::SSL_has_pending(tls_.get()) == 0};
     }
     return tls_outcome(result);

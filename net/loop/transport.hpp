@@ -77,7 +77,7 @@ public:
     bool secure() const noexcept { return tls_ != nullptr; }
     SSL& tls() noexcept { return *tls_; }  // only if secure()
 
-    // What was done at once. would_block: nothing now; asio::error::eof: the peer has ended its side in order (with TLS:
+    // The result of one attempt. would_block: nothing now; asio::error::eof: the peer has ended its side in order (with TLS:
     // said so in TLS, else ssl stream_truncated); anything else: broken.
     struct outcome {
         std::size_t bytes = 0;

@@ -14,7 +14,7 @@ namespace net {
 namespace asio = boost::asio;
 using error_code = boost::system::error_code;
 
-// Of the system call that has just failed: errno.
+// The error of the system call that has just failed: errno.
 inline error_code last_error()
 {
     return {errno, boost::system::system_category()};

@@ -1,7 +1,6 @@
 #include "net/process/child_process.hpp"
 
-#include "core/kept_until_exit.hpp"
-#include "net/loop/fair_share.hpp"
+#include "net/loop/shared_budget.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/buffer.hpp>
@@ -28,17 +27,17 @@ using timer =
 constexpr std::size_t piece = 64 * 1024;
 constexpr std::size_t most_pieces = 64;  // in one write: what asks without end costs an answer each
 
-// Of what an ended child left in a pipe: more than a pipe holds, so that a process that escaped its group cannot keep us.
+// The most that is read of the output of an ended child: more than a pipe holds, so that a process that escaped its group cannot keep us.
 constexpr std::size_t most_remains = 4 * 1024 * 1024;
 
 // For a killed one to be gone: it takes as long only if its end is not in our hands.
 constexpr int patience_with_killed = 100;  // ms
 
-// What was read last on this thread, for as long as it is told. On the heap, because a thread that starts writes zeros to
-// all its thread-local memory, also a thread that has no child process.
+// The bytes that this thread has read last. On the heap: a new thread writes zeros to all its thread-local memory, also if it has no child
+// process.
 std::array<char, piece>& read_buffer()
 {
-    thread_local auto* const buffer = core::kept_until_exit(std::make_unique_for_overwrite<std::array<char, piece>>());
+    thread_local const auto buffer = std::make_unique_for_overwrite<std::array<char, piece>>();
     return *buffer;
 }
 
@@ -58,7 +57,7 @@ std::string to_text(const child_end& how)
            (how.mute ? " after its input or output was closed" : "");
 }
 
-// Operations hold it until they have completed; `observer_` is null once nobody is to be told of anything.
+// Operations hold it until they have completed.
 class child_process::running : public std::enable_shared_from_this<running> {
 public:
     running(loop& on, const spawned_child& child, child_observer& observer, child_limits limits)

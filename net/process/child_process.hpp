@@ -26,12 +26,12 @@ struct child_end {
 // "exit code 3", "signal 9".
 std::string to_text(const child_end& how);
 
-// What a child's owner is told, never from within a call of the owner's own. May destroy the child.
+// The owner of a child hears of it here, never from within a call of its own. Each function may destroy the child.
 class child_observer {
 public:
     virtual ~child_observer() = default;
 
-    // What it wrote, in pieces as they came; valid during the call.
+    // A piece of its output, valid during the call.
     virtual void wrote(std::string_view bytes) = 0;
     virtual void complained(std::string_view bytes) = 0;
 

@@ -27,7 +27,7 @@ namespace {
 constexpr rlim_t most_descriptors = 1024;  // what programs expect that look at each of them
 constexpr int not_started = 127;
 
-// It is the same whenever it is tried, until somebody changes something.
+// An error that remains until somebody changes something.
 bool lasts(int number) noexcept
 {
     constexpr std::array lasting{ENOENT, EACCES, EISDIR, ELOOP, ENAMETOOLONG, ENOEXEC, ENOTDIR};
@@ -101,7 +101,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
 
 enum class step : int { none, directory, program };
 
-// What the child says if it does not become the program; nothing, when it does: its end of the pipe closes then.
+// The child writes this if it does not become the program; else its end of the pipe closes.
 struct failed_step {
     step at = step::none;
     int number = 0;
@@ -110,7 +110,7 @@ struct failed_step {
 // Where the child has its end of that pipe.
 constexpr int report_descriptor = STDERR_FILENO + 1;
 
-// What the child needs, made before it is there: between vfork() and execve() it shares our memory and may do nothing but
+// Everything that the child needs, made before it exists: between vfork() and execve() it shares our memory and may do nothing but
 // system calls.
 struct preparation {
     const char* program;

@@ -37,7 +37,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& texts)
     return all;
 }
 
-// What the child needs, made before it is there: between vfork() and execve() it shares our memory and may do nothing but
+// Everything that the child needs, made before it exists: between vfork() and execve() it shares our memory and may do nothing but
 // system calls.
 struct preparation {
     const char* program;
@@ -88,7 +88,7 @@ void write_digits(char* to, pid_t value)
     ::_exit(not_started);
 }
 
-// As spawn.cpp starts children.
+// Starts a child as spawn.cpp does.
 pid_t start(const preparation& how)
 {
     sigset_t all;

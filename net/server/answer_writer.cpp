@@ -107,7 +107,7 @@ void answer_writer::end_sending() noexcept
     }
 }
 
-// What the socket holds still goes out, unless the end would pass for that of the answer.
+// The bytes in the socket still go out, unless their end would pass for the end of the answer.
 void answer_writer::close_cut()
 {
     cut_ = true;

@@ -35,7 +35,7 @@ public:
     // Writes a piece of the answer; the bytes outlive the call. Fails with caller_gone, or with draining after abort().
     routine<core::result<>> send(pieces content);
 
-    // The same for an interim answer, before the first piece.
+    // Writes an interim answer, before the first piece.
     routine<core::result<>> send_interim(pieces content);
 
     // From here on a piece that the caller does not take waits for a second at most.

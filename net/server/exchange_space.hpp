@@ -1,4 +1,4 @@
-// What a caller's connection needs only while it has a request: the parser with its fields, and texts. Borrowed from a pool
+// Memory that a caller's connection needs only while it has a request: the parser with its fields, and texts. Borrowed from a pool
 // of its loop, so that an idle connection does without, and a busy one has memory that was used a moment ago. One thread.
 #pragma once
 
@@ -43,7 +43,7 @@ public:
     };
     using lent = std::unique_ptr<exchange_space, give_back>;
 
-    // As the one before left it.
+    // The buffers are as their last user left them.
     lent lend()
     {
         if (spare_.empty()) {

@@ -21,7 +21,7 @@ public:
 
     void serve(accepted_socket from);
 
-    // What connections speak that come from now on; null: no TLS. If it verifies certificates of callers in another way than
+    // Sets the TLS of connections that come from now on; null: none. If it verifies certificates of callers in another way than
     // before, those that have been verified identify nobody any more.
     void set_tls(tls_context tls);
 

@@ -36,7 +36,7 @@ public:
     // Fails with config_invalid: the name does not resolve, the address is in use or not permitted.
     core::result<> open(const std::string& host, std::uint16_t port);
 
-    // The same on a socket that listens already, at `local`, and that another process may have too: closing it here leaves it
+    // Opens a socket that listens already, at `local`, and that another process may have too: closing it here leaves it
     // listening there. Fails with config_invalid: the system refuses one of its options.
     core::result<> open(core::descriptor socket, const tcp::endpoint& local);
 

@@ -182,7 +182,7 @@ routine<core::result<>> request_body::read_sized()
 {
     held_ = static_cast<std::size_t>(space_->parser.head().content_length);
     const auto total = head_length_ + held_;
-    // What has come counts, and not what the caller announces: a length costs nothing to write.
+    // Received bytes count, not announced ones: a length costs nothing to write.
     while (share_.set(std::min(caller_.received().size(), total) - head_length_)) {
         if (caller_.received().size() >= total) {
             end_at(total);
@@ -299,7 +299,7 @@ void request_body::finish()
     head_length_ = 0;
     request_length_ = 0;
     taken_ = 0;
-    // What has come of the next request counts while it needs memory of its own: the share only becomes smaller.
+    // Received bytes of the next request count while it needs memory of its own: the share only becomes smaller.
     const auto left = caller_.received().size();
     share_.set(left > large_block ? left : 0);
     caller_.release_spare_room();  // not later: what comes next is parsed where it lies

@@ -44,7 +44,7 @@ public:
     // Whether nothing more of this request is to come, read or dropped, as far as its length says.
     bool has_come() const noexcept;
 
-    // Of the request, as far as it has been read.
+    // The bytes of the request that have been read.
     std::uint64_t request_bytes() const noexcept
     {
         return released_ + head_length_ + std::max(taken_, request_length_ - head_length_);
@@ -53,7 +53,7 @@ public:
     // Bytes received behind the request, if it is whole.
     std::size_t bytes_behind() const noexcept { return caller_.received().size() - request_length_; }
 
-    // As in server_connection: read_body(), body_at_hand(), hold_body(), take_piece(), body_due(), waited_for_body().
+    // These functions are those of server_connection: read_body(), body_at_hand(), hold_body(), take_piece(), body_due(), waited_for_body().
     struct piece {
         std::string_view data;
         bool last = false;

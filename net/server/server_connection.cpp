@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <exception>
-#include <new>
 #include <utility>
 
 namespace net {
@@ -119,12 +118,8 @@ routine<bool> server_connection::serve_one()
 routine<> server_connection::guarded_handle()
 {
     std::string fault;
-    auto code = errc::internal;
     try {
         co_await handler_.handle(*this);
-    } catch (const std::bad_alloc&) {
-        fault = "no memory";
-        code = errc::overloaded;
     } catch (const std::exception& bug) {
         fault = bug.what();
     }
@@ -132,7 +127,7 @@ routine<> server_connection::guarded_handle()
         handler_.failed(fault);
         close_ = true;
         if (!answered()) {
-            co_await handler_.refuse(*this, core::gateway_error(code, fault));
+            co_await handler_.refuse(*this, core::gateway_error(errc::internal, fault));
         } else {
             cut();
         }
@@ -244,7 +239,7 @@ routine<> server_connection::linger()
     caller_.close();
 }
 
-// Of a request that was answered before all of it had come. Closes the connection unless the request is whole then.
+// Reads the rest of a request that was answered before all of it had come. Closes the connection unless the request is whole then.
 routine<> server_connection::drop_rest()
 {
     budget_share place{settings_.lingering};

@@ -33,7 +33,7 @@ class server_connection;
 // How a caller's TLS handshake ended.
 enum class handshake : std::uint8_t { complete, resumed, failed };
 
-// What to do with requests. One per loop; outlives every connection it serves.
+// Answers requests. One per loop; outlives every connection it serves.
 class http_handler {
 public:
     virtual ~http_handler() = default;
@@ -74,13 +74,13 @@ public:
 
     // Ends a connection after the last answer to requests that have come, and an idle one soon, unless one was on its way.
     void drain();
-    // The same if its caller has shown a certificate or is about to: what that is verified with does not count any more.
+    // Drains the connection if its caller has shown a certificate or is about to: its authorities do not count any more.
     void distrust();
 
     // Ends it now, as cut() does; what the socket has not taken yet is dropped.
     void abort();
 
-    // What the handler may use, from handle() until it returns.
+    // The handler may use these from handle() until it returns.
     const http1::request_head& head() const noexcept { return space_->parser.head(); }
     const std::string& peer() const noexcept { return peer_; }
     bool secure() noexcept { return caller_.wire().secure(); }
@@ -93,7 +93,7 @@ public:
     std::uint64_t answer_bytes() const noexcept { return answer_.bytes(); }
     loop& owner() noexcept { return loop_; }
 
-    // What bodies that are held take their bytes from; null: any number.
+    // The budget of bodies that are held; null: none.
     shared_budget* bodies() const noexcept { return settings_.bodies; }
 
     // The whole request body in one piece, at most `limit` bytes; the view holds until handle() returns, but head()'s
@@ -101,7 +101,7 @@ public:
     // caller_gone.
     routine<core::result<std::string_view>> read_body(std::uint64_t limit) { return body_.read(limit); }
 
-    // The same without waiting, if the whole body has come with its head and has a length; else any error: read_body().
+    // Does not wait: the whole body has come with its head and has a length. Any error: call read_body().
     core::result<std::string_view> body_at_hand(std::uint64_t limit) { return body_.at_hand(limit); }
 
     // Reads the body until it is whole or larger than `enough` bytes, so that a body with a fault in it goes nowhere.
@@ -136,10 +136,10 @@ public:
     // Whether this answer must carry `Connection: close`: decided once, when its head is written.
     bool closing() noexcept;
     void close_after_answer() noexcept { close_ = true; }
-    // The same for the next answer that begins, without hurry: an idle connection stays until then.
+    // Ends the connection after the next answer that begins: an idle connection stays until then.
     void announce_end() noexcept { ending_ = true; }
 
-    // The same, and the end of the connection is all that ends this answer's body.
+    // Ends this answer's body by the end of the connection alone.
     void end_body_with_connection() noexcept
     {
         close_ = true;
@@ -175,7 +175,7 @@ public:
     bool aborted() const noexcept { return answer_.aborted(); }
     bool caller_left() const noexcept { return caller_.ended() || caller_.closed(); }
 
-    // It left with a reset or an error rather than by closing its half; whether it said that in TLS, too, does not matter.
+    // The caller left with a reset or an error rather than by closing its half, whether or not it said so in TLS.
     bool was_reset() const noexcept { return caller_.closed() || (caller_.ended() && caller_.broken()); }
 
     // Reused for the heads of answers and of the requests made for them, so that neither allocates.

@@ -51,7 +51,7 @@ inline core::error gave_up(const server_connection& caller)
                             : core::upstream_error(core::errc::upstream_timeout, "deadline");
 }
 
-// As `ask` (net/loop/ask.hpp), until `due`; for as long as it takes if most_unheard are under way then. The caller's loop runs until the
+// Asks like `ask` (net/loop/ask.hpp), until `due`; for as long as it takes if most_unheard are under way then. The caller's loop runs until the
 // answer is there. Nothing: as wait_until(). Exceptions of the task arrive here if they come in time.
 template <class T>
 routine<std::optional<T>> ask_until(server_connection& caller, core::steady_time due, executor there, task<T> question)

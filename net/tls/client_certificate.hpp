@@ -1,4 +1,4 @@
-// What the certificate of a client says of its owner. Any thread.
+// The owner of a client certificate. Any thread.
 #pragma once
 
 #include "core/clock.hpp"

@@ -26,7 +26,7 @@ constexpr int security_level = 2;  // 112 bits: RSA from 2048, no SHA-1
 constexpr std::string_view http1 = "http/1.1";
 constexpr auto offered_protocols = std::to_array<unsigned char>({8, 'h', 't', 't', 'p', '/', '1', '.', '1'});
 
-// What the callbacks of a server's context need. It lives as long as OpenSSL's own count of references says.
+// State of the callbacks of a server's context; it lives as long as OpenSSL's own count of references says.
 struct server_data {
     ~server_data()
     {

@@ -53,7 +53,7 @@ struct tls_client_files {
 // For agents. Fails with config_invalid; the detail names the file.
 core::result<tls_context> make_client_tls(const tls_client_files& files);
 
-// What every client here asks of a peer's certificate, whoever makes the context: keys and signatures that are strong
+// Sets the demands of every client here on a peer's certificate, whoever makes the context: keys and signatures that are strong
 // enough, and authorities as they are given, be they roots or not.
 void verify_strictly(SSL_CTX& context);
 
@@ -64,7 +64,7 @@ void record_verdict(SSL_CTX& context, std::shared_ptr<long> verdict);
 // or with `*` as a whole label (RFC 6125 section 6.4.3). False: it cannot be asked for, and there must be no handshake.
 [[nodiscard]] bool expect_name(X509_VERIFY_PARAM& verification, const std::string& host);
 
-// The same for one connection, with its SNI. To be called before the handshake.
+// Sets the expected peer of one connection, with its SNI. Called before the handshake.
 [[nodiscard]] bool expect_peer(SSL& connection, const std::string& host);
 
 // Why a handshake failed, for the log: `reason`, and what is wrong with the peer's certificate.

@@ -26,7 +26,7 @@ core::result<> use_trust(SSL_CTX& context, const std::string& ca_file);
 // The last of that for a context whose trust store is loaded by somebody else.
 void use_revocations(SSL_CTX& context, const std::string& ca_file);
 
-// What use_trust() has made the context trust: each certificate and revocation list by its hash, in their order.
+// Everything that use_trust() has made the context trust: each certificate and revocation list by its hash, in their order.
 std::string text_of_trust(SSL_CTX& context);
 
 // The DNS names in the certificate that is in use (RFC 6125 section 1.8: no common name), in lower case.

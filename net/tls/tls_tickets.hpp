@@ -25,7 +25,7 @@ public:
 
     explicit ticket_keys(core::steady_time now);
 
-    // The same keys as those of another process, which pass() gave there. What is none of its texts makes new ones.
+    // Takes over the keys of another process from its pass(). Any other text makes new keys.
     ticket_keys(core::steady_time now, std::string_view passed);
     ~ticket_keys();
     ticket_keys(const ticket_keys&) = delete;
@@ -37,7 +37,7 @@ public:
     // All of them, for a process that takes this one's place: whoever has the text can read the callers' connections.
     std::string pass(core::steady_time now);
 
-    // What SSL_CTX_set_tlsext_ticket_key_evp_cb asks for; the return values are its own.
+    // The callback of SSL_CTX_set_tlsext_ticket_key_evp_cb, with its return values.
     int seal(unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac);
     int open(const unsigned char* name, const unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac);
 

@@ -1,8 +1,9 @@
-// For how long a connection to an agent is used again and again. Pure: time and chance come from the caller.
+// How long a connection to an agent is used, and how long an idle one may be trusted. Pure: time and chance come from the caller.
 #pragma once
 
 #include "core/clock.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -10,9 +11,8 @@
 namespace net {
 
 struct life_settings {
-    core::duration keep{60'000};  // without a request
-    core::duration max_age{600'000
-    };  // minus up to a fifth of it, so that connections made together do not end together
+    core::duration keep{60'000};      // without a request
+    core::duration max_age{600'000};  // minus up to a fifth, so that connections made together do not end together
     std::uint64_t requests = 10'000;
 };
 
@@ -46,6 +46,35 @@ private:
     core::steady_time rested_{};
     std::uint64_t requests_ = 0;
     bool announced_ = false;
+};
+
+// Estimates how long an agent that does not announce it keeps an idle connection, from the ends of its connections: a call that is sent
+// while the agent closes its connection is lost, and most must not be sent again.
+class keepalive_estimate {
+public:
+    // Before anything is known. uvicorn, which announces nothing, closes after 5 s.
+    static constexpr core::duration at_first{4'000};
+
+    // Before the agent's own time.
+    static constexpr core::duration margin{1'000};
+
+    // An agent that ends a connection sooner does so for another reason: it restarts.
+    static constexpr core::duration shortest_known{1'500};
+
+    // Whether a connection that has been idle for so long may carry a call.
+    bool holds(core::duration idle) const noexcept { return idle < trusted_; }
+
+    // A connection has been idle for so long and is open; the agent has ended one that had been idle for so long.
+    void record_kept(core::duration idle) noexcept { trusted_ = std::max(trusted_, idle - margin); }
+    void record_ended(core::duration idle) noexcept
+    {
+        if (idle >= shortest_known) {
+            trusted_ = std::min(trusted_, idle - margin);
+        }
+    }
+
+private:
+    core::duration trusted_ = at_first;
 };
 
 }  // namespace net

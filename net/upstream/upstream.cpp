@@ -167,7 +167,7 @@ void upstream_connection::on_resolved(error_code ec)
     begin(*name_->addresses);
 }
 
-// What is checked here is what is connected to: the name is not looked up again.
+// The connection goes to the addresses that are checked here: the name is not looked up again.
 void upstream_connection::begin(const address_list& found)
 {
     checked_ = name_ != nullptr ? name_->changes : 0;
@@ -487,9 +487,9 @@ void upstream_pool::on_sweep(core::steady_time now)
         for (std::size_t i = list.size(); i-- > 0;) {
             auto& each = *list[i];
             if (each.side().ended()) {
-                trust.note_ended(each.life().idle_for(now));
+                trust.record_ended(each.life().idle_for(now));
             } else {
-                trust.note_kept(each.life().idle_for(now));
+                trust.record_kept(each.life().idle_for(now));
             }
             if (each.side().ended() || !each.side().received().empty() || !each.usable(now)) {
                 discard(std::move(list[i]));

@@ -12,7 +12,6 @@
 #include "net/tls/tls_context.hpp"
 #include "net/upstream/connect_race.hpp"
 #include "net/upstream/connection_life.hpp"
-#include "net/upstream/idle_trust.hpp"
 #include "net/upstream/proxies.hpp"
 
 #include <array>
@@ -46,7 +45,7 @@ struct upstream_target {
 // Contexts for agents, one for each set of files, so that the authorities are read and kept once.
 class client_contexts {
 public:
-    // As make_client_tls().
+    // Fails as make_client_tls().
     core::result<tls_context> get(const tls_client_files& files);
 
     // From now on files are read again, and what is made from them shares no connections with what was made before.
@@ -192,7 +191,7 @@ public:
 private:
     struct resting {
         std::vector<upstream_lease> list;
-        idle_trust trust{};
+        keepalive_estimate trust{};
         core::steady_time used{};  // when a connection was given back
     };
 

@@ -13,7 +13,7 @@ namespace net {
 // passes a message on may drop those. Any thread.
 std::string_view own_pseudonym();
 
-// What a message's `Via` lines say.
+// The `Via` lines of a message.
 struct way_travelled {
     std::size_t length = 0;  // of the lines joined
     std::size_t passes = 0;  // how often it came through this process

@@ -5,7 +5,7 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/log.hpp"
-#include "net/loop/name_book.hpp"
+#include "net/loop/dns_cache.hpp"
 #include "tests/support/script.hpp"
 
 #include <chrono>

@@ -20,12 +20,6 @@
 #include <cstring>
 #include <ctime>
 
-// Allocation without a detour through dlsym(), which allocates.
-extern "C" void* __libc_malloc(std::size_t size);                         // NOLINT(bugprone-reserved-identifier)
-extern "C" void* __libc_calloc(std::size_t count, std::size_t size);      // NOLINT(bugprone-reserved-identifier)
-extern "C" void* __libc_realloc(void* memory, std::size_t size);          // NOLINT(bugprone-reserved-identifier)
-extern "C" void* __libc_memalign(std::size_t aligned, std::size_t size);  // NOLINT(bugprone-reserved-identifier)
-
 namespace {
 
 using test_support::failing;
@@ -144,43 +138,6 @@ int mode_of(int flags, va_list& more)
 }  // namespace
 
 extern "C" {
-
-void* malloc(std::size_t size)
-{
-    return fails(failing::allocation) ? nullptr : __libc_malloc(size);
-}
-
-void* calloc(std::size_t count, std::size_t size)
-{
-    return fails(failing::allocation) ? nullptr : __libc_calloc(count, size);
-}
-
-void* realloc(void* memory, std::size_t size)
-{
-    return fails(failing::allocation) ? nullptr : __libc_realloc(memory, size);
-}
-
-void* aligned_alloc(std::size_t aligned, std::size_t size)
-{
-    return fails(failing::allocation) ? nullptr : __libc_memalign(aligned, size);
-}
-
-int posix_memalign(void** memory, std::size_t aligned, std::size_t size)
-{
-    if (fails(failing::allocation)) {
-        return ENOMEM;
-    }
-    *memory = __libc_memalign(aligned, size);
-    return *memory == nullptr ? ENOMEM : 0;
-}
-
-void* mmap(void* where, std::size_t size, int protection, int flags, int descriptor, off_t from)
-{
-    if ((flags & MAP_ANONYMOUS) != 0 && fails(failing::allocation)) {
-        return MAP_FAILED;
-    }
-    return reinterpret_cast<void*>(::syscall(SYS_mmap, where, size, protection, flags, descriptor, from));
-}
 
 int accept4(int socket, sockaddr* peer, socklen_t* size, int flags)
 {

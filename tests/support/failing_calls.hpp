@@ -1,6 +1,6 @@
 // Makes calls of a program's C library fail, its wall clock wrong and its loops stuck, while it runs: the program is started with
 // failing_calls.cpp, a library of its own, in LD_PRELOAD, and with the file of a failing_calls object in CARDEA_FAULT_BOARD. The test
-// and the program share that file as memory. Not for programs built with a sanitizer, which has a malloc() of its own.
+// and the program share that file as memory. Not for programs built with a sanitizer.
 #pragma once
 
 #include <array>
@@ -15,14 +15,13 @@
 namespace test_support {
 
 enum class failing : std::uint8_t {
-    allocation,  // malloc() and its kin, and memory that is mapped
     accept,
     open,   // files, and sockets
     read,   // of files and sockets
     write,  // of files and sockets
     sync,   // fsync(), fdatasync()
 };
-inline constexpr std::size_t failing_kinds = 6;
+inline constexpr std::size_t failing_kinds = 5;
 
 // What the program and the test share. Everything is zero at first.
 struct fault_board {

@@ -1,7 +1,7 @@
 // What is found when names are looked up: a net::name_lookup that a test fills. Lookups may outlive the test, and share it. Any thread.
 #pragma once
 
-#include "net/loop/name_book.hpp"
+#include "net/loop/dns_cache.hpp"
 #include "tests/support/script.hpp"
 
 #include <boost/asio/error.hpp>

@@ -34,7 +34,7 @@ test_support::handler saying(std::string text)
 // A loop whose names are those of a table, driven by the test.
 struct rig {
     explicit rig(net::name_settings settings = {})
-        : book{std::make_shared<net::name_book>(
+        : book{std::make_shared<net::dns_cache>(
               settings,
               [names = names](const std::string& host) { return names->answer(host); }
           )},
@@ -86,7 +86,7 @@ struct rig {
     }
 
     std::shared_ptr<test_support::name_table> names = std::make_shared<test_support::name_table>();
-    std::shared_ptr<net::name_book> book;
+    std::shared_ptr<net::dns_cache> book;
     net::loop loop;
     std::optional<net::curl_fetcher> fetcher;
     std::vector<fetch_result> results;

@@ -60,9 +60,9 @@ struct held_lookup {
     }
 };
 
-std::shared_ptr<net::name_book> book_of(const std::shared_ptr<held_lookup>& lookup, const net::name_settings& settings)
+std::shared_ptr<net::dns_cache> book_of(const std::shared_ptr<held_lookup>& lookup, const net::name_settings& settings)
 {
-    return std::make_shared<net::name_book>(settings, [lookup](const std::string&) { return lookup->answer(); });
+    return std::make_shared<net::dns_cache>(settings, [lookup](const std::string&) { return lookup->answer(); });
 }
 
 }  // namespace

@@ -1,5 +1,4 @@
-#include "net/process/inherited_descriptors.hpp"
-
+#include "net/process/service_manager.hpp"
 #include "tests/support/listening_socket.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "net/upstream/happy_eyeballs.hpp"
+#include "net/upstream/connect_race.hpp"
 
 #include <doctest/doctest.h>
 
@@ -72,7 +72,7 @@ TEST_CASE("A family that failed goes last for ten minutes")
     };
     for (const auto& each : rows) {
         CAPTURE(each.expected);
-        net::family_memory memory;
+        net::family_history memory;
         if (each.v4_failed) {
             memory.note_failed(net::family::v4, begin);
         }
@@ -81,7 +81,7 @@ TEST_CASE("A family that failed goes last for ten minutes")
         }
         CHECK(net::in_turns(list("ABab"), &memory, begin + each.later) == list(each.expected));
     }
-    net::family_memory mended;
+    net::family_history mended;
     mended.note_failed(net::family::v6, begin);
     mended.note_worked(net::family::v6);
     CHECK(net::in_turns(list("ABab"), &mended, begin) == list("AaBb"));

@@ -136,7 +136,7 @@ TEST_CASE("Every address of a name has to be allowed before it is connected to, 
         }
         return out;
     };
-    net::loop loop{std::make_shared<net::name_book>(net::name_settings{}, names)};
+    net::loop loop{std::make_shared<net::dns_cache>(net::name_settings{}, names)};
     net::upstream_pool pool{loop, {}};
     run_to_the_end(loop, pool, connect_where_it_may(pool, agent));
 }

@@ -323,13 +323,13 @@ net::routine<> distrust_and_forget(rig& r, core::duration unused, bool expected)
     side.look();
     CHECK(side.ended());
     r.pool.discard(std::move(busy));
-    r.pool.on_sweep(used + net::idle_trust::shortest_known);
+    r.pool.on_sweep(used + net::keepalive_estimate::shortest_known);
     CHECK(r.pool.idle() == 0);
     r.pool.on_sweep(used + unused);
     auto next = co_await connected(r.pool, target);
     const auto next_there = agent.accept();
     r.pool.give_back(std::move(next));
-    co_await a_moment(r.loop, net::idle_trust::shortest_known - net::idle_trust::margin + 200ms);
+    co_await a_moment(r.loop, net::keepalive_estimate::shortest_known - net::keepalive_estimate::margin + 200ms);
     CHECK((r.pool.take_idle(*target) != nullptr) == expected);
 }
 
