@@ -45,7 +45,7 @@ public:
     // Not a byte has come at all: a byte order mark may still follow, which must be the first thing in a stream.
     bool untouched() const noexcept { return bom_ == bom_state::none; }
 
-    // Of the event under way; finished comments in front of its first field do not count.
+    // The bytes of the event under way; finished comments in front of its first field do not count.
     std::uint64_t event_bytes() const noexcept { return event_bytes_; }
 
     std::size_t ahead_of_refused() const noexcept { return ahead_; }
