@@ -1,4 +1,4 @@
-// What the providers of signed tokens accept: issuers, audiences, clients. Pure.
+// The issuers, audiences and clients that providers of signed tokens accept. Pure.
 #pragma once
 
 #include "core/access.hpp"

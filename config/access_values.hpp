@@ -30,10 +30,10 @@ std::optional<std::string> read_short_text(const field& f, std::string_view expe
 // A list, or one value that stands for a list of one.
 std::vector<field> read_elements(const field& f, std::string_view expected, emptiness empty, problem_list& problems);
 
-// The same of short texts.
+// read_elements() for short texts.
 std::vector<std::string> read_texts(const field& f, emptiness empty, problem_list& problems);
 
-// The same of scopes, which have no blank (RFC 6749 section 3.3).
+// read_elements() for scopes, which have no blank (RFC 6749 section 3.3).
 std::vector<std::string> read_scopes(const field& f, emptiness empty, problem_list& problems);
 
 // A map from names to values or lists of values. Truth values become the text that they are in JSON.

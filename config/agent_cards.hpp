@@ -1,4 +1,4 @@
-// What an agent's record says of its cards beside what the agent says: who sees which skills, overlays of managed extended
+// The parts of a record that change an agent's cards: who sees which skills, overlays of managed extended
 // cards, and the patch of every card. Each reader reports what is wrong and goes on; what is shown is read as the same. Pure.
 #pragma once
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::string_view expected_name =
     "a DNS name without a port, such as words.agents.example.com; other scripts as xn--…";
 
-// Where the name of an agent stands: in its `hosts`, or in its id.
+// The key that gives the agent this name: `hosts`, or (empty) its id.
 std::string_view key_of(const core::agent& agent, const std::string& name)
 {
     return std::ranges::find(agent.hosts, name) == agent.hosts.end() ? std::string_view{} : "hosts";

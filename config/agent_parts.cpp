@@ -33,7 +33,7 @@ bool is_named(const node& map)
            to_json(*name->value).is_string();
 }
 
-// As JSON text within what core::parse_json takes by default.
+// JSON text within the default limits of core::parse_json().
 std::string bounded_text(const field& f, const core::json& value, problem_list& problems)
 {
     auto text = core::to_text(value);

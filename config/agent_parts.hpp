@@ -17,10 +17,10 @@
 
 namespace config {
 
-// What `Authorization: Bearer` can carry: visible ASCII, at most 16 KiB. Empty is none. `text` never reaches a problem.
+// A bearer is visible ASCII, at most 16 KiB. Empty is none. `text` never reaches a problem.
 core::secret bearer_of(const field& f, const std::string& text, problem_list& problems);
 
-// What header fields are sent with: fetches of cards, calls (and these fetches), or messages to an MCP server. Some are the
+// The messages that carry header fields: fetches of cards, calls (and these fetches), or messages to an MCP server. Some fields are the
 // caller's, the gateway's or the protocol's own.
 enum class header_use : std::uint8_t { cards, calls, mcp };
 
@@ -65,7 +65,7 @@ void refuse_upstreams_of_mcp(const members& given, problem_list& problems);
 // An absolute path, with a query if it has one.
 std::optional<std::string> read_health_path(const field& f, problem_list& problems);
 
-// The same value as a duration with a unit; nodes of numbers are made in `made`. What is no number stays, and is refused as no
+// Makes a number of milliseconds a duration with a unit; the new node is in `made`. Other text stays, and is refused as no
 // duration.
 field with_milliseconds(field f, std::deque<node>& made, problem_list& problems);
 

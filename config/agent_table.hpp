@@ -37,7 +37,7 @@ struct agent_member {
     }
 };
 
-// How a key is related to the record: it sets a member, or it is another way to give the value of the key `of`.
+// A key sets a member of the record, or is another way to give the value of the key `of`.
 struct agent_key {
     enum class relation : std::uint8_t { member, spelling, milliseconds, file, transport, transport_part };
 

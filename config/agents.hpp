@@ -28,7 +28,7 @@ struct agent_definition {
 agent_definition
 read_agent(std::string_view id, const core::json& definition, std::string_view path, const tls_checks& tls);
 
-// What to say of a key that no agent has. Those that MCP clients have for themselves are known to be theirs.
+// The problem of a key that no agent has. Keys of MCP clients are recognized.
 std::string unknown_agent_key(std::string_view key);
 
 // `ID=URL` of the command line: an A2A agent. The detail of the error says what is wrong and what is expected.

@@ -12,7 +12,7 @@
 
 namespace config {
 
-// Why a text is none of the names, as a predicate.
+// The problem of a text that is none of the names, as a predicate.
 template <class Enum>
 inline constexpr std::string_view not_chosen = "is not one of them";
 template <>

@@ -43,7 +43,7 @@ constexpr auto server_keys = std::to_array<client_key>({
     {"watchPaths", of_client},
 });
 
-// What `inputs` asks the user for is read from the environment (expand.hpp); a `$schema` is for editors.
+// The answers that `inputs` asks the user for come from the environment (expand.hpp); a `$schema` is for editors.
 constexpr auto file_keys = std::to_array<client_key>({
     {"$schema", ""},
     {"globalShortcut", of_client},
@@ -67,7 +67,7 @@ bool is_client_timeout(std::string_view key, const node& value)
            value.text.find_first_not_of("0123456789") == value.text.npos;
 }
 
-// Why this member is left out; null: it is not.
+// The reason to leave this member out; null: there is none.
 const client_key* client_member(const node& map, std::size_t i, std::span<const client_key> keys)
 {
     static constexpr client_key timeout{

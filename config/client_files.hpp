@@ -24,7 +24,7 @@ std::span<const client_key> client_file_keys();
 std::span<const std::string_view> client_sections();
 bool is_client_section(std::string_view key) noexcept;
 
-// What to say of a top-level key below which a client has its servers in another form; empty: of any other key.
+// The problem of a top-level key below which a client has its servers in another form; empty for other keys.
 std::string_view foreign_section(std::string_view key) noexcept;
 
 // parse_document() of a file with this name: a name that ends with `.json` or `.jsonc` may have the comments of VS Code in

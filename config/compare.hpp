@@ -1,4 +1,4 @@
-// What a configuration changes beside the one before it: agent by agent, and setting by setting. Pure.
+// The differences between two configurations: agent by agent, and setting by setting. Pure.
 #pragma once
 
 #include "config/settings.hpp"

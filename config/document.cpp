@@ -20,7 +20,7 @@
 namespace config {
 namespace {
 
-// How a handler of yaml-cpp's events ends the parse; never leaves this file.
+// A handler of yaml-cpp's events throws it to end the parse; it never leaves this file.
 struct stopped {
     place at;
     std::string what;
@@ -41,7 +41,7 @@ public:
 
     std::optional<node> take() { return std::move(root_); }
 
-    // Where the innermost thing starts that has no end yet.
+    // The start of the innermost map or list that has no end yet.
     place unfinished() const
     {
         if (frames_.empty()) {
@@ -196,7 +196,7 @@ private:
         parent.has_key = false;
     }
 
-    // Of the map that is open.
+    // The path of the open map.
     std::string path() const
     {
         std::string text;
@@ -253,7 +253,7 @@ std::string_view explain(std::string_view said)
     return found == rows.end() ? std::string_view{} : found->shown;
 }
 
-// Where the indentation of this line (from 1) has a tab, from 0.
+// The place (from 0) of a tab in the indentation of this line (from 1).
 std::optional<std::size_t> tab_in_indentation(std::string_view text, unsigned line)
 {
     for (; line > 1; --line) {

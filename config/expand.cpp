@@ -64,7 +64,7 @@ public:
     {
     }
 
-    // As deep as the document, which document_limits bound.
+    // The recursion is as deep as the document, which document_limits bound.
     void walk(node& value, const std::string& path)
     {
         if (value.is == node::kind::scalar) {
@@ -135,7 +135,7 @@ void refuse_masked_proxy(const node& value, const place& at, const std::string& 
     }
 }
 
-// Of a transport, or of one in its short form.
+// `map` is a transport, or the environment of one in its short form.
 void refuse_environment(const node& map, const std::string& path, problem_list& problems)
 {
     for (std::size_t i = 0; i < map.keys.size(); ++i) {

@@ -12,13 +12,13 @@
 
 namespace config {
 
-// What makes the settings unusable. Nothing: they are right.
+// The reason why the settings are unusable. Nothing: they are right.
 std::optional<std::string_view> open_without_credentials(const endpoint& listen, const core::access_settings& access);
 
 // The `ca_file` of the provider of type mtls; empty: there is none.
 std::string client_authorities(const core::access_settings& access);
 
-// Why a listener with these certificates, or without any, cannot ask callers for theirs. Nothing: it can, or need not.
+// The reason why a listener with these certificates, or without any, cannot ask callers for theirs. Nothing: it can, or need not.
 std::optional<std::string_view>
 unseen_certificates(const std::vector<certificate_files>& tls, const core::access_settings& access);
 
@@ -38,13 +38,13 @@ std::string unreachable_logins(const settings& settings);
 // exist, which names the gateway's own issuers.
 bool hides_logins(const core::agent& agent, const core::access_settings& access);
 
-// The same of `admin`, which asks nobody for a credential: a predicate of it.
+// open_without_credentials() for `admin`: a predicate of it.
 std::optional<std::string_view> open_admin(const process_settings& settings);
 
-// Why `admin_access` cannot be what it is, a predicate of it. Nothing: it can.
+// The contradiction in `admin_access`, a predicate of it. Nothing: there is none.
 std::optional<std::string_view> unusable_admin_access(const process_settings& settings);
 
-// What is only worth a warning. Nothing: it is not.
+// Warnings. Nothing: there is none.
 std::optional<std::string_view> exposed_admin(const process_settings& settings);
 std::optional<std::string_view> credentials_in_clear(const process_settings& settings);
 std::optional<std::string_view> admin_credentials_in_clear(const process_settings& settings);

@@ -36,7 +36,7 @@ const std::string* read_text(const field& f, std::string_view expected, problem_
 // Reports "<the value> <predicate>; expected <expected>". The value is quoted unless it may be a secret.
 void refuse(const field& f, std::string_view predicate, std::string_view expected, problem_list& problems);
 
-// What `parse` makes of the text: it returns a core::result whose detail is a predicate. Nothing: it is reported.
+// The value that `parse` returns for the text: a core::result whose detail is a predicate. Nothing: it is reported.
 template <class Parse>
 auto read_parsed(const field& f, std::string_view expected, Parse parse, problem_list& problems)
 {
@@ -51,7 +51,7 @@ auto read_parsed(const field& f, std::string_view expected, Parse parse, problem
 // The credentials in a file (config/file.hpp: read_secret_file), or why not as a predicate.
 using secret_reader = std::function<core::result<std::string>(const std::string& path)>;
 
-// What the file holds that is named; without a reader, no file can be read here. It is a secret: no problem shows it.
+// The content of the named file, which is a secret: no problem shows it. Without a reader, no file can be read.
 std::optional<std::string>
 read_named_file(const field& f, std::string_view expected, const secret_reader& files, problem_list& problems);
 

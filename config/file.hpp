@@ -12,7 +12,7 @@ namespace config {
 // errc::config_invalid; the detail is a predicate: "cannot be opened: No such file or directory", "is a directory".
 core::result<std::string> read_file(const std::string& path, std::size_t most = 16 * 1024 * 1024);
 
-// The same of a regular file and nothing else: whoever names a pipe or a device does not make the reader wait.
+// read_file() for regular files only: a pipe or a device never makes the reader wait.
 core::result<std::string> read_regular_file(const std::string& path, std::size_t most = 16 * 1024 * 1024);
 
 // A credential in a file, at most 64 KiB, without the line breaks at its end.

@@ -1,5 +1,5 @@
 // The configuration as JSON Schema (draft 2020-12), for editors: from the same tables as the parser and the documentation.
-// It accepts every text that the parser accepts; it cannot judge whether a file exists or two settings agree. Pure.
+// The schema accepts every text that the parser accepts; it cannot judge whether a file exists or two settings agree. Pure.
 #pragma once
 
 #include "core/json/json.hpp"

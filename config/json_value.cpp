@@ -166,7 +166,7 @@ node to_node(const core::json& value, unsigned& count)
 
 }  // namespace
 
-// As deep as the document, which core::json_limits bound.
+// The recursion is as deep as the document, which core::json_limits bound.
 node to_node(const core::json& value)
 {
     unsigned count = 0;
@@ -179,7 +179,7 @@ void append_member(core::json& object, const std::string& key, core::json value)
     members.emplace_back(key, std::move(value));
 }
 
-// As deep as the document, which document_limits bound.
+// The recursion is as deep as the document, which document_limits bound.
 core::json to_json(const node& value)
 {
     switch (value.is) {

@@ -22,7 +22,7 @@ core::error invalid(std::string detail)
     return core::gateway_error(core::errc::config_invalid, std::move(detail));
 }
 
-// As a shell reads `NAME=value program`.
+// A shell would set a variable for `NAME=value program`.
 bool sets_variable(std::string_view word)
 {
     const auto equals = word.find('=');

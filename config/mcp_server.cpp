@@ -74,7 +74,7 @@ core::json shown_arguments(const node& value, std::string_view program)
     return shown;
 }
 
-// What of a member of a transport, or of a package, may be shown: only what cannot hold a credential keeps its value.
+// A member of a transport, or of a package, as it may be shown: only members that cannot hold a credential keep their value.
 // `program` gets the `args`; empty: none of them is known to be harmless.
 core::json shown_member(std::string_view name, const node& value, std::string_view program = {})
 {

@@ -51,7 +51,7 @@ inline constexpr std::size_t most_session_keys = 8;
 // one.
 core::mcp_filter read_mcp_filter(const field& f, problem_list& problems);
 
-// As a configuration has it. Null: it is the usual one.
+// The inverse of read_mcp_filter(). Null: the filter is the default.
 core::json shown_mcp_filter(const core::mcp_filter& filter);
 
 // `mcp.session_keys`: paths of files with 32 bytes each, as 64 hexadecimal digits or as base64. Their text, which no problem shows.

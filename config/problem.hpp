@@ -1,4 +1,4 @@
-// What is wrong with a configuration, told so that it can be put right without reading the source.
+// Problems of a configuration, written so that an operator can mend them without reading the source.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace config {
 
-// Where something stands in the file: lines and columns start at 1, columns count bytes.
+// A place in the file: lines and columns start at 1, columns count bytes.
 struct place {
     unsigned line = 1;
     unsigned column = 1;

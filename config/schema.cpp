@@ -630,7 +630,7 @@ std::vector<setting> make_table()
     };
 }
 
-// How many insertions, removals, replacements and swaps of neighbours make one of the other.
+// The number of insertions, removals, replacements and swaps of neighbours between two words.
 std::size_t edit_distance(std::string_view a, std::string_view b)
 {
     std::vector<std::size_t> before_last(b.size() + 1);

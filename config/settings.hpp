@@ -117,28 +117,28 @@ struct mcp_settings {
     // Hex or base64 of 32 bytes each. The first seals session ids, all of them open them; none: the gateway makes one.
     std::vector<core::secret> session_keys;
     std::vector<std::string> origins;  // as cors_settings::origins, of which this is the previous name
-    // Of streams of events, for clients that resume one.
+    // Streams of events keep this for clients that resume one.
     std::uint64_t replay_events = 256;               // of one stream
     std::uint64_t replay_stream = 1024 * 1024;       // bytes of one stream
     std::uint64_t replay_memory = 64 * 1024 * 1024;  // bytes of all of them; 0: no stream can be resumed
     core::duration replay_time = 5min;               // that an event is kept
 };
 
-// Which web pages may call the gateway (Fetch standard, "CORS protocol").
+// The web pages that may call the gateway (Fetch standard, "CORS protocol").
 struct cors_settings {
     std::vector<std::string> origins;  // of pages, besides the gateway's own; the port may be `*`
     bool credentials = false;          // they may send cookies and client certificates
     core::public_documents documents = core::public_documents::automatic;
 };
 
-// What holds for agents that do not say.
+// Defaults of agents.
 struct agent_defaults {
     core::breaker_settings breaker;
     core::endpoint_defaults endpoints;
     core::call_limits calls;
 };
 
-// How long callers say that they wait.
+// Deadlines that callers announce.
 struct deadline_settings {
     std::vector<std::string> fields{"X-Envoy-Expected-Rq-Timeout-Ms", "X-Request-Timeout-Ms"};
 };
@@ -149,7 +149,7 @@ struct overload_settings {
     std::array<std::uint64_t, 3> memory{85, 92, 95};        // percent of the control group's limit
 };
 
-// How Cardea takes part in traces.
+// Cardea's part in traces.
 struct trace_settings {
     std::string endpoint;  // of a collector of OpenTelemetry, no trailing slash; empty: it takes none
     double sample = 0.1;   // of the traces that begin here
@@ -178,7 +178,7 @@ struct dns_settings {
     core::duration stale = 5min;   // how long addresses stay valid while lookups fail
 };
 
-// What is not of one agent.
+// The settings of the process.
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
     endpoint admin{"127.0.0.1", 4001};

@@ -1,4 +1,4 @@
-// What the configuration says of the signatures of cards, and of the keys that make and check them.
+// Signatures of cards, and the keys that make and check them.
 #pragma once
 
 #include "config/fields.hpp"
@@ -31,7 +31,7 @@ std::vector<std::string> read_origins(const field& f, problem_list& problems);
 
 bool signs(core::signature_policy policy) noexcept;
 
-// What holds for one agent's card.
+// The rules for one agent's card.
 struct signature_rules {
     bool verify = false;  // of a fetched card
     bool sign = false;
@@ -40,7 +40,7 @@ struct signature_rules {
 };
 signature_rules signature_rules_of(const core::agent& agent, const card_settings& settings);
 
-// What the agent's rules ask for and cannot have, as a predicate; nothing: they can be followed.
+// The contradiction in the agent's rules, as a predicate; nothing: there is none.
 std::optional<std::string> signature_contradiction(const core::agent& agent, const card_settings& settings);
 
 }  // namespace config

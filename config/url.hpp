@@ -19,7 +19,7 @@ enum class query : std::uint8_t { refused, allowed };
 // Returned as written, with scheme and host in lower case; a trailing slash stays or stays away.
 core::result<std::string> parse_http_url(std::string_view text, query allowed = query::refused);
 
-// Where the path of such a URL begins, or its query if it has no path; the end: it has neither.
+// The place where the path of such a URL begins, or its query if it has no path; the end: it has neither.
 std::size_t path_begin(std::string_view url) noexcept;
 
 // `text` if it is the origin of web pages: scheme, host and perhaps a port, which may be `*` with http and https.
@@ -30,7 +30,7 @@ inline constexpr std::string_view expected_page_origins =
 inline constexpr std::string_view expected_page_origin =
     "an origin such as https://app.example.com or http://localhost:*";
 
-// As it may be shown: a query is where keys are put.
+// The URL without its query, which may be a key.
 std::string shown_url(std::string_view url);
 
 // Takes the query out of such a URL. Empty: it has none.

@@ -1,4 +1,4 @@
-// How the values of keys are written. A kind reads a value, prints it, describes it and gives its JSON Schema; the tables of
+// Kinds of values of keys. A kind reads a value, prints it, describes it and gives its JSON Schema; the tables of
 // keys (schema.cpp, agent_table.cpp, access_table.cpp) bind a kind to the member that a key sets. Pure.
 #pragma once
 
@@ -30,7 +30,7 @@ struct reading {
     problem_list& problems;
 };
 
-// Where a printed value has a mask, which nobody may send back as a credential.
+// The part of a printed value that is masked. Nobody may send a mask back as a credential.
 enum class masked_part : std::uint8_t { nothing, whole, members, anywhere, query, proxy, environment };
 
 struct value_form {
@@ -147,7 +147,7 @@ value_kind<Enum> choice_of()
     };
 }
 
-// Of functions: `read` returns an empty value after a problem.
+// `read` returns an empty value after a problem.
 template <class T>
 value_kind<T> kind(value_form form, T (*read)(const field&, problem_list&), core::json (*print)(const T&))
 {

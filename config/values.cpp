@@ -78,7 +78,7 @@ std::optional<std::uint64_t> product(std::uint64_t value, std::uint64_t factor)
     return value <= std::numeric_limits<std::int64_t>::max() / factor ? std::optional{value * factor} : std::nullopt;
 }
 
-// Why text that does not start with a digit is no number.
+// The problem of text that does not start with a digit.
 core::error not_a_number(std::string_view text, std::string_view otherwise)
 {
     return invalid(text.empty() ? "is empty" : text.front() == '-' ? "is negative" : otherwise);

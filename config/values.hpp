@@ -1,4 +1,4 @@
-// What a value's text means: durations, sizes, counts, switches, addresses. Pure. Every failure is errc::config_invalid
+// The meaning of a value's text: durations, sizes, counts, switches, addresses. Pure. Every failure is errc::config_invalid
 // whose detail says what is wrong as a predicate ("has no unit"), without the text itself: that may be a secret.
 #pragma once
 
@@ -41,7 +41,7 @@ core::result<endpoint> parse_endpoint(std::string_view text);
 // A name of letters, digits, '.', '-' and '_', at most 253 of them, or an IPv4 address.
 bool valid_host(std::string_view host);
 
-// What a Host field may name: such a host, or an IPv6 address with or without brackets, which is given without them and in
+// A name that a Host field may have: such a host, or an IPv6 address with or without brackets, which is given without them and in
 // its shortest spelling. Nothing: neither.
 std::optional<std::string> parse_host(std::string_view text);
 
