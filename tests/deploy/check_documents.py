@@ -90,10 +90,10 @@ def check_names(name, page):
 def check_access_line():
     source = (documents.ROOT / "gateway/telemetry/access_log.cpp").read_text()
     written = set(re.findall(r'"([a-z_]+)":', source)) - {"ts", "level", "event"}
-    section = (documents.ROOT / "docs/operations.md").read_text().split("#### The access line\n")[1].split("\n#")[0]
+    section = (documents.ROOT / "docs/events.md").read_text().split("## The access line\n")[1].split("\n#")[0]
     told = {field for row in re.findall(r"^\|([^|]*)\|", section, re.MULTILINE) for field in re.findall(r"`(\w+)`", row)}
     for field in sorted(written ^ told):
-        complain("docs/operations.md", f"the access line: only one of the table and access_log.cpp has {field}")
+        complain("docs/events.md", f"the access line: only one of the table and access_log.cpp has {field}")
 
 
 def main():

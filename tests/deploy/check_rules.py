@@ -61,7 +61,7 @@ def check_births(alert):
     """A counter that first appears with what it counts has not risen: an alert about a single rise would stay silent."""
     for name in re.findall(r"increase\((\w+)[^)]*\)\)* > 0$", alert["expr"]):
         if name not in metrics.born_at_zero():
-            complain(f"{alert['alert']}: docs/operations.md does not say that {name} is there from 0")
+            complain(f"{alert['alert']}: docs/metrics.md does not say that {name} is there from 0")
 
 
 def expectation(alert, case, at):

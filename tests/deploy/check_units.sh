@@ -75,11 +75,11 @@ check_notify() {
     fi
 }
 
-# The exit codes of docs/operations.md: 2 is the one that a restart does not help.
+# The exit codes of docs/operations/start.md: 2 is the one that a restart does not help.
 check_exit_codes() {
     local code
-    code=$(awk -F'|' '/cannot be used. stderr says/ { gsub(/ /, "", $2); print $2; exit }' docs/operations.md)
-    [ -n "$code" ] || complain "docs/operations.md does not say which exit code stands for a wrong configuration"
+    code=$(awk -F'|' '/cannot be used. stderr says/ { gsub(/ /, "", $2); print $2; exit }' docs/operations/start.md)
+    [ -n "$code" ] || complain "docs/operations/start.md does not say which exit code stands for a wrong configuration"
     [ "$(value cardea.service RestartPreventExitStatus)" = "$code" ] || complain "RestartPreventExitStatus is not $code"
 }
 

@@ -1,4 +1,4 @@
-"""The names of the gateway's metrics: those of docs/operations.md, which check_docs.sh compares with the metrics page, and
+"""The names of the gateway's metrics: those of docs/metrics.md, which check_docs.sh compares with the code, and
 those that rules and dashboards use before the gateway serves them."""
 
 import pathlib
@@ -7,15 +7,18 @@ import re
 FOLDER = pathlib.Path(__file__).resolve().parent
 
 
+def rows():
+    page = (FOLDER.parents[1] / "docs/metrics.md").read_text()
+    return re.findall(r"^\| `(\w+)` \| \w+ \|([^|]*)\|(.*)\|$", page, re.MULTILINE)
+
+
 def served():
-    page = (FOLDER.parents[1] / "docs/operations.md").read_text()
-    return {name for span in re.findall(r"`([^`\n]+)`", page) for name in re.findall(r"\b(?:cardea|process)_[a-z_]+", span)}
+    return {name for name, _, _ in rows()}
 
 
 def born_at_zero():
     """The counters that are on every page: those without labels, and those whose row says "from 0"."""
-    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \| (.*) \|$", (FOLDER.parents[1] / "docs/operations.md").read_text(), re.MULTILINE)
-    return {name for names, meaning in rows if not meaning.startswith("`") or "from 0" in meaning for name in re.findall(r"\w+", names)}
+    return {name for name, labels, meaning in rows() if not labels.strip() or "from 0" in meaning}
 
 
 def planned():

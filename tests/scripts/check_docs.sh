@@ -1,10 +1,10 @@
 #!/usr/bin/env bash
-# README.md and docs/ say what is: links and paths lead somewhere, functions exist, the table of answers has every code
-# with its status and number, every configuration key is one, every metric is listed.
+# README.md and docs/ say what is: links and paths lead somewhere, functions exist, every configuration key is one, every metric and
+# event is listed. Answers and limits are pages that the test `reference_pages` compares with the code.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 
-pages=(README.md docs/*.md docs/tutorials/*.md docs/extensions/*.md deploy/README.md)
+pages=(README.md docs/*.md docs/operations/*.md docs/tutorials/*.md docs/extensions/*.md deploy/README.md)
 bad=0
 
 complain() {
@@ -78,19 +78,6 @@ check_functions() {
     done < <(code_spans "${pages[@]}")
 }
 
-# Rows `| STATUS | NUMBER | `code`, `code` | … |`.
-check_answers() {
-    local name status number rows codes
-    codes=$(sed -nE 's/^ *ROW\(([a-z_]+), ([0-9]+), (-[0-9]+), .*/\1 \2 \3/p' core/error.cpp)
-    [ "$(wc -l <<<"$codes")" -gt 20 ] || complain "core/error.cpp: its codes cannot be read any more"
-    while read -r name status number; do
-        rows=$(awk -F'|' -v code="\`$name\`" 'NF >= 6 && index($4, code) { gsub(/ /, "", $2); gsub(/ /, "", $3); print $2, $3 }' "${pages[@]}")
-        if [ "$rows" != "$status $number" ]; then
-            complain "the table of answers: $name is '${rows:-missing}', and core/error.cpp says '$status $number'"
-        fi
-    done <<<"$codes"
-}
-
 # The keys of docs/configuration.md, agents' below `agents.ID.`; those whose members are not ours end in `.*`.
 known_keys() {
     awk -F'|' '
@@ -150,17 +137,32 @@ check_keys() {
 
 check_metrics() {
     local listed served name
-    listed=$(code_spans docs/operations.md | grep -oE '\b(cardea|process)_[a-z_]+' | sort -u)
+    listed=$(sed -nE 's/^\| `((cardea|process)_[a-z_]+)` .*/\1/p' docs/metrics.md | sort)
     served=$(grep -ohE '"(cardea|process)_[a-z_]+"' gateway/telemetry/metrics_page.cpp gateway/telemetry/metrics_agents.cpp | tr -d '"' | sort -u)
     while read -r name; do
-        complain "docs/operations.md and the metrics page: only one of them has $name"
+        complain "docs/metrics.md and the metrics page: only one of them has $name"
     done < <(comm -3 <(echo "$listed") <(echo "$served") | tr -d '\t')
+}
+
+# An event stands behind its level in the code; those of docs/events.md are texts of the code.
+check_events() {
+    local listed logged name
+    listed=$(sed -nE '/^## Audit/q; /^\| `[a-z_`, ]+ \| [a-z]/s/^\|([^|]*)\| (info|warn|error|debug|as).*/\1/p' docs/events.md | grep -oE '[a-z_]+' | sort -u)
+    logged=$(grep -rPzoh --include='*.cpp' --include='*.hpp' 'log_level::\w+,\s*(\w+ \? )?"[a-z_]+"( : "[a-z_]+")?' core mcp net gateway |
+        tr '\0' '\n' | grep -oE '"[a-z_]+"' | tr -d '"' | grep -vxE 'debug|info|warn|error|off' | sort -u)
+    [ "$(wc -l <<<"$logged")" -gt 20 ] || complain "the events of the code cannot be read any more"
+    while read -r name; do
+        complain "docs/events.md has no row for $name"
+    done < <(comm -13 <(echo "$listed") <(echo "$logged"))
+    for name in $listed; do
+        grep -rqF "\"$name" core mcp net gateway --include='*.cpp' --include='*.hpp' || complain "docs/events.md: nothing logs $name"
+    done
 }
 
 check_links
 check_paths
 check_functions
-check_answers
 check_keys
 check_metrics
+check_events
 exit "$bad"
