@@ -300,7 +300,7 @@ ITSELF = ("gateway", "Cardea: the gateway itself", "Resources, configuration, co
               [(f"max by (provider) (cardea_key_set_age_seconds{{{INSTANCE}}})", "{{provider}}")]),
         panel("Keys of callers", "How long ago each key was used last.", "s",
               [(f"time() - max by (provider, key) (cardea_access_key_last_used_timestamp_seconds{{{INSTANCE}}})", "")], kind="table"),
-        panel("Agents without own series", "Agents that share the series of `(other)`, because there are more than `metrics_agents`.",
+        panel("Agents without series", "Agents beyond the first `metrics_agents` by id.",
               "none", [(f"max by (instance) (cardea_metrics_agents_omitted{{{INSTANCE}}})", "{{instance}}")]),
     ]),
 ])
