@@ -109,6 +109,7 @@ constexpr limit all[] = {
     {"a message; unread by a program", "{max_message}; 1 MiB more", "dropped or not sent; `overloaded`"},
     {"answer to `initialize` or `server/discover`", "256 KiB", "`handshake_refused`; 502 `message_too_large`"},
     {"`initialize` of a session in this process", "8 KiB", "413"},
+    {"what a server says after a message of over 256 KiB", "64 MiB", "the connection is lost"},
     {"silence in a call; a call in all", "{timeouts.call}; 1 h", "`upstream_timeout`; the server is told"},
     {"`tools/call` without an answer", "10 s", "events with comments"},
     {"redirects of a message", "3, within the origin", "502 `upstream_status`"},

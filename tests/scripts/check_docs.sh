@@ -137,6 +137,7 @@ check_keys() {
 
 check_metrics() {
     local listed served name
+    # shellcheck disable=SC2016
     listed=$(sed -nE 's/^\| `((cardea|process)_[a-z_]+)` .*/\1/p' docs/metrics.md | sort)
     served=$(grep -ohE '"(cardea|process)_[a-z_]+"' gateway/telemetry/metrics_page.cpp gateway/telemetry/metrics_agents.cpp | tr -d '"' | sort -u)
     while read -r name; do
@@ -147,6 +148,7 @@ check_metrics() {
 # An event stands behind its level in the code; those of docs/events.md are texts of the code.
 check_events() {
     local listed logged name
+    # shellcheck disable=SC2016
     listed=$(sed -nE '/^## Audit/q; /^\| `[a-z_`, ]+ \| [a-z]/s/^\|([^|]*)\| (info|warn|error|debug|as).*/\1/p' docs/events.md | grep -oE '[a-z_]+' | sort -u)
     logged=$(grep -rPzoh --include='*.cpp' --include='*.hpp' 'log_level::\w+,\s*(\w+ \? )?"[a-z_]+"( : "[a-z_]+")?' core mcp net gateway |
         tr '\0' '\n' | grep -oE '"[a-z_]+"' | tr -d '"' | grep -vxE 'debug|info|warn|error|off' | sort -u)
