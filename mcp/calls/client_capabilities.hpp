@@ -1,4 +1,4 @@
-// What a client declares that servers may ask it for (MCP 2024-11-05 to 2026-07-28, ClientCapabilities), as bits: what the
+// The requests of servers that a client declares to answer (MCP 2024-11-05 to 2026-07-28, ClientCapabilities), as bits: what the
 // gateway has to know again without keeping the client's words. `experimental` and `extensions` have no bit, and are kept as they are
 // written. Pure; any thread.
 #pragma once
@@ -41,7 +41,7 @@ public:
     {
     }
 
-    // Of the raw text of a JSON object; what is unknown, or not of the type that the schema has, is not declared.
+    // Reads the raw text of a JSON object; what is unknown, or not of the type that the schema has, is not declared.
     static client_capabilities read(std::string_view raw);
 
     bool has(client_capability c) const noexcept { return bits_[static_cast<std::size_t>(c)]; }
@@ -62,7 +62,7 @@ private:
     std::bitset<client_capability_count> bits_;
 };
 
-// What of a client's raw `capabilities` has no bit: members of an object, `"extensions":{…}`, without white space between them; empty:
+// The members of a client's raw `capabilities` that have no bit: members of an object, `"extensions":{…}`, without white space between them; empty:
 // none.
 std::string further_capabilities(std::string_view capabilities);
 

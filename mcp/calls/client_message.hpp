@@ -13,7 +13,7 @@ namespace mcp {
 
 struct incoming;
 
-// What the header of a message says beside what every message has, over HTTP.
+// The header of a message over HTTP, without the fields that every message has.
 struct message_head {
     std::string name;                                         // `Mcp-Name`; empty: none
     std::vector<std::pair<std::string, std::string>> fields;  // others, such as `Mcp-Param-…`

@@ -4,7 +4,7 @@
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/protocol/refused_message.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "net/sse/sse.hpp"
 #include "net/sse/sse_events.hpp"
 
@@ -20,7 +20,7 @@ using cursor_type = core::json_cursor<core::wide_bytes>;
 constexpr std::size_t longest_id = 256;  // of a request that is answered here
 constexpr std::string_view spaces = " \t\r\n";
 
-// What goes on of a piece: a run of its bytes for as long as nothing is missing in between, and a copy from then on.
+// The part of a piece that goes on: a run of its bytes for as long as nothing is missing in between, and a copy from then on.
 class output {
 public:
     explicit output(std::string& room)
@@ -38,7 +38,7 @@ public:
         copy(text);
     }
 
-    // Of text that does not outlive this call.
+    // Copies text that does not outlive this call.
     void copy(std::string_view text)
     {
         if (!std::exchange(copied_, true)) {
@@ -76,7 +76,7 @@ bool is_same_id(std::string_view one, std::string_view other)
     return (id && id == number_of_id(other)) || (number && number == number_in(other));
 }
 
-// What a client has to have declared to be asked this; nullopt: nothing.
+// The capability that a client must have declared to be asked this; nullopt: none.
 std::optional<client_capability> needed_for(std::string_view method) noexcept
 {
     using enum client_capability;
@@ -127,7 +127,7 @@ std::string_view event_gate::pass(std::string_view piece, std::string& room)
 {
     output out{room};
     if (after_cr_ && line_empty_ && held_.empty() && state_ == state::reads && piece.starts_with('\n')) {
-        // Of the line end behind the last event, in two pieces.
+        // The line end after the last event, in two pieces.
         after_cr_ = false;
         if (last_passed_) {
             out.add(piece.substr(0, 1));
@@ -293,7 +293,7 @@ bool event_gate::judge_answer(std::string_view raw_id)
     return true;
 }
 
-// What may be an answer is for the client to judge, and so is what names no method, however that is spelled.
+// The client judges possible answers, and messages that name no method in any spelling.
 bool event_gate::judge_unreadable(std::string_view text)
 {
     const auto whom = addressee_of(text, true);

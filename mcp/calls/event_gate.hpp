@@ -1,4 +1,4 @@
-// What of a stream of events of a server over HTTP goes on to its client, event by event and else as bytes: not what the client has
+// Decides which events of a server's stream over HTTP go on to its client, event by event and else as bytes: not what the client has
 // not declared that it may be asked for, not an answer to another request, and not a second one (MCP 2025-11-25, basic/transports,
 // "Streamable HTTP"; basic/lifecycle, "Capability Negotiation"). Pure: no I/O, no clock; one thread.
 #pragma once
@@ -16,7 +16,7 @@ namespace mcp {
 
 class event_gate {
 public:
-    // Of an answer that goes on as it comes once it has so many bytes, whatever its id is if that comes later.
+    // An answer goes on as it comes once it has so many bytes, whatever its id is if that comes later.
     static constexpr std::size_t early = 64 * 1024;
     static constexpr std::size_t most_refused =
         64;  // requests between two calls of take_refused(); others have no answer
@@ -36,7 +36,7 @@ public:
     {
     }
 
-    // What goes on of the next bytes of the stream: a view of them, or of `room`. An event of which nothing has gone on is held until
+    // The next bytes of the stream that go on: a view of them, or of `room`. An event of which nothing has gone on is held until
     // it is whole.
     std::string_view pass(std::string_view piece, std::string& room);
 

@@ -357,7 +357,7 @@ delivery exchange_book::take_notification(std::string_view text, const message& 
     if (is_about_lists_or_resources(read.method)) {
         return {.to = destination::unasked, .text = std::string{text}};
     }
-    // Of several clients nobody knows whose call it is about.
+    // With several clients, the call that it is about is not known.
     return settings_.shared ? drop() : to_reader(std::string{text});
 }
 
@@ -371,7 +371,7 @@ delivery exchange_book::take_progress(std::string_view text, std::string_view to
     return {.to = destination::call, .call = found->first, .text = std::move(changed)};
 }
 
-// It does not want to know any more what it asked, or it has ended a subscription.
+// The server has withdrawn a question, or ended a subscription.
 delivery exchange_book::take_withdrawn(std::string_view text, std::string_view id)
 {
     if (const auto question = questions_.withdraw(id)) {

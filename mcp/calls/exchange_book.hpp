@@ -6,14 +6,12 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/place_shares.hpp"
-#include "mcp/calls/call_names.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/read_text.hpp"
-#include "mcp/protocol/refused_message.hpp"
 
 #include <cstddef>
 #include <cstdint>

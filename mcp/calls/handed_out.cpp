@@ -17,7 +17,7 @@ constexpr std::string_view result_type = "resultType";
 constexpr std::string_view complete = "complete";
 constexpr std::string_view related_task = "io.modelcontextprotocol/related-task";
 
-// Of subscriptions/listen and of what acknowledges it; the second is that of a draft.
+// The ids of subscriptions/listen and of its acknowledgement; the second is that of a draft.
 constexpr std::string_view listened_tasks = "taskIds";
 constexpr std::string_view drafted_tasks = "tasksStatus";
 
@@ -85,7 +85,7 @@ public:
         std::string room;
         const auto method = message_.text(routed::method, body_, room).value_or("");
         const bool asks = message_.kind == incoming_kind::request;
-        // As a notification too: some servers do not look for an id.
+        // Also a notification: some servers do not look for an id.
         if (is_about_tasks(method) && !open_named()) {
             return core::caller_error(core::errc::invalid_params, "a task that is not known to be the caller's");
         }

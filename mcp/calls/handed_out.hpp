@@ -1,4 +1,4 @@
-// What a server hands out to a client and takes back from it: ids of tasks (MCP 2025-11-25, basic/utilities/tasks; SEP-2663) and
+// Values that a server hands out to a client and takes back from it: ids of tasks (MCP 2025-11-25, basic/utilities/tasks; SEP-2663) and
 // `requestState` (MCP 2026-07-28, basic/patterns). Where a server sees one identity for all callers, clients get both sealed for
 // their principal, so that they are good for nobody else. What is not known to be the client's own stays as the server wrote it, which
 // opens nothing. Pure; any thread.
@@ -43,7 +43,7 @@ open_handed_out(const incoming& message, std::string_view body, const handed_out
 // Whether the message names something that may have been handed out.
 bool names_handed_out(const incoming& message, std::string_view body);
 
-// What a message of the server, if it is an answer, answers: a request of the client that may be handed something; one of the modern
+// The request that a message of the server answers: a request of the client that may be handed something; one of the modern
 // era, whose answer says by its `resultType` that it hands out nothing; tasks/list; one that is handed nothing; or, on a stream that is
 // resumed or that says what nobody asked for, it is not known what.
 enum class handing : std::uint8_t { request, modern_request, task_list, other, unknown };

@@ -104,7 +104,7 @@ bool same_folded(std::string_view name, std::string_view routed_name) noexcept
 // In `_meta` names belong to whoever made them up.
 bool is_case_twin(scope in, std::string_view name) noexcept
 {
-    // What servers hand out is guarded by its name.
+    // Values that servers hand out are guarded by their names.
     const bool names_state = in == scope::params && name.size() < longest_name && is_twin(name, "requestState");
     return names_state || (in != scope::meta && std::ranges::any_of(rows, [in, name](const routed_row& row) {
                                return row.in == in && same_folded(name, row.name);

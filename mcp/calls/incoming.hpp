@@ -1,4 +1,4 @@
-// What a client posts to an MCP endpoint, looked at in one pass and without a document: the whole body is checked as JSON, and
+// Reads the body that a client posts to an MCP endpoint in one pass and without a document: the whole body is checked as JSON, and
 // the members that decide where a message goes are found. They are places in the body, so that each can be replaced in a copy
 // (text_edits.hpp). Pure; any thread.
 #pragma once
@@ -88,7 +88,7 @@ struct incoming {
     std::optional<std::string_view> text(routed member, std::string_view body, std::string& room) const;
 };
 
-// What `Mcp-Name` repeats: the name, URI or task of methods that have one, whether or not it is there.
+// The value that `Mcp-Name` repeats: the name, URI or task of methods that have one, whether or not it is there.
 std::optional<routed> target_of(client_method method) noexcept;
 
 struct incoming_limits {

@@ -57,7 +57,7 @@ private:
     type events_;
 };
 
-// Of a request to an MCP endpoint.
+// The head of a request to an MCP endpoint.
 struct head_fields {
     head_field version;  // MCP-Protocol-Version
     head_field method;   // Mcp-Method
@@ -67,7 +67,7 @@ struct head_fields {
     accepted_types accept;
 };
 
-// What the client is told. The status is core::http_status(code), the JSON-RPC error code core::jsonrpc_code(code).
+// The error that the client gets. The status is core::http_status(code), the JSON-RPC error code core::jsonrpc_code(code).
 struct refusal {
     core::errc code = core::errc::bad_request;
     std::string data;       // members of the error's `data` as a raw JSON object; empty: none
@@ -92,7 +92,7 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
 //   method_not_found (an unknown method, or one of the legacy era)
 // - legacy: bad_request (an unknown version; a version or session id doubled); invalid_request (a batch in another version than
 //   2025-03-26)
-// Of a legacy request without the `name` or `uri` that its method needs nothing is said: target_of() finds none.
+// A legacy request without the `name` or `uri` that its method needs passes: target_of() finds none.
 std::optional<refusal> check_post(
     const head_fields& head,
     const incoming_body& body,
@@ -100,7 +100,7 @@ std::optional<refusal> check_post(
     std::string_view session_version = {}
 );
 
-// The same for GET and DELETE, which have no body: bad_request (a field doubled, an unknown version), not_acceptable (a GET that
+// Checks GET and DELETE, which have no body: bad_request (a field doubled, an unknown version), not_acceptable (a GET that
 // does not take events).
 std::optional<refusal> check_get(const head_fields& head);
 std::optional<refusal> check_delete(const head_fields& head);
@@ -108,7 +108,7 @@ std::optional<refusal> check_delete(const head_fields& head);
 // -32022: `version` was asked for, and what is spoken are the versions of this era.
 refusal unsupported(std::string_view version, era spoken);
 
-// What stands in a field that repeats a value of the body: plain, or as `=?base64?...?=`. Nothing: neither.
+// The value of a field that repeats one of the body: plain, or as `=?base64?...?=`. Nothing: neither.
 std::optional<std::string> header_text(std::string_view value);
 
 // The value for such a field: encoded if it has to be.

@@ -73,7 +73,7 @@ struct list_audience {
     const std::vector<std::string>* scopes;
 };
 
-// What callers see of the entries of one list.
+// The entries of one list as callers see them.
 class entry_editor {
 public:
     // `audience`: who sees what of it besides; null: everybody everything.

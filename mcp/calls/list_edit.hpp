@@ -31,7 +31,7 @@ struct edited_list {
 // stands twice, or the list has more than most_entries.
 core::result<edited_list> edit_list(const name_filter& filter, list_kind list, std::string_view message);
 
-// The same of all filters of an agent, and without what name_filters::shows() a caller with these `scopes` not.
+// With all filters of an agent, and without the entries that name_filters::shows() hides from a caller with these `scopes`.
 core::result<edited_list> edit_list(
     const name_filters& filters,
     list_kind list,
@@ -39,7 +39,7 @@ core::result<edited_list> edit_list(
     const std::vector<std::string>* scopes
 );
 
-// The same of what a server's lists had when they were walked.
+// The lists of a server as they were walked, edited in this way.
 std::vector<listed_item>
 exposed_items(const name_filter& filter, list_kind list, const std::vector<listed_item>& items);
 

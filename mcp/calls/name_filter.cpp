@@ -151,7 +151,7 @@ std::optional<std::string_view> name_filter::exposed(std::string_view name) cons
     }
     const auto* const other = find(exposed_, name);
     const std::string_view seen = other != nullptr ? std::string_view{*other} : name;
-    // Whose name it is says the configuration, not the order of a list: a call must reach what the list has shown.
+    // The configuration decides whose name it is, not the order of a list: a call must reach what the list has shown.
     const auto* const owner = find(originals_, seen);
     return owner == nullptr || *owner == name ? std::optional{seen} : std::nullopt;
 }

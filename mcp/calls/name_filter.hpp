@@ -36,17 +36,17 @@ public:
     // Nothing is hidden, renamed or described: lists and calls need not be looked at.
     bool passes_all() const noexcept;
 
-    // What callers call the server's `name`. Nothing: it is hidden, by a pattern or because the configuration gives its name to
+    // The callers' name for the server's `name`. Nothing: it is hidden, by a pattern or because the configuration gives its name to
     // another one.
     std::optional<std::string_view> exposed(std::string_view name) const noexcept;
 
     // Why callers do not get the server's `name`. Nothing: they do.
     std::optional<hiding> why_hidden(std::string_view name) const noexcept;
 
-    // What the server calls the exposed `name`. Nothing: nothing that callers see has it. Inverse of exposed().
+    // The server's name for the exposed `name`. Nothing: nothing that callers see has it. Inverse of exposed().
     std::optional<std::string_view> original(std::string_view name) const noexcept;
 
-    // What callers read instead of the server's description. Nothing: the server's.
+    // The description that callers read instead of the server's. Nothing: the server's.
     std::optional<std::string_view> description(std::string_view exposed_name) const noexcept;
 
 private:
@@ -80,7 +80,7 @@ struct name_filters {
     bool shows(list_kind list, std::string_view name, const std::vector<std::string>* scopes) const;
 };
 
-// What has to change in a request before it goes to the server: the name or URI of tools/call, prompts/get, resources/read,
+// The edits of a request before it goes to the server: the name or URI of tools/call, prompts/get, resources/read,
 // resources/subscribe and resources/unsubscribe, or of the reference of completion/complete. Nothing: as it is. Fails with
 // invalid_params if that is hidden or unknown, is not a string, or is a URI with other spellings (is_canonical_uri()), while
 // resources are filtered; and for changes of single resources in subscriptions/listen then; every other method passes.

@@ -41,7 +41,7 @@ struct replay_limits {
     core::duration life = std::chrono::minutes{5};  // of an event
 };
 
-// What each event counts beside its text, and the end of a stream.
+// The bytes that each event counts beside its text, and the end of a stream.
 inline constexpr std::size_t kept_event_overhead = 128;
 
 struct replayed_event {
@@ -67,7 +67,7 @@ public:
     std::optional<event_position>
     keep(std::uint64_t stream, std::shared_ptr<const std::string> text, core::steady_time now);
 
-    // Of the event that was kept last. Nothing: no such stream.
+    // The position of the event that was kept last. Nothing: no such stream.
     std::optional<event_position> last(std::uint64_t stream) const;
 
     // Nothing more comes. The stream is known for as long as an event of now would be kept.
@@ -76,7 +76,7 @@ public:
     // Its streams go at once, as when a session ends. Which they were.
     std::vector<std::uint64_t> forget(const std::string& owner);
 
-    // What came after `last`. Nothing: no such stream, of another owner, or no event of it.
+    // The events after `last`. Nothing: no such stream, of another owner, or no event of it.
     std::optional<replay> after(const event_position& last, std::string_view owner, core::steady_time now);
 
     // Drops what is too old; the other functions do so too, where time is passed to them.

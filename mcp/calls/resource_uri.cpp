@@ -55,7 +55,7 @@ bool has_dots(std::string_view path) noexcept
     return false;
 }
 
-// What file systems read past, or as another path: an empty segment, and what becomes a separator.
+// File systems skip or change these: an empty segment, and characters that become separators.
 bool has_loose_path(std::string_view path) noexcept
 {
     return path.find("//") != std::string_view::npos || path.ends_with('/') ||
@@ -63,7 +63,7 @@ bool has_loose_path(std::string_view path) noexcept
            path.find("%00") != std::string_view::npos;
 }
 
-// Of one that browsers know, whose host and path they rewrite.
+// A scheme that browsers know: they rewrite its host and path.
 bool is_special(std::string_view scheme) noexcept
 {
     constexpr std::array<std::string_view, 6> all{"file", "ftp", "http", "https", "ws", "wss"};

@@ -1,4 +1,4 @@
-// What a server has asked over one connection and nobody has answered yet, and under which ids its client knows it. Pure; one
+// The open questions of a server over one connection, and the ids under which its client knows them. Pure; one
 // thread.
 #pragma once
 
@@ -30,7 +30,7 @@ public:
     // Whether one is open that has the server's id `raw`.
     bool has(std::string_view raw) const;
 
-    // What the client gets instead of the server's id `raw`, the same perhaps; raw.
+    // The raw id that the client gets for the server's id `raw`; perhaps the same.
     std::string name_for(std::string_view raw);
 
     // `name`: of name_for(). None has the id of the server.
@@ -44,7 +44,7 @@ public:
         std::uint64_t asked_in = 0;
     };
 
-    // The same by the server's id.
+    // As take(), by the server's id.
     std::optional<withdrawn> withdraw(std::string_view raw);
 
     // Those of a call, which is over. The client may answer them all the same.

@@ -13,7 +13,7 @@
 namespace mcp {
 namespace {
 
-// What the seal covers first, so that none of them opens as another.
+// The seal covers these words first, so that no kind opens as another.
 constexpr std::string_view session_purpose = "MCP session 1";
 constexpr std::string_view input_purpose = "MCP input 1";
 constexpr std::string_view task_purpose = "MCP task 1";

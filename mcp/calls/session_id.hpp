@@ -25,7 +25,7 @@ inline constexpr std::size_t longest_upstream_id = 200;
 inline constexpr std::chrono::hours session_life{24};
 inline constexpr std::chrono::minutes input_life{5};
 
-// What lives in the memory of one worker: a program's session, one whose upstream id does not go into an id, a parked call.
+// The handle of an object in the memory of one worker: a program's session, one whose upstream id does not go into an id, a parked call.
 struct local_handle {
     std::uint16_t worker = 0;
     std::array<unsigned char, 16> random{};
@@ -69,7 +69,7 @@ struct input_binding {
     std::string_view call;  // digest_of_call()
 };
 
-// What a server hands out: the id of a task, or its `requestState`.
+// A value that a server hands out: the id of a task, or its `requestState`.
 enum class handed_out : std::uint8_t { task, state };
 
 // SHA-256 of method, name and arguments (raw JSON, whose white space does not count; empty: none).
@@ -80,7 +80,7 @@ using session_digest = std::array<unsigned char, 16>;
 
 session_digest digest_of_session(std::string_view id);
 
-// What logs show of a session id: 8 hexadecimal digits of its SHA-256.
+// The form of a session id in logs: 8 hexadecimal digits of its SHA-256.
 std::string tag_of(const session_digest& id);
 
 class session_ids {

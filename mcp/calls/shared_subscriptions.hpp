@@ -34,13 +34,13 @@ public:
     using client_number = std::uint64_t;  // never 0
     using ticket = std::uint64_t;         // of a client's request; the caller numbers them
 
-    // What the server is asked next about this resource.
+    // The next request to the server about this resource.
     struct question {
         bool subscribes = false;
         std::string uri;
     };
 
-    // What comes of a step.
+    // The outcome of a step.
     struct outcome {
         std::optional<question> ask;    // its answer is told with answered()
         std::vector<ticket> done;       // these are answered with an empty result
@@ -61,10 +61,10 @@ public:
     // The server has lost its session: it has no subscriptions any more, and answers nothing. Whose requests fail with that.
     std::vector<ticket> lose();
 
-    // Of what the server has lost: the next resource that clients are still subscribed to. Nothing: there is none.
+    // After the server has lost its subscriptions: the next resource that clients are still subscribed to. Nothing: there is none.
     std::optional<question> restore();
 
-    // What restore() has just given could not be asked: it comes again.
+    // The question that restore() has just given could not be sent: it comes again.
     void keep_lapsed(const std::string& uri);
 
     // Those who are subscribed to the resource that a server says was updated, or to one that it is a part of, with what they

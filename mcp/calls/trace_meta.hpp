@@ -15,7 +15,7 @@ struct trace_words {
     std::string_view state;   // of `tracestate`; empty: none
 };
 
-// What has to be written into a request for that; `message` says where its parts stand in `text`. Nothing: it says `traceparent` itself,
+// The edit that writes the trace into a request; `message` says where its parts stand in `text`. Nothing: it says `traceparent` itself,
 // or it has no params, or these or `_meta` are no object whose names stand once.
 std::optional<text_edit> trace_edit(const incoming& message, std::string_view text, const trace_words& words);
 

@@ -1,12 +1,11 @@
 #include "mcp/card/card.hpp"
 
-#include "a2a/card/card_endpoints.hpp"
+#include "a2a/card/card_interfaces.hpp"
 #include "a2a/card/card_overlay.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
-#include "mcp/card/card_links.hpp"
-#include "mcp/card/card_skills.hpp"
+#include "mcp/card/card_parts.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
@@ -58,7 +57,7 @@ json interface_of(const a2a::public_address& at, std::string_view version)
     };
 }
 
-// What A2A wants of a card, without anything of MCP.
+// The members that A2A requires of a card, without anything of MCP.
 json plain_card(const server_lists& from, const card_request& asked)
 {
     const auto& server = from.server;
@@ -131,7 +130,7 @@ void append_lists(std::string& out, const server_lists& from, std::size_t first)
     }
 }
 
-// What a member of the server's capabilities says, else null.
+// The value of a member of the server's capabilities, else null.
 std::string_view offered(const raw_object& capabilities, std::string_view name)
 {
     const auto raw = capabilities.object(name);

@@ -3,7 +3,7 @@
 
 #include "a2a/card/card.hpp"
 #include "a2a/card/card_access.hpp"
-#include "a2a/card/card_extensions.hpp"
+#include "a2a/extension_header.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -50,7 +50,7 @@ struct written_card {
     core::json document;
 };
 
-// As synthesize_card(), of several shapes: what they have in common is made once.
+// Like synthesize_card(), for several shapes: their common parts are made once.
 class card_writer {
 public:
     // The lists outlive this.

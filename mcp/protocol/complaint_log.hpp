@@ -46,7 +46,7 @@ public:
         std::shared_ptr<complaint_lines> kept = nullptr
     );
 
-    // Of `mcp_stderr` from now on; it is info at first.
+    // The level of `mcp_stderr` from now on; info at first.
     void set_level(core::log_level level) noexcept { level_ = level; }
 
     // From now on lines are only logged.

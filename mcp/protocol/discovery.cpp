@@ -24,7 +24,7 @@ std::vector<const listed_item*> sorted(const std::vector<listed_item>& items)
     return all;
 }
 
-// The same items in whatever order. Keys are of one item each. Sorted, not hashed: a server can choose names whose hashes
+// Whether both have the same items, in any order. Keys are of one item each. Sorted, not hashed: a server can choose names whose hashes
 // collide.
 bool same_items(const std::vector<listed_item>& a, const std::vector<listed_item>& b)
 {
@@ -59,7 +59,7 @@ left_out_items joined(const std::array<left_out_items, list_kinds>& lists)
     return all;
 }
 
-discovery_walk::discovery_walk(list_set wanted, era speaks, discovery_limits limits, tool_headers headers)
+list_reader::list_reader(list_set wanted, era speaks, discovery_limits limits, tool_headers headers)
     : wanted_{wanted},
       speaks_{speaks},
       limits_{limits},
@@ -70,7 +70,7 @@ discovery_walk::discovery_walk(list_set wanted, era speaks, discovery_limits lim
     }
 }
 
-std::optional<list_question> discovery_walk::next() const
+std::optional<list_question> list_reader::next() const
 {
     if (at_ == list_kinds) {
         return std::nullopt;
@@ -78,13 +78,13 @@ std::optional<list_question> discovery_walk::next() const
     return list_question{static_cast<list_kind>(at_), cursor_};
 }
 
-core::result<> discovery_walk::accept(std::string_view result)
+core::result<> list_reader::accept(std::string_view result)
 {
     auto opened = open(result);
     return opened ? take_some(std::string_view::npos) : opened;
 }
 
-core::result<> discovery_walk::open(std::string_view result)
+core::result<> list_reader::open(std::string_view result)
 {
     if (at_ == list_kinds) {
         return failed("an answer to no question");
@@ -109,7 +109,7 @@ core::result<> discovery_walk::open(std::string_view result)
     return find_items();
 }
 
-core::result<> discovery_walk::open(list_page& result)
+core::result<> list_reader::open(list_page& result)
 {
     if (at_ == list_kinds) {
         return failed("an answer to no question");
@@ -136,7 +136,7 @@ core::result<> discovery_walk::open(list_page& result)
     return count_items(page_->read.size() < list->count ? std::string_view::npos : list->count);
 }
 
-core::result<> discovery_walk::begin_page(std::string_view type)
+core::result<> list_reader::begin_page(std::string_view type)
 {
     // A server of an earlier version has no such member (2026-07-28, basic).
     if (!type.empty() && text_of(type) != "complete") {
@@ -148,7 +148,7 @@ core::result<> discovery_walk::begin_page(std::string_view type)
     return {};
 }
 
-core::result<> discovery_walk::take_some(std::size_t most_bytes)
+core::result<> list_reader::take_some(std::size_t most_bytes)
 {
     if (page_ == nullptr) {
         return {};
@@ -175,7 +175,7 @@ core::result<> discovery_walk::take_some(std::size_t most_bytes)
     return turn_page(ended->cursor);
 }
 
-core::result<> discovery_walk::refuse(const rpc_failure& failure)
+core::result<> list_reader::refuse(const rpc_failure& failure)
 {
     if (at_ == list_kinds) {
         return failed("an answer to no question");
@@ -191,7 +191,7 @@ core::result<> discovery_walk::refuse(const rpc_failure& failure)
     return {};
 }
 
-void discovery_walk::skip(std::string why)
+void list_reader::skip(std::string why)
 {
     if (at_ == list_kinds) {
         return;
@@ -210,14 +210,14 @@ void discovery_walk::skip(std::string why)
     next_list();
 }
 
-void discovery_walk::skip_rest(const std::string& why)
+void list_reader::skip_rest(const std::string& why)
 {
     while (at_ < list_kinds) {
         skip(why);
     }
 }
 
-core::result<> discovery_walk::find_items()
+core::result<> list_reader::find_items()
 {
     const auto room = limits_.items - items_;
     auto elements = core::scan_elements(page_->items, room);
@@ -228,7 +228,7 @@ core::result<> discovery_walk::find_items()
     return count_items(elements->count);
 }
 
-core::result<> discovery_walk::count_items(std::size_t count)
+core::result<> list_reader::count_items(std::size_t count)
 {
     if (count > limits_.items - items_) {
         return failed("over " + std::to_string(limits_.items) + " items in all lists");
@@ -237,7 +237,7 @@ core::result<> discovery_walk::count_items(std::size_t count)
     return {};
 }
 
-core::result<> discovery_walk::take_item(list_item item)
+core::result<> list_reader::take_item(list_item item)
 {
     bytes_ += item.bytes;
     if (bytes_ > limits_.bytes) {
@@ -255,7 +255,7 @@ core::result<> discovery_walk::take_item(list_item item)
     return {};
 }
 
-core::result<> discovery_walk::turn_page(std::string_view cursor)
+core::result<> list_reader::turn_page(std::string_view cursor)
 {
     if (cursor.empty() || cursor == "null") {
         next_list();
@@ -276,7 +276,7 @@ core::result<> discovery_walk::turn_page(std::string_view cursor)
     return {};
 }
 
-void discovery_walk::take_freshness(std::string_view ttl, std::string_view scope)
+void list_reader::take_freshness(std::string_view ttl, std::string_view scope)
 {
     if (speaks_ == era::legacy) {
         return;
@@ -290,19 +290,19 @@ void discovery_walk::take_freshness(std::string_view ttl, std::string_view scope
     shareable_ = shareable_ && text_of(scope) == "public";
 }
 
-void discovery_walk::leave_out(std::string_view key, std::string_view why)
+void list_reader::leave_out(std::string_view key, std::string_view why)
 {
     auto words = std::string{method(static_cast<list_kind>(at_))};
     note(words.append(": ").append(key.empty() ? "an item" : key).append(": ").append(why));
 }
 
-void discovery_walk::end_list(std::string_view why)
+void list_reader::end_list(std::string_view why)
 {
     note(std::string{method(static_cast<list_kind>(at_))}.append(": ").append(why));
     next_list();
 }
 
-void discovery_walk::note(std::string words)
+void list_reader::note(std::string words)
 {
     auto& these = left_out_[at_];
     if (++these.count <= most_told_items) {
@@ -310,7 +310,7 @@ void discovery_walk::note(std::string words)
     }
 }
 
-void discovery_walk::next_list()
+void list_reader::next_list()
 {
     if (undeclared_[at_] && !found_[at_].empty()) {
         const auto name = std::string{member_of(static_cast<list_kind>(at_))};
@@ -327,7 +327,7 @@ void discovery_walk::next_list()
     } while (at_ < list_kinds && !wanted_[at_]);
 }
 
-core::error discovery_walk::failed(std::string_view why)
+core::error list_reader::failed(std::string_view why)
 {
     auto detail = at_ == list_kinds ? std::string{"discovery"} : std::string{method(static_cast<list_kind>(at_))};
     detail.append(": ").append(why);
@@ -335,7 +335,7 @@ core::error discovery_walk::failed(std::string_view why)
     return core::upstream_error(core::errc::upstream_protocol, std::move(detail));
 }
 
-server_lists discovery_walk::onto(server_lists base) &&
+server_lists list_reader::onto(server_lists base) &&
 {
     for (std::size_t i = 0; i < list_kinds; ++i) {
         if (wanted_[i] && !left_[i]) {

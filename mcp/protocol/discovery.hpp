@@ -31,7 +31,7 @@ struct listed_item {
     friend bool operator==(const listed_item&, const listed_item&) = default;
 };
 
-// What a list has that no caller gets.
+// The items of a list that no caller gets.
 struct left_out_items {
     std::size_t count = 0;
     std::vector<std::string> first;  // each with its list and why, in the server's words too; at most most_told_items
@@ -44,7 +44,7 @@ struct server_lists {
     std::array<std::vector<listed_item>, list_kinds> lists;  // by index_of(), in the server's order
     std::array<left_out_items, list_kinds> left_out;         // by index_of(); for operators
 
-    // Of the modern era: how long the server holds it for fresh, at most a day, and whether other principals may see it.
+    // From the modern era: how long the server holds it for fresh, at most a day, and whether other principals may see it.
     // Nothing: the era has no such word.
     std::optional<core::duration> time_to_live;
     bool shareable = true;
@@ -55,7 +55,7 @@ struct server_lists {
 // Nothing that a caller could see differs; the times to live may, and what was left out.
 bool same_content(const server_lists& a, const server_lists& b) noexcept;
 
-// Of all lists.
+// The limits of all lists together.
 left_out_items joined(const std::array<left_out_items, list_kinds>& lists);
 
 struct discovery_limits {
@@ -69,7 +69,7 @@ struct discovery_limits {
 // such tools.
 enum class tool_headers : std::uint8_t { ignored, checked };
 
-// What is asked next.
+// The next request.
 struct list_question {
     list_kind list = list_kind::tools;
     std::string cursor;  // raw text for list_request(); empty: the first page
@@ -81,9 +81,9 @@ struct list_question {
 // if it was empty (left()), and the walk goes on. A cursor that came before ends its list. Left out and counted (left_out())
 // are such cursors, and items that no caller could use: those that are not objects, have no key or that of a different item, or are not
 // usable(); and tools as `headers` says.
-class discovery_walk {
+class list_reader {
 public:
-    discovery_walk(
+    list_reader(
         list_set wanted,
         era speaks,
         discovery_limits limits = {},
@@ -108,11 +108,11 @@ public:
     // result, or over a limit, which the detail names.
     core::result<> accept(std::string_view result);
 
-    // The same a little at a time, for a page may have 10,000 items: open(), then take_some() while in_page(). At least one item is
+    // Reads it a little at a time, for a page may have 10,000 items: open(), then take_some() while in_page(). At least one item is
     // taken, and others up to so many bytes.
     core::result<> open(std::string_view result);
 
-    // The same of one that was read before; what it lists is taken from it.
+    // Opens a page that was read before; its items are moved out of it.
     core::result<> open(list_page& result);
     bool in_page() const noexcept { return page_ != nullptr; }
     core::result<> take_some(std::size_t most_bytes);
@@ -132,14 +132,14 @@ public:
     const list_set& left() const noexcept { return left_; }
     bool left_all() const noexcept { return left_.any() && left_ == wanted_; }
 
-    // What the first of these was answered with.
+    // The answer to the first of these.
     const std::string& first_left() const noexcept { return first_left_; }
 
-    // Of all lists that were walked, with words of any length.
+    // The items that were left out of all lists that were walked, with words of any length.
     left_out_items left_out() const { return joined(left_out_); }
 
 private:
-    // What is left of a result.
+    // The unread part of a result.
     struct page {
         std::string items{};  // raw
         std::vector<std::string_view> each{};

@@ -84,7 +84,7 @@ std::optional<era> other_era(const message& answer, era spoken)
     if (failure.code >= unsupported_version && failure.code <= header_mismatch) {
         return era_of_answer(answer) == era::legacy ? std::optional{era::legacy} : std::nullopt;
     }
-    // As the SDKs of the legacy era have it, with codes that the modern one does not use for that.
+    // The SDKs of the legacy era answer so, with codes that the modern one does not use for that.
     constexpr std::array words{"session", "not initialized", "initialization", "protocol version"};
     const bool code = failure.code == -32000 || failure.code == -32001 || failure.code == invalid_request;
     const bool speaks_of_it =

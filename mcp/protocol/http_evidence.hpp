@@ -1,4 +1,4 @@
-// What a server's answers say without being asked: its era, also that it is another one by now, and that it has forgotten a session.
+// Facts that a server's answers reveal: its era, also that it is another one by now, and that it has forgotten a session.
 // Pure; any thread.
 #pragma once
 
@@ -9,16 +9,16 @@
 
 namespace mcp {
 
-// Of the answer to `server/discover` on a connection that carried nothing before (2026-07-28, basic/versioning): the
+// Judges the answer to `server/discover` on a connection that carried nothing before (2026-07-28, basic/versioning): the
 // modern era if it is a result that names a version of it or an error that only that era has; legacy if it is anything
 // else, also a result or error that names versions of ours in the legacy era only.
 era era_of_answer(const message& answer);
 
-// The same over HTTP; `answer` is null if the body was no message. Nothing: 401, 403, 408, 425, 429, 3xx and 5xx say nothing
+// Judges it over HTTP; `answer` is null if the body was no message. Nothing: 401, 403, 408, 425, 429, 3xx and 5xx say nothing
 // about the era.
 std::optional<era> era_of_http_answer(unsigned status, const message* answer);
 
-// Of the answer to a request in a session that speaks `spoken`: the other era, if only a server of that one answers so. To the legacy
+// Judges the answer to a request in a session that speaks `spoken`: the other era, if only a server of that one answers so. To the legacy
 // era an error that only the modern one has; to the modern one an error that speaks of sessions, of `initialize` or of the protocol's
 // version with another code than -32022. Nothing: a server of the same era may answer so.
 std::optional<era> other_era(const message& answer, era spoken);

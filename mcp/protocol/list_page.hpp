@@ -1,4 +1,5 @@
-// What an answer to a request for a list has in it. Pure; any thread.
+// Reads the answer to a request for a list, and what a tool's schema says about header fields (`x-mcp-header`: MCP 2026-07-28,
+// basic/transports/streamable-http, "Custom Headers from Tool Parameters"). Pure; any thread.
 #pragma once
 
 #include "core/error.hpp"
@@ -43,7 +44,16 @@ struct list_page {
     std::array<std::optional<items>, list_kinds> lists;  // by index_of(); nothing: it has none
 };
 
-// Of each list at most so many items are read. Linear in `result`.
+// At most so many items of each list are read. Linear in `result`.
 list_page read_list_page(std::string_view result, std::size_t most_items);
+
+// Why clients over streamable HTTP have to reject a tool with this `inputSchema`, the parameter's path first, in the server's
+// words and of any length. Nothing: every annotation is as it has to be, or there is none. An annotation is a token (RFC 9110)
+// that stands once, whatever its case; on a parameter of type integer, string or boolean that the root leads to by
+// `properties` alone. Everywhere else it is an error, but for what is no schema: names of parameters and definitions, and
+// values (`default`, `const`, `enum`, `examples`).
+//
+// `schema` is the raw text of a value that usable() takes. Linear in it.
+std::optional<std::string> header_problem(std::string_view schema);
 
 }  // namespace mcp

@@ -83,7 +83,7 @@ struct client_info {
     std::string version = "0";
 };
 
-// What a session speaks once that is settled.
+// The dialect of a session once it is settled.
 struct dialect {
     std::string version{latest(era::legacy)};
     client_info client;
@@ -122,7 +122,7 @@ std::string listen_request(std::uint64_t id, list_set changes_of, const dialect&
 
 std::string cancelled_notification(std::uint64_t id, std::string_view reason);
 
-// What a server's request is answered with: `ping` with an empty result, every other with -32601, because nothing was
+// The answer to a server's request: to `ping` with an empty result, every other with -32601, because nothing was
 // declared that a server may ask for.
 std::string answer_to(const message& request);
 

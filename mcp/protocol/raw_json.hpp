@@ -49,7 +49,7 @@ private:
 // The members if `raw` is an object that raw_object::read() takes, else none.
 raw_object members_of(std::string_view raw);
 
-// Of raw text that is one JSON value.
+// These take raw text that is one JSON value.
 // Whether a lenient reader may take `name` for the member `other`: they are equal but for case and underscores, and not equal. Ruby, Go and
 // Python readers have such names beside those of the protocol.
 bool is_twin(std::string_view name, std::string_view other);
@@ -58,7 +58,7 @@ bool is_object(std::string_view raw) noexcept;
 bool is_array(std::string_view raw) noexcept;
 bool is_string(std::string_view raw) noexcept;
 
-// Of any text: the first that stands in it opens an array.
+// The first character of any text, blanks aside, opens an array.
 bool opens_array(std::string_view text) noexcept;
 
 // Nothing: `raw` is not a number of this type, or not an integer in plain digits.
@@ -75,7 +75,7 @@ std::optional<Number> integer_of(std::string_view raw) noexcept
 // The string's text. Nothing: `raw` is not a string.
 std::optional<std::string> text_of(std::string_view raw);
 
-// The same value on one line: no white space outside of strings, and `\ufffd` for half a surrogate pair, which many
+// The value on one line: no white space outside of strings, and `\ufffd` for half a surrogate pair, which many
 // readers refuse. Everything else keeps its bytes. `raw` must be JSON.
 std::string compact(std::string_view raw);
 

@@ -1,13 +1,14 @@
-// A long text of a server, read away from the loop that it is for: to read a message of megabytes takes longer than a loop may be
-// held. Pure; any thread.
+// Texts of a server that are long, or not a message. A long one is read on another thread: reading megabytes holds a loop for too long.
+// Pure; any thread.
 #pragma once
 
 #include "core/error.hpp"
 #include "mcp/protocol/message.hpp"
-#include "mcp/protocol/refused_message.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -15,11 +16,35 @@
 
 namespace mcp {
 
+struct addressee {
+    bool answer =
+        false;  // it was to be an answer: an object, or the first of a batch, with an `error`, `result` or id, no `method`
+    std::optional<std::uint64_t> id;  // of the request, as number_of_id()
+    bool other = false;               // it has an id, which is none of ours
+    std::string_view raw;             // the id as it is spelled, into the text; empty: none that names_request()
+
+    // The request that it was to answer.
+    std::optional<std::uint64_t> numbered() const noexcept { return answer ? id : std::nullopt; }
+
+    // An answer that does not say to what.
+    bool to_nobody() const noexcept { return answer && raw.empty(); }
+};
+
+// Takes no exception to what is malformed but for what it has to skip. `whole`: nothing follows `text`; else it is the
+// beginning of what was too long, and need not say that it is JSON-RPC. Linear in `text`, into which it has a view.
+addressee addressee_of(std::string_view text, bool whole);
+
+// Those of a batch's first hundred messages, if it is JSON; else the one of addressee_of().
+std::vector<addressee> addressees_of(std::string_view text);
+
+// The error for the request.
+core::error refused_answer(core::error why);
+
 struct list_page;
 
 inline constexpr std::size_t read_at_once = 256 * 1024;  // bytes of a text that need not be read away from the loop
 
-// What a notification says of whom it is for: raw, into its text; empty: it does not.
+// The parts of a notification that say whom it is for: raw, into its text; empty: it does not.
 struct note_parts {
     std::string_view progress_token;   // `params.progressToken`
     std::string_view request_id;       // `params.requestId`
@@ -43,7 +68,7 @@ struct read_text {
     read_part whole;
     std::vector<read_part> batch;  // its messages, where versions that have batches take it for one; else empty
 
-    // As messages_in().
+    // Splits it like messages_in().
     std::span<const read_part> parts(std::string_view version) const noexcept;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr std::size_t most_icons = 16;
 constexpr std::size_t most_versions = 64;
 
-// What a server that has such lists says so with, among its capabilities.
+// The capability that announces such lists.
 constexpr std::array<std::pair<list_kind, std::string_view>, list_kinds> list_members{{
     {list_kind::tools, "tools"},
     {list_kind::resources, "resources"},

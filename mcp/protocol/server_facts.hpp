@@ -1,4 +1,4 @@
-// What a server says of itself when a session begins. Pure; any thread.
+// The facts that a server states when a session begins. Pure; any thread.
 #pragma once
 
 #include "core/error.hpp"

@@ -33,7 +33,7 @@ constexpr std::span<const std::string_view> versions(era e) noexcept
                             : std::span<const std::string_view>{legacy_versions};
 }
 
-// What is asked for first.
+// The version that a client asks for first.
 constexpr std::string_view latest(era e) noexcept
 {
     return versions(e).front();

@@ -8,17 +8,17 @@
 namespace mcp {
 
 connections::connections(
-    session_host& host,
-    const runner_settings& settings,
+    session_context& host,
     transport_factory make,
     session_timers& timers,
-    connection_observer& observer
+    make_observer observe,
+    std::function<void()> all_ended
 )
     : host_{host},
-      settings_{settings},
       make_{std::move(make)},
       timers_{timers},
-      observer_{observer}
+      observe_{std::move(observe)},
+      all_ended_{std::move(all_ended)}
 {
 }
 
@@ -31,17 +31,21 @@ void connections::open()
 // The time that a start may take begins with its turn.
 void connections::open(std::unique_ptr<connection>& into, bool probe)
 {
-    into = std::make_unique<connection>(observer_, make_, probe, host_.state().connection());
+    into = std::make_unique<connection>(connection{host_.state.connection(), probe});
+    into->observer = observe_(*into);
+    into->wire = make_(*into->observer);
+    into->wire->set_trial(probe);
     turn_of_ = into.get();
-    if (settings_.turns.turns == nullptr || (turn_ != nullptr && turn_->has_come())) {
-        into->wire().open();
+    const auto& place = host_.settings.turns;
+    if (place.turns == nullptr || (turn_ != nullptr && turn_->has_come())) {
+        into->wire->open();
         return;
     }
     auto begin = [this, opened = into.get()] {
         timers_.arm_owed();
-        opened->wire().open();
+        opened->wire->open();
     };
-    turn_ = settings_.turns.turns->ask(std::move(begin), settings_.turns.overlaps);
+    turn_ = place.turns->ask(std::move(begin), place.overlaps);
 }
 
 void connections::give_turn_back()
@@ -53,8 +57,8 @@ void connections::give_turn_back()
 
 void connections::count(bool another)
 {
-    const auto before = std::exchange(counted_, host_.state().connection());
-    host_.counts().connections += another || before != counted_ ? 1 : 0;
+    const auto before = std::exchange(counted_, host_.state.connection());
+    host_.counts.connections += another || before != counted_ ? 1 : 0;
 }
 
 void connections::keep_probe(bool end_session, bool replaces)
@@ -62,7 +66,8 @@ void connections::keep_probe(bool end_session, bool replaces)
     count(current_ != nullptr && end_session && replaces);
     end_in_order(std::move(current_), end_session);
     current_ = std::move(probe_);
-    current_->keep();
+    current_->probe = false;
+    current_->wire->set_trial(false);
 }
 
 bool connections::close(bool end_session)
@@ -73,7 +78,7 @@ bool connections::close(bool end_session)
         return false;
     }
     closing_ = std::move(live);
-    closing_->wire().close(end_session);
+    closing_->wire->close(end_session);
     return true;
 }
 
@@ -96,7 +101,7 @@ bool connections::take_end(connection& from)
 
 void connections::lose(const connection& from)
 {
-    retire(std::move(from.probe() ? probe_ : current_));
+    retire(std::move(from.probe ? probe_ : current_));
 }
 
 // A program may have something to put in order, whatever it was asked.
@@ -112,16 +117,16 @@ void connections::end_in_order(std::unique_ptr<connection> ended, bool end_sessi
         turn_of_ = nullptr;
     }
     auto& last = leaving_.emplace_back(
-        leaving{std::move(ended), timer{host_.loop().get_executor(), settings_.states.stop_timeout}}
+        leaving{std::move(ended), timer{host_.loop.get_executor(), host_.settings.states.stop_timeout}}
     );
-    last.ended->wire().set_trial(true);  // another one serves: what it says now is nothing of the server's
+    last.ended->wire->set_trial(true);  // another one serves: its last messages say nothing of the server
     const auto* const left = last.ended.get();
     last.deadline.async_wait([this, left, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired()) {
             has_left(left);
         }
     });
-    last.ended->wire().close(end_session);
+    last.ended->wire->close(end_session);
 }
 
 void connections::has_left(const connection* ended)
@@ -133,15 +138,15 @@ void connections::has_left(const connection* ended)
     retire(std::move(found->ended));
     leaving_.erase(found);
     if (leaving_.empty()) {
-        host_.all_ended();
+        all_ended_();
     }
 }
 
-// What a transport tells may end it, so that it is let go of only after the call. It refers to its observer: that stays.
+// A transport's report may end it, so it is destroyed only after the call. The observer that it refers to stays as long.
 void connections::retire(std::unique_ptr<connection> ended)
 {
     auto drop = [kept = host_.keep(), gone = std::shared_ptr<connection>{std::move(ended)}] {};
-    net::asio::post(host_.loop().get_executor(), std::move(drop));
+    net::asio::post(host_.loop.get_executor(), std::move(drop));
 }
 
 void connections::drop_all()

@@ -1,31 +1,28 @@
 #include "mcp/session/handshake.hpp"
 
-#include "mcp/session/runner.hpp"
-
 #include <chrono>
 #include <utility>
 
 namespace mcp {
 
-handshake::handshake(session_host& host, connections& over, operator_notes& notes, requests& open, list_walks& walks)
+handshake::handshake(session_context& host, connections& over, requests& open, list_refresh& walks)
     : host_{host},
       connections_{over},
-      notes_{notes},
       requests_{open},
       walks_{walks}
 {
 }
 
-void handshake::send(const session_action& action, const client_info& client)
+std::optional<session_event> handshake::send(const session_action& action)
 {
-    dialect_ = {std::string{action.version}, client};
+    dialect_ = {std::string{action.version}, host_.settings.client};
     began_ = std::chrono::steady_clock::now();
     const bool modern = action.kind == action_kind::send_discover;
     if (auto* const current = connections_.current(); modern && current != nullptr) {
-        current->wire().settle(dialect_);
+        current->wire->settle(dialect_);
         if (const auto known = std::exchange(current->discovered, {}); !known.empty()) {
             began_ = current->asked_at;
-            return take(known);
+            return accept(known);
         }
     }
     const auto id = requests_.begin(purpose::handshake);
@@ -34,18 +31,14 @@ void handshake::send(const session_action& action, const client_info& client)
          id,
          modern ? "server/discover" : "initialize"}
     );
+    return std::nullopt;
 }
 
-void handshake::send_initialized()
-{
-    requests_.send({initialized_notification(), 0, "notifications/initialized"});
-}
-
-void handshake::take(std::string_view result)
+session_event handshake::accept(std::string_view result)
 {
     auto facts = dialect_.modern() ? read_discover_result(result) : read_initialize_result(result);
     if (!facts) {
-        return refuse(notes_.shown(facts.error().detail));
+        return refuse(host_.notes.shown(facts.error().detail));
     }
     session_event event;
     event.kind = event_kind::handshake_done;
@@ -54,36 +47,36 @@ void handshake::take(std::string_view result)
     walks_.set_server(std::move(*facts), dialect_);
     auto* const current = connections_.current();
     if (current != nullptr) {
-        current->wire().settle(dialect_);
+        current->wire->settle(dialect_);
     }
-    fell_back_ = current != nullptr && current->wire().fell_back();
+    fell_back_ = current != nullptr && current->wire->fell_back();
     if (fell_back_) {
-        notes_.fell_back();
+        host_.notes.fell_back();
     }
-    notes_.set_needs_operator(false);
-    auto& counts = host_.counts();
+    host_.notes.set_needs_operator(false);
+    auto& counts = host_.counts;
     ++counts.handshakes;
     counts.latest_handshake = std::chrono::duration_cast<core::duration>(std::chrono::steady_clock::now() - began_);
-    host_.happened(std::move(event));
+    return event;
 }
 
-void handshake::fail(std::string why, std::optional<era> says)
+session_event handshake::fail(std::string why, std::optional<era> says)
 {
     if (!probed_.empty()) {
-        notes_.say(session_reason::probe_failed, probed_ + "; to initialize: " + why);
+        host_.notes.say(session_reason::probe_failed, probed_ + "; to initialize: " + why);
     }
-    end(std::move(why), says, false);
+    return end(std::move(why), says, false);
 }
 
-void handshake::end(std::string why, std::optional<era> says, bool answered)
+session_event handshake::end(std::string why, std::optional<era> says, bool answered)
 {
     refused_ = why;
-    notes_.say(session_reason::handshake_refused, std::move(why));
+    host_.notes.say(session_reason::handshake_refused, std::move(why));
     session_event event;
     event.kind = event_kind::handshake_refused;
     event.verdict = says;
     event.answered = answered;
-    host_.happened(std::move(event));
+    return event;
 }
 
 void handshake::on_late_start()
@@ -93,15 +86,15 @@ void handshake::on_late_start()
     if (shown == nullptr) {
         return;
     }
-    // What `initialize` was refused with beside the probe is told with it, and does not pass by itself.
-    notes_.set_needs_operator(notes_.needs_operator() && current == nullptr && !refused_.empty());
-    const auto words = shown->wire().last_words();
+    // A refusal of `initialize` beside the probe is reported with it, and does not pass by itself.
+    host_.notes.set_needs_operator(host_.notes.needs_operator() && current == nullptr && !refused_.empty());
+    const auto words = shown->wire->last_words();
     const auto said = words.empty() ? words : "; it wrote: " + words;
-    if (host_.state().state() == session_state::initializing) {
+    if (host_.state.state() == session_state::initializing) {
         const auto probed = probed_.empty() ? probed_ : "; " + probed_;
-        notes_.say_late(session_reason::handshake_timeout, probed + said);
+        host_.notes.say_late(session_reason::handshake_timeout, probed + said);
     } else if (current == nullptr) {
-        notes_.say(
+        host_.notes.say(
             session_reason::probe_failed,
             "no answer to server/discover" + (refused_.empty() ? refused_ : "; to initialize: " + refused_) + said
         );

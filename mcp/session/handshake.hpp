@@ -1,11 +1,10 @@
-// The handshake of a session: what is sent, what its answer settles, and the words for its failure. On the control loop's thread.
+// Sends the handshake of a session, reads its answer, and words its failure. On the control loop's thread.
 #pragma once
 
 #include "mcp/session/connections.hpp"
-#include "mcp/session/list_walks.hpp"
-#include "mcp/session/operator_notes.hpp"
+#include "mcp/session/list_refresh.hpp"
 #include "mcp/session/requests.hpp"
-#include "mcp/session/session_host.hpp"
+#include "mcp/session/session_context.hpp"
 
 #include <optional>
 #include <string>
@@ -16,52 +15,53 @@ namespace mcp {
 class handshake {
 public:
     // References outlive it.
-    handshake(session_host& host, connections& over, operator_notes& notes, requests& open, list_walks& walks);
+    handshake(session_context& host, connections& over, requests& open, list_refresh& walks);
 
     // A new connection or probe is opened.
     void begin_attempt() { refused_.clear(); }
 
-    // Carries out send_initialize and send_discover.
-    void send(const session_action& action, const client_info& client);
-    void send_initialized();
+    // Carries out send_initialize and send_discover. An event: the probe of this connection has answered already.
+    std::optional<session_event> send(const session_action& action);
 
     // The result that answers it.
-    void take(std::string_view result);
+    session_event accept(std::string_view result);
 
-    // Its answer is a refusal, or no use; `why` from operator_notes::shown(). `says`: by a server of that era.
-    void refuse(std::string why, std::optional<era> says = std::nullopt) { end(std::move(why), says, true); }
+    // The answer is a refusal or unusable; `why` from session_report::shown(). `says`: by a server of that era.
+    session_event refuse(std::string why, std::optional<era> says = std::nullopt)
+    {
+        return end(std::move(why), says, true);
+    }
 
-    // The handshake failed with no message of the protocol, such as a status. The failure of the probe before it is told too.
-    void fail(std::string why, std::optional<era> says);
+    // The handshake failed without a message of the protocol, such as by a status. The failure of the probe before it is reported too.
+    session_event fail(std::string why, std::optional<era> says);
 
     // The failure of a probe that says nothing of the era; empty: it is asked only now.
-    void note_probe(std::string why) { probed_ = std::move(why); }
+    void record_probe(std::string why) { probed_ = std::move(why); }
 
-    // What it failed with on a connection that is gone, or that nobody answers on.
-    void note_refusal(std::string why) { refused_ = std::move(why); }
+    // Why it failed on a connection that is gone, or that nobody answers on.
+    void record_refusal(std::string why) { refused_ = std::move(why); }
 
     // The time for a start is over without an answer to probe or handshake.
     void on_late_start();
 
-    // What is spoken since it was sent.
+    // The dialect since it was sent.
     const dialect& speaks() const noexcept { return dialect_; }
     era spoken() const noexcept { return dialect_.modern() ? era::modern : era::legacy; }
 
-    // Of the connection of the latest one.
+    // The connection of the latest handshake went over HTTP+SSE.
     bool fell_back() const noexcept { return fell_back_; }
 
 private:
-    void end(std::string why, std::optional<era> says, bool answered);
+    session_event end(std::string why, std::optional<era> says, bool answered);
 
-    session_host& host_;
+    session_context& host_;
     connections& connections_;
-    operator_notes& notes_;
     requests& requests_;
-    list_walks& walks_;
+    list_refresh& walks_;
     dialect dialect_;
     core::steady_time began_{};
     std::string probed_;
-    std::string refused_;  // what `initialize` beside a probe failed with
+    std::string refused_;  // why `initialize` beside a probe failed
     bool fell_back_ = false;
 };
 

@@ -1,48 +1,48 @@
-// Reads what a server sends, message by message, and rejects what is malformed. On the control loop's thread.
+// Reads what a server sends, message by message, and rejects what is malformed. Messages of callers go to their channel. On the
+// control loop's thread.
 #pragma once
 
 #include "mcp/protocol/read_text.hpp"
-#include "mcp/protocol/refused_message.hpp"
-#include "mcp/session/connection.hpp"
-#include "mcp/session/operator_notes.hpp"
+#include "mcp/session/connections.hpp"
 #include "mcp/session/requests.hpp"
-#include "mcp/session/runner.hpp"
-#include "mcp/session/session_host.hpp"
+#include "mcp/session/session_context.hpp"
 
+#include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 namespace mcp {
 
-class intake_observer {
-public:
-    virtual ~intake_observer() = default;
-
-    // `page`: of a result that was read elsewhere; else null.
-    virtual void heard(connection& from, const message& said, list_page* page) = 0;
-
-    // The answer to this request is malformed. `says` as transport_observer::failed().
-    virtual void unusable(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says) = 0;
-};
-
 class message_intake {
 public:
+    // The part of a text that concerns the session.
+    struct outcome {
+        std::optional<message> heard;           // with views into the text
+        std::optional<std::uint64_t> answered;  // the request that `heard` answers
+        list_page* page = nullptr;              // of a result that another thread has read
+        std::vector<std::uint64_t> bad;         // requests whose answer is malformed
+        core::error why = {};                   // with `bad`
+        std::optional<era> says = {};           // with `bad`: as transport_observer::failed()
+    };
+
     // References outlive it.
-    message_intake(
-        session_host& host,
-        const runner_settings& settings,
-        const requests& open,
-        const operator_notes& notes,
-        intake_observer& observer
-    );
+    message_intake(session_context& host, const requests& open)
+        : host_{host},
+          requests_{open}
+    {
+    }
 
-    void take(connection& from, std::string_view text);
+    outcome accept(connection& from, std::string_view text);
 
-    // The same of one that was read elsewhere.
-    void take(connection& from, const read_part& message) { take(from, message.text, message.read, &message); }
+    // A message that another thread has read.
+    outcome accept(connection& from, const read_part& message)
+    {
+        return accept(from, message.text, message.read, &message);
+    }
 
-    // As transport_observer::refused().
-    void take_too_long(connection& from, std::string_view beginning, std::size_t limit);
+    // A message that was too long: see transport_observer::refused().
+    outcome accept_too_long(connection& from, std::string_view beginning, std::size_t limit);
 
 private:
     // A malformed message or answer.
@@ -55,20 +55,15 @@ private:
     };
 
     // `known`: null: it was read here.
-    void take(connection& from, std::string_view text, const core::result<message>& read, const read_part* known);
-    void take_unnamed(connection& from, std::string_view text, const message& said);
+    outcome accept(connection& from, std::string_view text, const core::result<message>& read, const read_part* known);
+    outcome accept_unnamed(connection& from, std::string_view text, const message& said);
     bool is_of_caller(const message& said, const read_part* known) const;
     bool is_ambiguous(const addressee& whom) const;
     std::optional<std::uint64_t> request_of(const connection& from, const addressee& whom) const;
+    outcome refuse(connection& from, const refused_text& text);
 
-    // False: no request of the session waits for it.
-    bool refuse(connection& from, const refused_text& text);
-
-    session_host& host_;
-    const runner_settings& settings_;
+    session_context& host_;
     const requests& requests_;
-    const operator_notes& notes_;
-    intake_observer& observer_;
 };
 
 }  // namespace mcp

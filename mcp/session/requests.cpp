@@ -9,10 +9,10 @@
 
 namespace mcp {
 
-requests::requests(session_host& host, connections& over, request_observer& observer)
+requests::requests(session_context& host, connections& over, failure_handler failed)
     : host_{host},
       connections_{over},
-      observer_{observer}
+      failed_{std::move(failed)}
 {
 }
 
@@ -26,12 +26,12 @@ std::uint64_t requests::begin(purpose use)
 std::uint64_t requests::begin(purpose use, core::duration patience, std::string method)
 {
     const auto id = begin(use);
-    auto& deadline = open_.at(id).deadline.emplace(host_.loop().get_executor());
+    auto& deadline = open_.at(id).deadline.emplace(host_.loop.get_executor());
     deadline.expires_after(patience);
     deadline.async_wait(
         [this, id, method = std::move(method), alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
             if (!cancelled && !alive.expired() && waits(id) && connections_.current() != nullptr) {
-                observer_.late(id, method);
+                failed_(id, core::upstream_error(core::errc::upstream_timeout, "no answer to " + method), true);
             }
         }
     );
@@ -45,19 +45,19 @@ void requests::send(outgoing message)
         return;
     }
     const auto id = message.id;
-    const auto sent = current->wire().send(std::move(message));
+    const auto sent = current->wire->send(std::move(message));
     if (sent) {
-        ++host_.counts().sent;
+        ++host_.counts.sent;
         return;
     }
     if (id == 0) {
         return;
     }
     net::asio::post(
-        host_.loop().get_executor(),
-        [this, id, of = current->number(), why = sent.error(), alive = std::weak_ptr<bool>{alive_}] {
-            if (!alive.expired() && connections_.current() != nullptr && connections_.current()->number() == of) {
-                observer_.not_sent(id, why);
+        host_.loop.get_executor(),
+        [this, id, of = current->number, why = sent.error(), alive = std::weak_ptr<bool>{alive_}] {
+            if (!alive.expired() && connections_.current() != nullptr && connections_.current()->number == of) {
+                failed_(id, why, false);
             }
         }
     );

@@ -3,11 +3,12 @@
 #pragma once
 
 #include "mcp/calls/upstream_names.hpp"
-#include "mcp/protocol/refused_message.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/session/connections.hpp"
-#include "mcp/session/session_host.hpp"
-#include "mcp/session/timer.hpp"
+#include "mcp/session/session_context.hpp"
+#include "mcp/session/session_timers.hpp"
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -15,30 +16,22 @@
 
 namespace mcp {
 
-// What a request of the gateway is for.
+// The purpose of a request of the gateway.
 enum class purpose : std::uint8_t { handshake, ping, list, listen, look };
-
-class request_observer {
-public:
-    virtual ~request_observer() = default;
-
-    // It could not be sent. Never from within requests::send().
-    virtual void not_sent(std::uint64_t id, const core::error& why) = 0;
-
-    // No answer came in time.
-    virtual void late(std::uint64_t id, const std::string& method) = 0;
-};
 
 class requests {
 public:
-    // References outlive it.
-    requests(session_host& host, connections& over, request_observer& observer);
+    // A request could not be sent, or (`late`) got no answer in time. Never from within send().
+    using failure_handler = std::function<void(std::uint64_t id, const core::error& why, bool late)>;
 
-    // A new id for a message that is not waited for here: below those of callers (caller_lane.hpp), and never the same one twice
+    // References outlive it.
+    requests(session_context& host, connections& over, failure_handler failed);
+
+    // A new id for a message that is not waited for here: below those of callers (shared_channel.hpp), and never the same one twice
     // but after a billion.
     std::uint64_t next_id() noexcept { return last_ = last_ % (upstream_names::first_new - 1) + 1; }
 
-    // The id of a new request, which is open until take(); after `patience` the observer is told. Programs and HTTP+SSE
+    // The id of a new request, which is open until take(); after `patience` it fails as late. Programs and HTTP+SSE
     // accept a message and bound nothing by themselves.
     std::uint64_t begin(purpose use);
     std::uint64_t begin(purpose use, core::duration patience, std::string method);
@@ -76,9 +69,9 @@ private:
         std::optional<timer> deadline;
     };
 
-    session_host& host_;
+    session_context& host_;
     connections& connections_;
-    request_observer& observer_;
+    failure_handler failed_;
     std::map<std::uint64_t, open_request> open_;
     std::uint64_t last_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -34,7 +34,7 @@ struct session::row {
     void (session::*then)();
 };
 
-// What is not listed says nothing in that state.
+// Events that are not listed have no effect in that state.
 constexpr session::row session::table[] = {
     {in({configured}), event_kind::begin, {}, &session::on_begin},
     {in({configured}), event_kind::demand, {}, &session::begin_attempt},

@@ -5,7 +5,6 @@
 #include "mcp/session/session_health.hpp"
 #include "mcp/session/session_probe.hpp"
 #include "mcp/session/session_state.hpp"
-#include "mcp/session/session_step.hpp"
 
 #include <deque>
 #include <vector>
@@ -54,7 +53,7 @@ private:
     void end_work();
     void close(bool end_session);
 
-    // Of rows of the table.
+    // The handlers of the table's rows.
     template <auto Handler>
     void health()
     {

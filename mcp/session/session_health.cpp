@@ -175,7 +175,7 @@ void session_health::settle(session_step& step) const
     step.enter(session_state::ready);
 }
 
-// What changed while nobody listened was not told, also not before the stream stood for the first time. One that is made
+// Changes while no stream was open were not reported, also those before the first stream. A stream that is made
 // again and again without having been down must not have the lists walked each time.
 void session_health::on_stream_up(session_step& step)
 {

@@ -2,7 +2,7 @@
 // is ready or degraded. The table in session.cpp says in which states each handler is called. Pure.
 #pragma once
 
-#include "mcp/session/session_step.hpp"
+#include "mcp/session/session_state.hpp"
 
 #include <bitset>
 #include <optional>
@@ -21,7 +21,7 @@ public:
     // After the handshake: listens and walks.
     void begin(session_step& step, era spoken);
 
-    // What is under way ends with the session; its timers are the caller's.
+    // The walk and pings under way end with the session; its timers are the caller's.
     void end(session_step& step);
 
     // Since the first walk. Nothing: there was none yet.
@@ -47,7 +47,7 @@ public:
 private:
     enum trouble : std::uint8_t { no_pong, no_stream, no_lists };
 
-    // Of one session.
+    // The progress of one session.
     struct progress {
         std::optional<core::steady_time> ready_since;
         bool walking = false;

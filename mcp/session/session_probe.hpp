@@ -2,7 +2,7 @@
 // holds for the next attempts. Pure.
 #pragma once
 
-#include "mcp/session/session_step.hpp"
+#include "mcp/session/session_state.hpp"
 
 #include <optional>
 
@@ -15,13 +15,13 @@ public:
     {
     }
 
-    // What a handshake speaks now.
+    // The era of a handshake that begins now.
     era spoken() const noexcept;
 
-    // It is open, and nothing else is.
+    // The probe is open, and nothing else is.
     bool alone() const noexcept { return alone_; }
 
-    // It is open beside the connection.
+    // The probe is open beside the connection.
     bool beside() const noexcept { return beside_; }
 
     // The probe became the connection of a legacy session: the server may have minded the probe.
@@ -55,7 +55,7 @@ public:
     // Opens the connection of a new attempt, or first its probe.
     void begin(session_step& step);
 
-    // It was not answered soon: the connection is opened beside it.
+    // The probe was not answered soon: the connection is opened beside it.
     void on_silence(session_step& step);
 
     // Its connection becomes the session's.
@@ -67,7 +67,7 @@ public:
     // The connection beside it has failed: it may still be answered.
     void wait(session_step& step);
 
-    // What is beside the connection goes with the session.
+    // A probe beside the connection ends with the session.
     void end(session_step& step);
 
     // Nothing of the attempt is open any more.

@@ -9,11 +9,14 @@
 #include "core/clock.hpp"
 #include "mcp/protocol/version.hpp"
 
+#include <bitset>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace mcp {
 
@@ -75,18 +78,18 @@ std::string_view name(session_reason r) noexcept;
 enum class era_policy : std::uint8_t { automatic, legacy, modern };
 
 enum class event_kind : std::uint8_t {
-    // Of the operator and of callers.
+    // Events of the operator and of callers.
     begin,    // once after construction
     demand,   // somebody wants the card or a call: starts a lazy session
     refresh,  // somebody wants the lists walked again
     stop,
-    // Of the connection: they carry session::connection().
+    // Events of the connection: they carry session::connection().
     connected,
     connect_failed,
     era_probed,  // `verdict`; nothing: it could not be told, for instance 5xx; `stands`; neither: nobody is there
     lost,        // the child exited, the connection is gone
     closed,      // what `close` asked for is done
-    // Of the session: they carry session::generation().
+    // Events of the session: they carry session::generation().
     handshake_done,     // `version` is the one that the server chose
     handshake_refused,  // `verdict`: by a server of that era; `answered`
     session_lost,       // the same: it has come back in that era
@@ -189,5 +192,40 @@ struct session_settings {
 // The delay before attempt number `failures` (1 is the first after a loss): growing by half each time up to the longest,
 // of which `random` from [0, 1) takes away up to half.
 core::duration backoff_delay(const session_settings& settings, unsigned failures, double random) noexcept;
+
+class session_step {
+public:
+    // A timer that fires is no longer armed.
+    void begin(const session_event& event, core::steady_time now, double random);
+    std::vector<session_action> end() { return std::exchange(actions_, {}); }
+
+    // The event under way. `random` is from [0, 1).
+    const session_event& event() const noexcept { return event_; }
+    core::steady_time now() const noexcept { return now_; }
+    double random() const noexcept { return random_; }
+
+    session_state state() const noexcept { return state_; }
+    session_reason reason() const noexcept { return reason_; }
+    bool armed(timer_name timer) const noexcept { return armed_[static_cast<std::size_t>(timer)]; }
+
+    session_action& act(action_kind kind);
+    void arm(timer_name timer, core::duration after);
+    void disarm(timer_name timer);
+
+    // All but `stop`: what waits for a connection to be closed goes on waiting.
+    void disarm_all();
+
+    // Reports the state, unless it was reported last.
+    void enter(session_state state, session_reason why = session_reason::none);
+
+private:
+    session_event event_;
+    core::steady_time now_{};
+    double random_ = 0;
+    std::vector<session_action> actions_;
+    std::bitset<timer_names> armed_;
+    session_state state_ = session_state::configured;
+    session_reason reason_ = session_reason::none;
+};
 
 }  // namespace mcp

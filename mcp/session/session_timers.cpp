@@ -4,8 +4,8 @@
 
 namespace mcp {
 
-session_timers::session_timers(net::loop& on, timer_observer& observer)
-    : observer_{observer}
+session_timers::session_timers(net::loop& on, std::function<void(timer_name)> fired)
+    : fired_{std::move(fired)}
 {
     entries_.reserve(timer_names);
     for (std::size_t i = 0; i < timer_names; ++i) {
@@ -20,7 +20,8 @@ void session_timers::arm(timer_name name, core::duration after)
     entry.clock.expires_after(after);
     entry.clock.async_wait([this, name, number, alive = std::weak_ptr<bool>{alive_}](net::error_code cancelled) {
         if (!cancelled && !alive.expired() && at(name).armings == number) {
-            observer_.fired(name);
+            const auto fired = fired_;  // which may destroy this
+            fired(name);
         }
     });
 }

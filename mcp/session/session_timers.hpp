@@ -3,32 +3,32 @@
 
 #include "core/clock.hpp"
 #include "mcp/session/session_state.hpp"
-#include "mcp/session/timer.hpp"
 #include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
 
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
 
 namespace mcp {
 
-class timer_observer {
-public:
-    virtual ~timer_observer() = default;
-
-    // May destroy the timers.
-    virtual void fired(timer_name name) = 0;
-};
+// In steady time.
+using timer = net::asio::
+    basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
 
 class session_timers {
 public:
-    // References outlive the timers.
-    session_timers(net::loop& on, timer_observer& observer);
+    // `fired` may destroy the timers. The loop outlives them.
+    session_timers(net::loop& on, std::function<void(timer_name name)> fired);
 
     // One that runs starts over.
     void arm(timer_name name, core::duration after);
 
-    // It does not fire, even if it is due.
+    // The timer does not fire, even if it is due.
     void disarm(timer_name name);
     void disarm_all();
 
@@ -49,7 +49,7 @@ private:
 
     entry& at(timer_name name) { return entries_[static_cast<std::size_t>(name)]; }
 
-    timer_observer& observer_;
+    std::function<void(timer_name)> fired_;
     std::vector<entry> entries_;  // by name
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };

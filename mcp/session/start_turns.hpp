@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "mcp/session/timer.hpp"
+#include "mcp/session/session_timers.hpp"
 #include "net/loop/loop.hpp"
 
 #include <cstddef>
@@ -57,10 +57,10 @@ public:
     turn(const turn&) = delete;
     turn& operator=(const turn&) = delete;
 
-    // It has come, and is not over.
+    // The turn has come, and is not over.
     bool has_come() const noexcept { return stage_ == stage::taken; }
 
-    // It has not come yet.
+    // The turn has not come yet.
     bool waits() const noexcept { return stage_ == stage::waits; }
 
 private:

@@ -1,4 +1,4 @@
-// What a server of the modern era wants to know before it carries a call out (`resultType: "input_required"`, MCP 2026-07-28,
+// The input that a server of the modern era asks for before it carries a call out (`resultType: "input_required"`, MCP 2026-07-28,
 // basic/patterns/mrtr), as the requests that a client of the legacy era gets. Pure; any thread.
 #pragma once
 
@@ -29,7 +29,7 @@ struct asked_input {
     std::string_view state;  // raw string; empty: none
 };
 
-// Of the answer to a call, which has been checked as a message; views into it. Nothing: it asks for nothing. Fails with upstream_protocol: neither
+// Reads the answer to a call, which has been checked as a message; views into it. Nothing: it asks for nothing. Fails with upstream_protocol: neither
 // requests nor state, over a limit, a request without a method, or params that are no object.
 core::result<std::optional<asked_input>> read_asked_input(std::string_view answer);
 

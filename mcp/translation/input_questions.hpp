@@ -1,4 +1,4 @@
-// What a server of the legacy era asks during a call, as a client of the modern era is asked: in an answer that says
+// Puts the questions of a server of the legacy era during a call to a client of the modern era: in an answer that says
 // `input_required`, to which the client comes back with what it was asked for (MCP 2026-07-28, basic/patterns/mrtr; 2025-11-25,
 // client/elicitation, client/sampling, client/roots). Pure; one thread.
 #pragma once
@@ -35,7 +35,7 @@ public:
     // there stays open.
     std::vector<std::string> take_answers(std::string_view responses);
 
-    // The same with errors, for all of them.
+    // Errors as the answers to all of them.
     std::vector<std::string> refuse();
 
 private:

@@ -1,4 +1,4 @@
-// What a client of the legacy era is answered here, because a server of the modern era knows no such request, and what it
+// Answers to a client of the legacy era that are made here, because a server of the modern era knows no such request, and what it
 // hears of such a server in other words (MCP 2025-11-25, basic/lifecycle; 2026-07-28, basic/patterns/subscriptions). Pure; any
 // thread.
 #pragma once

@@ -12,7 +12,7 @@
 
 namespace mcp {
 
-// What has to change in `text`, which `request` was read from: the members of `_meta` that only the modern era has go, each
+// The edits of `text`, which `request` was read from: the members of `_meta` that only the modern era has go, each
 // with one comma. Every other byte stays.
 std::vector<text_edit> edits_for_legacy(const incoming& request, std::string_view text);
 

@@ -13,7 +13,7 @@
 
 namespace mcp {
 
-// Whose changes are asked for; `notifications`: that member of the params, raw. Templates go with resources.
+// The lists whose changes are asked for; `notifications`: that member of the params, raw. Templates go with resources.
 list_set lists_listened_to(std::string_view notifications);
 
 // Those that differ in a way that callers could see.
@@ -34,7 +34,7 @@ private:
     std::map<std::shared_ptr<const server_lists>, list_set> known_;
 };
 
-// What comes first: which of them will be told. Single resources are not.
+// The acknowledgement, which names the lists whose changes will be reported. Single resources are not.
 std::string acknowledged_text(std::string_view raw_id, list_set lists);
 
 // One notification for each kind of list that clients know. Without `raw_id`: as clients of the legacy era hear it.

@@ -64,7 +64,7 @@ public:
     }
 
 private:
-    // What is done about one member, whose value comes next and is taken.
+    // Edits one member, whose value comes next and is read.
     using step = bool (answer_reader::*)(std::string_view raw_name, bool escaped);
 
     std::size_t offset() const noexcept { return static_cast<std::size_t>(cursor_.position() - text_.data()); }
@@ -156,7 +156,7 @@ std::string answer_with(std::string_view raw_id, std::string_view members)
     return answer;
 }
 
-// What it offers, without what no client gets through the gateway: subscriptions to single resources, tasks of the legacy era,
+// The capabilities of the server without those that no client gets through the gateway: subscriptions to single resources, tasks of the legacy era,
 // and changes of lists unless they are told.
 std::string forwarded_capabilities(std::string_view raw, bool tells_changes)
 {

@@ -1,4 +1,4 @@
-// What a client of the modern era gets of a server of the legacy era (MCP 2026-07-28, basic "Results", server/utilities/caching,
+// The answers of a server of the legacy era to a client of the modern era (MCP 2026-07-28, basic "Results", server/utilities/caching,
 // server/discover; the error codes: basic, "Errors"). Pure; any thread.
 #pragma once
 

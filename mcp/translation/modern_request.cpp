@@ -47,7 +47,7 @@ public:
     // A member of `params._meta`; nothing if `raw` is empty.
     void set_meta(routed member, std::string_view name, std::string_view raw) { set(member, name, raw, meta_); }
 
-    // The same of `params`.
+    // Into `params`.
     void set_param(routed member, std::string_view name, std::string_view raw) { set(member, name, raw, params_); }
 
     std::vector<text_edit> take() &&

@@ -9,20 +9,20 @@
 
 namespace mcp {
 
-// What one client has said of itself.
+// The capabilities and names of one client.
 struct client_terms {
     std::string capabilities = "{}";  // raw object, as declared
     std::string info;                 // raw object; empty: none
     std::string level;                // of `logging/setLevel`; empty: none, so that the server logs nothing
 };
 
-// What a request goes up with again, after the server has asked for input.
+// The additions to a request that goes up again, after the server has asked for input.
 struct given_input {
     std::string responses;  // raw object; empty: none
     std::string state;      // the server's `requestState`, raw; empty: none
 };
 
-// The same request with the terms in `params._meta`, and with the input in `params`. What has these names there already is
+// The request with the terms in `params._meta`, and with the input in `params`. What has these names there already is
 // replaced; all other bytes stay. `request` has params that are an object, or none.
 kept_message to_modern(const client_message& request, const client_terms& terms, const given_input& input = {});
 

@@ -46,7 +46,7 @@ public:
         return std::string_view{begin, static_cast<std::size_t>(cursor_.position() - begin)};
     }
 
-    // Of the object that comes next: `each` is given the name and takes the value, or says that it is not JSON.
+    // Reads the object that comes next: `each` is given the name and takes the value, or says that it is not JSON.
     template <class Function>
     bool each_member(Function each)
     {
@@ -75,7 +75,7 @@ private:
     cursor_type cursor_;
 };
 
-// What every reader of JSON holds exactly.
+// The integers that every reader of JSON holds exactly.
 constexpr double most_exact = 9007199254740992.0;
 
 // An integer may be spelled with a fraction or an exponent, which is repeated without.
@@ -101,7 +101,7 @@ std::optional<std::string> field_text(std::string_view raw)
     return number.empty() ? std::nullopt : std::optional{std::move(number)};
 }
 
-// As it is in a schema, raw; clients have to reject a tool that wants another one repeated.
+// The annotation of a schema, raw; clients have to reject a tool that wants another one repeated.
 bool is_repeated_type(std::string_view type) noexcept
 {
     return type == R"("string")" || type == R"("integer")" || type == R"("boolean")";
@@ -123,7 +123,7 @@ bool says(std::string_view value, std::string_view raw)
     return (is_number(raw) ? integer_text(*said) : *said) == *text;
 }
 
-// What has no field, and a number that not every client holds exactly or takes for an integer.
+// No field repeats these values: those without one, and a number that not every client holds exactly or takes for an integer.
 bool may_be_without_field(std::string_view raw)
 {
     if (is_number(raw)) {

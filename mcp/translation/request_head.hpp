@@ -1,4 +1,4 @@
-// What the header of a request of the modern era over HTTP repeats of its body (MCP 2026-07-28, basic/transports/streamable-http;
+// The header fields of a request of the modern era over HTTP that repeat its body (MCP 2026-07-28, basic/transports/streamable-http;
 // SEP-2243): what a server gets where the client of the legacy era has sent no such header, and whether that of a client of the
 // modern era says what its body says, where the server gets none. Pure; one thread at a time.
 #pragma once
@@ -22,7 +22,7 @@ namespace mcp {
 // of one is read when it is called first.
 class parameter_fields {
 public:
-    // What is beyond these is not repeated.
+    // Beyond these limits nothing is repeated.
     static constexpr std::size_t most = 64;                  // arguments of one tool
     static constexpr unsigned deepest = 8;                   // names on the way to one
     static constexpr std::size_t longest_name = 128;         // bytes of the name that the schema gives a field

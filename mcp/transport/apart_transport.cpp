@@ -41,7 +41,7 @@ public:
     }
 
 private:
-    // What came behind a text that is being read.
+    // The texts that came after one that is being read.
     struct later {
         std::string text;
         std::function<void()> tell;  // empty: `text` is received
@@ -146,7 +146,7 @@ void apart_transport::read(std::string text)
     });
 }
 
-// What waits for the answer need not wait any longer.
+// The texts that wait for the answer need not wait any longer.
 void apart_transport::tell_answered(const read_text& what)
 {
     for (const auto& each : what.batch.empty() ? std::span{&what.whole, 1} : std::span{what.batch}) {

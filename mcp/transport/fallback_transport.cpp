@@ -10,7 +10,7 @@ namespace {
 
 using core::errc;
 
-// What the connections of one server know of it.
+// The knowledge that the connections of one server share.
 struct known_server {
     http_settings settings;
     bool sse = false;  // it took `initialize` over HTTP+SSE
@@ -84,7 +84,7 @@ core::result<> fallback_transport::send(outgoing message)
     return {};
 }
 
-// What the previous transport reports may be what ends it here.
+// The previous transport may be ended here by its own report.
 void fallback_transport::fall_back(std::optional<core::error> why)
 {
     first_answer_ = std::move(why);

@@ -3,7 +3,6 @@
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/read_text.hpp"
-#include "mcp/protocol/refused_message.hpp"
 
 #include <chrono>
 #include <utility>

@@ -2,10 +2,10 @@
 // is taken up again if it ends before. Seen by what speaks to a server without a transport, and by http_transport.cpp.
 #pragma once
 
-#include "mcp/transport/event_reader.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/deadlines.hpp"
+#include "net/sse/sse_events.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -16,13 +16,13 @@ namespace mcp {
 
 class http_post;
 
-// What a message on its way tells. Each may destroy it.
+// The reports of a message on its way. Each may destroy it.
 class http_post_owner {
 public:
     // A message: a server's request or notification, or what it answers.
     virtual void take(std::string_view text) = 0;
 
-    // It is answered, or taken if it was no request: the next one may go.
+    // The request is answered, or another message accepted: the next one may go.
     virtual void settled(http_post& post) = 0;
 
     // Nothing comes any more. `why`: no answer has come to the request, nor will one.
@@ -58,7 +58,7 @@ public:
     bool passed_unread() const noexcept { return unread_; }
     void answered_apart();
 
-    // As servers answer `initialize` that do not know this transport.
+    // Servers that do not know this transport answer `initialize` so.
     bool refused_initialize() const noexcept
     {
         const bool refused = status_ == 400 || status_ == 404 || status_ == 405;
@@ -111,7 +111,7 @@ private:
     bool unnamed_ = false;  // its answer is an error that does not say to what
     bool json_ = false;
     std::string body_;  // of what is no stream
-    event_reader events_;
+    net::sse_reader events_;
     core::duration patience_{};
     std::optional<loop_timer> pause_;  // before a stream is taken up again
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

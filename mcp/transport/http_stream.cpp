@@ -132,7 +132,7 @@ void http_stream::judge()
     if (named_session_ && says_session_lost(status_, answer)) {
         return owner_.forgotten();
     }
-    // Of a request to listen, any refusal that is not about the moment is one. A token that is refused may be followed by one that
+    // To a request to listen, any refusal that is not about the moment is one. A token that is refused may be followed by one that
     // is not.
     const bool for_now =
         status_ == 408 || status_ == 425 || status_ == 429 || (status_ == 401 && wire_.settings.tokens);

@@ -1,10 +1,10 @@
-// What a server says unasked over streamable HTTP: a GET, made again when it has ended, for as long as this lives, or
+// The stream of a server's own messages over streamable HTTP: a GET, made again when it has ended, for as long as this lives, or
 // `subscriptions/listen` in the modern era, of which each needs an id of its own. Seen by http_transport.cpp only.
 #pragma once
 
-#include "mcp/transport/event_reader.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
+#include "net/sse/sse_events.hpp"
 
 #include <memory>
 #include <optional>
@@ -12,7 +12,7 @@
 
 namespace mcp {
 
-// What a stream tells. Each may destroy it.
+// The reports of a stream. Each may destroy it.
 class http_stream_owner {
 public:
     virtual void take(std::string_view text) = 0;
@@ -50,7 +50,7 @@ private:
     http_wire& wire_;
     http_stream_owner& owner_;
     outgoing listen_;
-    event_reader events_;
+    net::sse_reader events_;
     bool streams_ = false;
     bool named_session_ = false;
     unsigned status_ = 0;

@@ -52,14 +52,14 @@ public:
     void close(bool end_session) override;
 
 private:
-    // Of messages.
+    // The reports of messages.
     void take(std::string_view text) override { observer_.received(text); }
     void settled(http_post& post) override;
     void over(http_post& post, std::optional<core::error> why, std::optional<era> says) override;
     void forgotten() override;
     void stream_changed(stream_news news) override { observer_.stream_changed(news); }
 
-    // Of the request that ends the session.
+    // The reports of the request that ends the session.
     void headed(const net::exchange_head& head) override;
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
@@ -138,7 +138,7 @@ void http_transport::cancel(std::uint64_t request)
     advance();
 }
 
-// What a session begins with is taken before what is said in it.
+// The first message of a session is accepted before the others.
 void http_transport::advance()
 {
     const auto begins = [](const auto& each) {

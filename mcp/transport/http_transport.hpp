@@ -14,7 +14,7 @@
 namespace mcp {
 
 inline constexpr std::size_t most_posts = 16;  // messages of one connection under way at once, beside those of callers
-// The same of what callers say that is no request: there are as many connections as calls, to servers that may ask without end.
+// The limit for callers' messages that are not requests: there are as many connections as calls, to servers that may ask without end.
 inline constexpr std::size_t most_notes = 4;
 inline constexpr std::size_t most_waiting_posts = 256;  // behind either; over that send() fails with overloaded
 

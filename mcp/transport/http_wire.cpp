@@ -5,11 +5,13 @@
 #include "jose/base64url.hpp"
 #include "mcp/calls/client_method.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/transport/authorized_exchange.hpp"
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <exception>
 #include <limits>
 #include <utility>
 
@@ -80,6 +82,100 @@ std::string quoted(std::string_view text, const core::redaction& secrets)
         }
     }
     return out;
+}
+
+// Waits for a token before it sends the request. A server that answers 401 has not done what it was asked for (RFC 9110 section
+// 15.5.2): with another token it is asked once more. Without a token the exchange ends with what the supply failed with; if there
+// is no other token after a 401, that is the answer, without its body.
+class authorized_exchange final : public net::exchange, private net::exchange_observer {
+public:
+    // References outlive it.
+    authorized_exchange(http_wire& wire, net::exchange_request request, net::exchange_observer& observer);
+    ~authorized_exchange() override = default;
+    authorized_exchange(const authorized_exchange&) = delete;
+    authorized_exchange& operator=(const authorized_exchange&) = delete;
+
+private:
+    void headed(const net::exchange_head& head) override;
+    void took(std::string_view piece) override { observer_.took(piece); }
+    void ended(core::result<> how) override { observer_.ended(std::move(how)); }
+
+    void ask(core::secret refused);
+    void send(core::secret token);
+    void go_without(core::error why);
+
+    http_wire& wire_;
+    net::exchange_request request_;  // without the token; empty once it is answered
+    net::exchange_observer& observer_;
+    core::secret sent_;
+    std::optional<net::exchange_head> refusal_;  // the first 401
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+    std::unique_ptr<net::exchange> under_way_;
+};
+
+authorized_exchange::authorized_exchange(
+    http_wire& wire,
+    net::exchange_request request,
+    net::exchange_observer& observer
+)
+    : wire_{wire},
+      request_{std::move(request)},
+      observer_{observer}
+{
+    ask({});
+}
+
+// Also a token that is at hand comes after this call, as exchange_client tells nothing from within start().
+void authorized_exchange::ask(core::secret refused)
+{
+    auto asked = wire_.settings.tokens(std::move(refused));
+    net::asio::co_spawn(
+        wire_.on.get_executor(),
+        std::move(asked),
+        [this, alive = std::weak_ptr{alive_}](const std::exception_ptr& bug, core::result<core::secret> token) {
+            if (alive.expired()) {
+                return;
+            }
+            if (bug) {
+                return go_without(core::gateway_error(core::errc::internal, "the token could not be asked for"));
+            }
+            token ? send(std::move(*token)) : go_without(std::move(token).error());
+        }
+    );
+}
+
+void authorized_exchange::send(core::secret token)
+{
+    wire_.token = token;
+    sent_ = std::move(token);
+    auto request = refusal_ ? std::move(request_) : request_;
+    wire_.show_token(request);
+    net::exchange_observer& self = *this;
+    under_way_ = wire_.client.start(std::move(request), self);
+}
+
+void authorized_exchange::headed(const net::exchange_head& head)
+{
+    if (head.status == 401 && !refusal_) {
+        refusal_ = head;
+        under_way_.reset();
+        return ask(sent_);
+    }
+    request_ = {};
+    observer_.headed(head);
+}
+
+void authorized_exchange::go_without(core::error why)
+{
+    if (!refusal_) {
+        return observer_.ended(std::move(why));
+    }
+    const std::weak_ptr<bool> alive{alive_};
+    const auto head = std::move(*refusal_);
+    observer_.headed(head);
+    if (!alive.expired()) {
+        observer_.ended({});
+    }
 }
 
 }  // namespace
@@ -157,7 +253,7 @@ bool is_session_id(std::string_view text) noexcept
 
 core::duration patience_for(const outgoing& message, const core::mcp_server& server) noexcept
 {
-    // As a ping, the latter has a shorter time of its own.
+    // As a ping, `server/discover` has a shorter time of its own.
     if (message.method == "initialize" || message.method == "server/discover") {
         return server.initialize_timeout;
     }

@@ -1,4 +1,4 @@
-// What both HTTP transports put into requests and read out of streams: header fields, and server-sent events. Sources: MCP
+// The header fields that both HTTP transports put into requests and read out of answers. Sources: MCP
 // basic/transports of 2024-11-05 to 2025-11-25; 2026-07-28 basic/transports/streamable-http. One thread at a time.
 #pragma once
 
@@ -45,7 +45,7 @@ struct http_settings {
     core::secret query = {};                                   // a further parameter of every address; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
     core::secret proxy = {};                                   // as core::agent::proxy; empty: that of the process
-    // Of what is told in the server's words.
+    // Masked in the server's words.
     std::shared_ptr<const core::redaction> secrets = std::make_shared<const core::redaction>();
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)
     core::duration longest_retry{30'000};           // after several that failed
@@ -99,7 +99,7 @@ std::string unexpected_body(std::string_view type, std::string_view body, const 
 // upstream_status; of 401 and 403, which the next attempt does not change, session_misconfigured.
 core::errc refusal_code(unsigned status) noexcept;
 
-// What every request of a connection carries.
+// The state that every request of a connection carries.
 struct http_wire {
     net::loop& on;
     net::exchange_client& client;
@@ -129,7 +129,7 @@ struct http_wire {
         cookies.clear();
     }
 
-    // As exchange_client::start(), with cookies; with a token, if there are `tokens`, for which it waits.
+    // Calls exchange_client::start(), with cookies; with a token, if there are `tokens`, for which it waits.
     std::unique_ptr<net::exchange> start(net::exchange_request request, net::exchange_observer& observer);
 
     // Adds the latest token, if there was one.

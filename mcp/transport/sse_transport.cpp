@@ -3,8 +3,8 @@
 #include "core/url.hpp"
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/read_text.hpp"
-#include "mcp/transport/event_reader.hpp"
 #include "mcp/transport/http_transport.hpp"
+#include "net/sse/sse_events.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -22,10 +22,10 @@ class sse_post;
 
 class sse_post_owner {
 public:
-    // It is over, one way or the other; `why`: it was not taken. May destroy it.
+    // The POST is over, one way or the other; `why`: it was not accepted. May destroy it.
     virtual void over(sse_post& post, std::optional<core::error> why, std::optional<era> says) = 0;
 
-    // It is taken, and what follows may go.
+    // The message is accepted, and the next one may go.
     virtual void taken() = 0;
 
 protected:
@@ -123,7 +123,7 @@ private:
         );
     }
 
-    // What the server says after it has taken the message is of no interest; the answer comes on the stream.
+    // The rest of this answer is of no interest: the answer to the message comes on the stream.
     void on_deadline()
     {
         if (taken()) {
@@ -179,7 +179,7 @@ private:
     void taken() override { advance(); }
 
     // False: it is no event of this transport, which is lost.
-    bool take(const stream_event& event);
+    bool take(const net::sse_event& event);
     bool take_endpoint(std::string_view reference);
     void take_message(const std::string& text);
     void advance();
@@ -189,7 +189,7 @@ private:
     std::shared_ptr<const http_settings> settings_;
     http_wire wire_;
     transport_observer& observer_;
-    event_reader events_;
+    net::sse_reader events_;
     std::string endpoint_;  // empty: not known yet
     unsigned redirects_ = 0;
     bool streams_ = false;
@@ -302,7 +302,7 @@ void sse_transport::took(std::string_view piece)
     }
 }
 
-bool sse_transport::take(const stream_event& event)
+bool sse_transport::take(const net::sse_event& event)
 {
     if (event.type == "endpoint") {
         return !endpoint_.empty() || take_endpoint(event.data);

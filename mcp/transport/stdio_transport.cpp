@@ -149,7 +149,7 @@ private:
         if (connected_ || closing_) {
             return leave(how);
         }
-        // It did start: that it has ended is told behind that.
+        // The program did start: its end is reported after that.
         later([this, how] { leave(how); });
     }
 

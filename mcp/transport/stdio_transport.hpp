@@ -17,7 +17,7 @@ namespace mcp {
 // USER, as the SDKs do it. Before any thread is started.
 std::vector<std::pair<std::string, std::string>> inherited_environment();
 
-// What it says on stderr goes to the log as `mcp_stderr`, a bounded number of bounded lines. A line on stdout over
+// Its stderr goes to the log as `mcp_stderr`, a bounded number of bounded lines. A line on stdout over
 // max_message is dropped and logged, and nothing longer is sent. References outlive the transports.
 transport_factory stdio_factory(
     net::loop& on,
@@ -27,7 +27,7 @@ transport_factory stdio_factory(
     const core::logger& log
 );
 
-// The same with a log of what it says that is made already: each program begins with a copy of it.
+// With a prepared log of its stderr: each program begins with a copy of it.
 transport_factory stdio_factory(
     net::loop& on,
     const core::mcp_server& server,

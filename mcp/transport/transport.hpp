@@ -20,11 +20,11 @@ namespace mcp {
 
 struct read_text;
 
-// What becomes of the stream of what the server says unasked. `stands` twice in a row: it was made again, and what was said
+// The state of the stream of the server's own messages. `stands` twice in a row: it was made again, and what was said
 // meanwhile was not heard. `none`: it offers none, which is no failure.
 enum class stream_news : std::uint8_t { stands, gone, none };
 
-// What a transport tells. Never from within a call of its own functions; each may destroy the transport.
+// The reports of a transport. Never from within a call of its own functions; each may destroy the transport.
 class transport_observer {
 public:
     virtual ~transport_observer() = default;
@@ -35,10 +35,10 @@ public:
     // One message, whoever it is for and whether it is one or not; valid during the call.
     virtual void received(std::string_view text) = 0;
 
-    // The same of a long one that was read elsewhere (mcp/transport/apart_transport.hpp). Unless it is overridden it is received().
+    // A long message that another thread has read (mcp/transport/apart_transport.hpp). Unless it is overridden it is received().
     virtual void received_long(const read_text& what);
 
-    // What came was longer than a message may be, and is dropped to its end: its beginning, valid during the call, and the
+    // A message was too long, and is dropped to its end: its beginning, valid during the call, and the
     // limit in bytes. Of transports whose messages do not come each to its own request.
     virtual void refused(std::string_view beginning, std::size_t limit) = 0;
 
@@ -55,7 +55,7 @@ public:
     // The connection could not be made, or is gone: by itself, whatever the reason. Nothing is told after that but closed().
     virtual void lost(core::error why) = 0;
 
-    // What close() asked for is done: nothing of it is left. The last thing that is told.
+    // The close is done: nothing of the transport is left. The last report.
     virtual void closed() = 0;
 };
 
@@ -88,16 +88,16 @@ public:
     // messages: it is logged at debug level, and after close() not kept either.
     virtual void set_trial(bool /*on*/) {}
 
-    // It serves: until then a program that starts leaves the processors to others first.
+    // The connection serves: until then a program that starts leaves the processors to others first.
     virtual void serves() {}
 
-    // What its program wrote to stderr last, without what it was given to keep; a line or two. Empty: nothing, or no program.
+    // The last words of its program on stderr, without what it was given to keep; a line or two. Empty: nothing, or no program.
     virtual std::string last_words() const { return {}; }
 
-    // What is spoken from the next message on: settled by the handshake.
+    // The dialect from the next message on: settled by the handshake.
     virtual void settle(const dialect& speaks) = 0;
 
-    // It is over HTTP+SSE that the server answers, not over streamable HTTP as was tried first.
+    // The server answers over HTTP+SSE, not over streamable HTTP as was tried first.
     virtual bool fell_back() const noexcept { return false; }
 
     // Bytes that wait until the server takes them.

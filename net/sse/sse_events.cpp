@@ -3,6 +3,7 @@
 #include "net/sse/sse.hpp"
 
 #include <algorithm>
+#include <charconv>
 #include <iterator>
 #include <utility>
 
@@ -10,6 +11,20 @@ namespace net {
 namespace {
 
 constexpr std::string_view data_field = "data";
+constexpr std::size_t longest_id = 1024;
+
+bool is_id(std::string_view text) noexcept
+{
+    return text.size() <= longest_id && std::ranges::all_of(text, [](char c) { return c >= ' ' && c < 0x7f; });
+}
+
+std::optional<core::duration> delay_of(std::string_view text) noexcept
+{
+    std::uint32_t milliseconds = 0;
+    const auto* const end = text.data() + text.size();
+    const auto read = std::from_chars(text.data(), end, milliseconds);
+    return read.ec == std::errc{} && read.ptr == end ? std::optional{core::duration{milliseconds}} : std::nullopt;
+}
 
 }  // namespace
 
@@ -38,16 +53,23 @@ std::optional<std::string> sse_splitter::next()
         return std::string{byte_order_mark};
     }
     while (start_ == start_state::over && at_ < buffer_.size() && !too_large_) {
+        if (const auto end = find_line_end(buffer_, at_); end != at_) {
+            after_cr_ = false;
+            line_empty_ = false;
+            at_ = end;
+            too_large_ = at_ - begin_ > limit_;
+            continue;
+        }
         const char c = buffer_[at_++];
         const bool after_cr = std::exchange(after_cr_, c == '\r');
         too_large_ = at_ - begin_ > limit_;
-        if (c != '\r' && c != '\n') {
-            line_empty_ = false;
-            continue;
-        }
         const bool rest_of_end = c == '\n' && after_cr;
         const bool ends_piece = rest_of_end ? at_ - begin_ == 1 : std::exchange(line_empty_, true);
         if (ends_piece && !too_large_) {
+            if (begin_ == 0 && at_ == buffer_.size()) {
+                at_ = 0;
+                return std::exchange(buffer_, {});
+            }
             const auto from = std::exchange(begin_, at_);
             return buffer_.substr(from, at_ - from);
         }
@@ -116,6 +138,45 @@ std::string with_sse_data(std::string_view event, std::string_view data)
         }
     }
     return out;
+}
+
+std::optional<sse_event> sse_reader::next()
+{
+    while (auto piece = splitter_.next()) {
+        if (auto event = read(std::move(*piece)); !event.data.empty()) {
+            return event;
+        }
+    }
+    return std::nullopt;
+}
+
+// The data move to the front of the piece: each line of them gives up more bytes than the LF that joins it.
+sse_event sse_reader::read(std::string piece)
+{
+    sse_event event;
+    std::size_t size = 0;
+    bool has_data = false;
+    for (std::string_view rest = piece; !rest.empty();) {
+        const auto [whole, name, value] = take_sse_line(rest);
+        if (name == data_field) {
+            if (std::exchange(has_data, true)) {
+                piece[size++] = '\n';
+            }
+            std::copy(value.begin(), value.end(), piece.begin() + static_cast<std::ptrdiff_t>(size));
+            size += value.size();
+        } else if (name == "event") {
+            event.type = value;
+        } else if (name == "id" && is_id(value)) {
+            last_id_ = value;
+        } else if (name == "retry") {
+            if (const auto asked = delay_of(value)) {
+                retry_ = asked;
+            }
+        }
+    }
+    piece.resize(size);
+    event.data = std::move(piece);
+    return event;
 }
 
 }  // namespace net

@@ -1,5 +1,7 @@
-// The events of a stream (WHATWG HTML section 9.2.5), one by one and as text, for streams whose events have to be read. Pure.
+// Cuts a stream into events as text (WHATWG HTML section 9.2.5), and interprets them (section 9.2.6). Pure.
 #pragma once
+
+#include "core/clock.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +11,7 @@
 
 namespace net {
 
-// Cuts a stream behind every empty line, and behind a byte order mark in front of it. What comes out is what went in.
+// Cuts a stream after every empty line, and after a byte order mark in front of it. The pieces together are what was fed.
 // Split-invariant. Where lines end with CRLF, the LF of an empty line is a piece of its own: the CR may be all there is.
 class sse_splitter {
 public:
@@ -25,10 +27,10 @@ public:
     std::optional<std::string> next();
     bool too_large() const noexcept { return too_large_; }
 
-    // Bytes that were fed and not given.
+    // Bytes that were fed and are not in a piece yet.
     std::size_t held() const noexcept { return buffer_.size() - begin_; }
 
-    // At the end of the stream, when next() gives nothing more: what was not ended by an empty line. Nothing: all was.
+    // At the end of the stream, when next() gives nothing more: the bytes after the last empty line, if there are any.
     std::optional<std::string> take_rest();
 
 private:
@@ -53,10 +55,50 @@ struct sse_line {
 // Takes a line from the front of `rest`, which is not empty.
 sse_line take_sse_line(std::string_view& rest);
 
-// What the event says: its `data` lines, joined with LF, a last line that is not ended included. Nothing: it has none.
+// The event's data: its `data` lines, joined with LF, a last line that is not ended included. Nothing: it has none.
 std::optional<std::string> sse_data(std::string_view event);
 
 // The event with other data instead of its own, which is JSON, on one line: two SDKs read no more than that. All other lines stay.
 std::string with_sse_data(std::string_view event, std::string_view data);
+
+struct sse_event {
+    std::string type;  // empty: message
+    std::string data;  // not empty
+};
+
+// Interprets the events of one stream after the other. Split-invariant; the data are the event's own bytes, moved, since an event may
+// have megabytes. An event that no empty line ends is dropped.
+class sse_reader {
+public:
+    // Bytes of an event's lines beside the message.
+    static constexpr std::size_t extra = 64 * 1024;
+
+    // `max_message` in bytes.
+    explicit sse_reader(std::size_t max_message) noexcept
+        : limit_{max_message + extra},
+          splitter_{limit_}
+    {
+    }
+
+    // A new stream begins; the previous id and delay stand.
+    void begin() { splitter_ = sse_splitter{limit_}; }
+    void feed(std::string_view bytes) { splitter_.feed(bytes); }
+
+    // The next event that has data. Nothing: more has to be fed, or it is too_large().
+    std::optional<sse_event> next();
+    bool too_large() const noexcept { return splitter_.too_large(); }
+
+    // The latest id that can be sent in a field. Empty: none.
+    const std::string& last_id() const noexcept { return last_id_; }
+    std::optional<core::duration> retry() const noexcept { return retry_; }
+
+private:
+    sse_event read(std::string piece);
+
+    std::size_t limit_;
+    sse_splitter splitter_;
+    std::string last_id_;
+    std::optional<core::duration> retry_;
+};
 
 }  // namespace net

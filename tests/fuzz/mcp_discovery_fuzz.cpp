@@ -23,7 +23,7 @@ std::string_view take_line(std::string_view& text)
 // Lines that run out are errors, of which the first is that there is no such method.
 mcp::server_lists walked(mcp::server_facts facts, std::string_view lines)
 {
-    mcp::discovery_walk walk{mcp::list_set{}.set(), facts.speaks, limits};
+    mcp::list_reader walk{mcp::list_set{}.set(), facts.speaks, limits};
     std::size_t asked = 0;
     while (const auto question = walk.next()) {
         require(++asked <= mcp::list_kinds * (limits.pages + 1), "a walk ends");

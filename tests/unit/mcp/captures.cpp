@@ -63,7 +63,7 @@ mcp::server_lists discovered(const capture& from)
 {
     auto facts = mcp::read_initialize_result(from.initialize);
     REQUIRE(facts.has_value());
-    mcp::discovery_walk walk{facts->offers, facts->speaks};
+    mcp::list_reader walk{facts->offers, facts->speaks};
     while (const auto question = walk.next()) {
         const auto& result = from.results[mcp::index_of(question->list)];
         const auto taken =

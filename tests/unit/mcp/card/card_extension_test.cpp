@@ -1,5 +1,5 @@
 // What the cards of real servers declare of them is as docs/extensions/mcp-v1.schema.json says.
-#include "a2a/card/card_extensions.hpp"
+#include "a2a/extension_header.hpp"
 #include "mcp/card/card.hpp"
 #include "tests/support/schema_validator.hpp"
 #include "tests/unit/mcp/captures.hpp"

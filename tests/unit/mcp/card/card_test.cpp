@@ -36,7 +36,7 @@ mcp::server_lists snapshot_of(std::string_view initialize, std::string_view tool
 {
     auto facts = mcp::read_initialize_result(R"({"protocolVersion":"2024-11-05",)" + std::string{initialize} + "}");
     REQUIRE(facts.has_value());
-    mcp::discovery_walk walk{facts->offers, facts->speaks};
+    mcp::list_reader walk{facts->offers, facts->speaks};
     while (const auto question = walk.next()) {
         const auto items = question->list == list_kind::tools ? tools : std::string_view{"[]"};
         REQUIRE(walk.accept(tests::list_result(question->list, items)).has_value());

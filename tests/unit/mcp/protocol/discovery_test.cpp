@@ -9,9 +9,9 @@
 #include <utility>
 #include <vector>
 
-using mcp::discovery_walk;
 using mcp::index_of;
 using mcp::list_kind;
+using mcp::list_reader;
 using mcp::list_set;
 
 TEST_SUITE_BEGIN("mcp/protocol/discovery");
@@ -29,15 +29,15 @@ list_set set_of(std::initializer_list<list_kind> lists)
 
 const auto tools_only = set_of({list_kind::tools});
 
-using accept_function = core::result<> (*)(discovery_walk& walk, const std::string& result);
+using accept_function = core::result<> (*)(list_reader& walk, const std::string& result);
 
-core::result<> accept_text(discovery_walk& walk, const std::string& result)
+core::result<> accept_text(list_reader& walk, const std::string& result)
 {
     return walk.accept(result);
 }
 
 // What was read away from the walk.
-core::result<> accept_page(discovery_walk& walk, const std::string& result)
+core::result<> accept_page(list_reader& walk, const std::string& result)
 {
     auto read = mcp::read_list_page(result, mcp::discovery_limits{}.items);
     auto opened = walk.open(read);
@@ -47,7 +47,7 @@ core::result<> accept_page(discovery_walk& walk, const std::string& result)
 std::string
 outcome_of(const std::vector<std::string>& results, const mcp::discovery_limits& limits, accept_function accept)
 {
-    discovery_walk walk{tools_only, mcp::era::legacy, limits};
+    list_reader walk{tools_only, mcp::era::legacy, limits};
     for (const auto& result : results) {
         if (!walk.next()) {
             return "over too early";
@@ -96,7 +96,7 @@ std::string tool(const std::string& name)
 
 TEST_CASE("every page is asked for, also behind a cursor that is empty, and the items keep their order")
 {
-    discovery_walk walk{tools_only, mcp::era::legacy};
+    list_reader walk{tools_only, mcp::era::legacy};
     std::vector<std::string> asked;
     const std::vector<std::string> pages{
         page(tool("a"), R"("")"),
@@ -131,7 +131,7 @@ TEST_CASE("Lists that a server does not declare in a way that can be read may fa
 {
     const auto all = set_of({list_kind::tools, list_kind::prompts});
     const auto begun = [&] {
-        discovery_walk walk{all, mcp::era::legacy, {.pages = 2, .items = 3, .bytes = 64, .cursor_bytes = 4}};
+        list_reader walk{all, mcp::era::legacy, {.pages = 2, .items = 3, .bytes = 64, .cursor_bytes = 4}};
         walk.set_undeclared(all, {});
         return walk;
     };
@@ -165,7 +165,7 @@ TEST_CASE("A list that fails in its middle has what was read, or what it had, an
 {
     const auto both = set_of({list_kind::tools, list_kind::prompts});
     const auto walked = [&](mcp::server_lists base, bool late) {
-        discovery_walk walk{both, mcp::era::legacy};
+        list_reader walk{both, mcp::era::legacy};
         REQUIRE(walk.accept(page(tool("a") + ",5", R"("2")")).has_value());
         if (late) {
             walk.skip_rest("too late");
@@ -250,7 +250,7 @@ TEST_CASE("what no caller could use is left out, and the rest is found")
         items += "," + bad;
     }
     items += "," + barely;
-    discovery_walk walk{tools_only, mcp::era::legacy};
+    list_reader walk{tools_only, mcp::era::legacy};
     REQUIRE(walk.accept(page(items)).has_value());
     const auto left_out = walk.left_out();
     CHECK(left_out.count == 10);
@@ -268,7 +268,7 @@ TEST_CASE("tools that clients have to reject are left out in the modern era over
     const std::string bad =
         R"({"name":"bad","inputSchema":{"properties":{"p":{"type":"string","x-mcp-header":"a b"}}}})";
     const auto found = [&](mcp::era speaks, tool_headers headers) {
-        discovery_walk walk{tools_only, speaks, {}, headers};
+        list_reader walk{tools_only, speaks, {}, headers};
         REQUIRE(walk.accept(page(tool("a") + "," + bad + "," + tool("b"))).has_value());
         return std::move(walk).onto({});
     };
@@ -282,7 +282,7 @@ TEST_CASE("tools that clients have to reject are left out in the modern era over
     CHECK(found(mcp::era::modern, tool_headers::ignored)[list_kind::tools].size() == 3);
     CHECK(found(mcp::era::legacy, tool_headers::checked)[list_kind::tools].size() == 3);
 
-    discovery_walk prompts{set_of({list_kind::prompts}), mcp::era::modern, {}, tool_headers::checked};
+    list_reader prompts{set_of({list_kind::prompts}), mcp::era::modern, {}, tool_headers::checked};
     REQUIRE(prompts.accept(R"({"prompts":[)" + bad + "]}").has_value());
     const auto kept = std::move(prompts).onto(over_http);
     CHECK(kept[list_kind::prompts].size() == 1);
@@ -296,7 +296,7 @@ TEST_CASE("of what is left out as much is told as fits, and all of it is counted
         for (std::size_t i = 0; i < many; ++i) {
             items += "," + tool("a");
         }
-        discovery_walk walk{tools_only, mcp::era::legacy};
+        list_reader walk{tools_only, mcp::era::legacy};
         REQUIRE(walk.accept(page(items)).has_value());
         return walk.left_out();
     };
@@ -310,7 +310,7 @@ TEST_CASE("of what is left out as much is told as fits, and all of it is counted
 
 TEST_CASE("items keep unknown members, the spelling of numbers and hostile text; white space goes")
 {
-    discovery_walk walk{tools_only, mcp::era::legacy};
+    list_reader walk{tools_only, mcp::era::legacy};
     REQUIRE(walk.accept(page(R"( { "name" : "\u0061<script>" , "x":1.50E+2,
         "y":12345678901234567890123, "d":"\ud83d \u202e" } )"))
                 .has_value());
@@ -325,7 +325,7 @@ TEST_CASE("items keep unknown members, the spelling of numbers and hostile text;
 
 TEST_CASE("only what is wanted is asked for, in this order, each with its own member and key")
 {
-    discovery_walk walk{list_set{}.set(), mcp::era::legacy};
+    list_reader walk{list_set{}.set(), mcp::era::legacy};
     const std::vector<std::pair<list_kind, std::string>> rows{
         {list_kind::tools, R"({"tools":[{"name":"k"}]})"},
         {list_kind::resources, R"({"resources":[{"uri":"k","name":"n"}]})"},
@@ -344,8 +344,8 @@ TEST_CASE("only what is wanted is asked for, in this order, each with its own me
         REQUIRE(list.size() == 1);
         CHECK(list[0].key == "k");
     }
-    CHECK_FALSE(discovery_walk({}, mcp::era::legacy).next().has_value());
-    CHECK(discovery_walk(set_of({list_kind::prompts}), mcp::era::legacy).next()->list == list_kind::prompts);
+    CHECK_FALSE(list_reader({}, mcp::era::legacy).next().has_value());
+    CHECK(list_reader(set_of({list_kind::prompts}), mcp::era::legacy).next()->list == list_kind::prompts);
 }
 
 TEST_CASE("a list the server does not know is empty; another error leaves it as it was, and is one for tools")
@@ -357,7 +357,7 @@ TEST_CASE("a list the server does not know is empty; another error leaves it as 
     const mcp::rpc_failure unknown{mcp::method_not_found, {}, {}};
     const mcp::rpc_failure broken{-32603, "boom", {}};
 
-    discovery_walk walk{list_set{}.set(), mcp::era::legacy};
+    list_reader walk{list_set{}.set(), mcp::era::legacy};
     REQUIRE(walk.refuse(unknown).has_value());
     REQUIRE(walk.accept(R"({"resources":[{"uri":"new:"}],"nextCursor":"2"})").has_value());
     REQUIRE(walk.refuse(broken).has_value());
@@ -370,7 +370,7 @@ TEST_CASE("a list the server does not know is empty; another error leaves it as 
     CHECK(found[list_kind::resources][0].key == "old:");
     CHECK(found[list_kind::prompts].empty());
 
-    discovery_walk failing{tools_only, mcp::era::legacy};
+    list_reader failing{tools_only, mcp::era::legacy};
     const auto refused = failing.refuse(broken);
     REQUIRE(refused.has_error());
     CHECK(refused.error().detail == "tools/list: answered with the error -32603: boom");
@@ -384,14 +384,14 @@ TEST_CASE("walking some lists again replaces those and nothing else")
     base.server.name = "s";
     base.lists[index_of(list_kind::tools)] = {{"old", tool("old")}};
     base.lists[index_of(list_kind::prompts)] = {{"p", tool("p")}};
-    discovery_walk walk{tools_only, mcp::era::legacy};
+    list_reader walk{tools_only, mcp::era::legacy};
     REQUIRE(walk.accept(page(tool("new"))).has_value());
     const auto found = std::move(walk).onto(base);
     CHECK(found.server.name == "s");
     CHECK(found[list_kind::tools][0].key == "new");
     CHECK(found[list_kind::prompts][0].key == "p");
     CHECK_FALSE(mcp::same_content(found, base));
-    discovery_walk again{tools_only, mcp::era::legacy};
+    list_reader again{tools_only, mcp::era::legacy};
     REQUIRE(again.accept(page(R"({ "name":"new" })")).has_value());
     CHECK(mcp::same_content(std::move(again).onto(found), found));
 }
@@ -399,7 +399,7 @@ TEST_CASE("walking some lists again replaces those and nothing else")
 TEST_CASE("a list that differs only in its order stays in the order that it had")
 {
     const auto listed = [](const std::string& items, mcp::server_lists base) {
-        discovery_walk walk{tools_only, mcp::era::legacy};
+        list_reader walk{tools_only, mcp::era::legacy};
         REQUIRE(walk.accept(page(items)).has_value());
         return std::move(walk).onto(std::move(base));
     };
@@ -419,12 +419,12 @@ TEST_CASE("A page that was read before it is known what was asked gives a walk i
     const auto page_of_both = mcp::read_list_page(both, 1);
     auto read = page_of_both;
     CHECK_FALSE(read.lists[index_of(list_kind::resources)].has_value());
-    discovery_walk prompts{set_of({list_kind::prompts}), mcp::era::legacy};
+    list_reader prompts{set_of({list_kind::prompts}), mcp::era::legacy};
     CHECK(prompts.open(read).error().detail == "prompts/list: over 10000 items in all lists");
-    discovery_walk resources{set_of({list_kind::resources}), mcp::era::legacy};
+    list_reader resources{set_of({list_kind::resources}), mcp::era::legacy};
     CHECK(resources.open(read).error().detail == "resources/list: the result has no list");
     read = page_of_both;
-    discovery_walk tools{tools_only, mcp::era::modern};
+    list_reader tools{tools_only, mcp::era::modern};
     REQUIRE(tools.open(read).has_value());
     REQUIRE(tools.take_some(1).has_value());
     CHECK(tools.next()->cursor == R"("n")");
@@ -435,7 +435,7 @@ TEST_CASE("A tool that was read before is left out for its header fields only wh
 {
     const std::string result = page(R"({"name":"t","inputSchema":{"type":"object","x-mcp-header":"A"}})");
     for (const auto headers : {mcp::tool_headers::ignored, mcp::tool_headers::checked}) {
-        discovery_walk walk{tools_only, mcp::era::modern, {}, headers};
+        list_reader walk{tools_only, mcp::era::modern, {}, headers};
         REQUIRE(accept_page(walk, result).has_value());
         const auto found = std::move(walk).onto({});
         CHECK(found[list_kind::tools].size() == (headers == mcp::tool_headers::checked ? 0 : 1));
@@ -446,7 +446,7 @@ TEST_CASE("A page that is taken a little at a time is the same page, and is over
 {
     const auto size = tool("a").size();
     const auto turns = [](const std::string& result, std::size_t most, std::string& names) {
-        discovery_walk walk{tools_only, mcp::era::legacy, {.bytes = 1000}};
+        list_reader walk{tools_only, mcp::era::legacy, {.bytes = 1000}};
         CHECK_FALSE(walk.in_page());
         REQUIRE(walk.open(result).has_value());
         int count = 0;
@@ -492,7 +492,7 @@ TEST_CASE("Among many items in another order one that differs is found")
         if (backwards) {
             std::ranges::reverse(all);
         }
-        discovery_walk walk{tools_only, mcp::era::legacy};
+        list_reader walk{tools_only, mcp::era::legacy};
         std::string items;
         for (const auto& each : all) {
             items.append(items.empty() ? "" : ",").append(each);
@@ -508,7 +508,7 @@ TEST_CASE("Among many items in another order one that differs is found")
 TEST_CASE("of the modern era, the shortest time to live of a page counts, and one private page makes all private")
 {
     const auto lifetime = [](const std::vector<std::string>& freshness) {
-        discovery_walk walk{tools_only, mcp::era::modern};
+        list_reader walk{tools_only, mcp::era::modern};
         for (std::size_t i = 0; i < freshness.size(); ++i) {
             const bool last = i + 1 == freshness.size();
             const auto next = last ? std::string{} : R"(,"nextCursor":")" + std::to_string(i) + '"';
@@ -527,14 +527,14 @@ TEST_CASE("of the modern era, the shortest time to live of a page counts, and on
     CHECK(lifetime({""}) == std::pair{0L, false});
     mcp::server_lists known;
     known.shareable = false;
-    discovery_walk partial{tools_only, mcp::era::modern};
+    list_reader partial{tools_only, mcp::era::modern};
     REQUIRE(partial.accept(R"({"tools":[])" + open + "1}").has_value());
     const auto kept = std::move(partial).onto(known);
     CHECK_FALSE(kept.shareable);  // what was not walked may be private still
     auto other = kept;
     other.shareable = true;
     CHECK_FALSE(mcp::same_content(kept, other));
-    discovery_walk legacy{tools_only, mcp::era::legacy};
+    list_reader legacy{tools_only, mcp::era::legacy};
     REQUIRE(legacy.accept(R"({"tools":[],"ttlMs":5})").has_value());
     CHECK_FALSE(std::move(legacy).onto({}).time_to_live.has_value());
 }

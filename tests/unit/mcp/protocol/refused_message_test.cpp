@@ -1,4 +1,4 @@
-#include "mcp/protocol/refused_message.hpp"
+#include "mcp/protocol/read_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "mcp/session/runner.hpp"
+#include "mcp/session/session_runner.hpp"
 #include "tests/unit/mcp/session/runner_rig.hpp"
 
 #include <doctest/doctest.h>

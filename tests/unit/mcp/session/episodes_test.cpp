@@ -87,7 +87,7 @@ TEST_CASE("Each list is asked for from its beginning, and may have the cursors a
 {
     mcp::list_set wanted;
     wanted.set();
-    mcp::discovery_walk walk{wanted, era::legacy, {.pages = 2}};
+    mcp::list_reader walk{wanted, era::legacy, {.pages = 2}};
     for (const auto& [items, key] :
          {std::pair{"tools", "name"}, {"resources", "uri"}, {"resourceTemplates", "uriTemplate"}, {"prompts", "name"}
          }) {
@@ -112,7 +112,7 @@ TEST_CASE("A list that is refused in its middle leaves its cursor to no other")
     mcp::list_set wanted;
     wanted.set(mcp::index_of(list_kind::resources));
     wanted.set(mcp::index_of(list_kind::prompts));
-    mcp::discovery_walk walk{wanted, era::legacy};
+    mcp::list_reader walk{wanted, era::legacy};
     REQUIRE(walk.accept(R"({"resources":[{"uri":"a"}],"nextCursor":"c"})").has_value());
     REQUIRE(walk.refuse({-32603, "not now", {}}).has_value());
     REQUIRE(walk.next().has_value());
@@ -134,7 +134,7 @@ TEST_CASE("One private page makes a whole walk private, wherever it stands, and 
         mcp::list_set wanted;
         wanted.set(mcp::index_of(list_kind::tools));
         wanted.set(mcp::index_of(list_kind::prompts));
-        mcp::discovery_walk walk{wanted, era::modern};
+        mcp::list_reader walk{wanted, era::modern};
         REQUIRE(walk.accept(R"({"tools":[],"nextCursor":"2")" + first + "}").has_value());
         REQUIRE(walk.accept(R"({"tools":[])" + second + "}").has_value());
         REQUIRE(walk.accept(R"({"prompts":[])" + third + "}").has_value());

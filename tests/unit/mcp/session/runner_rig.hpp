@@ -1,7 +1,7 @@
 // A runner with a server instead of a real one, and what it tells.
 #pragma once
 
-#include "mcp/session/runner.hpp"
+#include "mcp/session/session_runner.hpp"
 #include "tests/support/script.hpp"
 
 #include <boost/asio/post.hpp>
@@ -211,7 +211,7 @@ public:
     void start() { start(server.factory()); }
     void start(mcp::transport_factory made)
     {
-        runner = std::make_unique<mcp::runner>(loop, settings, std::move(made), *this, log, "agent");
+        runner = mcp::session_runner::make(loop, settings, std::move(made), *this, log, "agent");
         runner->begin();
     }
 
@@ -239,7 +239,7 @@ public:
     std::vector<std::pair<session_state, session_reason>> states;
     std::vector<std::shared_ptr<const mcp::server_lists>> published;
     std::vector<core::result<mcp::walk_outcome>> walks;
-    std::unique_ptr<mcp::runner> runner;
+    std::shared_ptr<mcp::session_runner> runner;
 };
 
 }  // namespace mcp_test

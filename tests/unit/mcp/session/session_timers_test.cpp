@@ -13,8 +13,8 @@ TEST_SUITE_BEGIN("mcp/session/session_timers");
 
 namespace {
 
-struct watch final : mcp::timer_observer {
-    void fired(timer_name which) override
+struct watch final {
+    void fired(timer_name which)
     {
         seen.push_back(which);
         if (destroys) {
@@ -28,7 +28,7 @@ struct watch final : mcp::timer_observer {
     }
 
     net::loop loop;
-    std::optional<mcp::session_timers> timers{std::in_place, loop, *this};
+    std::optional<mcp::session_timers> timers{std::in_place, loop, [this](timer_name which) { fired(which); }};
     std::vector<timer_name> seen;
     bool destroys = false;
 };

@@ -6,7 +6,6 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -137,30 +136,6 @@ TEST_CASE("What a program says once another one of it serves is logged at debug 
     CHECK(std::ranges::find(kept->lines(), "bye") == kept->lines().end());
     CHECK(std::ranges::find(kept->lines(), "said") != kept->lines().end());
     REQUIRE(x.wait_for(session_state::ready));
-    x.runner->stop();
-    CHECK(x.wait_for(session_state::stopped));
-}
-
-TEST_CASE("A program that starts leaves the processors to others first, and no longer once it serves")
-{
-    const test_support::scratch_directory folder;
-    if (!std::filesystem::exists("/proc/self/autogroup")) {
-        MESSAGE("this kernel has no autogroups");
-        return;
-    }
-    auto program = shell_program(legacy_answer);
-    program.arguments[1] = "echo $$ > " + folder.file("id") + "\n" + program.arguments[1];
-    auto& script = program.arguments[1];
-    script.insert(
-        script.find("*'\"tools/list\"'*) ") + 18,
-        "cat /proc/$$/autogroup > " + folder.file("starting") + "; "
-    );
-    rig x;
-    x.start(mcp::stdio_factory(x.loop, program, mcp::inherited_environment(), "sh", x.log));
-    REQUIRE(x.wait_for(session_state::ready));
-    CHECK(x.wait_until([&] { return test_support::read_whole(folder.file("starting")).ends_with(" nice 10\n"); }));
-    const auto id = std::to_string(std::stol(test_support::read_whole(folder.file("id"))));
-    CHECK(x.wait_until([&] { return test_support::read_whole("/proc/" + id + "/autogroup").ends_with(" nice 0\n"); }));
     x.runner->stop();
     CHECK(x.wait_for(session_state::stopped));
 }

@@ -1,5 +1,5 @@
 // over 600 lines: one runner against one scripted server, case by case.
-#include "mcp/session/runner.hpp"
+#include "mcp/session/session_runner.hpp"
 
 #include "tests/unit/mcp/session/runner_rig.hpp"
 
@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-TEST_SUITE_BEGIN("mcp/session/runner");
+TEST_SUITE_BEGIN("mcp/session/session_runner");
 
 namespace {
 

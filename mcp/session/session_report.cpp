@@ -1,11 +1,11 @@
-#include "mcp/session/operator_notes.hpp"
+#include "mcp/session/session_report.hpp"
 
 #include <utility>
 
 namespace mcp {
 namespace {
 
-// Of what has no words of a server's.
+// Describes troubles for which the server has given no words.
 std::string_view words_for(session_reason why) noexcept
 {
     switch (why) {
@@ -36,7 +36,7 @@ std::string_view words_for(session_reason why) noexcept
 
 }  // namespace
 
-operator_notes::operator_notes(
+session_report::session_report(
     const core::logger& log,
     std::string agent,
     std::shared_ptr<const core::redaction> secrets
@@ -47,18 +47,18 @@ operator_notes::operator_notes(
 {
 }
 
-std::string operator_notes::shown(std::string_view words) const
+std::string session_report::shown(std::string_view words) const
 {
     constexpr std::size_t longest = 700;
     return secrets_->apply(words, longest);
 }
 
-std::string operator_notes::shown(const core::error& why) const
+std::string session_report::shown(const core::error& why) const
 {
     return shown(std::string{core::name(why.code)} + ": " + why.detail);
 }
 
-void operator_notes::say(session_reason about, std::string words)
+void session_report::say(session_reason about, std::string words)
 {
     auto& said = words_of(about);
     said = std::move(words);
@@ -67,12 +67,12 @@ void operator_notes::say(session_reason about, std::string words)
     }
 }
 
-void operator_notes::say_late(session_reason about, std::string_view end)
+void session_report::say_late(session_reason about, std::string_view end)
 {
     say(about, std::string{words_for(about)}.append(end));
 }
 
-void operator_notes::report(const session_action& now, std::string_view version)
+void session_report::report(const session_action& now, std::string_view version)
 {
     const bool trouble = now.state == session_state::backoff || now.state == session_state::failed ||
                          now.state == session_state::degraded;
@@ -98,7 +98,7 @@ void operator_notes::report(const session_action& now, std::string_view version)
     );
 }
 
-void operator_notes::message_rejected(
+void session_report::message_rejected(
     core::log_level level,
     const core::error& why,
     std::size_t size,
@@ -114,12 +114,12 @@ void operator_notes::message_rejected(
     }
 }
 
-void operator_notes::notification_rejected(core::log_level level, const core::error& why) const
+void session_report::notification_rejected(core::log_level level, const core::error& why) const
 {
     log_.write(level, "mcp_notification_rejected", {{"agent", agent_}, {"detail", shown(why)}});
 }
 
-void operator_notes::items_omitted(const left_out_items& items) const
+void session_report::items_omitted(const left_out_items& items) const
 {
     if (items.count == 0) {
         return;
@@ -135,14 +135,14 @@ void operator_notes::items_omitted(const left_out_items& items) const
     );
 }
 
-void operator_notes::walk_failed(std::string_view why)
+void session_report::walk_failed(std::string_view why)
 {
     auto words = shown(why);
     log_.write(core::log_level::warn, "mcp_walk_failed", {{"agent", agent_}, {"detail", words}});
     say(session_reason::refresh_failed, std::move(words));
 }
 
-void operator_notes::fell_back() const
+void session_report::fell_back() const
 {
     log_.write(core::log_level::info, "mcp_transport_changed", {{"agent", agent_}, {"transport", "sse"}});
 }

@@ -1,4 +1,4 @@
-// What callers say to a server over the connection of its session, beside what the session says itself. The other end is a
+// Carries callers' messages over the connection of a session, beside the messages of the session itself. The other end is a
 // transport, one at a time, which is connected while the session is ready: from then on it gets every message that does not
 // answer the session. Callers' requests have ids from upstream_names::first_new on, those of the session stay below. On the
 // control loop's thread.
@@ -6,7 +6,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "mcp/protocol/refused_message.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/types.hpp"
 
@@ -19,26 +19,26 @@
 
 namespace mcp {
 
-class caller_lane {
+class shared_channel {
 public:
     using send_function = std::function<core::result<>(outgoing message)>;
 
     // `send`: over the session's connection.
-    caller_lane(net::executor on, send_function send);
-    ~caller_lane();
-    caller_lane(const caller_lane&) = delete;
-    caller_lane& operator=(const caller_lane&) = delete;
+    shared_channel(net::executor on, send_function send);
+    ~shared_channel();
+    shared_channel(const shared_channel&) = delete;
+    shared_channel& operator=(const shared_channel&) = delete;
 
     // The session is ready.
     void open();
 
-    // It is not any more. What callers have under way is lost.
+    // The session is not ready any more. Calls under way are lost.
     void close();
 
     // Nothing is told any more but that it is lost.
     void abandon();
 
-    // What the server said, or the beginning of what was over `limit` bytes. Nothing without another end. `answered`: the request
+    // A message of the server, or the beginning of one over `limit` bytes. Nothing without another end. `answered`: the request
     // that it answers, or was meant to.
     void take(std::string_view text, std::optional<std::uint64_t> answered = std::nullopt);
     void take_too_long(std::string_view beginning, std::size_t limit);

@@ -1,4 +1,4 @@
-#include "mcp/session/list_walks.hpp"
+#include "mcp/session/list_refresh.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -13,22 +13,20 @@ constexpr core::duration undeclared_patience{3'000};
 
 }  // namespace
 
-list_walks::list_walks(session_host& host, const runner_settings& settings, requests& open, operator_notes& notes)
+list_refresh::list_refresh(session_context& host, requests& open)
     : host_{host},
-      settings_{settings},
-      requests_{open},
-      notes_{notes}
+      requests_{open}
 {
 }
 
-void list_walks::set_server(server_facts facts, dialect speaks)
+void list_refresh::set_server(server_facts facts, dialect speaks)
 {
     facts_ = std::move(facts);
     dialect_ = std::move(speaks);
     tracker_.take();
 }
 
-void list_walks::begin(bool changed_only)
+void list_refresh::begin(bool changed_only)
 {
     requests_.cancel_all(purpose::list);
     why_next_.reset();
@@ -40,13 +38,13 @@ void list_walks::begin(bool changed_only)
     ask_next();
 }
 
-discovery_walk list_walks::walk_of(list_set wanted) const
+list_reader list_refresh::walk_of(list_set wanted) const
 {
-    return {wanted, facts_.speaks, settings_.lists, settings_.headers};
+    return {wanted, facts_.speaks, host_.settings.lists, host_.settings.headers};
 }
 
 // A list that cannot be had stays as it was; one that is no longer offered does not.
-server_lists list_walks::base_of_walk(bool changed_only) const
+server_lists list_refresh::base_of_walk(bool changed_only) const
 {
     auto base = latest_ ? *latest_ : server_lists{};
     base.server = facts_;
@@ -63,18 +61,18 @@ server_lists list_walks::base_of_walk(bool changed_only) const
     return base;
 }
 
-void list_walks::ask(purpose use, const list_question& question)
+void list_refresh::ask(purpose use, const list_question& question)
 {
     const std::string name{method(question.list)};
     const auto* const walk = under_way(use);
     const bool doubtful = walk != nullptr && walk->asks_doubted();
     const auto patience =
-        doubtful ? std::min(settings_.request_timeout, undeclared_patience) : settings_.request_timeout;
+        doubtful ? std::min(host_.settings.request_timeout, undeclared_patience) : host_.settings.request_timeout;
     const auto id = requests_.begin(use, patience, name);
     requests_.send({list_request(id, question.list, question.cursor, dialect_), id, name});
 }
 
-void list_walks::ask_next()
+void list_refresh::ask_next()
 {
     const auto question = walk_ ? walk_->next() : std::nullopt;
     if (question) {
@@ -84,7 +82,7 @@ void list_walks::ask_next()
 }
 
 // Null: there is none.
-discovery_walk* list_walks::under_way(purpose use)
+list_reader* list_refresh::under_way(purpose use)
 {
     if (use == purpose::list) {
         return walk_ ? &*walk_ : nullptr;
@@ -92,7 +90,7 @@ discovery_walk* list_walks::under_way(purpose use)
     return look_ ? &look_->walk : nullptr;
 }
 
-void list_walks::take(purpose use, const message& answer, list_page* page)
+void list_refresh::accept(purpose use, const message& answer, list_page* page)
 {
     auto* const walk = under_way(use);
     if (walk == nullptr) {
@@ -112,8 +110,8 @@ void list_walks::take(purpose use, const message& answer, list_page* page)
     use == purpose::list ? ask_next() : ask_next_look();
 }
 
-// What else is due on the loop comes between some items of a long page and the next.
-void list_walks::go_on(purpose use)
+// Other work of the loop runs between some items of a long page and the next.
+void list_refresh::go_on(purpose use)
 {
     auto* const walk = under_way(use);
     if (walk == nullptr || !walk->in_page()) {
@@ -125,13 +123,13 @@ void list_walks::go_on(purpose use)
     if (!walk->in_page()) {
         return use == purpose::list ? ask_next() : ask_next_look();
     }
-    net::asio::post(host_.loop().get_executor(), [this, kept = host_.keep(), use] { go_on(use); });
+    net::asio::post(host_.loop.get_executor(), [this, kept = host_.keep(), use] { go_on(use); });
 }
 
 // A list that fails is no reason to end a walk, but a look is for all of them.
-void list_walks::go_on_without(purpose use, const core::error& why)
+void list_refresh::go_on_without(purpose use, const core::error& why)
 {
-    auto told = core::error{why.code, why.from, notes_.shown(why.detail)};
+    auto told = core::error{why.code, why.from, host_.notes.shown(why.detail)};
     if (use == purpose::look) {
         return end_look(told);
     }
@@ -141,7 +139,7 @@ void list_walks::go_on_without(purpose use, const core::error& why)
     ask_next();
 }
 
-void list_walks::fail(purpose use, const core::error& why)
+void list_refresh::fail(purpose use, const core::error& why)
 {
     if (auto* const walk = under_way(use)) {
         walk->skip(why.detail);
@@ -149,7 +147,7 @@ void list_walks::fail(purpose use, const core::error& why)
     }
 }
 
-bool list_walks::loses_session(purpose use)
+bool list_refresh::loses_session(purpose use)
 {
     const auto* const walk = under_way(use);
     const auto asked = walk != nullptr ? walk->next() : std::nullopt;
@@ -160,27 +158,27 @@ bool list_walks::loses_session(purpose use)
     return lost_by_ != before;
 }
 
-void list_walks::forget()
+void list_refresh::forget()
 {
     walk_.reset();
     end_look(core::upstream_error(core::errc::session_crashed, "its session has ended"));
 }
 
-void list_walks::end()
+void list_refresh::end()
 {
     auto walk = std::exchange(walk_, std::nullopt);
     if (!walk) {
         return;
     }
     // Before there is a card, what is known of the server makes one.
-    if (why_left_ && walk->left_all() && host_.state().state() != session_state::discovering) {
+    if (why_left_ && walk->left_all() && host_.state.state() != session_state::discovering) {
         return fail_walk(*why_left_);
     }
-    notes_.items_omitted(walk->left_out());
+    host_.notes.items_omitted(walk->left_out());
     if (walk->left().any()) {
-        notes_.walk_failed(walk->first_left());
+        host_.notes.walk_failed(walk->first_left());
     }
-    ++host_.counts().walks;
+    ++host_.counts.walks;
     session_event event;
     event.kind = event_kind::walk_done;
     complete_ = walk->left().none();
@@ -191,7 +189,7 @@ void list_walks::end()
     facts_.undeclared &= facts_.offers;  // the others are not there
     for (auto& list : found_.left_out) {
         for (auto& each : list.first) {
-            each = notes_.shown(each);
+            each = host_.notes.shown(each);
         }
     }
     // A list that stays as it was may be one that was not for everybody.
@@ -200,15 +198,15 @@ void list_walks::end()
     host_.happened(std::move(event));
 }
 
-void list_walks::fail_walk(const core::error& why)
+void list_refresh::fail_walk(const core::error& why)
 {
-    notes_.walk_failed(why.detail);
+    host_.notes.walk_failed(why.detail);
     host_.happened({.kind = event_kind::walk_failed});
     tell(why);
 }
 
 // The walk takes too long.
-void list_walks::finish()
+void list_refresh::finish()
 {
     const auto question = walk_ ? walk_->next() : std::nullopt;
     if (!question) {
@@ -224,7 +222,7 @@ void list_walks::finish()
 }
 
 // Its session has ended, for which a reason may have been given.
-void list_walks::cancel()
+void list_refresh::cancel()
 {
     const auto known = std::exchange(why_next_, std::nullopt);
     const bool under_way = std::exchange(walk_, std::nullopt).has_value();
@@ -234,9 +232,9 @@ void list_walks::cancel()
     }
 }
 
-void list_walks::tell(const core::result<walk_outcome>& how)
+void list_refresh::tell(const core::result<walk_outcome>& how)
 {
-    auto& counts = host_.counts();
+    auto& counts = host_.counts;
     if (!how) {
         ++counts.walks_failed;
     } else if (*how == walk_outcome::changed) {
@@ -244,31 +242,31 @@ void list_walks::tell(const core::result<walk_outcome>& how)
     } else if (*how == walk_outcome::incomplete) {
         ++counts.walks_incomplete;
     }
-    if (auto* const observer = host_.observer()) {
+    if (auto* const observer = host_.observer) {
         observer->walked(how);
     }
 }
 
-void list_walks::publish()
+void list_refresh::publish()
 {
     const bool changed = latest_ == nullptr || !same_content(*latest_, found_);
     latest_ = std::make_shared<const server_lists>(std::move(found_));
     found_ = {};
-    if (auto* const observer = host_.observer(); changed && observer != nullptr) {
+    if (auto* const observer = host_.observer; changed && observer != nullptr) {
         observer->listed(latest_);
     }
     tell(!complete_ ? walk_outcome::incomplete : changed ? walk_outcome::changed : walk_outcome::unchanged);
 }
 
-void list_walks::abandon()
+void list_refresh::abandon()
 {
     walk_.reset();
     look_.reset();
 }
 
-void list_walks::look(std::function<void(const look_result&)> then)
+void list_refresh::look(std::function<void(const look_result&)> then)
 {
-    const auto state = host_.state().state();
+    const auto state = host_.state.state();
     if (state != session_state::ready && state != session_state::degraded) {
         return then(core::upstream_error(core::errc::session_not_ready));
     }
@@ -281,7 +279,7 @@ void list_walks::look(std::function<void(const look_result&)> then)
     ask_next_look();
 }
 
-void list_walks::ask_next_look()
+void list_refresh::ask_next_look()
 {
     if (!look_) {
         return;
@@ -292,7 +290,7 @@ void list_walks::ask_next_look()
     end_look(std::make_shared<const server_lists>(std::move(look_->walk).onto(base_of_walk(false))));
 }
 
-void list_walks::end_look(const look_result& found)
+void list_refresh::end_look(const look_result& found)
 {
     const auto ended = std::exchange(look_, std::nullopt);
     requests_.cancel_all(purpose::look);

@@ -1,4 +1,4 @@
-#include "mcp/session/operator_notes.hpp"
+#include "mcp/session/session_report.hpp"
 
 #include <doctest/doctest.h>
 
@@ -7,7 +7,7 @@
 using mcp::session_reason;
 using mcp::session_state;
 
-TEST_SUITE_BEGIN("mcp/session/operator_notes");
+TEST_SUITE_BEGIN("mcp/session/session_report");
 
 namespace {
 
@@ -29,7 +29,7 @@ struct notebook {
 
     kept_lines sink;
     core::logger log{sink, core::log_level::debug};
-    mcp::operator_notes notes{log, "words", std::make_shared<core::redaction>(std::vector<std::string>{"opensesame"})};
+    mcp::session_report notes{log, "words", std::make_shared<core::redaction>(std::vector<std::string>{"opensesame"})};
 };
 
 }  // namespace

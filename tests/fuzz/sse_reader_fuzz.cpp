@@ -1,6 +1,5 @@
 // The events of a server are the same however the stream is cut, also where one is too large, and their data are those of the events
 // that are cut out of it whole.
-#include "mcp/transport/event_reader.hpp"
 #include "net/sse/sse_events.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
@@ -16,7 +15,7 @@ constexpr std::size_t no_limit = 1'000'000;
 // In pieces, each of which is gone when the next one comes.
 std::string read(std::string_view stream, const tests::cuts& cuts)
 {
-    mcp::event_reader reader{no_limit};
+    net::sse_reader reader{no_limit};
     std::string all;
     std::size_t from = 0;
     const auto feed = [&](std::size_t to) {
@@ -38,8 +37,8 @@ std::string read(std::string_view stream, const tests::cuts& cuts)
 // How many events there are in front of one that is too large, behind a comment that leaves little room.
 std::string read_to_limit(std::string_view stream, std::size_t room, std::size_t step)
 {
-    mcp::event_reader reader{0};
-    reader.feed(": " + std::string(mcp::event_reader::extra - room, 'x') + "\n");
+    net::sse_reader reader{0};
+    reader.feed(": " + std::string(net::sse_reader::extra - room, 'x') + "\n");
     std::size_t events = 0;
     for (std::size_t at = 0; at < stream.size(); at += step) {
         reader.feed(stream.substr(at, step));
@@ -52,7 +51,7 @@ std::string read_to_limit(std::string_view stream, std::size_t room, std::size_t
 
 std::string data_of_events(std::string_view stream)
 {
-    mcp::event_reader reader{no_limit};
+    net::sse_reader reader{no_limit};
     reader.feed(stream);
     std::string all;
     while (const auto event = reader.next()) {

@@ -1,4 +1,4 @@
-#include "mcp/protocol/tool_headers.hpp"
+#include "mcp/protocol/list_page.hpp"
 
 #include <doctest/doctest.h>
 
@@ -6,7 +6,7 @@
 
 using mcp::header_problem;
 
-TEST_SUITE_BEGIN("mcp/protocol/tool_headers");
+TEST_SUITE_BEGIN("mcp/protocol/list_page");
 
 namespace {
 

@@ -1,5 +1,3 @@
-#include "mcp/transport/event_reader.hpp"
-
 #include "net/sse/sse_events.hpp"
 
 #include <doctest/doctest.h>
@@ -9,11 +7,11 @@
 #include <string_view>
 #include <vector>
 
-TEST_SUITE_BEGIN("mcp/transport/event_reader");
+TEST_SUITE_BEGIN("net/sse/sse_reader");
 
 namespace {
 
-std::vector<std::string> read_all(mcp::event_reader& reader, std::string_view text, std::size_t step)
+std::vector<std::string> read_all(net::sse_reader& reader, std::string_view text, std::size_t step)
 {
     std::vector<std::string> all;
     for (std::size_t at = 0; at < text.size(); at += step) {
@@ -41,7 +39,7 @@ std::vector<std::string> data_of(std::string_view text)
 
 bool takes(std::size_t bytes, std::size_t step)
 {
-    mcp::event_reader reader{100};
+    net::sse_reader reader{100};
     const auto text = "data: " + std::string(bytes - 8, 'x') + "\n\n";
     const auto read = read_all(reader, text, step);
     CHECK(reader.too_large() == read.empty());
@@ -58,7 +56,7 @@ TEST_CASE("events are the same however the stream is cut, and an unfinished one 
         "data: d\n\nid: 3\nretry: 8\ndata: half";
     for (std::size_t step = 1; step < 30; ++step) {
         CAPTURE(step);
-        mcp::event_reader reader{100};
+        net::sse_reader reader{100};
         CHECK(read_all(reader, text, step) == std::vector<std::string>{"endpoint:/m?x", ":a\nb", ":c", ":d"});
         CHECK(reader.last_id() == "2");
         CHECK(reader.retry() == core::duration{70});
@@ -86,7 +84,7 @@ TEST_CASE("The data of an event are its data lines and nothing else, however its
         for (std::size_t step = 1; step <= stream.size(); ++step) {
             CAPTURE(stream);
             CAPTURE(step);
-            mcp::event_reader reader{1000};
+            net::sse_reader reader{1000};
             CHECK(read_all(reader, stream, step) == data_of(stream));
         }
     }
@@ -94,13 +92,13 @@ TEST_CASE("The data of an event are its data lines and nothing else, however its
 
 TEST_CASE("an event may have the message's limit and 64 KiB, and not a byte more")
 {
-    constexpr auto limit = 100 + mcp::event_reader::extra;
+    constexpr auto limit = 100 + net::sse_reader::extra;
     for (const std::size_t step : {limit + 1, std::size_t{1000}}) {
         CHECK(takes(limit - 1, step));
         CHECK(takes(limit, step));
         CHECK_FALSE(takes(limit + 1, step));
     }
-    mcp::event_reader reader{100};
+    net::sse_reader reader{100};
     for (int i = 0; i < 10; ++i) {
         CHECK(read_all(reader, ": " + std::string(limit - 20, 'x') + "\n\ndata: a\n\n", limit).size() == 1);
     }

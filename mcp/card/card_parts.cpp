@@ -1,11 +1,15 @@
-#include "mcp/card/card_skills.hpp"
+#include "mcp/card/card_parts.hpp"
 
 #include "core/ascii.hpp"
 #include "core/json/jsonrpc_scan.hpp"
-#include "mcp/card/card_links.hpp"
+
+#include <boost/url/parse.hpp>
+#include <boost/url/url_view.hpp>
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace mcp {
@@ -26,7 +30,7 @@ constexpr std::array<std::string_view, 9> skill_members{
     "securityrequirements",
 };
 
-// As readers fold names that take other spellings: case, '-' and '_' do not count.
+// Folds a name like readers that accept other spellings: case, '-' and '_' do not count.
 std::string folded(std::string_view name)
 {
     std::string out;
@@ -88,6 +92,50 @@ bool takes_text(const raw_object& tool)
     return properties.members().size() == 1 && members_of(properties.members().front().value).text("type") == "string";
 }
 
+constexpr std::size_t longest_url = 8 * 1024;
+constexpr std::size_t most_icons = 64;  // of one item
+
+bool is_url(std::string_view address, bool plain_too)
+{
+    if (address.size() > longest_url) {
+        return false;
+    }
+    const auto read = boost::urls::parse_uri(boost::core::string_view{address.data(), address.size()});
+    if (!read || !read->has_authority() || read->encoded_host().empty() || read->has_userinfo()) {
+        return false;
+    }
+    const auto scheme = read->scheme_id();
+    return scheme == boost::urls::scheme::https || (plain_too && scheme == boost::urls::scheme::http);
+}
+
+std::string safe_icons(std::string_view raw)
+{
+    std::string out{"["};
+    const auto elements = core::scan_elements(raw, most_icons);
+    if (elements) {
+        for (const auto each : elements->raw) {
+            if (const auto icon = raw_object::read(each); icon && is_icon(icon->text("src"))) {
+                out.append(each).append(",");
+            }
+        }
+    }
+    close(out, ']');
+    return out;
+}
+
+// The member's new value; nothing: it is left out.
+std::optional<std::string> safe_value(const raw_member& member)
+{
+    if (core::equal_ignoring_case(member.name, "icons")) {
+        return safe_icons(member.value);
+    }
+    if (core::equal_ignoring_case(member.name, "websiteurl") &&
+        !is_page(text_of(member.value).value_or(std::string{}))) {
+        return std::nullopt;
+    }
+    return std::string{member.value};
+}
+
 }  // namespace
 
 bool means_something_else(std::string_view member)
@@ -136,6 +184,37 @@ std::string skill_text(const json& skill, const listed_item& tool)
     }
     for (const auto* key : {"tags", "inputModes", "outputModes"}) {
         append_member(out, key, core::to_text(skill[key]));
+    }
+    close(out, '}');
+    return out;
+}
+
+bool is_page(std::string_view address)
+{
+    return is_url(address, true);
+}
+
+bool is_icon(std::string_view address)
+{
+    return address.starts_with("data:image/") || is_url(address, false);
+}
+
+bool holds_links(std::string_view member)
+{
+    return core::equal_ignoring_case(member, "icons") || core::equal_ignoring_case(member, "websiteurl");
+}
+
+std::string with_safe_links(std::string_view raw)
+{
+    const auto read = raw_object::read(raw);
+    if (!read || std::ranges::none_of(read->members(), holds_links, &raw_member::name)) {
+        return std::string{raw};
+    }
+    std::string out{"{"};
+    for (const auto& member : read->members()) {
+        if (const auto value = safe_value(member)) {
+            append_member(out, member.name, *value);
+        }
     }
     close(out, '}');
     return out;

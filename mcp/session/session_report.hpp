@@ -16,10 +16,10 @@
 
 namespace mcp {
 
-class operator_notes {
+class session_report {
 public:
     // References outlive it. `agent` is for the log.
-    operator_notes(const core::logger& log, std::string agent, std::shared_ptr<const core::redaction> secrets);
+    session_report(const core::logger& log, std::string agent, std::shared_ptr<const core::redaction> secrets);
 
     std::string shown(std::string_view words) const;
     std::string shown(const core::error& why) const;
@@ -34,7 +34,7 @@ public:
     // A new state, with a log line.
     void report(const session_action& now, std::string_view version);
 
-    // Of the current trouble; empty: there are no words for it, or the session is ready.
+    // Describes the current trouble; empty: there are no words for it, or the session is ready.
     const std::string& detail() const noexcept { return detail_; }
 
     // The latest attempt failed with what does not pass by itself.

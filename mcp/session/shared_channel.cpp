@@ -1,7 +1,7 @@
-#include "mcp/session/caller_lane.hpp"
+#include "mcp/session/shared_channel.hpp"
 
 #include "mcp/calls/client_method.hpp"
-#include "mcp/protocol/refused_message.hpp"
+#include "mcp/protocol/read_text.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -12,7 +12,7 @@ namespace mcp {
 
 using core::errc;
 
-class caller_lane::end final : public transport {
+class shared_channel::end final : public transport {
 public:
     end(std::shared_ptr<link> over, transport_observer& observer)
         : link_{std::move(over)},
@@ -117,17 +117,17 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
-caller_lane::caller_lane(net::executor on, send_function send)
+shared_channel::shared_channel(net::executor on, send_function send)
     : link_{std::make_shared<link>(link{on, std::move(send)})}
 {
 }
 
-caller_lane::~caller_lane()
+shared_channel::~shared_channel()
 {
     abandon();
 }
 
-void caller_lane::open()
+void shared_channel::open()
 {
     link_->is_open = true;
     link_->waiting.clear();
@@ -136,14 +136,14 @@ void caller_lane::open()
     }
 }
 
-void caller_lane::close()
+void shared_channel::close()
 {
     if (std::exchange(link_->is_open, false) && link_->other != nullptr && link_->other->connected()) {
         link_->other->lose();
     }
 }
 
-void caller_lane::abandon()
+void shared_channel::abandon()
 {
     link_->is_open = false;
     link_->send = nullptr;
@@ -152,7 +152,7 @@ void caller_lane::abandon()
     }
 }
 
-void caller_lane::take(std::string_view text, std::optional<std::uint64_t> answered)
+void shared_channel::take(std::string_view text, std::optional<std::uint64_t> answered)
 {
     link_->heard = std::chrono::steady_clock::now();
     link_->waiting.erase(answered.value_or(0));
@@ -161,7 +161,7 @@ void caller_lane::take(std::string_view text, std::optional<std::uint64_t> answe
     }
 }
 
-void caller_lane::take_too_long(std::string_view beginning, std::size_t limit)
+void shared_channel::take_too_long(std::string_view beginning, std::size_t limit)
 {
     link_->heard = std::chrono::steady_clock::now();
     link_->waiting.erase(answered_by(addressee_of(beginning, false)).value_or(0));
@@ -170,18 +170,18 @@ void caller_lane::take_too_long(std::string_view beginning, std::size_t limit)
     }
 }
 
-std::optional<std::uint64_t> caller_lane::answered_by(const addressee& whom) const
+std::optional<std::uint64_t> shared_channel::answered_by(const addressee& whom) const
 {
     const auto& waiting = link_->waiting;
     return whom.to_nobody() && waiting.size() == 1 ? std::optional{*waiting.begin()} : whom.numbered();
 }
 
-bool caller_lane::is_busy(core::steady_time now, core::duration silence) const
+bool shared_channel::is_busy(core::steady_time now, core::duration silence) const
 {
     return !link_->waiting.empty() && now - link_->heard < silence;
 }
 
-void caller_lane::fail(std::uint64_t request, core::error why)
+void shared_channel::fail(std::uint64_t request, core::error why)
 {
     link_->waiting.erase(request);
     if (link_->other != nullptr && link_->other->connected()) {
@@ -189,7 +189,7 @@ void caller_lane::fail(std::uint64_t request, core::error why)
     }
 }
 
-transport_factory caller_lane::factory()
+transport_factory shared_channel::factory()
 {
     return [over = link_](transport_observer& observer) { return std::make_unique<end>(over, observer); };
 }

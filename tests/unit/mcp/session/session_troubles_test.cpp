@@ -1,4 +1,4 @@
-#include "mcp/session/runner.hpp"
+#include "mcp/session/session_runner.hpp"
 #include "tests/unit/mcp/session/runner_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-TEST_SUITE_BEGIN("mcp/session/runner_troubles");
+TEST_SUITE_BEGIN("mcp/session/session_troubles");
 
 namespace {
 

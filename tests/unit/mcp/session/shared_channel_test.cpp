@@ -1,4 +1,4 @@
-#include "mcp/session/caller_lane.hpp"
+#include "mcp/session/shared_channel.hpp"
 
 #include "tests/unit/mcp/session/runner_rig.hpp"
 
@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-TEST_SUITE_BEGIN("mcp/session/caller_lane");
+TEST_SUITE_BEGIN("mcp/session/shared_channel");
 
 namespace {
 
