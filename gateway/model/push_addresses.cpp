@@ -1,11 +1,15 @@
 #include "gateway/model/push_addresses.hpp"
 
+#include "core/ascii.hpp"
+#include "core/ip.hpp"
 #include "core/url.hpp"
 #include "jose/base64url.hpp"
 #include "jose/digest.hpp"
+#include "net/upstream/own_listeners.hpp"
 
 #include <openssl/crypto.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <utility>
@@ -102,6 +106,49 @@ lane_names names_in(std::string_view lane) noexcept
     const auto owner = lane.find('.');
     const auto hook = owner == std::string_view::npos ? owner : lane.find('.', owner + 1);
     return hook == std::string_view::npos ? lane_names{} : lane_names{lane.substr(0, owner), lane.substr(0, hook)};
+}
+
+bool is_field_value(std::string_view value) noexcept
+{
+    return core::trim(value) == value && std::ranges::all_of(value, [](char c) { return c >= ' ' && c <= '~'; });
+}
+
+namespace {
+
+// Whether everybody sees that the URL is at an address that is not allowed. Names are looked up when something is sent.
+bool is_forbidden(const core::http_url& url, const core::address_rule& allowed)
+{
+    auto name = core::in_lower_case(url.host);
+    name.erase(name.find_last_not_of('.') + 1);
+    const bool loopback = name == "localhost" || name.ends_with(".localhost");
+    const auto address = core::parse_ip(loopback ? std::string_view{"127.0.0.1"} : std::string_view{name});
+    // Resolvers take it for an address (WHATWG URL, "ends in a number checker").
+    const auto last = name.substr(name.find_last_of('.') + 1);
+    if (!address && (last.starts_with("0x") || last.find_first_not_of("0123456789") == std::string::npos)) {
+        return true;
+    }
+    return address && (!allowed.allows(*address) || net::is_own_listener(*address, url.port));
+}
+
+bool has_user(std::string_view url)
+{
+    const auto begin = url.find("//");
+    return begin != std::string_view::npos &&
+           url.substr(begin + 2, url.find_first_of("/?#", begin + 2) - begin - 2).find('@') != std::string_view::npos;
+}
+
+}  // namespace
+
+std::optional<std::string_view> objection_to_push_url(const std::string& url, const config::settings& settings)
+{
+    const auto parsed = core::http_url::parse(url);
+    if (!parsed || has_user(url) || !is_field_value(url)) {
+        return "must be an http or https URL without a user";
+    }
+    if (is_forbidden(*parsed, core::address_rule{settings.push_allow})) {
+        return "is at an address that is not public, or at this gateway";
+    }
+    return std::nullopt;
 }
 
 }  // namespace gateway::model

@@ -4,6 +4,7 @@
 #pragma once
 
 #include "a2a/method.hpp"
+#include "config/settings.hpp"
 #include "core/secret.hpp"
 #include "jose/sealed_text.hpp"
 
@@ -47,6 +48,13 @@ public:
 private:
     jose::text_sealer sealer_;
 };
+
+// Visible ASCII and, in the middle, spaces (RFC 9110 section 5.5).
+bool is_field_value(std::string_view value) noexcept;
+
+// Why nothing may be sent to this URL of a caller, as the rest of a sentence about it; nullopt: it may. Names are looked up when
+// something is sent.
+std::optional<std::string_view> objection_to_push_url(const std::string& url, const config::settings& settings);
 
 // A notification of an agent, as a worker hands it over.
 struct push_delivery {

@@ -5,6 +5,7 @@
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/card_edit.hpp"
 #include "gateway/traffic/deadline_fields.hpp"
+#include "gateway/traffic/endpoint.hpp"
 #include "gateway/traffic/facts_edit.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"

@@ -1,24 +1,14 @@
 #include "gateway/traffic/call_attempts.hpp"
 
-#include "core/ip.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/traffic/relay_call.hpp"
-#include "gateway/traffic/request_context.hpp"
 
-#include <functional>
 #include <random>
-#include <string_view>
 
 namespace gateway::traffic {
 namespace {
 
 using core::errc;
-
-std::uint64_t dice()
-{
-    thread_local std::mt19937_64 engine{std::random_device{}()};
-    return engine();
-}
 
 constexpr reach::endpoint_mask bit(std::size_t number) noexcept
 {
@@ -37,32 +27,10 @@ bool unreached(const call_attempts::failure& why) noexcept
 
 }  // namespace
 
-std::uint64_t caller_hash(const request_context& request)
+std::uint64_t dice()
 {
-    const std::hash<std::string_view> hash;
-    if (const auto* principal = request.principal()) {
-        return hash(principal->id) ^ (hash(principal->provider) << 1U);
-    }
-    const std::string_view address = request.client.empty() ? request.caller.peer() : request.client;
-    const auto parsed = core::parse_ip(address);
-    return parsed ? hash({reinterpret_cast<const char*>(parsed->bytes.data()), parsed->bytes.size()}) : hash(address);
-}
-
-std::shared_ptr<const model::agent_entry>
-chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request)
-{
-    if (agent->siblings == nullptr) {
-        return agent;
-    }
-    auto& group = *agent->reach->group;
-    reach::choice_terms terms{.now = request.caller.owner().now()};
-    if (group.rules().balance == core::balancing::caller) {
-        terms.caller = caller_hash(request);
-    } else if (group.rules().balance == core::balancing::spread) {
-        terms.dice = dice();
-    }
-    const auto chosen = group.choose(terms);
-    return chosen ? model::endpoint_of(agent, *chosen) : agent;
+    thread_local std::mt19937_64 engine{std::random_device{}()};
+    return engine();
 }
 
 void call_attempts::begin(core::steady_time now)

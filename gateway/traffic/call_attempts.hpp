@@ -16,15 +16,9 @@
 namespace gateway::traffic {
 
 struct relay_call;
-struct request_context;
 
-// The endpoint of the agent that a request goes to first. An agent with one endpoint is that; so is one of which none is usable: the
-// call is refused when it would be sent.
-std::shared_ptr<const model::agent_entry>
-chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request);
-
-// Of the principal, or of the address without one.
-std::uint64_t caller_hash(const request_context& request);
+// 64 random bits of this thread.
+std::uint64_t dice();
 
 class call_attempts {
 public:

@@ -38,10 +38,4 @@ private:
     access::hashed_cache<std::shared_ptr<caller_token>> known_;
 };
 
-// An agent that answers 401 has not done what it was asked for (RFC 9110 section 15.5.2): with another token it is asked once more.
-// Puts that into the head of the call, whose text is `head` then, and puts its deadline off, since the agent did not have that time.
-// False: there is no other. Fails at call.deadline. All outlive the routine.
-[[gnu::noinline]] net::routine<core::result<bool>>
-renew_token(model::control_services& control, net::server_connection& caller, relay_call& call, std::string& head);
-
 }  // namespace gateway::traffic

@@ -1,5 +1,7 @@
 #include "gateway/traffic/endpoint.hpp"
 
+#include "core/ip.hpp"
+#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/traffic/a2a_version.hpp"
 #include "gateway/traffic/call_attempts.hpp"
@@ -8,6 +10,7 @@
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
@@ -27,6 +30,34 @@ bool lost_its_agent(const destination& to)
 }
 
 }  // namespace
+
+std::uint64_t caller_hash(const request_context& request)
+{
+    const std::hash<std::string_view> hash;
+    if (const auto* principal = request.principal()) {
+        return hash(principal->id) ^ (hash(principal->provider) << 1U);
+    }
+    const std::string_view address = request.client.empty() ? request.caller.peer() : request.client;
+    const auto parsed = core::parse_ip(address);
+    return parsed ? hash({reinterpret_cast<const char*>(parsed->bytes.data()), parsed->bytes.size()}) : hash(address);
+}
+
+std::shared_ptr<const model::agent_entry>
+chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request)
+{
+    if (agent->siblings == nullptr) {
+        return agent;
+    }
+    auto& group = *agent->reach->group;
+    reach::choice_terms terms{.now = request.caller.owner().now()};
+    if (group.rules().balance == core::balancing::caller) {
+        terms.caller = caller_hash(request);
+    } else if (group.rules().balance == core::balancing::spread) {
+        terms.dice = dice();
+    }
+    const auto chosen = group.choose(terms);
+    return chosen ? model::endpoint_of(agent, *chosen) : agent;
+}
 
 const local_snapshot::known_agent* endpoint::known_agent(request_context& request) const
 {

@@ -8,6 +8,8 @@
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 
+#include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,6 +21,14 @@ constexpr a2a::error_profile profile_of(core::error_edition edition) noexcept
 {
     return edition == core::error_edition::v1_0_0 ? a2a::error_profile::v1_0_0 : a2a::error_profile::v1_0_1;
 }
+
+// The endpoint of the agent that a request goes to first. An agent with one endpoint is that; so is one of which none is usable: the
+// call is refused when it would be sent.
+std::shared_ptr<const model::agent_entry>
+chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request);
+
+// Of the principal, or of the address without one.
+std::uint64_t caller_hash(const request_context& request);
 
 class endpoint {
 public:

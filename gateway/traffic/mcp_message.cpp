@@ -5,7 +5,7 @@
 #include "gateway/traffic/handed_out_edit.hpp"
 #include "gateway/traffic/list_edit.hpp"
 #include "gateway/traffic/mcp_fields.hpp"
-#include "gateway/traffic/push_mediation.hpp"
+#include "gateway/model/push_addresses.hpp"
 #include "gateway/traffic/request_context.hpp"
 #include "gateway/traffic/responder.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -106,7 +106,7 @@ refused_webhook(const mcp::incoming_body& read, std::string_view body, const con
         const auto url = message.text(mcp::routed::webhook, body, room);
         const bool absent =
             message[mcp::routed::webhook].empty() && mcp::is_object(message.raw(mcp::routed::delivery, body));
-        return absent ? std::nullopt : objection_to_push_url(std::string{url.value_or("")}, settings);
+        return absent ? std::nullopt : model::objection_to_push_url(std::string{url.value_or("")}, settings);
     };
     const std::span<const mcp::incoming> all =
         read.is_batch ? std::span{read.batch} : std::span{&read.message, std::size_t{1}};

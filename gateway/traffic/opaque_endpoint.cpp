@@ -1,6 +1,5 @@
 #include "gateway/traffic/opaque_endpoint.hpp"
 
-#include "gateway/traffic/call_attempts.hpp"
 #include "gateway/traffic/path_pattern.hpp"
 
 namespace gateway::traffic {

@@ -21,10 +21,6 @@ bool mediates_push(const model::agent_entry& agent, const config::settings& sett
 // mediated.
 bool names_push(std::string_view method);
 
-// Why nothing may be sent to this URL of a caller, as the rest of a sentence about it; nullopt: it may. Names are looked up when
-// something is sent.
-std::optional<std::string_view> objection_to_push_url(const std::string& url, const config::settings& settings);
-
 struct push_mediation {
     const config::settings& settings;
     const local_snapshot& known;

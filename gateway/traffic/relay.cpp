@@ -4,7 +4,7 @@
 #include "gateway/traffic/answer_editor.hpp"
 #include "gateway/traffic/answer_peek.hpp"
 #include "gateway/traffic/call_place.hpp"
-#include "gateway/traffic/caller_tokens.hpp"
+#include "gateway/traffic/token_renewal.hpp"
 #include "gateway/traffic/side_requests.hpp"
 
 #include <algorithm>
