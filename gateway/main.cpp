@@ -7,16 +7,16 @@
 #include "gateway/cli/command_line.hpp"
 #include "gateway/cli/key_command.hpp"
 #include "gateway/cli/welcome.hpp"
-#include "gateway/configuration.hpp"
-#include "gateway/inherited_listeners.hpp"
-#include "gateway/listeners.hpp"
+#include "gateway/lifecycle/inherited_listeners.hpp"
+#include "gateway/lifecycle/listeners.hpp"
+#include "gateway/lifecycle/open_store.hpp"
 #include "gateway/model/terminal_text.hpp"
 #include "gateway/model/version.hpp"
-#include "gateway/open_store.hpp"
-#include "gateway/reload.hpp"
-#include "gateway/server.hpp"
-#include "gateway/takeover.hpp"
+#include "gateway/reload/configuration.hpp"
+#include "gateway/reload/reload.hpp"
 #include "gateway/telemetry/log_output.hpp"
+#include "gateway/upgrade/takeover.hpp"
+#include "gateway/wiring/server.hpp"
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/memory_reserve.hpp"
 #include "net/process/inherited_descriptors.hpp"
@@ -38,6 +38,14 @@
 #include <system_error>
 #include <utility>
 #include <vector>
+
+namespace cli = gateway::cli;
+namespace lifecycle = gateway::lifecycle;
+namespace model = gateway::model;
+namespace reload = gateway::reload;
+namespace telemetry = gateway::telemetry;
+namespace upgrade = gateway::upgrade;
+namespace wiring = gateway::wiring;
 
 namespace {
 
@@ -65,7 +73,7 @@ void open_standard_descriptors()
 // Output may quote a file, a card, a peer or an argument: what a terminal would obey is escaped.
 void say(std::string_view lines)
 {
-    std::cout << gateway::model::printable(lines, /*lines=*/true);
+    std::cout << model::printable(lines, /*lines=*/true);
 }
 
 // In one write: the log, whose lines a thread of its own writes, comes between two.
@@ -77,13 +85,13 @@ void say_line(std::string line)
 
 void complain(std::string_view message)
 {
-    say_line("cardea: " + gateway::model::printable(message));
+    say_line("cardea: " + model::printable(message));
 }
 
 // What the service manager said and passed to this process.
 struct service {
     net::service_manager manager;
-    gateway::inherited_listeners sockets;
+    lifecycle::inherited_listeners sockets;
 };
 
 // Once, and before there is another thread: it was said to this process only, so that the variables are gone afterwards.
@@ -104,7 +112,7 @@ core::result<service> take_service()
     if (!passed) {
         return passed.error();
     }
-    auto sockets = gateway::take_inherited_listeners(*passed);
+    auto sockets = lifecycle::take_inherited_listeners(*passed);
     if (!sockets) {
         return std::move(sockets).error();
     }
@@ -117,19 +125,19 @@ std::string counted(std::size_t number, const std::string& what)
     return std::to_string(number) + ' ' + what + (number == 1 ? "" : "s");
 }
 
-void print_warnings(const gateway::configuration& configured)
+void print_warnings(const reload::configuration& configured)
 {
     for (const auto& warning : configured.warnings) {
-        say_line(gateway::model::printable(gateway::shown(warning)));
+        say_line(model::printable(reload::shown(warning)));
     }
 }
 
 // Prints the problems; false if there are any.
-bool usable(const gateway::configuration& configured, const std::string& file)
+bool usable(const reload::configuration& configured, const std::string& file)
 {
     for (const auto& problem : configured.problems) {
         const bool has_line = problem.starts_with(file + ':') && !problem.starts_with(file + ": ");
-        say_line((has_line ? "" : "cardea: ") + gateway::model::printable(problem));
+        say_line((has_line ? "" : "cardea: ") + model::printable(problem));
     }
     return configured.problems.empty();
 }
@@ -143,13 +151,13 @@ void set_dumpable(bool on)
     }
 }
 
-std::string listening_line(const gateway::listeners& bound)
+std::string listening_line(const lifecycle::listeners& bound)
 {
     const auto now = std::chrono::system_clock::now();
     const auto traffic = bound.traffic_address();
     const auto admin = bound.admin_address();
     const auto metrics = bound.metrics_address();
-    const core::log_field version{"version", gateway::model::version()};
+    const core::log_field version{"version", model::version()};
     if (metrics.empty()) {
         return core::format_log_line(
             now,
@@ -168,31 +176,31 @@ std::string listening_line(const gateway::listeners& bound)
 
 // Whoever starts the gateway without naming an agent sees what it does. Nobody has to read it: past std::cout, whose failures
 // end with exit code 1.
-void greet(const gateway::cli::command_line& asked, const gateway::listeners& bound, const std::string& store)
+void greet(const cli::command_line& asked, const lifecycle::listeners& bound, const std::string& store)
 {
     if (!asked.config_file.empty() || !asked.agents.empty() || !asked.mcp.empty()) {
         return;
     }
     const auto traffic = bound.traffic_address();
     const auto admin = bound.admin_address();
-    const auto text = gateway::model::printable(gateway::cli::welcome({traffic, admin}, store), /*lines=*/true);
+    const auto text = model::printable(cli::welcome({traffic, admin}, store), /*lines=*/true);
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
 }
 
 // Whatever the level: whoever starts a gateway on port 0 needs this line.
-void announce(gateway::telemetry::log_output& output, const gateway::listeners& bound)
+void announce(telemetry::log_output& output, const lifecycle::listeners& bound)
 {
     output.write(listening_line(bound));
 }
 
-void warn_of_memory(const gateway::opened_store& store, const core::logger& log)
+void warn_of_memory(const lifecycle::opened_store& store, const core::logger& log)
 {
     if (!store.unusable_place.empty()) {
         log.write(core::log_level::warn, "store_in_memory", {{"reason", store.unusable_place}});
     }
 }
 
-int give_up(const gateway::taken_over& all, const std::string& why)
+int give_up(const upgrade::taken_over& all, const std::string& why)
 {
     complain(why);
     if (all.from != nullptr) {
@@ -202,7 +210,7 @@ int give_up(const gateway::taken_over& all, const std::string& why)
 }
 
 // The same of problems that were said already.
-int give_up(const gateway::taken_over& all, const std::vector<std::string>& problems)
+int give_up(const upgrade::taken_over& all, const std::vector<std::string>& problems)
 {
     if (all.from != nullptr) {
         all.from->say_failed(problems.front());
@@ -210,7 +218,7 @@ int give_up(const gateway::taken_over& all, const std::vector<std::string>& prob
     return exit_unusable;
 }
 
-int run(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
+int run(const cli::command_line& asked, const std::vector<std::string>& words)
 {
     net::memory_reserve::keep();
     std::signal(SIGUSR2, SIG_IGN);  // until there is something to hand over
@@ -219,17 +227,17 @@ int run(const gateway::cli::command_line& asked, const std::vector<std::string>&
         complain(service.error().detail);
         return exit_unusable;
     }
-    auto taken = gateway::greet_predecessor(std::move(service->sockets.handover));
+    auto taken = upgrade::greet_predecessor(std::move(service->sockets.handover));
     if (!taken) {
         complain(taken.error().detail);
         return exit_unusable;
     }
-    auto configured = gateway::read_configuration_for(service->sockets, taken->hello, asked, environment_variable);
+    auto configured = upgrade::read_configuration_for(service->sockets, taken->hello, asked, environment_variable);
     const auto inherited = service->sockets.addresses();
     if (!usable(configured, asked.config_file)) {
         return give_up(*taken, configured.problems);
     }
-    if (auto passed = gateway::take_over(*taken, configured); !passed) {
+    if (auto passed = upgrade::take_over(*taken, configured); !passed) {
         return give_up(*taken, passed.error().detail);
     }
     auto& settings = configured.settings;
@@ -237,27 +245,27 @@ int run(const gateway::cli::command_line& asked, const std::vector<std::string>&
     // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
     std::signal(SIGPIPE, SIG_IGN);
     net::raise_descriptor_limit();
-    gateway::telemetry::log_output output;
-    const auto place = gateway::telemetry::place_of(STDERR_FILENO, environment_variable);
-    output.set_form(gateway::telemetry::form_at(place, settings.log_format));
+    telemetry::log_output output;
+    const auto place = telemetry::place_of(STDERR_FILENO, environment_variable);
+    output.set_form(telemetry::form_at(place, settings.log_format));
     core::logger log{output, settings.log_level};
-    gateway::log_warnings(configured.warnings, log);
-    auto store = gateway::open_store(settings.store, environment_variable, std::move(taken->state.memory));
+    reload::log_warnings(configured.warnings, log);
+    auto store = lifecycle::open_store(settings.store, environment_variable, std::move(taken->state.memory));
     if (!store) {
         return give_up(*taken, store.error().detail);
     }
     warn_of_memory(*store, log);
     const auto log_changed = [&](core::log_level level, core::log_format format) {
         log.set_level(level);
-        output.set_form(gateway::telemetry::form_at(place, format));
+        output.set_form(telemetry::form_at(place, format));
     };
-    gateway::log_hooks hooks{[&output] { return output.dropped(); }, log_changed};
-    gateway::server server{std::move(settings), std::move(store->engine), log, std::move(hooks)};
+    wiring::log_hooks hooks{[&output] { return output.dropped(); }, log_changed};
+    wiring::server server{std::move(settings), std::move(store->engine), log, std::move(hooks)};
     const auto read_again = [asked, inherited] {
-        return gateway::read_configuration(asked, environment_variable, gateway::reading::again, inherited);
+        return reload::read_configuration(asked, environment_variable, reload::reading::again, inherited);
     };
-    auto started_as = gateway::how_started(words, service->manager, store->path);
-    started_as.configured = gateway::written_addresses(configured.written, service->sockets, taken->hello);
+    auto started_as = upgrade::how_started(words, service->manager, store->path);
+    started_as.configured = upgrade::written_addresses(configured.written, service->sockets, taken->hello);
     server.set_handover(std::move(started_as));
     server.set_predecessor(taken->from.get(), std::move(taken->state));
     server.set_service(std::move(service->sockets), service->manager);
@@ -274,60 +282,60 @@ int run(const gateway::cli::command_line& asked, const std::vector<std::string>&
     return EXIT_SUCCESS;
 }
 
-int validate(const gateway::cli::command_line& asked)
+int validate(const cli::command_line& asked)
 {
-    const auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
+    const auto configured = reload::read_configuration(asked, environment_variable, reload::reading::first);
     if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
     const auto& settings = configured.settings;
-    const auto snapshot = gateway::model::make_snapshot(settings, "http://localhost");
+    const auto snapshot = model::make_snapshot(settings, "http://localhost");
     if (!snapshot) {
         complain(snapshot.error().detail);
         return exit_unusable;
     }
     print_warnings(configured);
     const auto& warnings = configured.warnings;
-    say(gateway::model::printable(asked.config_file) + ": " + counted(settings.agents.size(), "agent") + ", " +
+    say(model::printable(asked.config_file) + ": " + counted(settings.agents.size(), "agent") + ", " +
         (warnings.empty() ? "no problems" : counted(warnings.size(), "warning")) + "\n\n" +
-        gateway::cli::access_table(settings));
+        cli::access_table(settings));
     return EXIT_SUCCESS;
 }
 
-int dump(const gateway::cli::command_line& asked)
+int dump(const cli::command_line& asked)
 {
-    const auto configured = gateway::read_configuration(asked, environment_variable, gateway::reading::first);
+    const auto configured = reload::read_configuration(asked, environment_variable, reload::reading::first);
     if (!usable(configured, asked.config_file)) {
         return exit_unusable;
     }
     print_warnings(configured);
     const auto dumped = config::dump(
         configured.settings,
-        {configured.text, asked.config_file, environment_variable, gateway::flags_of(asked)}
+        {configured.text, asked.config_file, environment_variable, reload::flags_of(asked)}
     );
-    if (asked.format == gateway::cli::dump_format::json) {
-        std::cout << gateway::model::shown_json(dumped);
+    if (asked.format == cli::dump_format::json) {
+        std::cout << model::shown_json(dumped);
     } else {
         say(config::dump_text(dumped));
     }
     return EXIT_SUCCESS;
 }
 
-int lint_card(const gateway::cli::command_line& asked)
+int lint_card(const cli::command_line& asked)
 {
-    const auto text = gateway::cli::read_card(asked.card);
+    const auto text = cli::read_card(asked.card);
     if (!text) {
         complain(asked.card + ": " + text.error().detail);
         return exit_unusable;
     }
-    const auto report = gateway::cli::lint_found_card(*text, asked.card);
-    std::cout << gateway::cli::lint_text(report, asked.card, asked.explain);
-    return report.count(a2a::problem_severity::error) == 0 ? EXIT_SUCCESS : exit_failure;
+    const auto report = cli::lint_found_card(*text, asked.card);
+    std::cout << cli::lint_text(report, asked.card, asked.explain);
+    return report.count(::a2a::problem_severity::error) == 0 ? EXIT_SUCCESS : exit_failure;
 }
 
-int make_key(const gateway::cli::command_line& asked)
+int make_key(const cli::command_line& asked)
 {
-    const auto text = gateway::cli::new_key(asked.key);
+    const auto text = cli::new_key(asked.key);
     if (!text) {
         complain(text.error().detail);
         return exit_unusable;
@@ -336,32 +344,32 @@ int make_key(const gateway::cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
-int carry_out(const gateway::cli::command_line& asked, const std::vector<std::string>& words)
+int carry_out(const cli::command_line& asked, const std::vector<std::string>& words)
 {
     if (!asked.problem.empty()) {
         complain(asked.problem);
         return exit_unusable;
     }
     switch (asked.verb) {
-        case gateway::cli::top_verb::run:
+        case cli::top_verb::run:
             return run(asked, words);
-        case gateway::cli::top_verb::validate:
+        case cli::top_verb::validate:
             return validate(asked);
-        case gateway::cli::top_verb::config_schema:
+        case cli::top_verb::config_schema:
             std::cout << config::json_schema().dump(2) << '\n';
             return EXIT_SUCCESS;
-        case gateway::cli::top_verb::config_dump:
+        case cli::top_verb::config_dump:
             return dump(asked);
-        case gateway::cli::top_verb::lint_card:
+        case cli::top_verb::lint_card:
             return lint_card(asked);
-        case gateway::cli::top_verb::new_key:
+        case cli::top_verb::new_key:
             return make_key(asked);
-        case gateway::cli::top_verb::agents:
-            return gateway::cli::run_agents_command(asked.agents_request, environment_variable);
-        case gateway::cli::top_verb::version:
-            std::cout << "cardea " << gateway::model::version() << '\n';
+        case cli::top_verb::agents:
+            return cli::run_agents_command(asked.agents_request, environment_variable);
+        case cli::top_verb::version:
+            std::cout << "cardea " << model::version() << '\n';
             return EXIT_SUCCESS;
-        case gateway::cli::top_verb::help:
+        case cli::top_verb::help:
             std::cout << asked.help;
             return EXIT_SUCCESS;
     }
@@ -375,7 +383,7 @@ int main(int argc, char** argv)
     open_standard_descriptors();
     try {
         set_dumpable(false);  // before there is a secret
-        const auto code = carry_out(gateway::cli::parse_command_line({argv + 1, argv + argc}), {argv, argv + argc});
+        const auto code = carry_out(cli::parse_command_line({argv + 1, argv + argc}), {argv, argv + argc});
         std::cout.flush();
         if (!std::cout) {
             complain("the output could not be written to stdout");

@@ -74,9 +74,9 @@ card_schemes::card_schemes(const core::access_settings& settings)
     }
 }
 
-a2a::card_access card_schemes::of(const core::agent& agent) const
+::a2a::card_access card_schemes::of(const core::agent& agent) const
 {
-    a2a::card_access access;
+    ::a2a::card_access access;
     access.passes = agent.of_callers.all || !agent.of_callers.names.empty();
     if (plan_ == nullptr) {
         return access;

@@ -16,7 +16,7 @@ public:
     explicit card_schemes(const core::access_settings& settings);
 
     // Without a provider: nothing is needed.
-    a2a::card_access of(const core::agent& agent) const override;
+    ::a2a::card_access of(const core::agent& agent) const override;
 
     // Of which agents the cards say something else of credentials, or of an extended card, under `now` than under `before`.
     static std::function<bool(const core::agent&)>

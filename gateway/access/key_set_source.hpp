@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "gateway/model/side_thread.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "jose/json_web_key.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/task_signal.hpp"
@@ -36,7 +36,7 @@ struct key_set_place {
 // Outlives the sources.
 struct key_set_services {
     net::fetcher& fetcher;
-    model::side_thread& blocking;
+    threads::side_thread& blocking;
     const core::logger& log;
     std::function<core::steady_time()> now;
 };

@@ -26,22 +26,22 @@ std::optional<model::denial> denial_of(model::access_outcome outcome, core::errc
     using model::access_outcome;
     using model::denial;
     switch (outcome) {
-        case access_outcome::refused:
-            return denial::refused;
-        case access_outcome::ambiguous:
-            return denial::ambiguous;
-        case access_outcome::limited:
-            return denial::limited;
-        case access_outcome::unavailable:
-            return denial::unavailable;
-        case access_outcome::accepted:
-        case access_outcome::anonymous:
+        case model::access_outcome::refused:
+            return model::denial::refused;
+        case model::access_outcome::ambiguous:
+            return model::denial::ambiguous;
+        case model::access_outcome::limited:
+            return model::denial::limited;
+        case model::access_outcome::unavailable:
+            return model::denial::unavailable;
+        case model::access_outcome::accepted:
+        case model::access_outcome::anonymous:
             break;
     }
     if (code == core::errc::unauthenticated) {
-        return denial::unauthenticated;
+        return model::denial::unauthenticated;
     }
-    return code == core::errc::forbidden ? std::optional{denial::forbidden} : std::nullopt;
+    return code == core::errc::forbidden ? std::optional{model::denial::forbidden} : std::nullopt;
 }
 
 }  // namespace gateway::access

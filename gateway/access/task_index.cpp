@@ -25,7 +25,7 @@ std::int64_t nanoseconds(core::duration time) noexcept
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
 
-std::uint64_t with_state(std::uint64_t word, a2a::task_state state) noexcept
+std::uint64_t with_state(std::uint64_t word, ::a2a::task_state state) noexcept
 {
     return (word & ~state_bits) | (std::uint64_t{static_cast<std::uint8_t>(state)} + 1) << task_table::state_shift;
 }
@@ -94,7 +94,7 @@ bool task_index::note(
     std::string_view agent,
     std::string_view task,
     const facts& of,
-    std::optional<a2a::task_state> state,
+    std::optional<::a2a::task_state> state,
     core::steady_time now
 ) noexcept
 {
@@ -130,7 +130,7 @@ void task_index::release_context(std::uint64_t name, owner whose) noexcept
 bool task_index::note_named(
     std::uint64_t name,
     const facts& of,
-    std::optional<a2a::task_state> state,
+    std::optional<::a2a::task_state> state,
     core::steady_time now
 ) noexcept
 {

@@ -58,7 +58,7 @@ public:
         std::string_view agent,
         std::string_view task,
         const facts& of,
-        std::optional<a2a::task_state> state,
+        std::optional<::a2a::task_state> state,
         core::steady_time now
     ) noexcept;
 
@@ -98,7 +98,7 @@ private:
     bool note_named(
         std::uint64_t name,
         const facts& of,
-        std::optional<a2a::task_state> state,
+        std::optional<::a2a::task_state> state,
         core::steady_time now
     ) noexcept;
 

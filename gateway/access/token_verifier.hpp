@@ -8,7 +8,7 @@
 #include "gateway/access/token_settings.hpp"
 #include "gateway/access/waiting_place.hpp"
 #include "gateway/model/accepted_credential.hpp"
-#include "gateway/model/side_thread.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "jose/json_web_token.hpp"
 #include "net/loop/types.hpp"
 
@@ -83,7 +83,7 @@ private:
     bool stopped_ = false;
     std::shared_ptr<taken_places> waiting_ = std::make_shared<taken_places>();
     std::shared_ptr<taken_places> waiting_for_newer_ = std::make_shared<taken_places>();
-    model::side_thread signatures_;
+    threads::side_thread signatures_;
 };
 
 }  // namespace gateway::access

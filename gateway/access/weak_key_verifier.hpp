@@ -10,7 +10,7 @@
 #include "gateway/access/waiting_place.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/presented_credential.hpp"
-#include "gateway/model/side_thread.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "net/loop/types.hpp"
 
 #include <atomic>
@@ -70,7 +70,7 @@ private:
     std::shared_ptr<question_line> questions_ = std::make_shared<question_line>();
     std::shared_ptr<std::atomic<bool>> ended_ = std::make_shared<std::atomic<bool>>(false);
     std::shared_ptr<taken_places> waiting_ = std::make_shared<taken_places>();
-    model::side_thread checks_;
+    threads::side_thread checks_;
 };
 
 }  // namespace gateway::access

@@ -12,8 +12,8 @@ namespace gateway::cards {
 bool is_bridged(const core::agent& agent) noexcept;
 
 // `authenticates`: callers are principals (core::extended_card_of).
-a2a::public_address public_address_of(const core::agent& agent, std::string_view public_base, bool authenticates);
+::a2a::public_address public_address_of(const core::agent& agent, std::string_view public_base, bool authenticates);
 
-a2a::upstream_address upstream_address_of(const core::agent& agent);
+::a2a::upstream_address upstream_address_of(const core::agent& agent);
 
 }  // namespace gateway::cards

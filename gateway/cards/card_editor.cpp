@@ -37,7 +37,7 @@ bool is_extended_here(const core::agent& agent)
 void declare_own(core::json& card, const core::agent& agent)
 {
     if (is_bridged(agent)) {
-        a2a::declare_gateway_facts(card, agent.id);
+        ::a2a::declare_gateway_facts(card, agent.id);
     }
 }
 
@@ -109,17 +109,17 @@ signing card_editor::signing_of(const core::agent& agent) const
     return {signs ? signer_.get() : nullptr, public_base_};
 }
 
-a2a::public_address card_editor::address_of(const core::agent& agent) const
+::a2a::public_address card_editor::address_of(const core::agent& agent) const
 {
     return public_address_of(agent, public_base_, authenticates_);
 }
 
-std::optional<a2a::card_access> card_editor::access_of(const core::agent& agent) const
+std::optional<::a2a::card_access> card_editor::access_of(const core::agent& agent) const
 {
     return access_ == nullptr ? std::nullopt : std::optional{access_->of(agent)};
 }
 
-mcp::card_request card_editor::card_request_of(const core::agent& agent, core::card_shape shape) const
+::mcp::card_request card_editor::card_request_of(const core::agent& agent, core::card_shape shape) const
 {
     return {
         .agent_id = agent.id,
@@ -135,7 +135,7 @@ net::task<core::result<accepted_card>>
 card_editor::accept(std::shared_ptr<const core::agent> agent, card_document document)
 {
     const auto bytes = document.text.size();
-    auto written = a2a::read_card(document.text, {.bytes = settings_.max_size, .depth = 64});
+    auto written = ::a2a::read_card(document.text, {.bytes = settings_.max_size, .depth = 64});
     if (!written) {
         co_return std::move(written).error();
     }
@@ -147,7 +147,7 @@ card_editor::accept(std::shared_ptr<const core::agent> agent, card_document docu
         original->proxy = agent->proxy;
         co_await turns_.next_if_long(agent->id, bytes);
     }
-    auto card = a2a::repair_card(std::move(*written));
+    auto card = ::a2a::repair_card(std::move(*written));
     if (!card) {
         co_return std::move(card).error();
     }
@@ -193,14 +193,15 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     if (!accepted) {
         co_return std::move(accepted).error();
     }
-    a2a::apply_patch(accepted->card.document, agent->patch);
+    ::a2a::apply_patch(accepted->card.document, agent->patch);
     std::shared_ptr<const model::whole_card> whole;
     if (is_extended_here(*agent)) {
-        whole = std::make_shared<const model::whole_card>(model::whole_card{a2a::render(accepted->card.document), {}});
+        whole =
+            std::make_shared<const model::whole_card>(model::whole_card{::a2a::render(accepted->card.document), {}});
     }
-    a2a::keep_visible_skills(accepted->card.document, {agent->skills, nullptr});
+    ::a2a::keep_visible_skills(accepted->card.document, {agent->skills, nullptr});
     if (const auto access = access_of(*agent)) {
-        a2a::set_access(accepted->card.document, accepted->card.generation, *access);
+        ::a2a::set_access(accepted->card.document, accepted->card.generation, *access);
     }
     auto served = describe(accepted->card, secrets);
     served.whole = std::move(whole);
@@ -213,7 +214,7 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     const auto shape = agent->shape.value_or(settings_.shape);
     auto at = address_of(*agent);
     declare_own(accepted->card.document, *agent);
-    auto rewritten = a2a::rewrite_card(std::move(accepted->card), at, upstream_address_of(*agent));
+    auto rewritten = ::a2a::rewrite_card(std::move(accepted->card), at, upstream_address_of(*agent));
     if (!rewritten) {
         co_return std::move(rewritten).error();
     }
@@ -286,37 +287,37 @@ card_editor::edit_card(std::shared_ptr<const model::agent_entry> entry, std::str
     if (!accepted) {
         co_return std::move(accepted).error();
     }
-    a2a::apply_patch(accepted->card.document, agent->patch);
+    ::a2a::apply_patch(accepted->card.document, agent->patch);
     auto card = std::move(accepted->card);
     if (const auto access = access_of(*agent)) {
-        a2a::set_access(card.document, card.generation, *access);
+        ::a2a::set_access(card.document, card.generation, *access);
     }
     co_return co_await render_extended(agent, std::move(card), std::move(terms));
 }
 
 // Begun in the agent's turn.
 net::task<core::result<std::string>>
-card_editor::render_extended(std::shared_ptr<const core::agent> agent, a2a::card card, extended_terms terms)
+card_editor::render_extended(std::shared_ptr<const core::agent> agent, ::a2a::card card, extended_terms terms)
 {
     static const std::vector<std::string> no_scopes;
     const auto dialect = terms.dialect;
     const auto bytes = terms.bytes;
-    a2a::keep_visible_skills(card.document, {agent->skills, terms.caller ? &terms.caller->scopes : &no_scopes});
+    ::a2a::keep_visible_skills(card.document, {agent->skills, terms.caller ? &terms.caller->scopes : &no_scopes});
     const auto at = address_of(*agent);
     declare_own(card.document, *agent);
-    auto rewritten = a2a::rewrite_extended_card(std::move(card), at, upstream_address_of(*agent), dialect);
+    auto rewritten = ::a2a::rewrite_extended_card(std::move(card), at, upstream_address_of(*agent), dialect);
     if (!rewritten) {
         co_return rewritten.error();
     }
     co_await turns_.next_if_long(agent->id, bytes);
     // What is signed is a card of 1.0 and nothing else.
-    const auto signature = dialect == a2a::card_dialect::v1 ? signing_of(*agent) : signing{};
+    const auto signature = dialect == ::a2a::card_dialect::v1 ? signing_of(*agent) : signing{};
     const auto shape = signature.by != nullptr ? core::card_shape::v1 : rewritten->shape;
     if (shape == core::card_shape::automatic) {
-        if (auto checked = a2a::check_addresses(rewritten->document, at); !checked) {
+        if (auto checked = ::a2a::check_addresses(rewritten->document, at); !checked) {
             co_return std::move(checked).error();
         }
-        co_return a2a::render(rewritten->document);
+        co_return ::a2a::render(rewritten->document);
     }
     card_renderer renderer{std::move(rewritten->document), at, shape, signature};
     auto rendered = co_await render(agent->id, bytes > longest_in_one_piece, std::move(renderer));
@@ -334,7 +335,7 @@ net::task<core::result<model::edited_answer>> card_editor::edit(model::answered_
     }
     core::jsonrpc_answer place{core::answer_kind::result, {}, answer.text, {}};
     if (answer.where.in_result) {
-        auto found = a2a::find_answered_card(answer.text);
+        auto found = ::a2a::find_answered_card(answer.text);
         if (!found) {
             co_return std::move(found).error();
         }
@@ -368,7 +369,7 @@ net::task<core::result<std::string>> card_editor::extend(model::extended_request
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    const bool modern = asked.dialect == a2a::card_dialect::v1;
+    const bool modern = asked.dialect == ::a2a::card_dialect::v1;
     const auto shape = modern ? core::card_shape::v1 : core::card_shape::v03;
     auto document = whole_document(asked, card_request_of(record, shape));
     if (!document) {
@@ -379,7 +380,7 @@ net::task<core::result<std::string>> card_editor::extend(model::extended_request
     co_await turns_.next_if_long(record.id, bytes);
     // Before the overlays, which may say more about it.
     if (const auto access = access_of(record); access && !asked.card->lists) {
-        a2a::set_access(*document, a2a::generation_of(*document), *access);
+        ::a2a::set_access(*document, ::a2a::generation_of(*document), *access);
     }
     auto card = overlaid_card(std::move(*document), asked);
     if (!card) {

@@ -24,13 +24,13 @@ namespace gateway::cards {
 
 // A card that the rules of its agent accept, and the signature that counted.
 struct accepted_card {
-    a2a::card card;
+    ::a2a::card card;
     std::optional<good_signature> signature;  // nothing: it did not have to be verified
 };
 
 // Whose extended card it is.
 struct extended_terms {
-    a2a::card_dialect dialect = a2a::card_dialect::v03;
+    ::a2a::card_dialect dialect = ::a2a::card_dialect::v03;
     std::shared_ptr<const core::principal> caller;  // null: an anonymous one
     std::size_t bytes = 0;                          // of the card as it came
 };
@@ -91,11 +91,11 @@ private:
     net::task<core::result<std::string>>
     edit_card(std::shared_ptr<const model::agent_entry> entry, std::string text, extended_terms terms);
     net::task<core::result<std::string>>
-    render_extended(std::shared_ptr<const core::agent> agent, a2a::card card, extended_terms terms);
-    mcp::card_request card_request_of(const core::agent& agent, core::card_shape shape) const;
+    render_extended(std::shared_ptr<const core::agent> agent, ::a2a::card card, extended_terms terms);
+    ::mcp::card_request card_request_of(const core::agent& agent, core::card_shape shape) const;
     signing signing_of(const core::agent& agent) const;
-    a2a::public_address address_of(const core::agent& agent) const;
-    std::optional<a2a::card_access> access_of(const core::agent& agent) const;
+    ::a2a::public_address address_of(const core::agent& agent) const;
+    std::optional<::a2a::card_access> access_of(const core::agent& agent) const;
 
     net::asio::io_context& io_;
     config::card_settings settings_;

@@ -11,7 +11,7 @@
 
 namespace gateway::cards {
 
-card_keeper::card_keeper(net::loop& control, model::store_thread& store, const core::logger& log, clock now)
+card_keeper::card_keeper(net::loop& control, threads::store_thread& store, const core::logger& log, clock now)
     : loop_{control},
       store_{store},
       log_{log},

@@ -5,7 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/log.hpp"
-#include "gateway/model/store_thread.hpp"
+#include "gateway/threads/store_thread.hpp"
 #include "net/loop/loop.hpp"
 #include "store/engine.hpp"
 
@@ -31,7 +31,7 @@ public:
     // References outlive the keeper.
     card_keeper(
         net::loop& control,
-        model::store_thread& store,
+        threads::store_thread& store,
         const core::logger& log,
         clock now = std::chrono::system_clock::now
     );
@@ -58,7 +58,7 @@ private:
     recalled_card aged(store::kept_card card) const;
 
     net::loop& loop_;
-    model::store_thread& store_;
+    threads::store_thread& store_;
     const core::logger& log_;
     clock now_;
     std::map<std::string, store::kept_card> waiting_;

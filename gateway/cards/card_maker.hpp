@@ -25,7 +25,7 @@ struct card_document {
 
 // What an MCP server lists.
 struct listed_card {
-    std::shared_ptr<const mcp::server_lists> lists;
+    std::shared_ptr<const ::mcp::server_lists> lists;
     core::secret token = {};  // of the agent's OAuth server, that the server got
 };
 

@@ -107,7 +107,7 @@ card_origins::moved_body(const model::moved_card& asked, const model::card_bytes
     const auto& agent = asked.agent->record.id;
     const auto size = bytes.body.size();
     co_await editor_.turns().next_if_long(agent, size);
-    auto text = a2a::move_card(bytes.body, model::public_address(public_base_, agent), asked.origin);
+    auto text = ::a2a::move_card(bytes.body, model::public_address(public_base_, agent), asked.origin);
     if (!text) {
         co_return std::move(text).error();
     }
@@ -167,7 +167,7 @@ card_origins::moved_text(std::string_view card, const std::string& agent, const 
 {
     const auto size = card.size();
     co_await editor_.turns().next_if_long(agent, size);
-    auto text = a2a::move_card(card, model::public_address(public_base_, agent), origin);
+    auto text = ::a2a::move_card(card, model::public_address(public_base_, agent), origin);
     if (!text || signer_ == nullptr) {
         co_return text;
     }
@@ -197,7 +197,7 @@ net::task<core::result<model::edited_answer>> card_origins::edit(model::answered
     }
     core::jsonrpc_answer place{core::answer_kind::result, {}, edited->text, {}};
     if (in_result) {
-        auto found = a2a::find_answered_card(edited->text);
+        auto found = ::a2a::find_answered_card(edited->text);
         if (!found) {
             co_return std::move(found).error();
         }

@@ -103,13 +103,13 @@ slot_pointer card_plane::slot_of(const std::string& id) const
     return found == slots_.end() ? nullptr : found->second;
 }
 
-void card_plane::make_again(choice chosen, model::turns& by)
+void card_plane::make_again(choice chosen, threads::turns& by)
 {
     publisher_.start(choose_again(std::move(chosen), by, walks_), "cards_again");
 }
 
 // `under_way` goes with the frame.
-net::task<> card_plane::choose_again(choice chosen, model::turns& by, std::shared_ptr<const int> /*under_way*/)
+net::task<> card_plane::choose_again(choice chosen, threads::turns& by, std::shared_ptr<const int> /*under_way*/)
 {
     co_await by.wait();
     auto buckets = slots_.bucket_count();
@@ -197,7 +197,7 @@ net::task<core::result<card_preview>> card_plane::preview(std::string id)
 }
 
 net::task<core::result<card_preview>>
-card_plane::preview_session_card(std::string id, std::shared_ptr<const mcp::server_lists> lists)
+card_plane::preview_session_card(std::string id, std::shared_ptr<const ::mcp::server_lists> lists)
 {
     auto slot = slot_of(id);
     if (slot == nullptr) {
@@ -206,7 +206,11 @@ card_plane::preview_session_card(std::string id, std::shared_ptr<const mcp::serv
     co_return co_await previewer_.preview_lists(std::move(slot), std::move(lists));
 }
 
-void card_plane::set_session_card(const std::string& id, std::shared_ptr<const mcp::server_lists> lists, card_told done)
+void card_plane::set_session_card(
+    const std::string& id,
+    std::shared_ptr<const ::mcp::server_lists> lists,
+    card_told done
+)
 {
     if (const auto slot = slot_of(id); slot != nullptr && !slot->is_written()) {
         sessions_.set_lists(slot, std::move(lists), std::move(done));

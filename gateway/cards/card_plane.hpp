@@ -16,7 +16,7 @@
 #include "gateway/cards/written_cards.hpp"
 #include "gateway/model/card_answer.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/model/turns.hpp"
+#include "gateway/threads/turns.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
 
@@ -62,11 +62,11 @@ public:
 
     // What the session with an MCP server lists is its card from now on. `done` is told whether it makes one, once it is
     // published; callers who ask for the card meanwhile wait.
-    void set_session_card(const std::string& id, std::shared_ptr<const mcp::server_lists> lists, card_told done);
+    void set_session_card(const std::string& id, std::shared_ptr<const ::mcp::server_lists> lists, card_told done);
 
     // What set_session_card() would publish. Fails with agent_not_found, and as card_maker::make_of_lists().
     net::task<core::result<card_preview>>
-    preview_session_card(std::string id, std::shared_ptr<const mcp::server_lists> lists);
+    preview_session_card(std::string id, std::shared_ptr<const ::mcp::server_lists> lists);
 
     // Why there is no card of an MCP server; nothing: its session is well, and the previous card counts again.
     void set_session_trouble(const std::string& id, std::optional<core::error> why);
@@ -89,7 +89,7 @@ public:
     // What the cards of some agents say has changed, but for those of sessions: those that `chosen` names are made again, and what
     // was made before is stale. In turns of `by`, which outlives the plane.
     using choice = std::function<bool(const core::agent&)>;
-    void make_again(choice chosen, model::turns& by);
+    void make_again(choice chosen, threads::turns& by);
 
     // Whether make_again() still goes on; after stop() it ends with its turn.
     bool busy() const noexcept { return walks_.use_count() > 1; }
@@ -122,7 +122,7 @@ public:
     void on_sweep(core::steady_time) override { fetched_.sweep(slots_); }
 
 private:
-    net::task<> choose_again(choice chosen, model::turns& by, std::shared_ptr<const int> under_way);
+    net::task<> choose_again(choice chosen, threads::turns& by, std::shared_ptr<const int> under_way);
     slot_pointer slot_of(const std::string& id) const;
     void add(const std::string& id, std::shared_ptr<const model::agent_entry> agent, bool recall);
     void drop(card_shelf::iterator place);

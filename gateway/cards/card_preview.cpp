@@ -13,7 +13,7 @@ net::task<core::result<card_preview>> card_previewer::preview(slot_pointer slot)
 }
 
 net::task<core::result<card_preview>>
-card_previewer::preview_lists(slot_pointer slot, std::shared_ptr<const mcp::server_lists> lists)
+card_previewer::preview_lists(slot_pointer slot, std::shared_ptr<const ::mcp::server_lists> lists)
 {
     auto record = slot->record();
     listed_card listed{std::move(lists), slot->agent->token};

@@ -18,7 +18,7 @@ namespace gateway::cards {
 struct card_preview {
     std::shared_ptr<const model::card_bytes> before;  // null: nothing has been published
     std::shared_ptr<const model::card_bytes> after;   // the same object as before: nothing would change
-    std::vector<a2a::card_problem> problems;
+    std::vector<::a2a::card_problem> problems;
     std::string difference;  // what would change: a JSON Patch as text
 };
 
@@ -34,7 +34,7 @@ public:
     // As card_plane::preview() and card_plane::preview_session_card(), of an agent that is there.
     net::task<core::result<card_preview>> preview(slot_pointer slot);
     net::task<core::result<card_preview>>
-    preview_lists(slot_pointer slot, std::shared_ptr<const mcp::server_lists> lists);
+    preview_lists(slot_pointer slot, std::shared_ptr<const ::mcp::server_lists> lists);
 
 private:
     net::task<core::result<served_card>> newest(slot_pointer slot);

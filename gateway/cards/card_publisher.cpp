@@ -108,7 +108,7 @@ void card_publisher::fail(card_slot& slot, core::error why)
 }
 
 // The address is no part of what callers are shown, and may change while that does not.
-void card_publisher::note_address(card_slot& slot, const std::optional<a2a::card_problem>& problem) const
+void card_publisher::note_address(card_slot& slot, const std::optional<::a2a::card_problem>& problem) const
 {
     auto& noted = slot.status.address_problem;
     if (problem && problem != noted) {
@@ -158,7 +158,7 @@ void card_publisher::log_published(const std::string& id, const served_card& car
          {"version", card.log.version},
          {"protocol_version", card.log.protocol_version},
          {"url", model::public_address(public_base_, id)},
-         {"shape", a2a::name(facts.generation)},
+         {"shape", ::a2a::name(facts.generation)},
          {"served", core::name(card.shape)},
          {"skills", facts.skills},
          {"capabilities", card.log.capabilities},

@@ -61,7 +61,7 @@ public:
 
 private:
     void note_hidden(card_slot& slot, const std::optional<hidden_tools>& hidden) const;
-    void note_address(card_slot& slot, const std::optional<a2a::card_problem>& problem) const;
+    void note_address(card_slot& slot, const std::optional<::a2a::card_problem>& problem) const;
     void log_published(const std::string& id, const served_card& card) const;
 
     net::loop& loop_;

@@ -16,9 +16,9 @@ using core::card_shape;
 
 core::result<model::card_body> signed_body(core::json document, const signing& signature)
 {
-    const auto lean = a2a::signable_card(std::move(document));
-    auto text = a2a::render(lean);
-    auto tag = "W/" + a2a::strong_etag(text + signature.by->kid());
+    const auto lean = ::a2a::signable_card(std::move(document));
+    auto text = ::a2a::render(lean);
+    auto tag = "W/" + ::a2a::strong_etag(text + signature.by->kid());
     const auto signatures = signature.by->signatures_of(lean, signature.public_base);
     if (!signatures) {
         return signatures.error();
@@ -29,7 +29,7 @@ core::result<model::card_body> signed_body(core::json document, const signing& s
     return model::card_body{std::move(text), std::move(tag)};
 }
 
-card_renderer::card_renderer(core::json rewritten, a2a::public_address at, card_shape shape, signing signature)
+card_renderer::card_renderer(core::json rewritten, ::a2a::public_address at, card_shape shape, signing signature)
     : source_{std::in_place_type<core::json>, std::move(rewritten)},
       at_{std::move(at)},
       shape_{shape},
@@ -37,8 +37,8 @@ card_renderer::card_renderer(core::json rewritten, a2a::public_address at, card_
 {
 }
 
-card_renderer::card_renderer(const mcp::server_lists& lists, mcp::card_request asked, signing signature)
-    : source_{std::in_place_type<mcp::card_writer>, lists, asked},
+card_renderer::card_renderer(const ::mcp::server_lists& lists, ::mcp::card_request asked, signing signature)
+    : source_{std::in_place_type<::mcp::card_writer>, lists, asked},
       at_{asked.at},
       shape_{asked.shape},
       signature_{std::move(signature)}
@@ -63,13 +63,13 @@ core::result<> card_renderer::prepare()
 {
     const auto* const document = std::get_if<core::json>(&source_);
     if (document == nullptr) {
-        if (auto prepared = std::get<mcp::card_writer>(source_).prepare(); !prepared) {
+        if (auto prepared = std::get<::mcp::card_writer>(source_).prepare(); !prepared) {
             return prepared;
         }
     }
     if (shape_ != card_shape::automatic) {
         wanted_ = {shape_};
-    } else if (is_signed(card_shape::v1) && document && a2a::generation_of(*document) == a2a::card_generation::v1) {
+    } else if (is_signed(card_shape::v1) && document && ::a2a::generation_of(*document) == ::a2a::card_generation::v1) {
         // Who names no version is served the card of 1.0 with its signature too: a hybrid has none.
         wanted_ = {card_shape::v1, card_shape::v03};
     } else if (at_.bridged) {
@@ -83,7 +83,7 @@ core::result<> card_renderer::prepare()
 
 core::result<card_renderer::written_shape> card_renderer::written(card_shape shape, bool last)
 {
-    if (auto* const lists = std::get_if<mcp::card_writer>(&source_)) {
+    if (auto* const lists = std::get_if<::mcp::card_writer>(&source_)) {
         auto card = lists->write(shape);
         if (!card) {
             return std::move(card).error();
@@ -92,12 +92,12 @@ core::result<card_renderer::written_shape> card_renderer::written(card_shape sha
     }
     auto& document = std::get<core::json>(source_);
     if (shape == card_shape::automatic) {
-        if (auto checked = a2a::check_addresses(document, at_); !checked) {
+        if (auto checked = ::a2a::check_addresses(document, at_); !checked) {
             return std::move(checked).error();
         }
-        return written_shape{{}, a2a::render(document), {}};
+        return written_shape{{}, ::a2a::render(document), {}};
     }
-    auto card = a2a::shape_card(last ? std::move(document) : document, shape, at_);
+    auto card = ::a2a::shape_card(last ? std::move(document) : document, shape, at_);
     if (!card) {
         return std::move(card).error();
     }
@@ -133,7 +133,7 @@ core::result<> card_renderer::finish()
     auto document = std::move(*unfinished_);  // NOLINT(bugprone-unchecked-optional-access): step() has looked
     unfinished_.reset();
     if (!is_signed(wanted_[bodies_.size()])) {
-        bodies_.emplace_back(model::body_with_strong_etag(a2a::render(document)));
+        bodies_.emplace_back(model::body_with_strong_etag(::a2a::render(document)));
         return {};
     }
     auto body = signed_body(std::move(document), signature_);

@@ -52,10 +52,10 @@ class card_renderer {
 public:
     // Renders what a2a::rewrite_card() made with the same `at`. `automatic`: callers who name a version get its shape, others the
     // signed card of 1.0 if the agent's is one and cards are signed, else the hybrid with `at.bridged`, else what the agent wrote.
-    card_renderer(core::json rewritten, a2a::public_address at, core::card_shape shape, signing signature);
+    card_renderer(core::json rewritten, ::a2a::public_address at, core::card_shape shape, signing signature);
 
     // Renders the card of an MCP server. The lists outlive the renderer.
-    card_renderer(const mcp::server_lists& lists, mcp::card_request asked, signing signature);
+    card_renderer(const ::mcp::server_lists& lists, ::mcp::card_request asked, signing signature);
 
     // One more piece of work: what the shapes have in common, or one body, whose shape and bytes may be a piece each; false:
     // all are made. Fails with card_unrewritable, with card_too_large if what callers get who name no version is too large (a
@@ -78,8 +78,8 @@ private:
     core::result<> write();
     core::result<> finish();
 
-    std::variant<core::json, mcp::card_writer> source_;
-    a2a::public_address at_;
+    std::variant<core::json, ::mcp::card_writer> source_;
+    ::a2a::public_address at_;
     core::card_shape shape_;
     signing signature_;
     std::vector<core::card_shape> wanted_;  // the first is also that of callers who name no version

@@ -53,7 +53,7 @@ card_signer::card_signer(std::shared_ptr<const jose::json_web_key> key, std::str
 
 core::result<json> card_signer::signatures_of(const json& card, const std::string& public_base) const
 {
-    return a2a::signatures_of(card, *key_, public_base + std::string{model::key_set_path});
+    return ::a2a::signatures_of(card, *key_, public_base + std::string{model::key_set_path});
 }
 
 core::result<std::string>

@@ -24,13 +24,13 @@ namespace gateway::cards {
 // What agents/get and the metrics say of an agent's card.
 struct card_status {
     std::shared_ptr<const model::published_card> card;  // null: never had one
-    a2a::card_facts facts;                              // of that card
+    ::a2a::card_facts facts;                            // of that card
     model::card_words words;                            // of that card
     std::string shown_name;                             // without the agent's secrets, as the log has it
     std::string shown_version;                          // the same
-    std::vector<a2a::card_problem> problems;
-    std::optional<a2a::card_problem> address_problem;  // why calls do not go where the card says
-    std::string found_at;                              // the URL it was fetched from; empty: inline, or none yet
+    std::vector<::a2a::card_problem> problems;
+    std::optional<::a2a::card_problem> address_problem;  // why calls do not go where the card says
+    std::string found_at;                                // the URL it was fetched from; empty: inline, or none yet
     std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
     std::optional<core::error> failure;       // of the latest fetch
@@ -110,11 +110,11 @@ public:
     std::optional<core::steady_time> asked_at;  // when may_be_fetched() last allowed a fetch
 
     // Of an MCP server's card.
-    std::optional<core::error> session_trouble;       // why there is no card
-    std::optional<core::error> card_trouble;          // why what it lists makes no card
-    std::shared_ptr<const mcp::server_lists> listed;  // what the next card is made of
-    std::vector<card_told> told;                      // who waits for that card
-    bool lost_meanwhile = false;                      // the session was lost while its card is being made
+    std::optional<core::error> session_trouble;         // why there is no card
+    std::optional<core::error> card_trouble;            // why what it lists makes no card
+    std::shared_ptr<const ::mcp::server_lists> listed;  // what the next card is made of
+    std::vector<card_told> told;                        // who waits for that card
+    bool lost_meanwhile = false;                        // the session was lost while its card is being made
 
 private:
     std::vector<net::task_signal*> waiting_;

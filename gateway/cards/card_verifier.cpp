@@ -36,16 +36,16 @@ core::result<std::vector<jose::json_web_key>> trusted_keys(const std::string& pa
     return jose::parse_key_set(*text);
 }
 
-good_signature named(const a2a::card_signature& signature)
+good_signature named(const ::a2a::card_signature& signature)
 {
     return {signature.kid, std::string{jose::name(signature.algorithm)}, signature.key_set_url};
 }
 
 // The key sets that the card's signatures name and that may be asked.
-std::vector<a2a::card_signature>
-with_key_sets(std::vector<a2a::card_signature> all, const config::signature_rules& rules)
+std::vector<::a2a::card_signature>
+with_key_sets(std::vector<::a2a::card_signature> all, const config::signature_rules& rules)
 {
-    std::erase_if(all, [&](const a2a::card_signature& each) {
+    std::erase_if(all, [&](const ::a2a::card_signature& each) {
         const auto origin = core::origin_of(each.key_set_url);
         return origin.empty() || std::ranges::none_of(rules.key_set_origins, [&](const std::string& listed) {
                    return core::origin_of(listed) == origin;
@@ -85,7 +85,7 @@ card_verifier::verify(config::signature_rules rules, signed_card card, core::dur
         co_return trusted.error();
     }
     co_await turns_.next_if_long(card.agent, bytes);
-    a2a::card_verification verification{card.document};
+    ::a2a::card_verification verification{card.document};
     verification.prepare(*trusted);
     co_await turns_.next_if_long(card.agent, bytes);
     auto verified = verification.verify(*trusted);

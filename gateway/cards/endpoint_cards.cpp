@@ -27,10 +27,10 @@ std::vector<std::string> card_order(const model::agent_entry& agent, core::stead
         return {agent.record.url};
     }
     std::vector<std::string> order;
-    reach::choice_terms terms{.now = now};
+    balancing::choice_terms terms{.now = now};
     while (const auto next = agent.reach->group->choose(terms)) {
         order.push_back(all[*next]);
-        terms.tried |= reach::endpoint_mask{1} << *next;
+        terms.tried |= balancing::endpoint_mask{1} << *next;
     }
     for (std::size_t i = 0; i < all.size(); ++i) {
         if ((terms.tried >> i & 1U) == 0) {

@@ -97,32 +97,32 @@ net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
     const auto decision = decide(state, out_.now(), out_.settings());
     const bool has_none = decision == card_decision::refuse || decision == card_decision::fetch;
     if (has_none && is_paused(*slot->agent, out_.now())) {
-        co_return model::card_answer{nullptr, card_use::negative, core::gateway_error(errc::circuit_open)};
+        co_return model::card_answer{nullptr, model::card_use::negative, core::gateway_error(errc::circuit_open)};
     }
     switch (decision) {
         case card_decision::serve:
-            co_return model::card_answer{state.card, card_use::hit, std::nullopt};
+            co_return model::card_answer{state.card, model::card_use::hit, std::nullopt};
         case card_decision::serve_and_refresh:
             start(slot);
-            co_return model::card_answer{state.card, card_use::stale, state.failure};
+            co_return model::card_answer{state.card, model::card_use::stale, state.failure};
         case card_decision::serve_stale:
-            co_return model::card_answer{state.card, card_use::stale, state.failure};
+            co_return model::card_answer{state.card, model::card_use::stale, state.failure};
         case card_decision::refuse:
-            co_return model::card_answer{nullptr, card_use::negative, state.failure};
+            co_return model::card_answer{nullptr, model::card_use::negative, state.failure};
         case card_decision::fetch:
             break;
     }
     const auto begun = co_await refresh(slot);
     if (!begun) {
-        co_return model::card_answer{nullptr, card_use::miss, begun.error()};
+        co_return model::card_answer{nullptr, model::card_use::miss, begun.error()};
     }
     if (!state.failure) {
-        co_return model::card_answer{state.card, card_use::miss, std::nullopt};
+        co_return model::card_answer{state.card, model::card_use::miss, std::nullopt};
     }
     if (usable(state, out_.now())) {
-        co_return model::card_answer{state.card, card_use::stale, state.failure};
+        co_return model::card_answer{state.card, model::card_use::stale, state.failure};
     }
-    co_return model::card_answer{nullptr, card_use::miss, state.failure};
+    co_return model::card_answer{nullptr, model::card_use::miss, state.failure};
 }
 
 net::task<core::result<>> fetched_cards::refresh(slot_pointer slot)

@@ -58,7 +58,7 @@ std::vector<told_refusal> told(const std::vector<card_refusal>& refusals, const 
 // Null: none is required.
 std::shared_ptr<const model::extension_uris> required_extensions(const core::json& card)
 {
-    constexpr std::size_t longest = a2a::extension_list::longest / 2;
+    constexpr std::size_t longest = ::a2a::extension_list::longest / 2;
     const auto* capabilities = core::member(card, "capabilities");
     const auto* all = capabilities == nullptr ? nullptr : core::member(*capabilities, "extensions");
     if (all == nullptr || !all->is_array()) {
@@ -70,7 +70,7 @@ std::shared_ptr<const model::extension_uris> required_extensions(const core::jso
         const auto* uri = core::string_member(each, "uri");
         const auto* required = core::member(each, "required");
         const bool counts = uri != nullptr && !uri->empty() && required != nullptr && *required == true &&
-                            !uri->starts_with(a2a::own_extensions);
+                            !uri->starts_with(::a2a::own_extensions);
         if (counts && uris.size() < model::most_required_extensions && bytes + uri->size() <= longest) {
             bytes += uri->size();
             uris.push_back(*uri);
@@ -90,10 +90,10 @@ bool says_extended(const core::json& card)
 
 }  // namespace
 
-served_card describe(const a2a::card& card, const core::redaction& secrets)
+served_card describe(const ::a2a::card& card, const core::redaction& secrets)
 {
     served_card served;
-    served.facts = a2a::facts(card);
+    served.facts = ::a2a::facts(card);
     served.words = model::words_of(card.document);
     served.problems = card.problems;
     served.required = required_extensions(card.document);
@@ -116,18 +116,18 @@ served_card describe(const a2a::card& card, const core::redaction& secrets)
 }
 
 core::result<served_card> describe(
-    const mcp::server_lists& lists,
+    const ::mcp::server_lists& lists,
     const core::redaction& secrets,
     const rendered_card& rendered,
     core::json_limits limits
 )
 {
-    auto card = a2a::parse_card(rendered.bytes->body, limits);
+    auto card = ::a2a::parse_card(rendered.bytes->body, limits);
     if (!card) {
         return std::move(card).error();
     }
     if (lists.server.version.empty()) {
-        card->problems.push_back({"version", "empty: 0.0.0 is served", a2a::problem_severity::warning});
+        card->problems.push_back({"version", "empty: 0.0.0 is served", ::a2a::problem_severity::warning});
     }
     auto served = describe(*card, secrets);
     // Their paths name members as the server calls them.
@@ -149,15 +149,15 @@ void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape
 
 void add_tools(
     served_card& card,
-    const mcp::server_lists& listed,
-    const mcp::server_lists& exposed,
+    const ::mcp::server_lists& listed,
+    const ::mcp::server_lists& exposed,
     const core::mcp_filter& tools,
     const core::redaction& secrets
 )
 {
     constexpr std::size_t named = 8;
     auto names = std::make_shared<model::tool_names>();
-    for (const auto& tool : exposed[mcp::list_kind::tools]) {
+    for (const auto& tool : exposed[::mcp::list_kind::tools]) {
         if (names->size() < model::most_tool_names && tool.key.size() <= model::longest_tool_name) {
             names->push_back(tool.key);
         }
@@ -166,13 +166,13 @@ void add_tools(
     card.tools = std::move(names);
     card.era = listed.server.speaks;
     card.mcp_version = listed.server.protocol_version;
-    const mcp::name_filter filter{tools};
+    const ::mcp::name_filter filter{tools};
     if (filter.passes_all()) {
         return;
     }
-    const auto& all = listed[mcp::list_kind::tools];
+    const auto& all = listed[::mcp::list_kind::tools];
     auto& hidden = card.hidden.emplace();
-    hidden.count = all.size() - exposed[mcp::list_kind::tools].size();
+    hidden.count = all.size() - exposed[::mcp::list_kind::tools].size();
     std::size_t displaced = 0;
     for (const auto& tool : all) {
         const auto why = filter.why_hidden(tool.key);
@@ -180,7 +180,7 @@ void add_tools(
             continue;
         }
         auto name = model::shown_words(secrets, tool.key);
-        if (why == mcp::hiding::displaced && displaced < named) {
+        if (why == ::mcp::hiding::displaced && displaced < named) {
             hidden.displaced += (displaced++ == 0 ? "" : ", ") + name;
         }
         if (hidden.first.size() < hidden_tools::most_told) {

@@ -49,7 +49,7 @@ struct told_refusal {
 // A tool of an MCP server that callers do not get.
 struct hidden_tool {
     std::string name;  // the server's, as model::shown_words()
-    mcp::hiding why = mcp::hiding::denied;
+    ::mcp::hiding why = ::mcp::hiding::denied;
 };
 
 struct hidden_tools {
@@ -66,13 +66,13 @@ struct served_card {
     std::shared_ptr<const model::extension_uris> required;  // extensions, by an A2A agent; null: none
     bool extended = false;                                  // an A2A agent says that it has an extended card
     std::shared_ptr<const model::tool_names> tools;         // of an MCP server; null: of none
-    std::optional<mcp::era> era;                            // the same; nothing: of none
+    std::optional<::mcp::era> era;                          // the same; nothing: of none
     std::string mcp_version;                                // the same; empty: of none
     std::optional<hidden_tools> hidden;                     // by the agent's filter; nullopt: it has none
     core::card_shape shape = core::card_shape::automatic;
-    a2a::card_facts facts;  // name, description and version are cut
+    ::a2a::card_facts facts;  // name, description and version are cut
     model::card_words words;
-    std::vector<a2a::card_problem> problems;
+    std::vector<::a2a::card_problem> problems;
     std::optional<good_signature> signature;  // by which it was accepted, of one that was verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: not signed
     model::call_address address;              // where calls go
@@ -83,11 +83,11 @@ struct served_card {
 
 // What can be said of a card before it is rendered: facts, words, problems, and the log's words but for `sha256`.
 // `secrets`: what the agent was given to keep.
-served_card describe(const a2a::card& card, const core::redaction& secrets);
+served_card describe(const ::a2a::card& card, const core::redaction& secrets);
 
 // The same of the card of an MCP server, which is read from what was rendered from its lists. Fails as a2a::parse_card().
 core::result<served_card> describe(
-    const mcp::server_lists& lists,
+    const ::mcp::server_lists& lists,
     const core::redaction& secrets,
     const rendered_card& rendered,
     core::json_limits limits
@@ -99,8 +99,8 @@ void add_bytes(served_card& card, rendered_card rendered, core::card_shape shape
 // Adds what is said of an MCP server's tools: `listed` by the server, of which callers get those that are `exposed`.
 void add_tools(
     served_card& card,
-    const mcp::server_lists& listed,
-    const mcp::server_lists& exposed,
+    const ::mcp::server_lists& listed,
+    const ::mcp::server_lists& exposed,
     const core::mcp_filter& filter,
     const core::redaction& secrets
 );

@@ -7,7 +7,11 @@ namespace gateway::cards {
 
 using core::errc;
 
-void session_cards::set_lists(const slot_pointer& slot, std::shared_ptr<const mcp::server_lists> lists, card_told done)
+void session_cards::set_lists(
+    const slot_pointer& slot,
+    std::shared_ptr<const ::mcp::server_lists> lists,
+    card_told done
+)
 {
     if (stopped_) {
         done(false);
@@ -48,7 +52,7 @@ net::task<> session_cards::make(slot_pointer slot)
     }
 }
 
-bool session_cards::take(card_slot& slot, core::result<served_card> card, const mcp::server_lists& lists)
+bool session_cards::take(card_slot& slot, core::result<served_card> card, const ::mcp::server_lists& lists)
 {
     if (!card) {
         out_.fail(slot, std::move(card).error());

@@ -33,7 +33,7 @@ public:
     void set_attempts(attempts next) { next_attempt_ = std::move(next); }
 
     // As card_plane::set_session_card() and card_plane::set_session_trouble().
-    void set_lists(const slot_pointer& slot, std::shared_ptr<const mcp::server_lists> lists, card_told done);
+    void set_lists(const slot_pointer& slot, std::shared_ptr<const ::mcp::server_lists> lists, card_told done);
     void set_trouble(card_slot& slot, std::optional<core::error> why);
 
     // The card that is there shows what it must not: nobody gets it, until set_lists() brings another one.
@@ -50,7 +50,7 @@ public:
 
 private:
     net::task<> make(slot_pointer slot);
-    bool take(card_slot& slot, core::result<served_card> card, const mcp::server_lists& lists);
+    bool take(card_slot& slot, core::result<served_card> card, const ::mcp::server_lists& lists);
     void renew(card_slot& slot);
     void withdraw(card_slot& slot);
 

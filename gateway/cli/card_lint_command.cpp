@@ -56,9 +56,9 @@ core::result<std::string> read_card(const std::string& source)
     return std::move(answer->body);
 }
 
-a2a::lint_report lint_found_card(const std::string& text, const std::string& source)
+::a2a::lint_report lint_found_card(const std::string& text, const std::string& source)
 {
-    auto report = a2a::lint_card(text);
+    auto report = ::a2a::lint_card(text);
     if (!is_url(source) || !report.generation) {
         return report;
     }
@@ -71,27 +71,27 @@ a2a::lint_report lint_found_card(const std::string& text, const std::string& sou
     auto address = card ? model::call_address_of(agent, *card, source) : model::call_address{};
     if (address.problem) {
         const auto notes =
-            std::ranges::find(report.problems, a2a::problem_severity::note, &a2a::card_problem::severity);
+            std::ranges::find(report.problems, ::a2a::problem_severity::note, &::a2a::card_problem::severity);
         report.problems.insert(notes, std::move(*address.problem));
     }
     return report;
 }
 
-std::string lint_text(const a2a::lint_report& report, const std::string& source, bool explain)
+std::string lint_text(const ::a2a::lint_report& report, const std::string& source, bool explain)
 {
-    using enum a2a::problem_severity;
+    using enum ::a2a::problem_severity;
     std::string text;
     for (const auto& each : report.problems) {
-        text.append(a2a::name(each.severity)).append(": ");
+        text.append(::a2a::name(each.severity)).append(": ");
         text += each.path.empty() ? "card" : model::printable(each.path);
         text += ": " + model::printable(each.what);
         if (explain && report.generation) {
-            text += "\n    " + a2a::specification_section(each.path, *report.generation);
+            text += "\n    " + ::a2a::specification_section(each.path, *report.generation);
         }
         text += '\n';
     }
     text += model::printable(source) + ": ";
-    text += report.generation ? "a card of shape " + std::string{a2a::name(*report.generation)} : "not a card";
+    text += report.generation ? "a card of shape " + std::string{::a2a::name(*report.generation)} : "not a card";
     return text + "; " + counted(report.count(error), "error") + ", " + counted(report.count(warning), "warning") +
            ", " + counted(report.count(note), "note") + "\n";
 }

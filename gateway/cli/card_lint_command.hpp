@@ -14,10 +14,10 @@ namespace gateway::cli {
 core::result<std::string> read_card(const std::string& source);
 
 // Like a2a::lint_card(). If `source` is a URL, it also reports an address in the card to which calls would not go.
-a2a::lint_report lint_found_card(const std::string& text, const std::string& source);
+::a2a::lint_report lint_found_card(const std::string& text, const std::string& source);
 
 // Printable: one line for each problem, such as `error: skills[0].id: missing`, and a last line with their numbers. With
 // `explain` each problem is followed by its section of the specification.
-std::string lint_text(const a2a::lint_report& report, const std::string& source, bool explain);
+std::string lint_text(const ::a2a::lint_report& report, const std::string& source, bool explain);
 
 }  // namespace gateway::cli

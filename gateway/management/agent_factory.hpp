@@ -75,10 +75,10 @@ public:
 private:
     const config::settings& settings_;
     host_claims claims_;
-    net::client_contexts contexts_;  // shared by agents with the same files
-    reach::breaker_shelf breakers_;  // of the agents that there are
-    reach::reach_shelf reaches_;     // the same
-    reach::gate_shelf gates_;        // the same
+    net::client_contexts contexts_;      // shared by agents with the same files
+    balancing::breaker_shelf breakers_;  // of the agents that there are
+    balancing::reach_shelf reaches_;     // the same
+    balancing::gate_shelf gates_;        // the same
 };
 
 }  // namespace gateway::management

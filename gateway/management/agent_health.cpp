@@ -7,7 +7,7 @@ namespace {
 
 using core::errc;
 using enum health;
-using mcp::session_state;
+using ::mcp::session_state;
 
 constexpr std::string_view inline_card = "inline_card";
 constexpr std::string_view not_fetched = "not_fetched";
@@ -22,14 +22,14 @@ judgement judge_session(const sessions::session_facts& session, const cards::car
 {
     if (const auto trouble = sessions::trouble_of({session.state, session.begun, session.needs_operator})) {
         // The first attempt says nothing yet; another one follows a loss.
-        const bool lost = trouble->code == errc::session_not_ready && session.reason != mcp::session_reason::none;
+        const bool lost = trouble->code == errc::session_not_ready && session.reason != ::mcp::session_reason::none;
         return because(lost || sessions::is_down(trouble->code) ? unhealthy : unknown, trouble->code);
     }
     if (card != nullptr && card->failure) {
         return because(unhealthy, card->failure->code);  // what it lists makes no card
     }
     if (session.state == session_state::degraded) {
-        return {degraded, mcp::name(session.reason)};
+        return {degraded, ::mcp::name(session.reason)};
     }
     return {healthy, {}};
 }

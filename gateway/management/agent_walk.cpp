@@ -6,7 +6,7 @@
 namespace gateway::management {
 
 net::task<bool>
-walk_agents(const registry& agents, model::turns& by, std::string after, agent_visitor each, std::stop_token left)
+walk_agents(const registry& agents, threads::turns& by, std::string after, agent_visitor each, std::stop_token left)
 {
     const auto& all = agents.all();
     while (!left.stop_requested()) {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gateway/management/registry.hpp"
-#include "gateway/model/turns.hpp"
+#include "gateway/threads/turns.hpp"
 
 #include <functional>
 #include <stop_token>
@@ -17,6 +17,6 @@ using agent_visitor = std::function<bool(const std::string& id, const registered
 // Between two turns agents may come and go: one that is there all the time is visited. Gives whether agents follow the one
 // at which the visitor had enough. References outlive the walk.
 net::task<bool>
-walk_agents(const registry& agents, model::turns& by, std::string after, agent_visitor each, std::stop_token left);
+walk_agents(const registry& agents, threads::turns& by, std::string after, agent_visitor each, std::stop_token left);
 
 }  // namespace gateway::management

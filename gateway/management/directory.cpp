@@ -29,7 +29,7 @@ bool has_version(const model::directory_request& request, const model::listed_ag
 directory::directory(
     const registry& agents,
     const cards::card_plane& cards,
-    model::turns& by,
+    threads::turns& by,
     core::memory_budget& memory
 )
     : registry_{agents},

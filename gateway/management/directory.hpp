@@ -5,7 +5,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/directory_page.hpp"
-#include "gateway/model/turns.hpp"
+#include "gateway/threads/turns.hpp"
 
 #include <memory>
 #include <string>
@@ -17,7 +17,7 @@ namespace gateway::management {
 class directory {
 public:
     // References outlive it.
-    directory(const registry& agents, const cards::card_plane& cards, model::turns& by, core::memory_budget& memory);
+    directory(const registry& agents, const cards::card_plane& cards, threads::turns& by, core::memory_budget& memory);
 
     // Where callers reach the gateway, without a slash at the end.
     void set_public_base(std::string base)
@@ -44,7 +44,7 @@ private:
 
     const registry& registry_;
     const cards::card_plane& cards_;
-    model::turns& turns_;
+    threads::turns& turns_;
     core::memory_budget& memory_;
     std::string base_;
     std::string name_space_;  // of the names of MCP servers

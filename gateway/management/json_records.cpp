@@ -69,16 +69,19 @@ void add_trouble(json& record, const sessions::session_facts& session, core::ste
     }
     if (session.failure) {
         auto& failure = record["failure"];
-        failure = {{"reason", mcp::name(session.failure->reason)}, {"age_seconds", seconds(now - session.failure->at)}};
+        failure = {
+            {"reason", ::mcp::name(session.failure->reason)},
+            {"age_seconds", seconds(now - session.failure->at)}
+        };
         if (!session.failure->detail.empty()) {
             failure["detail"] = session.failure->detail;
         }
     }
 }
 
-std::string_view name_of(reach::breaker_state state)
+std::string_view name_of(balancing::breaker_state state)
 {
-    using enum reach::breaker_state;
+    using enum balancing::breaker_state;
     return state == closed ? "closed" : state == open ? "open" : "half_open";
 }
 
@@ -102,14 +105,14 @@ std::string shown_time(core::wall_time at)
     return out;
 }
 
-json card_problems_record(const std::vector<a2a::card_problem>& problems)
+json card_problems_record(const std::vector<::a2a::card_problem>& problems)
 {
     auto shown = json::array();
     for (const auto& each : problems) {
         shown.push_back(
             {{"path", core::cut_utf8(each.path, longest_path)},
              {"what", each.what},
-             {"severity", a2a::name(each.severity)}}
+             {"severity", ::a2a::name(each.severity)}}
         );
     }
     return shown;
@@ -141,7 +144,7 @@ json card_status_record(const cards::card_status& status, core::steady_time now,
         }
         record["etag"] = status.card->bytes->etag;
         record["size"] = status.card->bytes->body.size();
-        record["shape"] = a2a::name(status.facts.generation);
+        record["shape"] = ::a2a::name(status.facts.generation);
         record["skills"] = status.facts.skills;
     }
     if (status.signature) {
@@ -174,7 +177,7 @@ json hidden_tools_record(const cards::hidden_tools& hidden)
 {
     auto first = json::array();
     for (const auto& [tool, why] : hidden.first) {
-        first.push_back({{"name", tool}, {"why", mcp::name(why)}});
+        first.push_back({{"name", tool}, {"why", ::mcp::name(why)}});
     }
     return {{"count", hidden.count}, {"first", std::move(first)}};
 }
@@ -193,9 +196,9 @@ json card_summary(const cards::card_status& status, core::steady_time now)
 
 json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator)
 {
-    json record{{"state", mcp::name(session.state)}, {"transport", core::name(session.transport)}};
-    if (session.reason != mcp::session_reason::none) {
-        record["reason"] = mcp::name(session.reason);
+    json record{{"state", ::mcp::name(session.state)}, {"transport", core::name(session.transport)}};
+    if (session.reason != ::mcp::session_reason::none) {
+        record["reason"] = ::mcp::name(session.reason);
         if (for_operator && !session.detail.empty()) {
             record["detail"] = session.detail;
         }
@@ -221,18 +224,18 @@ json session_record(const sessions::session_facts& session, core::steady_time no
 void add_session_problems(json& card_status, const core::agent& agent, const sessions::session_facts& session)
 {
     using enum core::mcp_sessionless;
-    std::vector<a2a::card_problem> problems;
+    std::vector<::a2a::card_problem> problems;
     for (const auto& each : session.left_out.first) {
-        problems.push_back({.path = "lists", .what = each, .severity = a2a::problem_severity::note});
+        problems.push_back({.path = "lists", .what = each, .severity = ::a2a::problem_severity::note});
     }
     const auto chosen = agent.mcp->sessionless;
-    if ((chosen == fresh || chosen == shared) && session.era == mcp::name(mcp::era::legacy)) {
+    if ((chosen == fresh || chosen == shared) && session.era == ::mcp::name(::mcp::era::legacy)) {
         problems.push_back(
             {.path = "sessionless",
              .what = "the server speaks only the legacy era, and `" + std::string{core::name(chosen)} +
                      "` keeps clients of both eras in the modern one: they get no tasks, no subscriptions to resources "
                      "and no session of their own; `fall_back` gives them all that the server has",
-             .severity = a2a::problem_severity::note}
+             .severity = ::a2a::problem_severity::note}
         );
     }
     for (auto& each : card_problems_record(problems)) {
@@ -247,7 +250,7 @@ core::json endpoint_records(const model::agent_entry& agent)
         return all;
     }
     const auto& several = core::rules_of(agent.record).upstreams;
-    const auto add = [&](const reach::breaker& breaker, bool healthy, std::uint64_t in_flight) {
+    const auto add = [&](const balancing::breaker& breaker, bool healthy, std::uint64_t in_flight) {
         const auto i = all.size();
         all.push_back(
             {{"endpoint", i + 1},

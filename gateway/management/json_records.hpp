@@ -41,7 +41,7 @@ void add_session_problems(core::json& card_status, const core::agent& agent, con
 core::json endpoint_records(const model::agent_entry& agent);
 
 // Path, wording and weight of each.
-core::json card_problems_record(const std::vector<a2a::card_problem>& problems);
+core::json card_problems_record(const std::vector<::a2a::card_problem>& problems);
 
 // RFC 3339, in UTC.
 std::string shown_time(core::wall_time at);

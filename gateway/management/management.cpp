@@ -78,7 +78,7 @@ management::management(
     registry& agents,
     cards::card_plane& cards,
     sessions::session_plane& sessions,
-    model::turn_lines& turns
+    threads::turn_lines& turns
 )
     : settings_{settings},
       turns_{turns},
@@ -170,8 +170,8 @@ net::task<model::registration_answer> management::enroll(std::string body, model
         co_return out;
     }
     out.refused = std::move(done.outcome).error();
-    out.reply = done.problems.empty() ? model::error_answer(out.refused->code, done.agent)
-                                      : model::problems_answer(out.refused->code, problem_list(done.problems));
+    out.reply = done.problems.empty() ? responses::error_answer(out.refused->code, done.agent)
+                                      : responses::problems_answer(out.refused->code, problem_list(done.problems));
     co_return out;
 }
 

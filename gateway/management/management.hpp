@@ -15,8 +15,8 @@
 #include "gateway/management/write_methods.hpp"
 #include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
-#include "gateway/model/turns.hpp"
 #include "gateway/sessions/session_plane.hpp"
+#include "gateway/threads/turns.hpp"
 #include "net/loop/types.hpp"
 
 #include <string>
@@ -33,7 +33,7 @@ public:
         registry& agents,
         cards::card_plane& cards,
         sessions::session_plane& sessions,
-        model::turn_lines& turns
+        threads::turn_lines& turns
     );
 
     // The name of a method, such as `agents/list`, or "other"; the dotted spellings are the same methods.
@@ -64,7 +64,7 @@ private:
     carry_out(const method* method, core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
     const config::settings& settings_;
-    model::turn_lines& turns_;
+    threads::turn_lines& turns_;
     core::memory_budget memory_;  // of all answers
     call_book calls_;
     read_methods reads_;

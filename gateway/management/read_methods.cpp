@@ -99,7 +99,7 @@ read_methods::read_methods(
     const cards::card_plane& cards,
     const sessions::session_plane& sessions,
     const call_book& calls,
-    model::turn_lines& turns
+    threads::turn_lines& turns
 )
     : registry_{agents},
       cards_{cards},

@@ -7,8 +7,8 @@
 #include "gateway/management/call_book.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/management/rpc_method.hpp"
-#include "gateway/model/turns.hpp"
 #include "gateway/sessions/session_plane.hpp"
+#include "gateway/threads/turns.hpp"
 #include "net/loop/types.hpp"
 
 #include <string>
@@ -24,7 +24,7 @@ public:
         const cards::card_plane& cards,
         const sessions::session_plane& sessions,
         const call_book& calls,
-        model::turn_lines& turns
+        threads::turn_lines& turns
     );
 
     // References outlive the tasks.
@@ -51,7 +51,7 @@ private:
     const cards::card_plane& cards_;
     const sessions::session_plane& sessions_;
     const call_book& calls_;
-    model::turn_lines& turns_;
+    threads::turn_lines& turns_;
 };
 
 }  // namespace gateway::management

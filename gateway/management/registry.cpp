@@ -65,9 +65,9 @@ void log_change(
 
 registry::registry(
     const config::settings& settings,
-    model::store_thread& store,
+    threads::store_thread& store,
     const core::logger& log,
-    model::turns& by
+    threads::turns& by
 )
     : settings_{settings},
       store_{store},

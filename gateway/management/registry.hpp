@@ -12,8 +12,8 @@
 #include "gateway/management/agent_factory.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/model/store_thread.hpp"
-#include "gateway/model/turns.hpp"
+#include "gateway/threads/store_thread.hpp"
+#include "gateway/threads/turns.hpp"
 #include "net/loop/types.hpp"
 #include "store/engine.hpp"
 
@@ -47,7 +47,12 @@ public:
     using publisher = std::function<void(const std::string& id, std::shared_ptr<const model::agent_entry> agent)>;
 
     // References outlive the registry.
-    registry(const config::settings& settings, model::store_thread& store, const core::logger& log, model::turns& by);
+    registry(
+        const config::settings& settings,
+        threads::store_thread& store,
+        const core::logger& log,
+        threads::turns& by
+    );
 
     // Declared agents, then stored ones; before anything is asked of the store's thread. Fails with config_invalid for
     // a declared agent that cannot be used, and with store_failed. A stored agent that cannot be used stays, unserved.
@@ -117,9 +122,9 @@ private:
     net::task<> look_again(std::string id, core::error why);
 
     const config::settings& settings_;
-    model::store_thread& store_;
+    threads::store_thread& store_;
     const core::logger& log_;
-    model::turns& turns_;
+    threads::turns& turns_;
     publisher publish_;
     const model::audit_trail* audit_ = nullptr;  // null: nowhere
     std::shared_ptr<const model::card_bytes> key_set_;

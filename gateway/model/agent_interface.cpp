@@ -58,18 +58,18 @@ call_route moved_route(call_route route, const std::string& from, const std::str
     return route;
 }
 
-a2a::dialect dialect_of(core::a2a_dialect name) noexcept
+::a2a::dialect dialect_of(core::a2a_dialect name) noexcept
 {
     using enum core::a2a_dialect;
     switch (name) {
         case v03_jsonrpc:
-            return {a2a::generation::v03, a2a::binding::jsonrpc};
+            return {::a2a::generation::v03, ::a2a::binding::jsonrpc};
         case v03_rest:
-            return {a2a::generation::v03, a2a::binding::rest};
+            return {::a2a::generation::v03, ::a2a::binding::rest};
         case v1_jsonrpc:
-            return {a2a::generation::v1, a2a::binding::jsonrpc};
+            return {::a2a::generation::v1, ::a2a::binding::jsonrpc};
         case v1_rest:
-            return {a2a::generation::v1, a2a::binding::rest};
+            return {::a2a::generation::v1, ::a2a::binding::rest};
     }
     return {};
 }
@@ -87,7 +87,7 @@ call_route completed(const core::agent& record, call_route route)
     return route;
 }
 
-const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, a2a::dialect caller) noexcept
+const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, ::a2a::dialect caller) noexcept
 {
     // The generation decides more than the binding: less is lost between two bindings of one generation.
     constexpr int same_generation = 2;
@@ -112,7 +112,7 @@ bool has_several_addresses(std::span<const agent_interface> interfaces) noexcept
 }
 
 const agent_interface*
-interface_for_task(std::span<const agent_interface> interfaces, a2a::dialect caller, task_home home) noexcept
+interface_for_task(std::span<const agent_interface> interfaces, ::a2a::dialect caller, task_home home) noexcept
 {
     const auto* nearest = nearest_interface(interfaces, caller);
     const auto there = std::ranges::find(interfaces, home, home_at);

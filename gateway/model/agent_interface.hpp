@@ -32,7 +32,7 @@ struct call_route {
 // The same, ready to be called.
 struct agent_interface {
     interface_address at;
-    a2a::dialect speaks;
+    ::a2a::dialect speaks;
     std::string base_path;  // of its URL, without slashes at the end
     // Of JSON-RPC: the part of every call's head that does not change, with the agent's credentials; empty: that of the
     // agent's call_url, as agent_entry::call_head.
@@ -52,11 +52,11 @@ std::string moved_url(const std::string& url, const std::string& from, const std
 // The route at another address of the agent.
 call_route moved_route(call_route route, const std::string& from, const std::string& to);
 
-a2a::dialect dialect_of(core::a2a_dialect name) noexcept;
+::a2a::dialect dialect_of(core::a2a_dialect name) noexcept;
 
 // What a caller of this dialect gets: the caller's own dialect, else another binding of its generation, else the caller's
 // binding of the other generation, else what is left. Null: there are no interfaces.
-const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, a2a::dialect caller) noexcept;
+const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, ::a2a::dialect caller) noexcept;
 
 // Where a task lives: one number for each dialect, so that it holds whatever becomes of the agent's list. 0: it is not known.
 using task_home = std::uint8_t;
@@ -71,6 +71,6 @@ bool has_several_addresses(std::span<const agent_interface> interfaces) noexcept
 // What a call for a task gets that lives at `home`: the interface there, unless the nearest one has the same address. The nearest one
 // if the home is not known or the agent does not have it any more.
 const agent_interface*
-interface_for_task(std::span<const agent_interface> interfaces, a2a::dialect caller, task_home home) noexcept;
+interface_for_task(std::span<const agent_interface> interfaces, ::a2a::dialect caller, task_home home) noexcept;
 
 }  // namespace gateway::model

@@ -16,7 +16,7 @@ namespace gateway::model {
 
 // Where the card stands in the answer, and in whose words.
 struct card_position {
-    a2a::card_dialect dialect = a2a::card_dialect::v03;
+    ::a2a::card_dialect dialect = ::a2a::card_dialect::v03;
     bool in_result = true;  // of a JSON-RPC answer; else it is the whole body
 };
 
@@ -37,7 +37,7 @@ struct extended_request {
     std::shared_ptr<const whole_card> card;
     std::shared_ptr<const core::principal> caller;
     std::vector<std::size_t> overlays;  // those of the agent's record that are for the caller, in their order
-    a2a::card_dialect dialect = a2a::card_dialect::v03;
+    ::a2a::card_dialect dialect = ::a2a::card_dialect::v03;
     std::string origin{};  // as that of an answered_card
 };
 

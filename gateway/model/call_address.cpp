@@ -73,11 +73,11 @@ std::optional<std::string> followed(const core::agent& agent, const std::string&
     return agent.url.substr(0, config::path_begin(agent.url)) + path_of(*address);
 }
 
-core::a2a_dialect name_of(a2a::generation version, a2a::binding over) noexcept
+core::a2a_dialect name_of(::a2a::generation version, ::a2a::binding over) noexcept
 {
     using enum core::a2a_dialect;
-    const bool rest = over == a2a::binding::rest;
-    if (version == a2a::generation::v1) {
+    const bool rest = over == ::a2a::binding::rest;
+    if (version == ::a2a::generation::v1) {
         return rest ? v1_rest : v1_jsonrpc;
     }
     return rest ? v03_rest : v03_jsonrpc;
@@ -85,7 +85,7 @@ core::a2a_dialect name_of(a2a::generation version, a2a::binding over) noexcept
 
 bool is_rest(core::a2a_dialect name) noexcept
 {
-    return dialect_of(name).over == a2a::binding::rest;
+    return dialect_of(name).over == ::a2a::binding::rest;
 }
 
 interface_address* find(std::vector<interface_address>& all, core::a2a_dialect speaks) noexcept
@@ -113,17 +113,17 @@ std::vector<interface_address> interfaces_in(
 )
 {
     const bool has_jsonrpc =
-        std::ranges::find(endpoints, a2a::binding::jsonrpc, &a2a::card_endpoint::over) != endpoints.end();
+        std::ranges::find(endpoints, ::a2a::binding::jsonrpc, &a2a::card_endpoint::over) != endpoints.end();
     std::vector<interface_address> all;
     for (const auto& each : endpoints) {
         auto url = followed(agent, each.url, found_at);
-        if (!url && each.over == a2a::binding::rest && has_jsonrpc) {
+        if (!url && each.over == ::a2a::binding::rest && has_jsonrpc) {
             continue;
         }
-        const auto& instead = each.over == a2a::binding::jsonrpc ? jsonrpc_url : agent.url;
-        for (const auto version : {a2a::generation::v1, a2a::generation::v03}) {
+        const auto& instead = each.over == ::a2a::binding::jsonrpc ? jsonrpc_url : agent.url;
+        for (const auto version : {::a2a::generation::v1, ::a2a::generation::v03}) {
             if (each.version.value_or(version) == version) {
-                const bool tenants = version == a2a::generation::v1;
+                const bool tenants = version == ::a2a::generation::v1;
                 add_interface(
                     all,
                     {name_of(version, each.over), url.value_or(instead), tenants ? each.tenant : std::string{}},
@@ -165,26 +165,26 @@ bool answers(core::errc why) noexcept
 call_address call_address_of(const core::agent& agent, const core::json& card, std::string_view found_at)
 {
     constexpr std::string_view instead = ": the gateway sends calls to the agent's url";
-    constexpr auto warning = a2a::problem_severity::warning;
-    const auto endpoints = a2a::json_endpoints(card);
-    const auto first = std::ranges::find(endpoints, a2a::binding::jsonrpc, &a2a::card_endpoint::over);
+    constexpr auto warning = ::a2a::problem_severity::warning;
+    const auto endpoints = ::a2a::json_endpoints(card);
+    const auto first = std::ranges::find(endpoints, ::a2a::binding::jsonrpc, &a2a::card_endpoint::over);
     call_address out;
     if (first == endpoints.end()) {
         const bool rest = agent.bridge && !endpoints.empty();
         if (!rest) {
-            out.problem = a2a::card_problem{"", "names no address for JSON-RPC" + std::string{instead}, warning};
+            out.problem = ::a2a::card_problem{"", "names no address for JSON-RPC" + std::string{instead}, warning};
         } else if (const auto why = objection(agent, endpoints.front().url, found_at);
                    !why.empty() && !followed(agent, endpoints.front().url, found_at)) {
-            out.problem = a2a::card_problem{endpoints.front().path, std::string{why} + std::string{instead}, warning};
+            out.problem = ::a2a::card_problem{endpoints.front().path, std::string{why} + std::string{instead}, warning};
         }
     } else if (std::ranges::none_of(endpoints, [&](const a2a::card_endpoint& each) {
-                   return each.over == a2a::binding::jsonrpc && followed(agent, each.url, found_at) == agent.url;
+                   return each.over == ::a2a::binding::jsonrpc && followed(agent, each.url, found_at) == agent.url;
                })) {
         if (const auto url = followed(agent, first->url, found_at)) {
             out.route.url = *url;
         } else {
             const auto why = std::string{objection(agent, first->url, found_at)};
-            out.problem = a2a::card_problem{first->path, why + std::string{instead}, warning};
+            out.problem = ::a2a::card_problem{first->path, why + std::string{instead}, warning};
         }
     }
     const auto& jsonrpc_url = out.route.url.empty() ? agent.url : out.route.url;

@@ -15,7 +15,7 @@ namespace gateway::model {
 
 struct call_address {
     call_route route;
-    std::optional<a2a::card_problem> problem;  // a warning: calls do not go where the card says
+    std::optional<::a2a::card_problem> problem;  // a warning: calls do not go where the card says
 };
 
 // `card` as it came, repaired or not; `found_at`: the URL that it was fetched from, empty if the operator wrote it.

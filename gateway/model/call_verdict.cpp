@@ -44,12 +44,12 @@ call_verdict verdict_of(const request_record& record) noexcept
     return record.status < first_error_status ? worked : answered;
 }
 
-reach::call_end end_of_answer(unsigned status) noexcept
+balancing::call_end end_of_answer(unsigned status) noexcept
 {
-    return says_unavailable(status) ? reach::call_end::failed : reach::call_end::answered;
+    return says_unavailable(status) ? balancing::call_end::failed : balancing::call_end::answered;
 }
 
-reach::call_end end_of_failure(core::errc code, bool connected) noexcept
+balancing::call_end end_of_failure(core::errc code, bool connected) noexcept
 {
     using core::errc;
     switch (code) {
@@ -57,15 +57,15 @@ reach::call_end end_of_failure(core::errc code, bool connected) noexcept
         case errc::upstream_refused:
         case errc::upstream_tls:
         case errc::upstream_proxy:
-            return reach::call_end::unreachable;
+            return balancing::call_end::unreachable;
         case errc::upstream_timeout:
             // An agent that works for longer than it may is slow, not broken: calls that only read still reach it.
-            return connected ? reach::call_end::unknown : reach::call_end::unreachable;
+            return connected ? balancing::call_end::unknown : balancing::call_end::unreachable;
         case errc::upstream_reset:
         case errc::upstream_protocol:
-            return reach::call_end::failed;
+            return balancing::call_end::failed;
         default:
-            return reach::call_end::unknown;  // the caller's or the gateway's own
+            return balancing::call_end::unknown;  // the caller's or the gateway's own
     }
 }
 

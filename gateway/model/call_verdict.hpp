@@ -1,8 +1,8 @@
 // What one call says of the agent that it was for: the health of agents counts these.
 #pragma once
 
+#include "gateway/balancing/breaker.hpp"
 #include "gateway/model/request_record.hpp"
-#include "gateway/reach/breaker.hpp"
 
 #include <cstdint>
 #include <string>
@@ -22,8 +22,8 @@ call_verdict verdict_of(const request_record& record) noexcept;
 
 // The same for the breaker of the endpoint, from the head of the answer alone: it has to know before the caller does.
 // `connected`: there was a connection when it failed.
-reach::call_end end_of_answer(unsigned status) noexcept;
-reach::call_end end_of_failure(core::errc code, bool connected) noexcept;
+balancing::call_end end_of_answer(unsigned status) noexcept;
+balancing::call_end end_of_failure(core::errc code, bool connected) noexcept;
 
 // How many calls of an agent one worker has seen end since its previous note, without unknown ones.
 struct call_note {

@@ -10,7 +10,7 @@ class card_access_source {
 public:
     virtual ~card_access_source() = default;
 
-    virtual a2a::card_access of(const core::agent& agent) const = 0;
+    virtual ::a2a::card_access of(const core::agent& agent) const = 0;
 };
 
 }  // namespace gateway::model

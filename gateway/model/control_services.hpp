@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "core/secret.hpp"
+#include "gateway/balancing/overload.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/call_verdict.hpp"
@@ -14,10 +15,9 @@
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"
-#include "gateway/model/side_thread.hpp"
 #include "gateway/model/span.hpp"
 #include "gateway/model/token_exchange.hpp"
-#include "gateway/reach/overload.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "net/loop/types.hpp"
 
 #include <cstdint>
@@ -66,7 +66,7 @@ public:
     virtual net::task<core::result<std::shared_ptr<const card_bytes>>> move(moved_card asked) = 0;
 
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
-    virtual side_thread& long_bodies() = 0;
+    virtual threads::side_thread& long_bodies() = 0;
 
     // What is known of callers' sessions with MCP servers over HTTP.
     virtual client_sessions& caller_sessions() = 0;
@@ -84,13 +84,13 @@ public:
     virtual void note_calls(std::vector<call_note> notes) = 0;
 
     // How overloaded the gateway is. Any thread may ask.
-    virtual reach::overload_level overload() const noexcept { return 0; }
+    virtual balancing::overload_level overload() const noexcept { return 0; }
 
     // The spans of a worker's requests that are recorded. Any thread may call it, now and then.
     virtual void note_spans(span_batch batch) = 0;
 
     // Its breaker has opened or closed. Any thread may call it.
-    virtual void breaker_changed(std::shared_ptr<const agent_entry> agent, reach::breaker_change how) = 0;
+    virtual void breaker_changed(std::shared_ptr<const agent_entry> agent, balancing::breaker_change how) = 0;
 
     // The agent with a token of its OAuth server other than `refused`, which the agent did not take; empty: with any. Null:
     // there is none, or the agent is not known any more.

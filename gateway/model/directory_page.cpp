@@ -4,9 +4,9 @@
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
 #include "core/json/json.hpp"
+#include "core/json/json_text.hpp"
 #include "core/url.hpp"
 #include "core/utf8.hpp"
-#include "gateway/model/json_text.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/well_known.hpp"
 #include "net/http1/head_writer.hpp"
@@ -41,7 +41,7 @@ std::string_view name_of(const listed_agent& agent)
     return agent.name.empty() ? agent.id : core::cut_utf8(agent.name, longest_text);
 }
 
-void write_tags(json_text& out, const listed_agent& agent)
+void write_tags(core::json_text& out, const listed_agent& agent)
 {
     out.key("tags");
     out.open('[');
@@ -51,7 +51,7 @@ void write_tags(json_text& out, const listed_agent& agent)
     out.close(']');
 }
 
-void write_target(json_text& out, std::string_view href, std::string_view type, std::string_view title)
+void write_target(core::json_text& out, std::string_view href, std::string_view type, std::string_view title)
 {
     out.open('{');
     out.member("href", href);
@@ -60,7 +60,7 @@ void write_target(json_text& out, std::string_view href, std::string_view type, 
     out.close('}');
 }
 
-void begin_entry(json_text& out, std::string_view identifier, std::string_view type, std::string_view url)
+void begin_entry(core::json_text& out, std::string_view identifier, std::string_view type, std::string_view url)
 {
     out.open('{');
     out.member("identifier", identifier);
@@ -91,7 +91,7 @@ std::string air_name(std::string_view publisher, const listed_agent& agent)
     );
 }
 
-void begin_ai_catalog(json_text& out, std::string_view base)
+void begin_ai_catalog(core::json_text& out, std::string_view base)
 {
     out.open('{');
     out.member("specVersion", "0.9");
@@ -110,7 +110,7 @@ std::string page_address(std::string_view base, directory_kind kind, std::string
 }
 
 // Up to what lies at the catalog in this relation.
-void begin_api_catalog(json_text& out, std::string_view base, std::string_view relation)
+void begin_api_catalog(core::json_text& out, std::string_view base, std::string_view relation)
 {
     out.open('{');
     out.key("linkset");
@@ -123,7 +123,7 @@ void begin_api_catalog(json_text& out, std::string_view base, std::string_view r
 
 std::string api_index_text(std::string_view base, const std::vector<std::string>& cursors)
 {
-    json_text out;
+    core::json_text out;
     begin_api_catalog(out, base, "api-catalog");
     for (const auto& each : cursors) {
         write_target(out, page_address(base, directory_kind::api_catalog, each), "application/linkset+json", {});
@@ -137,7 +137,7 @@ std::string api_index_text(std::string_view base, const std::vector<std::string>
 
 std::string ai_index_text(std::string_view base, const std::vector<std::string>& cursors)
 {
-    json_text out;
+    core::json_text out;
     begin_ai_catalog(out, base);
     for (const auto& each : cursors) {
         const auto url = page_address(base, directory_kind::ai_catalog, each);
@@ -184,7 +184,7 @@ std::string links(std::string_view base, std::string_view next_page)
 directory_page finished(directory_kind kind, std::string_view base, std::string body, std::string_view next_page)
 {
     directory_page out;
-    out.etag = a2a::strong_etag(body);
+    out.etag = ::a2a::strong_etag(body);
     net::http1::head_writer fields{out.fields};
     fields.field("Content-Type", content_type_of(kind));
     fields.field("Content-Length", body.size());
@@ -198,7 +198,7 @@ directory_page finished(directory_kind kind, std::string_view base, std::string 
 }
 
 // Where MCP clients reach the server, in the words of its card.
-void write_mcp(json_text& out, std::string_view url, std::string_view version)
+void write_mcp(core::json_text& out, std::string_view url, std::string_view version)
 {
     out.key("mcp");
     out.open('{');
@@ -452,7 +452,7 @@ std::string
 description_of(const core::agent& agent, std::string_view base, std::string_view url, std::string_view mcp_version)
 {
     const bool callable = agent.speaks == core::protocol::a2a;
-    json_text out;
+    core::json_text out;
     out.open('{');
     out.member("id", agent.id);
     out.member("protocol", core::name(agent.speaks));

@@ -4,11 +4,11 @@
 #pragma once
 
 #include "core/agent.hpp"
+#include "core/json/json_text.hpp"
 #include "core/memory_budget.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/directory_kind.hpp"
 #include "gateway/model/directory_request.hpp"
-#include "gateway/model/json_text.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -76,8 +76,8 @@ private:
     std::string publisher_;   // of an AI catalog: the host of the gateway
     std::string name_space_;  // of servers
     std::string address_;     // as directory_request has it
-    json_text out_;
-    json_text contexts_;  // of an API catalog: what stands behind the items
+    core::json_text out_;
+    core::json_text contexts_;  // of an API catalog: what stands behind the items
 };
 
 // The name of an agent in a registry of MCP servers, and its part up to the slash: the host of the gateway in reverse. Reads the

@@ -31,20 +31,20 @@ enum class resumption : std::uint8_t { never, after_event, at_once };
 
 struct program_request {
     program_act act = program_act::request;
-    std::string agent;                    // its id
-    std::string principal;                // whose session it is; empty: nobody in particular
-    std::string handle;                   // of the session; empty: of begin and call
-    mcp::kept_message message;            // of begin, call, request, tell and modern; of others: none
-    std::vector<mcp::kept_message> many;  // of request, instead of `message`: those of a batch
-    std::string_view version;             // of call: one of versions(era::legacy), static
+    std::string agent;                      // its id
+    std::string principal;                  // whose session it is; empty: nobody in particular
+    std::string handle;                     // of the session; empty: of begin and call
+    ::mcp::kept_message message;            // of begin, call, request, tell and modern; of others: none
+    std::vector<::mcp::kept_message> many;  // of request, instead of `message`: those of a batch
+    std::string_view version;               // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; of modern those that repeat arguments; never logged
-    mcp::incoming read;  // where the parts of `message` stand in its text; `whole` is empty: it was not read
-    std::string digest;  // of modern: digest_of_call(), if the server may ask during it; else empty
+    ::mcp::incoming read;  // where the parts of `message` stand in its text; `whole` is empty: it was not read
+    std::string digest;    // of modern: digest_of_call(), if the server may ask during it; else empty
     resumption resumes = resumption::never;  // of request and listen
     bool answers_only =
         false;  // the caller gets no stream: one batch comes, of answers alone, and the server's questions are refused
-    std::optional<mcp::event_position> last;  // of resume: the event behind which it goes on
+    std::optional<::mcp::event_position> last;  // of resume: the event behind which it goes on
 };
 
 // A message that is kept for a client that comes back.
@@ -93,8 +93,8 @@ public:
     virtual ~program_port() = default;
 
     // From any loop, which is `here`; `wake` is set there when a batch has come, and outlives the reader. Batches fail as the functions of
-    // mcp_path::program_sessions do, and with session_not_found and agent_not_found; those of `modern` as
-    // mcp_path::translated_calls do, and those of `resume` as mcp_path::kept_streams does. One of `resume` that is over, empty and
+    // mcp::programs::program_sessions do, and with session_not_found and agent_not_found; those of `modern` as
+    // mcp::eras::translated_calls do, and those of `resume` as mcp::table::kept_streams does. One of `resume` that is over, empty and
     // no failure says that the client has got everything.
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
 

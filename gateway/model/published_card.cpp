@@ -52,7 +52,7 @@ bool same_version(const card_bytes* a, const card_bytes* b) noexcept
 
 card_body body_with_strong_etag(std::string text)
 {
-    auto etag = a2a::strong_etag(text);
+    auto etag = ::a2a::strong_etag(text);
     return {std::move(text), std::move(etag)};
 }
 

@@ -22,8 +22,8 @@ namespace gateway::model {
 
 // A card with all skills, of which extended ones are made. Of an agent whose extended card the gateway makes.
 struct whole_card {
-    std::string text;                                // JSON: the agent's card, repaired; its URLs are the agent's own
-    std::shared_ptr<const mcp::server_lists> lists;  // of an MCP server, instead; null: there is a text
+    std::string text;                                  // JSON: the agent's card, repaired; its URLs are the agent's own
+    std::shared_ptr<const ::mcp::server_lists> lists;  // of an MCP server, instead; null: there is a text
 };
 
 // Names of an MCP server's tools as callers see them, sorted: those that may be labels of metrics.
@@ -86,7 +86,7 @@ struct published_card {
     std::shared_ptr<const card_bytes> bytes;
     std::shared_ptr<const whole_card> whole = nullptr;  // null: no extended card is made of it
     std::shared_ptr<const tool_names> tools = nullptr;  // of an MCP server; null: of none
-    std::optional<mcp::era> era = std::nullopt;         // that its server lists in, of the same; nothing: of none
+    std::optional<::mcp::era> era = std::nullopt;       // that its server lists in, of the same; nothing: of none
     std::string mcp_version = {};                       // that it has agreed to, of the same; empty: of none
     std::shared_ptr<const extension_uris> required = nullptr;  // by an A2A agent; null: none
     bool extended = false;                                     // an A2A agent says that it has an extended card

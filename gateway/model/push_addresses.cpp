@@ -50,7 +50,7 @@ std::string push_addresses::new_proof() const
 
 std::string push_addresses::seal(std::string_view agent, const push_receiver& receiver) const
 {
-    std::string plain = receiver.version == a2a::generation::v1 ? "1" : "0";
+    std::string plain = receiver.version == ::a2a::generation::v1 ? "1" : "0";
     for (const auto* text :
          {&receiver.proof, &receiver.url, &receiver.token, &receiver.authentication, &receiver.owner}) {
         plain += *text;
@@ -66,7 +66,7 @@ std::optional<push_receiver> push_addresses::open(std::string_view agent, std::s
         return std::nullopt;
     }
     push_receiver found;
-    found.version = plain->front() == '1' ? a2a::generation::v1 : a2a::generation::v03;
+    found.version = plain->front() == '1' ? ::a2a::generation::v1 : ::a2a::generation::v03;
     auto rest = std::string_view{*plain}.substr(1);
     for (auto* text : {&found.proof, &found.url, &found.token, &found.authentication}) {
         const auto end = rest.find(separator);

@@ -20,10 +20,10 @@ inline constexpr std::string_view push_path = "/push/";  // below an agent
 // A caller's push notification configuration.
 struct push_receiver {
     std::string url{};
-    std::string token{};                             // raw JSON string; empty: none
-    std::string authentication{};                    // raw JSON object; empty: none
-    a2a::generation version = a2a::generation::v03;  // that the caller speaks
-    std::string proof{};                             // what the agent shows besides the address, which logs may have
+    std::string token{};                                 // raw JSON string; empty: none
+    std::string authentication{};                        // raw JSON object; empty: none
+    ::a2a::generation version = ::a2a::generation::v03;  // that the caller speaks
+    std::string proof{};  // what the agent shows besides the address, which logs may have
     std::string owner{};  // push_owner() of who wants it; empty: a caller without a credential
 
     friend bool operator==(const push_receiver&, const push_receiver&) = default;

@@ -3,7 +3,7 @@
 
 #include "core/access.hpp"
 #include "core/error.hpp"
-#include "gateway/model/answer.hpp"
+#include "gateway/responses/answer.hpp"
 
 #include <optional>
 #include <string>
@@ -26,7 +26,7 @@ inline std::string registered_by(const core::principal& who)
 }
 
 struct registration_answer {
-    answer reply;
+    responses::answer reply;
     std::optional<core::error> refused;  // why the agent is not registered; nullopt: it is
 };
 

@@ -93,15 +93,15 @@ struct attempt_record {
 struct request_record {
     core::trace_context trace;  // that it belongs to, and where it stands in it; all zero: none
     route where = route::none;
-    std::string_view http_method;           // of the bounded set of methods; empty when no request could be read
-    std::string_view peer;                  // the address that the connection came from
-    std::string_view client;                // of the caller behind trusted proxies; empty: the peer is no such proxy
-    std::string_view principal;             // whose credential it came with; empty: nobody's
-    std::string_view provider;              // that accepted it
-    std::string_view agent;                 // an id of the snapshot, never what the caller wrote; empty: none
-    std::optional<a2a::method> rpc_method;  // of a call that was read
-    std::optional<mcp::client_method> mcp_method;  // of a message to an MCP server
-    std::optional<mcp::era> era;                   // that the caller spoke in it
+    std::string_view http_method;             // of the bounded set of methods; empty when no request could be read
+    std::string_view peer;                    // the address that the connection came from
+    std::string_view client;                  // of the caller behind trusted proxies; empty: the peer is no such proxy
+    std::string_view principal;               // whose credential it came with; empty: nobody's
+    std::string_view provider;                // that accepted it
+    std::string_view agent;                   // an id of the snapshot, never what the caller wrote; empty: none
+    std::optional<::a2a::method> rpc_method;  // of a call that was read
+    std::optional<::mcp::client_method> mcp_method;  // of a message to an MCP server
+    std::optional<::mcp::era> era;                   // that the caller spoke in it
     bool translated = false;     // caller and server speak different eras of MCP, or caller and agent dialects of A2A
     std::uint64_t lost = 0;      // members of A2A that the translation dropped
     std::string_view tool;       // that was called, as the caller names it; empty: none

@@ -21,14 +21,14 @@ constexpr number name_bits = ~(one_name - 1);
 constexpr auto idle_seconds = static_cast<number>(std::chrono::seconds{session_calls::longest_idle}.count());
 
 // Not 0.
-number name_of(const mcp::session_digest& session) noexcept
+number name_of(const ::mcp::session_digest& session) noexcept
 {
     number name = 0;
     std::memcpy(&name, session.data(), sizeof name);
     return (name & name_bits) | one_name;
 }
 
-number row_of(const mcp::session_digest& session) noexcept
+number row_of(const ::mcp::session_digest& session) noexcept
 {
     number place = 0;
     static_assert(sizeof place * 2 == sizeof session);
@@ -73,7 +73,7 @@ number session_calls::seconds() const noexcept
 
 // With one `unit` more; nothing: what is in `bits` is at its most.
 std::optional<session_calls::place>
-session_calls::add(const mcp::session_digest& session, number unit, number bits, number full) noexcept
+session_calls::add(const ::mcp::session_digest& session, number unit, number bits, number full) noexcept
 {
     const auto name = name_of(session);
     const auto second = seconds();
@@ -120,22 +120,22 @@ std::atomic<number>* session_calls::begin(use_row& in, number first) noexcept
     return begun ? oldest : nullptr;
 }
 
-std::optional<session_calls::place> session_calls::take(const mcp::session_digest& session) noexcept
+std::optional<session_calls::place> session_calls::take(const ::mcp::session_digest& session) noexcept
 {
     return add(session, one_call, call_bits, most * one_call);
 }
 
-session_calls::place session_calls::hold(const mcp::session_digest& session) noexcept
+session_calls::place session_calls::hold(const ::mcp::session_digest& session) noexcept
 {
     return add(session, one_stream, stream_bits, stream_bits).value_or(place{});
 }
 
-void session_calls::use(const mcp::session_digest& session) noexcept
+void session_calls::use(const ::mcp::session_digest& session) noexcept
 {
     static_cast<void>(hold(session));
 }
 
-bool session_calls::is_idle(const mcp::session_digest& session, std::chrono::seconds age) const noexcept
+bool session_calls::is_idle(const ::mcp::session_digest& session, std::chrono::seconds age) const noexcept
 {
     const auto second = seconds();
     if (second < idle_seconds || age < longest_idle) {

@@ -63,16 +63,16 @@ public:
     explicit session_calls(std::function<core::steady_time()> clock = std::chrono::steady_clock::now);
 
     // Nothing: `most` are in flight.
-    std::optional<place> take(const mcp::session_digest& session) noexcept;
+    std::optional<place> take(const ::mcp::session_digest& session) noexcept;
 
     // Of a stream that is open beside the calls.
-    place hold(const mcp::session_digest& session) noexcept;
+    place hold(const ::mcp::session_digest& session) noexcept;
 
     // A message of it that is neither.
-    void use(const mcp::session_digest& session) noexcept;
+    void use(const ::mcp::session_digest& session) noexcept;
 
     // A session that began so long ago has not been used here for longest_idle. False as long as this table is younger than that.
-    bool is_idle(const mcp::session_digest& session, std::chrono::seconds age) const noexcept;
+    bool is_idle(const ::mcp::session_digest& session, std::chrono::seconds age) const noexcept;
 
 private:
     static constexpr std::size_t row = 7;  // one session is in one row: one line of the cache
@@ -86,7 +86,7 @@ private:
 
     std::uint64_t seconds() const noexcept;
     std::optional<place>
-    add(const mcp::session_digest& session, std::uint64_t unit, std::uint64_t bits, std::uint64_t full) noexcept;
+    add(const ::mcp::session_digest& session, std::uint64_t unit, std::uint64_t bits, std::uint64_t full) noexcept;
     std::atomic<std::uint64_t>* begin(use_row& in, std::uint64_t first) noexcept;
 
     std::function<core::steady_time()> clock_;

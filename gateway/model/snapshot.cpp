@@ -63,7 +63,7 @@ void set_interfaces(agent_entry& entry, const call_route& route)
         made.speaks = dialect_of(each.speaks);
         const auto path = path_of(each.url);
         made.base_path = without_slashes_at_end(path);
-        if (made.speaks.over == a2a::binding::jsonrpc && each.url != entry.call_url) {
+        if (made.speaks.over == ::a2a::binding::jsonrpc && each.url != entry.call_url) {
             net::http1::head_writer{made.call_head}.request_line(
                 net::http1::method::post,
                 with_query(path, entry.query_key)
@@ -76,10 +76,10 @@ void set_interfaces(agent_entry& entry, const call_route& route)
     entry.several_addresses = has_several_addresses(entry.interfaces);
 }
 
-std::shared_ptr<reach::breaker>
+std::shared_ptr<balancing::breaker>
 breaker_for(const core::agent& record, const std::string& endpoint, const entry_defaults& defaults)
 {
-    reach::breaker_shelf own;
+    balancing::breaker_shelf own;
     auto& shelf = defaults.breakers != nullptr ? *defaults.breakers : own;
     const auto settings = core::breaker_of(record, defaults.breaker);
     return shelf.get(record.id + '\n' + endpoint, settings, std::chrono::steady_clock::now());
@@ -87,7 +87,7 @@ breaker_for(const core::agent& record, const std::string& endpoint, const entry_
 
 void set_gate(agent_entry& entry, const entry_defaults& defaults)
 {
-    reach::gate_shelf own;
+    balancing::gate_shelf own;
     auto& shelf = defaults.gates != nullptr ? *defaults.gates : own;
     entry.terms = shelf.share(
         {core::limits_of(entry.record, defaults.calls), core::retry_of(entry.record, defaults.endpoints.retry)}
@@ -122,7 +122,7 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
                              : std::min(record.read_timeout.value_or(of.defaults.read_timeout), entry.head_timeout);
     if (record.mcp && (record.mcp->tools != core::mcp_filter{} || record.mcp->prompts != core::mcp_filter{} ||
                        record.mcp->resources != core::mcp_filter{} || !record.skills.empty())) {
-        entry.filters = std::make_shared<const mcp::name_filters>(*record.mcp, record.skills);
+        entry.filters = std::make_shared<const ::mcp::name_filters>(*record.mcp, record.skills);
     }
     const bool over_http = record.speaks == core::protocol::a2a ||
                            (record.mcp && record.mcp->transport == core::mcp_transport::streamable_http);
@@ -150,14 +150,14 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
 }
 
 // Of entries that are called over HTTP. Null: one, which nobody checks.
-std::shared_ptr<reach::agent_reach> reach_of(std::span<const agent_entry> entries, const entry_defaults& defaults)
+std::shared_ptr<balancing::agent_reach> reach_of(std::span<const agent_entry> entries, const entry_defaults& defaults)
 {
     const auto& record = entries.front().record;
     const auto& rules = core::rules_of(record);
     if (entries.size() == 1 && health_check_of(record, defaults.endpoints.health) == core::health_check::none) {
         return nullptr;
     }
-    reach::reach_terms terms{
+    balancing::reach_terms terms{
         .rules =
             {.balance = rules.balance.value_or(defaults.endpoints.balance),
              .failback = rules.failback.value_or(defaults.endpoints.failback)},
@@ -166,7 +166,7 @@ std::shared_ptr<reach::agent_reach> reach_of(std::span<const agent_entry> entrie
     for (const auto& each : entries) {
         terms.members.push_back({each.breaker, std::hash<std::string>{}(each.upstream->key + each.upstream->path)});
     }
-    reach::reach_shelf own;
+    balancing::reach_shelf own;
     auto& shelf = defaults.reaches != nullptr ? *defaults.reaches : own;
     return shelf.get(record.id, terms, std::chrono::steady_clock::now());
 }

@@ -6,11 +6,11 @@
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
+#include "gateway/balancing/agent_reach.hpp"
+#include "gateway/balancing/breaker_shelf.hpp"
+#include "gateway/balancing/gate_shelf.hpp"
 #include "gateway/model/agent_interface.hpp"
 #include "gateway/model/published_card.hpp"
-#include "gateway/reach/agent_reach.hpp"
-#include "gateway/reach/breaker_shelf.hpp"
-#include "gateway/reach/gate_shelf.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
@@ -53,15 +53,15 @@ struct agent_entry {
     std::string base_path;                // the same without slashes at the end
     core::duration head_timeout{};        // from a request that may start work to the head of the answer
     core::duration read_timeout{};        // the same of a request that only reads
-    std::shared_ptr<reach::breaker>
+    std::shared_ptr<balancing::breaker>
         breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
-    std::shared_ptr<reach::agent_reach>
+    std::shared_ptr<balancing::agent_reach>
         reach;  // of all its endpoints, one for all threads; null: there is one, which nobody checks
-    const endpoint_entries* siblings = nullptr;      // that hold this entry; null: the agent has one endpoint
-    std::size_t number = 0;                          // of its endpoint, from 0
-    std::shared_ptr<reach::call_gate> calls;         // the same, of the agent; has its limits once it is published
-    std::shared_ptr<const reach::call_terms> terms;  // of these calls; null as they
-    std::shared_ptr<const mcp::name_filters>
+    const endpoint_entries* siblings = nullptr;          // that hold this entry; null: the agent has one endpoint
+    std::size_t number = 0;                              // of its endpoint, from 0
+    std::shared_ptr<balancing::call_gate> calls;         // the same, of the agent; has its limits once it is published
+    std::shared_ptr<const balancing::call_terms> terms;  // of these calls; null as they
+    std::shared_ptr<const ::mcp::name_filters>
         filters;  // of an MCP server that hides or renames something, or some of it for some callers; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
     bool fell_back = false;  // of an MCP server over streamable HTTP: the gateway's own session found HTTP+SSE only
@@ -102,11 +102,11 @@ struct entry_defaults {
     std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
     std::string_view agent_hosts = {};                 // as config::process_settings::agent_hosts
     core::breaker_settings breaker{};
-    reach::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
+    balancing::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
     core::endpoint_defaults endpoints{};
-    reach::reach_shelf* reaches = nullptr;  // null: the same
+    balancing::reach_shelf* reaches = nullptr;  // null: the same
     core::call_limits calls{};
-    reach::gate_shelf* gates = nullptr;  // null: every entry has a gate of its own
+    balancing::gate_shelf* gates = nullptr;  // null: every entry has a gate of its own
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.

@@ -18,7 +18,7 @@ using core::errc;
 // A body of numbers and brackets of this size takes a few milliseconds.
 constexpr std::size_t made_at_once = 256 * 1024;
 
-net::task<core::result<std::uint64_t>> keep_in(model::store_thread& store, store::kept_delivery delivery)
+net::task<core::result<std::uint64_t>> keep_in(threads::store_thread& store, store::kept_delivery delivery)
 {
     std::function work = [kept = std::move(delivery)](store::engine& engine) { return engine.keep_delivery(kept); };
     auto done = co_await store.ask(std::move(work));
@@ -26,13 +26,13 @@ net::task<core::result<std::uint64_t>> keep_in(model::store_thread& store, store
     co_return done;
 }
 
-net::task<core::result<std::optional<store::kept_delivery>>> read_in(model::store_thread& store, std::uint64_t number)
+net::task<core::result<std::optional<store::kept_delivery>>> read_in(threads::store_thread& store, std::uint64_t number)
 {
     std::function work = [number](store::engine& engine) { return engine.delivery(number); };
     co_return co_await store.ask(std::move(work));
 }
 
-net::task<core::result<>> drop_in(model::store_thread& store, std::uint64_t number)
+net::task<core::result<>> drop_in(threads::store_thread& store, std::uint64_t number)
 {
     std::function work = [number](store::engine& engine) { return engine.drop_delivery(number); };
     auto done = co_await store.ask(std::move(work));
@@ -91,7 +91,7 @@ push_verdict later(std::string why)
 
 }  // namespace
 
-delivery_store deliveries_in(model::store_thread& store)
+delivery_store deliveries_in(threads::store_thread& store)
 {
     return {
         [&store](store::kept_delivery delivery) { return keep_in(store, std::move(delivery)); },
@@ -308,7 +308,7 @@ net::task<push_verdict> push_plane::send(store::kept_delivery delivery, model::p
     co_return judge(answer);
 }
 
-net::task<core::result<std::string>> push_plane::body_for(store::kept_delivery delivery, a2a::generation version)
+net::task<core::result<std::string>> push_plane::body_for(store::kept_delivery delivery, ::a2a::generation version)
 {
     auto making = make_there(delivery.body, version);
     auto made = co_await std::move(making);
@@ -328,7 +328,7 @@ net::task<core::result<std::string>> push_plane::body_for(store::kept_delivery d
 }
 
 // make_body(), of a long one on another thread.
-net::task<core::result<outgoing_body>> push_plane::make_there(std::string notification, a2a::generation version)
+net::task<core::result<outgoing_body>> push_plane::make_there(std::string notification, ::a2a::generation version)
 {
     if (services_.long_bodies == nullptr || notification.size() <= made_at_once) {
         co_return make_body(notification, version);

@@ -8,12 +8,12 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/model/push_addresses.hpp"
-#include "gateway/model/side_thread.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/model/store_thread.hpp"
 #include "gateway/push/push_outcome.hpp"
 #include "gateway/push/push_queue.hpp"
 #include "gateway/push/push_request.hpp"
+#include "gateway/threads/side_thread.hpp"
+#include "gateway/threads/store_thread.hpp"
 #include "jose/sealed_text.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/deadlines.hpp"
@@ -39,7 +39,7 @@ struct delivery_store {
 };
 
 // The same functions of a store on its thread, which outlives them.
-delivery_store deliveries_in(model::store_thread& store);
+delivery_store deliveries_in(threads::store_thread& store);
 
 // What is referred to outlives the plane, the fetcher only until stop().
 struct push_services {
@@ -53,7 +53,7 @@ struct push_services {
     jose::random_source random_bytes;
     // The agent as it is served now; null: it is not.
     std::function<std::shared_ptr<const model::agent_entry>(const std::string& agent)> find;
-    model::side_thread* long_bodies = nullptr;  // where they are translated; null: here
+    threads::side_thread* long_bodies = nullptr;  // where they are translated; null: here
 };
 
 struct push_facts {
@@ -98,8 +98,8 @@ private:
     net::task<> deliver(store::delivery_facts delivery);
     net::task<push_verdict> attempt(store::delivery_facts delivery);
     net::task<push_verdict> send(store::kept_delivery delivery, model::push_receiver receiver);
-    net::task<core::result<std::string>> body_for(store::kept_delivery delivery, a2a::generation version);
-    net::task<core::result<outgoing_body>> make_there(std::string notification, a2a::generation version);
+    net::task<core::result<std::string>> body_for(store::kept_delivery delivery, ::a2a::generation version);
+    net::task<core::result<outgoing_body>> make_there(std::string notification, ::a2a::generation version);
     net::task<core::result<std::string>> whole_task(std::string agent, std::string task);
     void give_up_late(push_verdict& verdict, const store::delivery_facts& delivery) const;
     void note(push_end end, const push_verdict& verdict, const store::delivery_facts& delivery);

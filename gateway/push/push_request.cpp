@@ -30,20 +30,21 @@ std::string text_of(std::string_view raw)
 
 }  // namespace
 
-core::result<outgoing_body> make_body(const std::string& notification, a2a::generation receiver)
+core::result<outgoing_body> make_body(const std::string& notification, ::a2a::generation receiver)
 {
-    const a2a::translation_limits any{.bytes = notification.size()};
-    const auto read = a2a::read_notification(notification, any);
+    const ::a2a::translation_limits any{.bytes = notification.size()};
+    const auto read = ::a2a::read_notification(notification, any);
     if (!read) {
         return core::gateway_error(errc::internal, std::string{read.error().why});
     }
     outgoing_body body;
-    const bool update = read->kind == a2a::event_kind::status_update || read->kind == a2a::event_kind::artifact_update;
-    if (update && read->version == a2a::generation::v1 && receiver == a2a::generation::v03) {
+    const bool update =
+        read->kind == ::a2a::event_kind::status_update || read->kind == ::a2a::event_kind::artifact_update;
+    if (update && read->version == ::a2a::generation::v1 && receiver == ::a2a::generation::v03) {
         body.missing_task = read->task;
         return body;
     }
-    const auto translated = a2a::translate_notification(notification, read->version, receiver, body.text);
+    const auto translated = ::a2a::translate_notification(notification, read->version, receiver, body.text);
     if (!translated) {
         const auto& why = translated.error();
         return core::gateway_error(errc::internal, why.member + ": " + std::string{why.why});
@@ -72,7 +73,7 @@ net::fetch_request make_delivery(
         request.headers.emplace_back("X-A2A-Notification-Token", token);
         request.headers.emplace_back("A2A-Notification-Token", token);
     }
-    if (auto authorization = a2a::push_authorization(receiver.authentication); !authorization.empty()) {
+    if (auto authorization = ::a2a::push_authorization(receiver.authentication); !authorization.empty()) {
         request.headers.emplace_back("Authorization", std::move(authorization));
     }
     return request;
@@ -90,11 +91,11 @@ bool can_be_sent(const net::fetch_request& request)
 core::result<net::fetch_request>
 make_task_request(const model::agent_entry& agent, std::string_view task, const config::settings& settings)
 {
-    const auto* to = model::nearest_interface(agent.interfaces, {a2a::generation::v1, a2a::binding::jsonrpc});
-    const bool rest = to != nullptr && to->speaks == a2a::dialect{a2a::generation::v1, a2a::binding::rest};
+    const auto* to = model::nearest_interface(agent.interfaces, {::a2a::generation::v1, ::a2a::binding::jsonrpc});
+    const bool rest = to != nullptr && to->speaks == ::a2a::dialect{::a2a::generation::v1, ::a2a::binding::rest};
     net::fetch_request request;
     request.url = agent.call_url;
-    if (to != nullptr && to->speaks.version == a2a::generation::v1) {
+    if (to != nullptr && to->speaks.version == ::a2a::generation::v1) {
         request.url = to->at.url;
     }
     request.addresses = agent.addresses;
@@ -110,13 +111,13 @@ make_task_request(const model::agent_entry& agent, std::string_view task, const 
     }
     request.query = sent.query.reveal();
     if (rest) {
-        a2a::rest_target target;
-        target.what = a2a::operation::get;
-        target.version = a2a::generation::v1;
+        ::a2a::rest_target target;
+        target.what = ::a2a::operation::get;
+        target.version = ::a2a::generation::v1;
         target.tenant = to->at.tenant;
         target.task_id = task;
         request.url.erase(request.url.find_last_not_of('/') + 1);
-        if (!a2a::append_rest_path(request.url, target)) {
+        if (!::a2a::append_rest_path(request.url, target)) {
             return core::upstream_error(errc::upstream_protocol, "GetTask: no path has this id");
         }
         return request;

@@ -21,7 +21,7 @@ struct outgoing_body {
 };
 
 // The body in the receiver's generation. Fails with internal: it is no notification, or cannot be said there.
-core::result<outgoing_body> make_body(const std::string& notification, a2a::generation receiver);
+core::result<outgoing_body> make_body(const std::string& notification, ::a2a::generation receiver);
 
 // The token goes out under both names that receivers of A2A know; `Cardea-Delivery` has `id`. Public addresses only, and those of
 // push_allow; redirects are answers.

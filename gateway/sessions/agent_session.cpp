@@ -11,13 +11,13 @@
 
 namespace gateway::sessions {
 
-using mcp::session_state;
+using ::mcp::session_state;
 
 agent_session::agent_session(
     session_services services,
     std::shared_ptr<const model::agent_entry> agent,
-    mcp::runner_settings settings,
-    mcp::transport_factory connect,
+    ::mcp::runner_settings settings,
+    ::mcp::transport_factory connect,
     server_words words,
     std::function<void(const agent_session& session)> ended
 )
@@ -47,11 +47,11 @@ session_facts agent_session::facts() const
     facts.next_attempt = runner_.next_attempt();
     if (const auto& lists = runner_.latest()) {
         const auto shown = [&](std::string_view words) { return model::shown_words(*words_.secrets, words); };
-        facts.era = mcp::name(lists->server.speaks);
+        facts.era = ::mcp::name(lists->server.speaks);
         facts.version = lists->server.protocol_version;
         facts.server_name = shown(lists->server.name);
         facts.server_version = shown(lists->server.version);
-        facts.left_out = mcp::joined(lists->left_out);
+        facts.left_out = ::mcp::joined(lists->left_out);
         std::ranges::transform(facts.left_out.first, facts.left_out.first.begin(), shown);
     }
     return facts;
@@ -165,7 +165,7 @@ void agent_session::leave(core::error why)
     runner_.stop();
 }
 
-void agent_session::session_changed(session_state state, mcp::session_reason why)
+void agent_session::session_changed(session_state state, ::mcp::session_reason why)
 {
     if (state == session_state::stopped) {
         return ended_(*this);
@@ -196,7 +196,7 @@ void agent_session::session_changed(session_state state, mcp::session_reason why
     }
 }
 
-void agent_session::listed(std::shared_ptr<const mcp::server_lists> lists)
+void agent_session::listed(std::shared_ptr<const ::mcp::server_lists> lists)
 {
     if (!leaving_) {
         if (services_.listed) {
@@ -208,7 +208,7 @@ void agent_session::listed(std::shared_ptr<const mcp::server_lists> lists)
 }
 
 // Lists that have not changed may make another card than before, or one at last.
-void agent_session::walked(const core::result<mcp::walk_outcome>& outcome)
+void agent_session::walked(const core::result<::mcp::walk_outcome>& outcome)
 {
     const bool rendered = std::exchange(rendered_, false);
     if (outcome && owes_card_ && !rendered && !leaving_) {

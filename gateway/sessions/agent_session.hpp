@@ -33,7 +33,7 @@ struct session_services {
     cards::card_plane& cards;
     const core::logger& log;
     // What an agent's server lists has changed to this; empty: nobody wants to hear of it. It may change.
-    const std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>& lists)>& listed;
+    const std::function<void(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists)>& listed;
 
     // The server of an agent speaks HTTP+SSE, though its record has streamable HTTP, or does not any more. It may set the agent.
     const std::function<void(const std::string& id, bool fell_back)>& fell_back;
@@ -42,31 +42,31 @@ struct session_services {
 // What the server says, as far as operators are shown it.
 struct server_words {
     std::shared_ptr<core::redaction> secrets;  // of the agent, and shared with whoever tells what it says
-    std::shared_ptr<const mcp::complaint_lines> complaints{};  // what its programs wrote to stderr; null: not known
+    std::shared_ptr<const ::mcp::complaint_lines> complaints{};  // what its programs wrote to stderr; null: not known
 };
 
-class agent_session final : private mcp::runner_observer {
+class agent_session final : private ::mcp::runner_observer {
 public:
     // `ended` is called once, from within the session, when its runner has stopped: the session is destroyed after that call.
     agent_session(
         session_services services,
         std::shared_ptr<const model::agent_entry> agent,
-        mcp::runner_settings settings,
-        mcp::transport_factory connect,
+        ::mcp::runner_settings settings,
+        ::mcp::transport_factory connect,
         server_words words,
         std::function<void(const agent_session& session)> ended
     );
 
-    mcp::runner& runner() noexcept { return runner_; }
+    ::mcp::runner& runner() noexcept { return runner_; }
     const core::agent& record() const noexcept { return agent_->record; }
     session_facts facts() const;
 
     // What its programs wrote to stderr last, oldest first; empty: nothing, or it has none.
     std::vector<std::string> complaints() const;
-    bool speaks_modern() const noexcept { return runner_.spoken() == mcp::era::modern; }
+    bool speaks_modern() const noexcept { return runner_.spoken() == ::mcp::era::modern; }
 
     // Null: none were walked yet.
-    const std::shared_ptr<const mcp::server_lists>& lists() const noexcept { return runner_.latest(); }
+    const std::shared_ptr<const ::mcp::server_lists>& lists() const noexcept { return runner_.latest(); }
 
     // Why it has no card; nothing: it has one.
     std::optional<core::error> trouble() const;
@@ -99,9 +99,9 @@ public:
 private:
     using waiters = std::vector<std::shared_ptr<session_waiter>>;
 
-    void session_changed(mcp::session_state state, mcp::session_reason why) override;
-    void listed(std::shared_ptr<const mcp::server_lists> lists) override;
-    void walked(const core::result<mcp::walk_outcome>& outcome) override;
+    void session_changed(::mcp::session_state state, ::mcp::session_reason why) override;
+    void listed(std::shared_ptr<const ::mcp::server_lists> lists) override;
+    void walked(const core::result<::mcp::walk_outcome>& outcome) override;
     void end_vouching();
     void render();
     void card_made(bool success);
@@ -117,15 +117,15 @@ private:
     bool vouched_ = false;    // by lists of another process, so that no trouble of this one concerns the card
     bool owes_card_ = false;  // what is listed makes none, or may make another one
     bool rendered_ = false;   // in the walk that is just ending
-    std::array<std::uint64_t, mcp::session_reasons> losses_{};
+    std::array<std::uint64_t, ::mcp::session_reasons> losses_{};
     std::optional<session_failure> failure_;  // the latest
     unsigned rendering_ = 0;                  // cards that are being made of what it lists
     waiters waiting_;
     waiters waiting_for_card_;
     waiters waiting_for_era_;
-    mcp::timer vouching_;
+    ::mcp::timer vouching_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
-    mcp::runner runner_;
+    ::mcp::runner runner_;
 };
 
 }  // namespace gateway::sessions

@@ -12,22 +12,22 @@
 
 namespace gateway::sessions {
 
-mcp::transport_factory read_on(
-    model::side_thread* thread,
+::mcp::transport_factory read_on(
+    threads::side_thread* thread,
     net::loop& loop,
-    mcp::transport_factory made,
+    ::mcp::transport_factory made,
     std::size_t largest,
     std::size_t most_items
 )
 {
-    using texts_read = std::shared_ptr<const mcp::read_text>;
+    using texts_read = std::shared_ptr<const ::mcp::read_text>;
     if (made == nullptr || thread == nullptr) {
         return made;
     }
     auto reading = [thread, &loop, largest, most_items](std::string text, std::function<void(texts_read)> done) {
         auto held = std::make_shared<std::string>(std::move(text));
         std::function<texts_read()> read = [held, largest, most_items] {
-            return mcp::read_apart(std::move(*held), {.bytes = largest}, most_items);
+            return ::mcp::read_apart(std::move(*held), {.bytes = largest}, most_items);
         };
         net::asio::co_spawn(
             loop.get_executor(),
@@ -40,7 +40,7 @@ mcp::transport_factory read_on(
             }
         );
     };
-    return mcp::reading_apart(std::move(made), std::move(reading), largest);
+    return ::mcp::reading_apart(std::move(made), std::move(reading), largest);
 }
 
 }  // namespace gateway::sessions

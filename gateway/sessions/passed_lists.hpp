@@ -16,7 +16,7 @@ namespace gateway::sessions {
 struct passed_lists {
     std::string agent;
     std::string made_of;  // model::session_fingerprint(): lists of another server do not count
-    std::shared_ptr<const mcp::server_lists> lists;
+    std::shared_ptr<const ::mcp::server_lists> lists;
 };
 
 using lists_by_agent = std::map<std::string, passed_lists, std::less<>>;

@@ -17,7 +17,7 @@ namespace gateway::sessions {
 namespace {
 
 // For the session that the card is made of, instead of what callers' sessions send in these fields.
-void add_card_headers(mcp::http_settings& settings, const core::agent& record)
+void add_card_headers(::mcp::http_settings& settings, const core::agent& record)
 {
     for (const auto& [name, value] : record.card_headers) {
         std::erase_if(settings.headers, [&](const auto& each) { return core::equal_ignoring_case(each.first, name); });
@@ -31,7 +31,7 @@ server_reach::server_reach(
     net::loop& control,
     const core::logger& log,
     std::vector<std::pair<std::string, std::string>> inherited,
-    model::side_thread* long_bodies
+    threads::side_thread* long_bodies
 )
     : loop_{control},
       log_{log},
@@ -41,18 +41,18 @@ server_reach::server_reach(
 {
 }
 
-mcp::transport_factory server_reach::of_callers(const model::agent_entry& agent)
+::mcp::transport_factory server_reach::of_callers(const model::agent_entry& agent)
 {
     auto hidden = secrets_of_callers(agent);
     if (agent.fell_back) {
         // What the gateway's own session has found out need not be tried again for each.
-        return reading(mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden))), agent.record);
+        return reading(::mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden))), agent.record);
     }
     return reading(made_for(agent, std::move(hidden), nullptr), agent.record);
 }
 
-mcp::transport_factory
-server_reach::reading(mcp::transport_factory made, const core::agent& record, std::size_t most_items)
+::mcp::transport_factory
+server_reach::reading(::mcp::transport_factory made, const core::agent& record, std::size_t most_items)
 {
     return read_on(long_bodies_, loop_, std::move(made), record.mcp->max_message, most_items);
 }
@@ -86,20 +86,20 @@ void server_reach::renew(const std::string& id, const std::shared_ptr<const mode
     }
 }
 
-mcp::transport_factory server_reach::of_gateway(
+::mcp::transport_factory server_reach::of_gateway(
     const model::agent_entry& agent,
     std::shared_ptr<const core::redaction> secrets,
-    std::shared_ptr<mcp::complaint_lines> complaints
+    std::shared_ptr<::mcp::complaint_lines> complaints
 )
 {
     auto made = made_for(agent, std::move(secrets), std::move(complaints), /*own=*/true);
-    return reading(std::move(made), agent.record, mcp::discovery_limits{}.items);
+    return reading(std::move(made), agent.record, ::mcp::discovery_limits{}.items);
 }
 
-mcp::transport_factory server_reach::made_for(
+::mcp::transport_factory server_reach::made_for(
     const model::agent_entry& agent,
     std::shared_ptr<const core::redaction> secrets,
-    std::shared_ptr<mcp::complaint_lines> complaints,
+    std::shared_ptr<::mcp::complaint_lines> complaints,
     bool own
 )
 {
@@ -110,23 +110,23 @@ mcp::transport_factory server_reach::made_for(
     }
     switch (record.mcp->transport) {
         case core::mcp_transport::stdio:
-            return mcp::stdio_factory(
+            return ::mcp::stdio_factory(
                 loop_,
                 *record.mcp,
                 inherited_,
                 {record.id, core::redaction_of(*record.mcp), log_, std::move(complaints)}
             );
         case core::mcp_transport::streamable_http:
-            return mcp::fallback_factory(loop_, exchanges_, std::move(settings));
+            return ::mcp::fallback_factory(loop_, exchanges_, std::move(settings));
         case core::mcp_transport::sse:
-            return mcp::sse_factory(loop_, exchanges_, std::move(settings));
+            return ::mcp::sse_factory(loop_, exchanges_, std::move(settings));
         case core::mcp_transport::unsupported:
             break;
     }
     return nullptr;
 }
 
-mcp::http_settings
+::mcp::http_settings
 server_reach::over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets)
 {
     auto settings = http_settings_of(agent);

@@ -5,8 +5,8 @@
 #include "core/log.hpp"
 #include "core/redaction.hpp"
 #include "core/secret.hpp"
-#include "gateway/model/side_thread.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "mcp/protocol/complaint_log.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "mcp/transport/transport.hpp"
@@ -35,7 +35,7 @@ public:
         net::loop& control,
         const core::logger& log,
         std::vector<std::pair<std::string, std::string>> inherited,
-        model::side_thread* long_bodies = nullptr
+        threads::side_thread* long_bodies = nullptr
     );
 
     // Before the first agent with such credentials.
@@ -43,17 +43,18 @@ public:
 
     // Null: in no way that the gateway knows. Long pages of lists are read with their items. What is logged of what the server says is without `secrets`. `complaints` gets what
     // programs write to stderr; null: nobody asks for it.
-    mcp::transport_factory of_gateway(
+    ::mcp::transport_factory of_gateway(
         const model::agent_entry& agent,
         std::shared_ptr<const core::redaction> secrets,
-        std::shared_ptr<mcp::complaint_lines> complaints = nullptr
+        std::shared_ptr<::mcp::complaint_lines> complaints = nullptr
     );
 
     // The same without what secrets_of_callers() has.
-    mcp::transport_factory of_callers(const model::agent_entry& agent);
+    ::mcp::transport_factory of_callers(const model::agent_entry& agent);
 
     // What another way to the server tells, with its long messages read on that thread.
-    mcp::transport_factory reading(mcp::transport_factory made, const core::agent& record, std::size_t most_items = 0);
+    ::mcp::transport_factory
+    reading(::mcp::transport_factory made, const core::agent& record, std::size_t most_items = 0);
 
     // What is hidden of all callers' sessions with the agent: also its tokens from renew(), for as long as one of them holds it.
     std::shared_ptr<const core::redaction> secrets_of_callers(const model::agent_entry& agent);
@@ -65,13 +66,13 @@ public:
     void close_connections() { exchanges_.close(); }
 
 private:
-    mcp::transport_factory made_for(
+    ::mcp::transport_factory made_for(
         const model::agent_entry& agent,
         std::shared_ptr<const core::redaction> secrets,
-        std::shared_ptr<mcp::complaint_lines> complaints,
+        std::shared_ptr<::mcp::complaint_lines> complaints,
         bool own = false
     );
-    mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
+    ::mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);
 
     struct given_secrets {
         core::redaction own;  // without tokens
@@ -83,7 +84,7 @@ private:
     const core::logger& log_;
     net::exchange_client exchanges_;
     std::vector<std::pair<std::string, std::string>> inherited_;
-    model::side_thread* long_bodies_;
+    threads::side_thread* long_bodies_;
     token_supply tokens_;
     model::string_map<given_secrets> given_;
 };

@@ -15,15 +15,15 @@ namespace gateway::sessions {
 
 // How a session was lost, or could not begin.
 struct session_failure {
-    mcp::session_reason reason = mcp::session_reason::none;
+    ::mcp::session_reason reason = ::mcp::session_reason::none;
     std::string detail;  // as session_facts::detail
     core::steady_time at{};
 };
 
 struct session_facts {
     core::mcp_transport transport = core::mcp_transport::unsupported;
-    mcp::session_state state = mcp::session_state::configured;
-    mcp::session_reason reason = mcp::session_reason::none;
+    ::mcp::session_state state = ::mcp::session_state::configured;
+    ::mcp::session_reason reason = ::mcp::session_reason::none;
     std::string detail;           // what that is about, a server's own words among it, cut: for operators only
     bool begun = false;           // it was ready once
     bool needs_operator = false;  // it does not begin until somebody changes something
@@ -31,12 +31,12 @@ struct session_facts {
     std::string version;          // of MCP, negotiated; empty: not known yet
     std::string server_name;      // in its own words, cut; empty: not known yet
     std::string server_version;
-    mcp::left_out_items left_out;  // of what it lists; for operators only
+    ::mcp::left_out_items left_out;  // of what it lists; for operators only
     std::optional<core::steady_time> ready_since;
-    mcp::runner_counts counts;
+    ::mcp::runner_counts counts;
     std::size_t queued = 0;  // bytes that the server has not taken
     // How often it was lost or could not begin, by why.
-    std::array<std::uint64_t, mcp::session_reasons> losses{};
+    std::array<std::uint64_t, ::mcp::session_reasons> losses{};
     std::optional<session_failure> failure;         // the latest; it stays when the session is well again
     std::optional<core::steady_time> next_attempt;  // nothing: none is waited for
 };

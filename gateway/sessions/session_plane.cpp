@@ -29,7 +29,7 @@ session_facts facts_of_next(const core::agent& record)
 {
     session_facts facts;
     facts.transport = record.mcp->transport;
-    facts.state = mcp::session_state::starting;
+    facts.state = ::mcp::session_state::starting;
     return facts;
 }
 
@@ -134,7 +134,7 @@ void session_plane::begin_next(const std::string& id)
 void session_plane::add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto secrets = std::make_shared<core::redaction>(model::secrets_of(agent->record, {agent->token.reveal()}));
-    const auto complaints = std::make_shared<mcp::complaint_lines>();
+    const auto complaints = std::make_shared<::mcp::complaint_lines>();
     auto factory = reach_.of_gateway(*agent, secrets, complaints);
     if (factory == nullptr) {
         log_.write(
@@ -180,7 +180,7 @@ void session_plane::forget(const agent_session& session)
     });
 }
 
-void session_plane::settings_changed(const std::vector<std::string_view>& paths, model::turns& by)
+void session_plane::settings_changed(const std::vector<std::string_view>& paths, threads::turns& by)
 {
     const auto changed = [&](std::string_view path) { return std::ranges::find(paths, path) != paths.end(); };
     const bool cards = changed("cards.max_size") || changed("access");
@@ -190,16 +190,17 @@ void session_plane::settings_changed(const std::vector<std::string_view>& paths,
     }
     const auto keys = std::views::keys(sessions_);
     std::vector<std::string> ids{keys.begin(), keys.end()};
-    auto tell_each = model::in_turns(by, std::move(ids), [this, cards, walks, held = changes_](const std::string& id) {
-        auto* const found = find(id);
-        if (found != nullptr && cards) {
-            found->render_again();
-        }
-        if (found != nullptr && walks) {
-            found->set_walk(defaults_.walk);
-        }
-        return !stopped_;
-    });
+    auto tell_each =
+        threads::in_turns(by, std::move(ids), [this, cards, walks, held = changes_](const std::string& id) {
+            auto* const found = find(id);
+            if (found != nullptr && cards) {
+                found->render_again();
+            }
+            if (found != nullptr && walks) {
+                found->set_walk(defaults_.walk);
+            }
+            return !stopped_;
+        });
     net::asio::co_spawn(loop_.get_executor(), std::move(tell_each), [this](const std::exception_ptr& bug) {
         net::log_thrown(bug, log_, "session_settings");
     });
@@ -250,7 +251,7 @@ net::task<core::result<>> session_plane::find_era(std::string id)
     co_return told ? *told : core::result<>{late};
 }
 
-core::result<std::shared_ptr<const mcp::server_facts>> session_plane::control(const std::string& id)
+core::result<std::shared_ptr<const ::mcp::server_facts>> session_plane::control(const std::string& id)
 {
     auto* const found = find(id);
     if (found == nullptr) {
@@ -261,22 +262,22 @@ core::result<std::shared_ptr<const mcp::server_facts>> session_plane::control(co
         return *trouble;
     }
     const auto& lists = found->runner().latest();
-    return std::shared_ptr<const mcp::server_facts>{lists, &lists->server};
+    return std::shared_ptr<const ::mcp::server_facts>{lists, &lists->server};
 }
 
-mcp::transport_factory session_plane::lane(const std::string& id)
+::mcp::transport_factory session_plane::lane(const std::string& id)
 {
     auto* const found = find(id);
-    return found == nullptr ? mcp::transport_factory{} : reach_.reading(found->runner().lane(), found->record());
+    return found == nullptr ? ::mcp::transport_factory{} : reach_.reading(found->runner().lane(), found->record());
 }
 
-std::shared_ptr<const mcp::server_lists> session_plane::known_lists(const std::string& id) const
+std::shared_ptr<const ::mcp::server_lists> session_plane::known_lists(const std::string& id) const
 {
     auto* const found = find(id);
     return found == nullptr ? nullptr : found->runner().latest();
 }
 
-std::shared_ptr<const mcp::server_lists> session_plane::lists(const std::string& id) const
+std::shared_ptr<const ::mcp::server_lists> session_plane::lists(const std::string& id) const
 {
     const auto* const found = find(id);
     return found == nullptr || found->trouble() ? nullptr : found->lists();
@@ -309,7 +310,7 @@ net::task<core::result<>> session_plane::refresh(std::string id)
     co_return told ? *told : core::result<>{late(id)};
 }
 
-net::task<mcp::look_result> session_plane::look(std::string id)
+net::task<::mcp::look_result> session_plane::look(std::string id)
 {
     auto* const found = find(id);
     if (found == nullptr) {
@@ -319,8 +320,8 @@ net::task<mcp::look_result> session_plane::look(std::string id)
         co_return *trouble;
     }
     const auto waiter = std::make_shared<session_waiter>(loop_, found->record().mcp->request_timeout);
-    const auto seen = std::make_shared<mcp::look_result>(core::gateway_error(errc::internal));
-    found->runner().look([waiter, seen](const mcp::look_result& lists) {
+    const auto seen = std::make_shared<::mcp::look_result>(core::gateway_error(errc::internal));
+    found->runner().look([waiter, seen](const ::mcp::look_result& lists) {
         *seen = lists;
         waiter->tell({});
     });

@@ -6,12 +6,12 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
-#include "gateway/model/side_thread.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/model/turns.hpp"
 #include "gateway/sessions/passed_lists.hpp"
 #include "gateway/sessions/server_reach.hpp"
 #include "gateway/sessions/session_facts.hpp"
+#include "gateway/threads/side_thread.hpp"
+#include "gateway/threads/turns.hpp"
 #include "mcp/session/runner.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "net/loop/loop.hpp"
@@ -35,7 +35,7 @@ class agent_session;
 struct program_settings {
     std::vector<std::pair<std::string, std::string>> inherited;  // of the gateway's own environment
     std::size_t starts = 1;                                      // of programs, at a time
-    model::side_thread* long_bodies = nullptr;  // that long messages of servers are read on; null: on the loop
+    threads::side_thread* long_bodies = nullptr;  // that long messages of servers are read on; null: on the loop
 };
 
 class session_plane {
@@ -73,7 +73,7 @@ public:
     // These settings, by their paths, have begun to apply. If cards depend on one, all are made again: those of servers that
     // are away when they are back. With another `mcp.walk` the lists are walked now. One session after the other, in turns of
     // `by`, which outlives the plane.
-    void settings_changed(const std::vector<std::string_view>& paths, model::turns& by);
+    void settings_changed(const std::vector<std::string_view>& paths, threads::turns& by);
 
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
@@ -88,7 +88,7 @@ public:
     net::task<core::result<>> refresh(std::string id);
 
     // What the server lists now; nothing of it is kept. Fails as refresh() does.
-    net::task<mcp::look_result> look(std::string id);
+    net::task<::mcp::look_result> look(std::string id);
 
     // How servers are reached, also for callers. It lives as long as this.
     server_reach& reach() noexcept { return reach_; }
@@ -103,25 +103,25 @@ public:
 
     // What the agent's server has said of itself, of a session that is ready; one that has not begun begins. Fails with why it is
     // not ready, as refresh().
-    core::result<std::shared_ptr<const mcp::server_facts>> control(const std::string& id);
+    core::result<std::shared_ptr<const ::mcp::server_facts>> control(const std::string& id);
 
     // As mcp::runner::lane(). Null: the agent has no session.
-    mcp::transport_factory lane(const std::string& id);
+    ::mcp::transport_factory lane(const std::string& id);
 
     // What the server lists and says of itself. Null: the session does not serve now.
-    std::shared_ptr<const mcp::server_lists> lists(const std::string& id) const;
+    std::shared_ptr<const ::mcp::server_lists> lists(const std::string& id) const;
 
     // The same of a session that may be lost. Null: nothing is known of it.
-    std::shared_ptr<const mcp::server_lists> known_lists(const std::string& id) const;
+    std::shared_ptr<const ::mcp::server_lists> known_lists(const std::string& id) const;
 
     // Who hears of what an agent's server lists, whenever that has changed; empty: nobody.
-    void set_listed(std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> told)
+    void set_listed(std::function<void(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>&)> told)
     {
         listed_ = std::move(told);
     }
 
     // For programs that others start.
-    mcp::start_turns& turns() noexcept { return turns_; }
+    ::mcp::start_turns& turns() noexcept { return turns_; }
 
     // Ends all of them in order; no new one begins. busy() until they are gone, and settings_changed() has ended.
     void stop();
@@ -143,9 +143,9 @@ private:
     const core::logger& log_;
     const config::mcp_settings& defaults_;
     server_reach reach_;
-    std::function<void(const std::string& id, const std::shared_ptr<const mcp::server_lists>&)> listed_;
+    std::function<void(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>&)> listed_;
     fallback_observer fell_back_;
-    mcp::start_turns turns_;
+    ::mcp::start_turns turns_;
     lists_by_agent passed_;
 
     model::string_map<std::unique_ptr<agent_session>> sessions_;

@@ -12,34 +12,34 @@ namespace gateway::sessions {
 namespace {
 
 // The HTTP+SSE transport is older than the modern era, and some that speak it answer nothing before `initialize`.
-mcp::era_policy policy_of(const core::mcp_server& server) noexcept
+::mcp::era_policy policy_of(const core::mcp_server& server) noexcept
 {
     if (server.transport == core::mcp_transport::sse) {
-        return mcp::era_policy::legacy;
+        return ::mcp::era_policy::legacy;
     }
     switch (server.era) {
         case core::mcp_era::automatic:
-            return mcp::era_policy::automatic;
+            return ::mcp::era_policy::automatic;
         case core::mcp_era::legacy:
-            return mcp::era_policy::legacy;
+            return ::mcp::era_policy::legacy;
         case core::mcp_era::modern:
-            return mcp::era_policy::modern;
+            return ::mcp::era_policy::modern;
     }
-    return mcp::era_policy::automatic;
+    return ::mcp::era_policy::automatic;
 }
 
 }  // namespace
 
-mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_turns* turns, core::duration walk)
+::mcp::runner_settings runner_settings_of(const core::agent& record, ::mcp::start_turns* turns, core::duration walk)
 {
     const auto& server = *record.mcp;
-    mcp::runner_settings settings;
+    ::mcp::runner_settings settings;
     settings.turns = {server.transport == core::mcp_transport::stdio ? turns : nullptr, server.overlap};
     auto& states = settings.states;
     states.era = policy_of(server);
     states.silence_is_legacy = server.transport == core::mcp_transport::stdio;
-    settings.headers = server.transport == core::mcp_transport::streamable_http ? mcp::tool_headers::checked
-                                                                                : mcp::tool_headers::ignored;
+    settings.headers = server.transport == core::mcp_transport::streamable_http ? ::mcp::tool_headers::checked
+                                                                                : ::mcp::tool_headers::ignored;
     states.lazy = server.start == core::mcp_start::lazy;
     states.start_timeout = server.initialize_timeout;
     states.walk = server.walk.value_or(walk);
@@ -54,10 +54,10 @@ mcp::runner_settings runner_settings_of(const core::agent& record, mcp::start_tu
     return settings;
 }
 
-mcp::http_settings http_settings_of(const model::agent_entry& agent)
+::mcp::http_settings http_settings_of(const model::agent_entry& agent)
 {
     const auto& record = agent.record;
-    mcp::http_settings settings;
+    ::mcp::http_settings settings;
     settings.addresses = agent.addresses;
     settings.tls = model::tls_files(record);
     settings.proxy = record.proxy;

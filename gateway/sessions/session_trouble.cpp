@@ -3,7 +3,7 @@
 namespace gateway::sessions {
 
 using core::errc;
-using mcp::session_state;
+using ::mcp::session_state;
 
 std::optional<core::error> trouble_of(const session_standing& now)
 {

@@ -9,7 +9,7 @@
 namespace gateway::sessions {
 
 struct session_standing {
-    mcp::session_state state = mcp::session_state::configured;
+    ::mcp::session_state state = ::mcp::session_state::configured;
     bool begun = false;           // it was ready once
     bool needs_operator = false;  // what the latest attempt failed with does not pass by itself
 };

@@ -162,7 +162,7 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
     if (!record.management_method.empty()) {
         add_text(out, R"(,"rpc":)", record.management_method);
     } else if (record.rpc_method) {
-        add_name(out, R"(,"rpc":")", a2a::name(*record.rpc_method));
+        add_name(out, R"(,"rpc":")", ::a2a::name(*record.rpc_method));
     } else if (record.mcp_method) {
         add_name(out, R"(,"rpc":")", method_label(*record.mcp_method));
     }
@@ -170,7 +170,7 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
         add_text(out, R"(,"tool":)", record.tool, limits_.principal);
     }
     if (record.era) {
-        add_name(out, R"(,"era":")", mcp::name(*record.era));
+        add_name(out, R"(,"era":")", ::mcp::name(*record.era));
     }
     if (record.translated) {
         out.add(R"(,"translated":true)");

@@ -69,7 +69,7 @@ void agent_counters::count(const model::request_record& record)
         return;
     }
     auto& calls = called();
-    calls.requests[static_cast<std::size_t>(record.rpc_method.value_or(a2a::method::other))].add(outcome_of(record));
+    calls.requests[static_cast<std::size_t>(record.rpc_method.value_or(::a2a::method::other))].add(outcome_of(record));
     if (record.upstream_first_byte) {
         calls.first_byte.observe(*record.upstream_first_byte);
     }
@@ -94,7 +94,7 @@ void agent_counters::stream_started()
     ++called().streams_active;
 }
 
-void agent_counters::count_task_state(a2a::task_state state)
+void agent_counters::count_task_state(::a2a::task_state state)
 {
     called().task_states.add(state);
 }

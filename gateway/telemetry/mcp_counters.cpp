@@ -2,21 +2,21 @@
 
 namespace gateway::telemetry {
 
-std::string_view method_label(mcp::client_method method) noexcept
+std::string_view method_label(::mcp::client_method method) noexcept
 {
-    return method == mcp::client_method::other ? std::string_view{"other"} : mcp::name(method);
+    return method == ::mcp::client_method::other ? std::string_view{"other"} : ::mcp::name(method);
 }
 
 void mcp_counters::count(const model::request_record& record)
 {
-    const auto method = record.mcp_method.value_or(mcp::client_method::other);
-    const auto speaks = record.era.value_or(mcp::era::legacy);
+    const auto method = record.mcp_method.value_or(::mcp::client_method::other);
+    const auto speaks = record.era.value_or(::mcp::era::legacy);
     requests[static_cast<std::size_t>(method)][static_cast<std::size_t>(speaks)].add(outcome_of(record));
     translated[static_cast<std::size_t>(speaks)] += record.translated ? 1 : 0;
-    if (!mcp::stays_open(method)) {
+    if (!::mcp::stays_open(method)) {
         duration.observe(record.total);
     }
-    if (method != mcp::client_method::tools_call) {
+    if (method != ::mcp::client_method::tools_call) {
         return;
     }
     if (record.tool_listed || tools.contains(record.tool)) {

@@ -17,11 +17,11 @@
 namespace gateway::telemetry {
 
 // "tools/call"; "other" for what is no known method: an answer, a batch, what cannot be read.
-std::string_view method_label(mcp::client_method method) noexcept;
+std::string_view method_label(::mcp::client_method method) noexcept;
 
 struct mcp_counters {
-    static constexpr std::size_t methods = static_cast<std::size_t>(mcp::client_method::other) + 1;
-    static constexpr std::size_t eras = static_cast<std::size_t>(mcp::era::modern) + 1;
+    static constexpr std::size_t methods = static_cast<std::size_t>(::mcp::client_method::other) + 1;
+    static constexpr std::size_t eras = static_cast<std::size_t>(::mcp::era::modern) + 1;
 
     // Series of tools, each of which the server lists or has listed.
     static constexpr std::size_t most_tools = 200;

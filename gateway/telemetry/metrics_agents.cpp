@@ -14,7 +14,7 @@ void add_requests(family& into, const agent_sample& of)
 {
     const auto* calls = of.counters->calls();
     for (std::size_t i = 0; calls != nullptr && i < calls->requests.size(); ++i) {
-        const auto method = a2a::name(static_cast<a2a::method>(i));
+        const auto method = ::a2a::name(static_cast<::a2a::method>(i));
         each(calls->requests[i], [&](call_outcome outcome, std::uint64_t n) {
             into.add_some(
                 {{"agent", of.id}, {"protocol", of.protocol}, {"rpc_method", method}, {"outcome", name(outcome)}},
@@ -122,9 +122,9 @@ void add_ended_streams(family& into, const agent_sample& of)
 }
 
 // As 0.3 spells them, whatever the agent speaks.
-std::string_view label_of(a2a::task_state state)
+std::string_view label_of(::a2a::task_state state)
 {
-    auto spelling = a2a::spelled(state, a2a::body_shape::types);
+    auto spelling = ::a2a::spelled(state, ::a2a::body_shape::types);
     spelling.remove_prefix(1);
     spelling.remove_suffix(1);
     return spelling;
@@ -133,7 +133,7 @@ std::string_view label_of(a2a::task_state state)
 void add_task_states(family& into, const agent_sample& of)
 {
     if (const auto* calls = of.counters->calls()) {
-        each(calls->task_states, [&](a2a::task_state state, std::uint64_t n) {
+        each(calls->task_states, [&](::a2a::task_state state, std::uint64_t n) {
             into.add_some({{"agent", of.id}, {"state", label_of(state)}}, n);
         });
     }
@@ -176,8 +176,8 @@ void add_messages_of_callers(family& into, const agent_sample& of)
             each(posted->requests[method][speaks], [&](call_outcome outcome, std::uint64_t n) {
                 into.add_some(
                     {{"agent", of.id},
-                     {"method", method_label(static_cast<mcp::client_method>(method))},
-                     {"era", mcp::name(static_cast<mcp::era>(speaks))},
+                     {"method", method_label(static_cast<::mcp::client_method>(method))},
+                     {"era", ::mcp::name(static_cast<::mcp::era>(speaks))},
                      {"outcome", name(outcome)}},
                     n
                 );
@@ -191,7 +191,7 @@ void add_translated(family& into, const agent_sample& of)
     const auto* posted = of.counters->messages();
     for (std::size_t speaks = 0; posted != nullptr && speaks < mcp_counters::eras; ++speaks) {
         into.add_some(
-            {{"agent", of.id}, {"era", mcp::name(static_cast<mcp::era>(speaks))}},
+            {{"agent", of.id}, {"era", ::mcp::name(static_cast<::mcp::era>(speaks))}},
             posted->translated[speaks]
         );
     }

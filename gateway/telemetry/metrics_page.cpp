@@ -145,15 +145,15 @@ void add_client_sessions(page& into, const loop_totals& sum, const gateway_sampl
     );
 }
 
-void add_server_requests(page& into, const mcp::question_tally& asked)
+void add_server_requests(page& into, const ::mcp::question_tally& asked)
 {
-    constexpr std::array<std::string_view, mcp::question_tally::ends> ends{"passed", "answered"};
+    constexpr std::array<std::string_view, ::mcp::question_tally::ends> ends{"passed", "answered"};
     auto requests =
         counter("cardea_mcp_server_requests_total", "Requests of MCP servers to callers, by method and who has them.");
     for (std::size_t method = 0; method < asked.counts.size(); ++method) {
         for (std::size_t end = 0; end < ends.size(); ++end) {
             requests.add_some(
-                {{"method", mcp::question_tally::methods[method]}, {"outcome", ends[end]}},
+                {{"method", ::mcp::question_tally::methods[method]}, {"outcome", ends[end]}},
                 asked.counts[method][end]
             );
         }

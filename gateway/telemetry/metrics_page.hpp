@@ -60,7 +60,7 @@ struct gateway_sample {
     std::uint64_t dropped_audit_lines = 0;
     std::uint64_t recovered_sessions = 0;                             // of callers with MCP servers
     std::array<std::uint64_t, model::session_ends> sessions_ended{};  // of callers with programs, by session_end
-    mcp::question_tally server_requests;                              // to callers, in sessions of this process
+    ::mcp::question_tally server_requests;                            // to callers, in sessions of this process
     std::uint64_t parked_calls = 0;                                   // that wait for what the server has asked for
     std::vector<key_set_sample> key_sets;
     named_counts handovers;             // by outcome

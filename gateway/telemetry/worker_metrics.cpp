@@ -204,7 +204,7 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     totals_.http.add(record.where, record.http_method, record.status);
     totals_.request_bytes.add(record.where, record.bytes_in);
     totals_.response_bytes.add(record.where, record.bytes_out);
-    if (!record.stream && !mcp::stays_open(record.mcp_method.value_or(mcp::client_method::other))) {
+    if (!record.stream && !::mcp::stays_open(record.mcp_method.value_or(::mcp::client_method::other))) {
         totals_.durations[static_cast<std::size_t>(record.where)].observe(record.total);
     }
     count_access(record);
@@ -249,7 +249,7 @@ void worker_metrics::stream_started(std::string_view agent_id)
     find_or_add(agent_id).stream_started();
 }
 
-void worker_metrics::count_task_state(std::string_view agent_id, a2a::task_state state)
+void worker_metrics::count_task_state(std::string_view agent_id, ::a2a::task_state state)
 {
     find_or_add(agent_id).count_task_state(state);
 }

@@ -1,6 +1,6 @@
 // The counters of one loop: plain integers that one thread owns, without locks or atomics. Every label comes from our
 // own enumerations and from agent ids of the snapshot, so that no request can add a time series. What /metrics shows is
-// the sum of all loops (gateway/metrics_feed.hpp).
+// the sum of all loops (gateway/admin/metrics_feed.hpp).
 #pragma once
 
 #include "a2a/dialect/enums.hpp"
@@ -84,7 +84,7 @@ using errc_counters = enum_counters<core::errc, core::errc::internal>;
 using stream_end_counters = enum_counters<model::stream_end, model::stream_end::drain>;
 using card_use_counters = enum_counters<model::card_use, model::card_use::negative>;
 using outcome_counters = enum_counters<call_outcome, call_outcome::gateway_error>;
-using task_state_counters = enum_counters<a2a::task_state, a2a::task_state::auth_required>;
+using task_state_counters = enum_counters<::a2a::task_state, ::a2a::task_state::auth_required>;
 using session_end_counters = enum_counters<model::session_end, model::session_end::draining>;
 
 // Upper bounds, inclusive. What lies above the last one is only in the count and the sum.
@@ -137,7 +137,7 @@ private:
 
 // What is counted of the calls of one agent. About 1.3 kB.
 struct call_counters {
-    std::array<outcome_counters, a2a::method_count> requests{};  // by a2a::method
+    std::array<outcome_counters, ::a2a::method_count> requests{};  // by a2a::method
     histogram duration;    // answers that are not streams: how long a stream lasts is no delay
     histogram first_byte;  // until the agent's answer began, streams too
     errc_counters upstream_errors;
@@ -168,7 +168,7 @@ public:
 
     void count(const model::request_record& record);
     void stream_started();
-    void count_task_state(a2a::task_state state);
+    void count_task_state(::a2a::task_state state);
     void merge(const agent_counters& other);
 
     // Of agents that are one here.
@@ -246,7 +246,7 @@ public:
     void stream_started(std::string_view agent_id);
 
     // A task of this agent has come to this state, as the answer to a call shows. The call's record comes to count() later.
-    void count_task_state(std::string_view agent_id, a2a::task_state state);
+    void count_task_state(std::string_view agent_id, ::a2a::task_state state);
 
     // Stays where it is until the agent is forgotten and has no open streams. An agent that was forgotten and is asked
     // for here is back.

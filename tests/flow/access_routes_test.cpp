@@ -1,5 +1,5 @@
 #include "gateway/model/version.hpp"
-#include "gateway/traffic/router.hpp"
+#include "gateway/request/router.hpp"
 #include "tests/flow/access_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -177,7 +177,7 @@ TEST_CASE("every route has a row")
         const auto where = static_cast<route>(number);
         CAPTURE(gateway::model::name(where));
         const auto is_there = [&](const row& each) {
-            return gateway::traffic::find_destination(each.target).where == where;
+            return gateway::request::find_destination(each.target).where == where;
         };
         CHECK(std::ranges::any_of(rows, is_there));
         if (belongs_to_agent(where)) {

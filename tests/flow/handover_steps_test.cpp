@@ -1,5 +1,5 @@
 // The new process of a hand-over, with this test as the one that it follows: at each step the old one may end without a word.
-#include "gateway/carried_state.hpp"
+#include "gateway/upgrade/carried_state.hpp"
 #include "tests/flow/handover_fixture.hpp"
 #include "tests/support/listening_socket.hpp"
 
@@ -23,7 +23,7 @@ TEST_SUITE_BEGIN("flow/handover_steps");
 namespace {
 
 using flow::child_process;
-using gateway::handover_word;
+using gateway::upgrade::handover_word;
 using test_support::listening_socket;
 
 // Two listening sockets, a pair, and a gateway that has them.
@@ -53,7 +53,7 @@ public:
 
     void say(handover_word word, std::string content = {}) const
     {
-        const auto frame = gateway::framed({word, std::move(content)});
+        const auto frame = gateway::upgrade::framed({word, std::move(content)});
         REQUIRE(frame.has_value());
         send(*frame);
     }
@@ -65,14 +65,14 @@ public:
     // The addresses that the sockets are for.
     void greet() const
     {
-        gateway::handover_hello hello;
+        gateway::upgrade::handover_hello hello;
         hello.configured.listen = config::endpoint{"127.0.0.1", 0};
         hello.configured.admin = config::endpoint{"127.0.0.1", 0};
         say(handover_word::hello, content_of(hello));
     }
 
     // Its next message; nothing: it has ended, or is silent.
-    std::optional<gateway::handover_message> hear()
+    std::optional<gateway::upgrade::handover_message> hear()
     {
         for (;;) {
             auto read = reader_.next();
@@ -104,11 +104,11 @@ private:
     listening_socket traffic_;
     listening_socket admin_;
     core::descriptor ours_;
-    gateway::handover_reader reader_;
+    gateway::upgrade::handover_reader reader_;
     std::optional<child_process> process_;
 };
 
-handover_word word_of(const std::optional<gateway::handover_message>& message)
+handover_word word_of(const std::optional<gateway::upgrade::handover_message>& message)
 {
     return message ? message->word : handover_word{};
 }
@@ -149,7 +149,7 @@ TEST_CASE("The new process touches no store and accepts nobody before the old on
     next.greet();
     const auto prepared = next.hear();
     REQUIRE(word_of(prepared) == handover_word::prepared);
-    CHECK(gateway::prepared_in(prepared->content).has_value());
+    CHECK(gateway::upgrade::prepared_in(prepared->content).has_value());
     CHECK_FALSE(early.closed_by_peer(std::chrono::milliseconds{200}));
     CHECK(next.process().err().find("listening") == std::string::npos);
     next.say(handover_word::store_closed);
@@ -162,10 +162,10 @@ TEST_CASE("What the old process passes is there, and a message of a newer versio
     follower next;
     next.greet();
     CHECK(word_of(next.hear()) == handover_word::prepared);
-    gateway::carried_state state;
+    gateway::upgrade::carried_state state;
     state.counts = {7, 2, 1};
     state.memory.emplace().records.push_back({"kept", R"({"url":"http://127.0.0.1:1/"})", 41, core::wall_time{}});
-    const auto frames = gateway::frames_of(state);
+    const auto frames = gateway::upgrade::frames_of(state);
     REQUIRE(frames.has_value());
     for (const auto& each : *frames) {
         next.send(each);
@@ -190,7 +190,7 @@ TEST_CASE("A new process says why it ends, and ends with 2")
 
 TEST_CASE("A greeting that is not understood ends the new process with 2")
 {
-    const std::string other = content_of(gateway::handover_hello{.speaks = 2, .configured = {}});
+    const std::string other = content_of(gateway::upgrade::handover_hello{.speaks = 2, .configured = {}});
     for (const auto& content : {other, std::string{"?"}}) {
         follower next;
         next.say(handover_word::hello, content);
@@ -205,7 +205,7 @@ TEST_CASE("A greeting that is not understood ends the new process with 2")
 TEST_CASE("A new process with another address closes the socket of the old one and binds its own")
 {
     follower next;
-    gateway::handover_hello hello;
+    gateway::upgrade::handover_hello hello;
     hello.configured.listen = config::endpoint{"127.0.0.1", 4};
     next.say(handover_word::hello, content_of(hello));
     CHECK(word_of(next.hear()) == handover_word::prepared);

@@ -1,7 +1,7 @@
 #include "tests/flow/running_gateway.hpp"
 
-#include "gateway/open_store.hpp"
-#include "gateway/server.hpp"
+#include "gateway/lifecycle/open_store.hpp"
+#include "gateway/wiring/server.hpp"
 #include "tests/support/http_client.hpp"
 
 #include <pthread.h>
@@ -94,14 +94,18 @@ running_gateway::running_gateway(
     if (settings.store.empty()) {
         settings.store = "memory";
     }
-    auto store = gateway::open_store(settings.store, nullptr);
+    auto store = gateway::lifecycle::open_store(settings.store, nullptr);
     if (!store) {
         throw std::runtime_error("the store did not open: " + store.error().detail);
     }
-    server_ =
-        std::make_unique<gateway::server>(std::move(settings), std::move(store->engine), logger_, gateway::log_hooks{});
+    server_ = std::make_unique<gateway::wiring::server>(
+        std::move(settings),
+        std::move(store->engine),
+        logger_,
+        gateway::wiring::log_hooks{}
+    );
     server_->set_overload_source([late = std::move(lag)] {
-        return gateway::overload_sample{.lag = late ? late() : core::duration{}};
+        return gateway::monitors::overload_sample{.lag = late ? late() : core::duration{}};
     });
     if (const auto started = server_->start(); !started) {
         throw std::runtime_error("the gateway did not start: " + started.error().detail);

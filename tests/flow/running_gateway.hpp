@@ -85,7 +85,7 @@ public:
 private:
     kept_lines lines_;
     core::logger logger_;
-    std::unique_ptr<gateway::server> server_;
+    std::unique_ptr<gateway::wiring::server> server_;
     std::uint16_t port_ = 0;
     std::uint16_t admin_port_ = 0;
     std::uint16_t metrics_port_ = 0;

@@ -1,8 +1,8 @@
 // Messages of a hand-over are the same however their bytes are cut, framed again they are the bytes that were read, and no content
 // makes more of a state than it has bytes for.
-#include "gateway/carried_lists.hpp"
-#include "gateway/carried_state.hpp"
-#include "gateway/handover_messages.hpp"
+#include "gateway/upgrade/carried_lists.hpp"
+#include "gateway/upgrade/carried_state.hpp"
+#include "gateway/upgrade/handover_messages.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace {
 constexpr std::size_t largest = 1000;
 
 struct outcome {
-    std::vector<gateway::handover_message> messages;
+    std::vector<gateway::upgrade::handover_message> messages;
     bool refused = false;
 
     friend bool operator==(const outcome&, const outcome&) = default;
@@ -25,7 +25,7 @@ struct outcome {
 
 outcome read(std::string_view bytes, std::size_t size)
 {
-    gateway::handover_reader reader{largest};
+    gateway::upgrade::handover_reader reader{largest};
     outcome out;
     while (!bytes.empty() && !out.refused) {
         reader.add(bytes.substr(0, size));
@@ -50,19 +50,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         tests::require(read(bytes, piece) == whole, "the pieces do not matter", bytes);
     }
     std::string again;
-    gateway::carried_state state;
+    gateway::upgrade::carried_state state;
     for (const auto& each : whole.messages) {
-        const auto frame = gateway::framed(each, largest);
+        const auto frame = gateway::upgrade::framed(each, largest);
         tests::require(frame.has_value(), "what was read can be framed", each.content);
         again += *frame;
-        gateway::add_to(state, each);
-        static_cast<void>(gateway::hello_in(each.content));
-        static_cast<void>(gateway::prepared_in(each.content));
-        if (const auto tasks = gateway::tasks_in(each.content)) {
+        gateway::upgrade::add_to(state, each);
+        static_cast<void>(gateway::upgrade::hello_in(each.content));
+        static_cast<void>(gateway::upgrade::prepared_in(each.content));
+        if (const auto tasks = gateway::upgrade::tasks_in(each.content)) {
             tests::require(tasks->tasks.size() * 24 + 8 == each.content.size(), "a task takes its bytes", each.content);
         }
-        if (const auto lists = gateway::lists_in(each.content)) {
-            const auto same = gateway::lists_in(gateway::content_of(*lists));
+        if (const auto lists = gateway::upgrade::lists_in(each.content)) {
+            const auto same = gateway::upgrade::lists_in(gateway::upgrade::content_of(*lists));
             tests::require(same.has_value(), "lists that were read can be passed on", each.content);
             tests::require(mcp::same_content(*same->lists, *lists->lists), "the lists stay the same", each.content);
         }

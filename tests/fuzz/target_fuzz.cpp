@@ -2,8 +2,8 @@
 // resolves dots would go too, or nowhere; and patterns of relay_paths fit what a plain recursive reading of them fits.
 // The input is a target, and after a line feed a pattern.
 #include "core/agent.hpp"
-#include "gateway/traffic/path_pattern.hpp"
-#include "gateway/traffic/router.hpp"
+#include "gateway/request/path_pattern.hpp"
+#include "gateway/request/router.hpp"
 #include "net/http1/head.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
@@ -78,14 +78,14 @@ std::string joined(const std::vector<std::string>& segments)
     return text;
 }
 
-bool is_of_registry(const gateway::traffic::destination& to)
+bool is_of_registry(const gateway::request::destination& to)
 {
     return to.where == route::directory && is_of_one(to.directory) &&
            to.directory != gateway::model::directory_kind::server_card;
 }
 
 // A document about one MCP server. `path` is without a slash at its end.
-void check_server(std::string_view path, const std::vector<std::string>& lax, const gateway::traffic::destination& to)
+void check_server(std::string_view path, const std::vector<std::string>& lax, const gateway::request::destination& to)
 {
     using gateway::model::directory_kind;
     const std::string id{to.agent};
@@ -103,7 +103,7 @@ void check_server(std::string_view path, const std::vector<std::string>& lax, co
     tests::require(lax == wanted, "every reader sees the same server, but for an encoded slash", joined(lax), path);
 }
 
-void check_found(std::string_view target, const gateway::traffic::destination& to)
+void check_found(std::string_view target, const gateway::request::destination& to)
 {
     auto path = target.substr(0, target.find('?'));
     const auto lax = read_laxly(path);
@@ -155,7 +155,7 @@ void check_found(std::string_view target, const gateway::traffic::destination& t
     }
 }
 
-void check_nowhere(std::string_view target, const gateway::traffic::destination& to)
+void check_nowhere(std::string_view target, const gateway::request::destination& to)
 {
     const auto path = target.substr(0, target.find('?'));
     tests::require(path != "/", "the index is found", target);
@@ -211,7 +211,7 @@ void check_target(std::string_view target)
         return;
     }
     const auto taken = parser.head().target;
-    const auto to = gateway::traffic::find_destination(taken);
+    const auto to = gateway::request::find_destination(taken);
     if (to.where == route::none) {
         check_nowhere(taken, to);
     } else {
@@ -271,7 +271,7 @@ void check_pattern(std::string_view pattern, std::string_view path)
         return;
     }
     const bool plainly = fits_plainly(split(pattern), split(path));
-    tests::require(gateway::traffic::fits(pattern, path) == plainly, "a pattern fits what it says", pattern, path);
+    tests::require(gateway::request::fits(pattern, path) == plainly, "a pattern fits what it says", pattern, path);
 }
 
 }  // namespace

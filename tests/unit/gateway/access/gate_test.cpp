@@ -29,7 +29,7 @@ namespace access = gateway::access;
 namespace model = gateway::model;
 
 // Answers each question when the test lets it, or throws.
-class slow_checks final : public model::credential_checks {
+class slow_checks final : public gateway::model::credential_checks {
 public:
     explicit slow_checks(net::loop& on)
         : on_{on}
@@ -38,7 +38,7 @@ public:
 
     net::executor executor() override { return on_.get_executor(); }
 
-    net::task<core::result<model::accepted_credential>> verify(model::presented_credential) override
+    net::task<core::result<gateway::model::accepted_credential>> verify(gateway::model::presented_credential) override
     {
         ++questions;
         net::task_signal go;
@@ -64,9 +64,9 @@ public:
     }
 
     int questions = 0;
-    std::exception_ptr fault;                            // null: the credential is refused
-    std::optional<model::accepted_credential> accepted;  // unless it is accepted so
-    bool unavailable = false;                            // or cannot be checked
+    std::exception_ptr fault;                                     // null: the credential is refused
+    std::optional<gateway::model::accepted_credential> accepted;  // unless it is accepted so
+    bool unavailable = false;                                     // or cannot be checked
 
 private:
     net::loop& on_;
@@ -76,7 +76,7 @@ private:
 // Writes down what becomes of each request, and answers none.
 class gate_handler final : public net::http_handler {
 public:
-    explicit gate_handler(access::gate& of)
+    explicit gate_handler(gateway::access::gate& of)
         : gate_{of}
     {
     }
@@ -104,7 +104,7 @@ public:
     std::vector<std::optional<errc>> outcomes;  // nothing: it has an owner
 
 private:
-    access::gate& gate_;
+    gateway::access::gate& gate_;
 };
 
 struct rig {
@@ -113,7 +113,10 @@ struct rig {
         settings.header_timeout = 1h;
         core::access_settings known;
         known.providers = {{"check", core::http_verifier_provider{.url = "http://127.0.0.1:9/"}}};
-        gate.set_plan(access::access_plan::make(known), std::make_shared<access::failure_limit>(100'000, 1));
+        gate.set_plan(
+            gateway::access::access_plan::make(known),
+            std::make_shared<gateway::access::failure_limit>(100'000, 1)
+        );
         loop.timers().start();
         loop.ready().start();
     }
@@ -178,7 +181,7 @@ struct rig {
 
     net::loop loop;
     slow_checks checks{loop};
-    access::gate gate{checks};
+    gateway::access::gate gate{checks};
     gate_handler handler{gate};
     net::server_settings settings;
     net::exchange_spaces spaces{settings.head};

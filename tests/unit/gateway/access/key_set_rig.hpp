@@ -135,7 +135,7 @@ struct key_set_rig {
     scripted_fetcher fetcher;
     kept_log sink;
     core::logger log{sink, core::log_level::info};
-    gateway::model::side_thread blocking;
+    gateway::threads::side_thread blocking;
 };
 
 }  // namespace access_test

@@ -521,7 +521,7 @@ TEST_CASE("The cards that are chosen are made again, a turn at a time, and what 
     rig x{64, 64};
     x.pass(1s);
     REQUIRE(x.published == 64);
-    gateway::model::turns by{std::chrono::microseconds{0}};
+    gateway::threads::turns by{std::chrono::microseconds{0}};
     int withdrawn = 0;
     int most_between = 0;
     x.plane.set_publisher([&](const std::string&, const auto& card) { withdrawn += card == nullptr ? 1 : 0; });
@@ -548,7 +548,7 @@ TEST_CASE("Agents may come and go while cards are made again, and the end of the
 {
     rig x{64, 64};
     x.pass(1s);
-    gateway::model::turns by{std::chrono::microseconds{0}};
+    gateway::threads::turns by{std::chrono::microseconds{0}};
     std::size_t asked = 0;
     x.plane.make_again([&](const core::agent&) { return ++asked > 0; }, by);
     while (asked < 8) {

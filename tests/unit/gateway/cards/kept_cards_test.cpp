@@ -164,7 +164,7 @@ struct rig {
 
     test_support::scratch_directory files;
     std::vector<std::unique_ptr<net::loop>> loops;  // outlive the store's thread, which lets go of one after its answer
-    std::optional<gateway::model::store_thread> store;
+    std::optional<gateway::threads::store_thread> store;
     agent_stub agent;
 };
 

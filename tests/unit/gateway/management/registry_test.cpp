@@ -157,8 +157,8 @@ struct fixture {
     lines sink;
     core::logger log{sink, core::log_level::debug};
     doubtful_store* engine = nullptr;
-    std::optional<gateway::model::store_thread> thread;
-    gateway::model::turns by{std::chrono::microseconds{0}};  // each step is a turn of its own
+    std::optional<gateway::threads::store_thread> thread;
+    gateway::threads::turns by{std::chrono::microseconds{0}};  // each step is a turn of its own
     std::optional<gateway::management::registry> agents;
     std::vector<std::string> published;
 };

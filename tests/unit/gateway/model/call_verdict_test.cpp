@@ -125,8 +125,8 @@ TEST_CASE(
     "The breaker counts answers of 502, 503 and 504 as failures, and every other answer as one of an agent that runs"
 )
 {
+    using gateway::balancing::call_end;
     using gateway::model::end_of_answer;
-    using gateway::reach::call_end;
     for (const unsigned status : {502U, 503U, 504U}) {
         CHECK(end_of_answer(status) == call_end::failed);
     }
@@ -138,8 +138,8 @@ TEST_CASE(
 
 TEST_CASE("Each failure of an agent is one for its breaker, and nothing that the caller or the gateway did")
 {
+    using gateway::balancing::call_end;
     using gateway::model::end_of_failure;
-    using gateway::reach::call_end;
     for (const auto code : {errc::upstream_unresolved, errc::upstream_refused, errc::upstream_tls}) {
         CHECK(end_of_failure(code, false) == call_end::unreachable);
     }

@@ -112,7 +112,7 @@ TEST_CASE("An agent's own timeout replaces the one for all")
 TEST_CASE("An agent keeps its breaker as long as its calls go to the same endpoint by the same rules")
 {
     net::client_contexts contexts;
-    gateway::reach::breaker_shelf breakers;
+    gateway::balancing::breaker_shelf breakers;
     auto agent = agent_at("http://agent.test/a");
     const auto made = [&] {
         const gateway::model::entry_defaults defaults{.head_timeout = 30s, .breakers = &breakers};

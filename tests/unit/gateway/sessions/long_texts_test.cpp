@@ -43,7 +43,7 @@ std::string page(std::size_t bytes)
 TEST_CASE("A long message is read on that thread and told on the loop, with so many items of its lists")
 {
     net::loop loop;
-    gateway::model::side_thread thread;
+    gateway::threads::side_thread thread;
     listener told;
     mcp::transport_observer* wire = nullptr;
     const auto factory = gateway::sessions::read_on(
@@ -86,7 +86,7 @@ TEST_CASE("A long message is read on that thread and told on the loop, with so m
 TEST_CASE("What cannot be reached stays so")
 {
     net::loop loop;
-    gateway::model::side_thread thread;
+    gateway::threads::side_thread thread;
     CHECK(gateway::sessions::read_on(&thread, loop, nullptr, 1) == nullptr);
 }
 

@@ -67,7 +67,7 @@ TEST_CASE("What a server says at length is read away from the loop, to the gatew
     net::loop loop;
     no_lines sink;
     const core::logger log{sink, core::log_level::debug};
-    gateway::model::side_thread thread;
+    gateway::threads::side_thread thread;
     gateway::sessions::server_reach reach{loop, log, mcp::inherited_environment(), &thread};
     auto agent = entry_with("");
     agent->record.mcp->transport = core::mcp_transport::stdio;

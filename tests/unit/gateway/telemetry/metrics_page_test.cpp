@@ -130,7 +130,7 @@ gateway::telemetry::plane_samples samples_of(const planes& known, const std::str
     };
 }
 
-// The parts of the page, put together as gateway/metrics_feed.cpp does, of all agents that these tests name.
+// The parts of the page, put together as gateway/admin/metrics_feed.cpp does, of all agents that these tests name.
 std::string page_of(const loops& all, const gateway::telemetry::gateway_sample& gateway = {}, const planes& known = {})
 {
     gateway::telemetry::loop_totals sum;

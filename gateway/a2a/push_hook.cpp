@@ -1,0 +1,123 @@
+#include "gateway/a2a/push_hook.hpp"
+
+#include "a2a/dialect/answer.hpp"
+#include "gateway/a2a/push_answer_edit.hpp"
+#include "gateway/request/responder.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gateway::a2a {
+namespace {
+
+using core::errc;
+
+// What takes longer to read is read on another thread.
+constexpr std::size_t read_at_once = 256 * 1024;
+
+}  // namespace
+
+bool push_hook::applies_to(const request::request_context& request) const noexcept
+{
+    return request.agent->takes_a2a() && mediates_push(*request.agent, settings_);
+}
+
+net::routine<::a2a::translation<push_call>> push_hook::mediate(request::request_context& request, push_call call) const
+{
+    if (call.payload.empty() && call.method.empty()) {
+        co_return call;  // of HTTP+JSON, without a body
+    }
+    if (!applies_to(request)) {
+        co_return call;
+    }
+    if (call.what == ::a2a::operation::none && names_push(call.method)) {
+        co_return ::a2a::refusal{::a2a::rpc_code::method_not_found, {}, "is no method of A2A"};
+    }
+    auto found = co_await find(request, call);
+    if (!found) {
+        co_return std::move(found).error();
+    }
+    if (found->empty()) {
+        co_return call;
+    }
+    const auto* const owner = request.principal();
+    const push_mediation mediation{
+        settings_,
+        known_,
+        call.caller,
+        owner == nullptr ? std::string{} : model::push_owner(owner->provider, owner->id)
+    };
+    if (auto objection = mediation.objection(found->front())) {
+        co_return std::move(*objection);
+    }
+    // All that changes is in the payload.
+    const auto begin = static_cast<std::size_t>(call.payload.data() - call.body.data());
+    const auto behind = call.body.size() - begin - call.payload.size();
+    request.edited_body = mediation.mediated(call.body, request.agent->record.id, *found);
+    call.body = request.edited_body;
+    call.payload = call.body.substr(begin, call.body.size() - begin - behind);
+    co_return call;
+}
+
+net::routine<push_hook::found_configs> push_hook::find(request::request_context& request, push_call call) const
+{
+    if (call.payload.size() <= read_at_once) {
+        co_return ::a2a::find_requested_push(call.caller, call.what, call.payload);
+    }
+    const auto here = request.caller.owner().get_executor();
+    auto asked = control_.long_bodies().ask<found_configs>([call] {
+        return ::a2a::find_requested_push(call.caller, call.what, call.payload);
+    });
+    co_return co_await net::ask(here, here, std::move(asked));
+}
+
+net::routine<> push_hook::refuse(request::request_context& request, ::a2a::dialect caller, ::a2a::refusal why)
+{
+    if (caller.over == ::a2a::binding::rest) {
+        co_await request::respond_refusal(request, caller, why);
+        co_return;
+    }
+    const auto code = why.code == ::a2a::rpc_code::method_not_found ? errc::method_not_found : errc::invalid_params;
+    auto failure = core::caller_error(code, why.member + ": " + std::string{why.why});
+    if (request.call_id.empty()) {
+        co_await request::respond_call_error(request, std::move(failure));  // a notification
+        co_return;
+    }
+    responses::answer answer;
+    ::a2a::answer_options options;
+    options.id = request.call_id;
+    answer.status = ::a2a::append_refusal(answer.body, caller, options, why);
+    net::http1::head_writer{answer.fields}.field("Cardea-Error", core::name(code));
+    co_await request::respond_error(request, std::move(failure), std::move(answer));
+}
+
+void push_hook::restore(request::request_context& request, const push_call& call) const
+{
+    using enum ::a2a::operation;
+    const bool has_configs = call.what == create_push || call.what == get_push || call.what == list_push;
+    // An agent that is not mediated any more still has our addresses.
+    if (!request.call || !has_configs || !request.agent->takes_a2a() || known_.push_addresses() == nullptr) {
+        return;
+    }
+    auto& relayed = *request.call;
+    push_question about{request.agent->record.id, call.caller, call.what};
+    push_answer_edit::means with{
+        applies_to(request) ? longest_push_answer : settings_.limits.sse_event,
+        control_.long_bodies(),
+        request.caller.owner().get_executor()
+    };
+    request.edit = std::make_unique<push_answer_edit>(
+        std::move(about),
+        known_.push_addresses(),
+        std::move(with),
+        std::move(request.edit)
+    );
+    relayed.edit = request.edit.get();
+}
+
+}  // namespace gateway::a2a

@@ -1,0 +1,65 @@
+// What an endpoint does with calls whose push notifications the gateway delivers: before the call is prepared for the relay, and
+// after. One thread, that of the caller's loop; long texts are read elsewhere.
+#pragma once
+
+#include "a2a/dialect/push_edit.hpp"
+#include "gateway/a2a/push_mediation.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/request/local_snapshot.hpp"
+#include "gateway/request/request_context.hpp"
+#include "net/loop/routine.hpp"
+
+#include <string_view>
+#include <vector>
+
+namespace gateway::a2a {
+
+// A call in its caller's dialect.
+struct push_call {
+    ::a2a::dialect caller;
+    ::a2a::operation what = ::a2a::operation::none;
+    std::string_view body;
+    std::string_view payload;  // a part of the body: the params of JSON-RPC; of HTTP+JSON all of it
+    std::string_view method;   // of JSON-RPC, as it stands there without escapes; else empty
+};
+
+class push_hook {
+public:
+    // References outlive the hook.
+    push_hook(model::control_services& control, const config::settings& settings, const request::local_snapshot& known)
+        : control_{control},
+          settings_{settings},
+          known_{known}
+    {
+    }
+
+    // The call with an address of the gateway's instead of the caller's: with views into `call`, or into request.edited_body. As it
+    // is if it has no configuration, or if the agent, which is set, is not mediated. The payload is JSON, or empty. Fails with invalid_params and
+    // method_not_found. What `call` points into outlives the routine.
+    net::routine<::a2a::translation<push_call>> mediate(request::request_context& request, push_call call) const;
+
+    // After mediate(): whether there is room for what it has made.
+    static bool has_room(request::request_context& request) noexcept
+    {
+        return request.edited_share.set(request.edited_body.capacity());
+    }
+
+    // Answers a call that mediate() has refused.
+    static net::routine<> refuse(request::request_context& request, ::a2a::dialect caller, ::a2a::refusal why);
+
+    // After request.call has been set to what mediate() returned, or to the call of an agent that is not mediated: callers read their
+    // own addresses in the answer, where they are sealed into ours. An edit that the call has already comes before. Only the caller
+    // and the operation of `call` count.
+    void restore(request::request_context& request, const push_call& call) const;
+
+private:
+    using found_configs = ::a2a::translation<std::vector<::a2a::placed_push_config>>;
+    net::routine<found_configs> find(request::request_context& request, push_call call) const;
+    bool applies_to(const request::request_context& request) const noexcept;
+
+    model::control_services& control_;
+    const config::settings& settings_;
+    const request::local_snapshot& known_;
+};
+
+}  // namespace gateway::a2a

@@ -1,0 +1,173 @@
+#include "gateway/a2a/task_guard.hpp"
+
+#include "a2a/dialect/named_tasks.hpp"
+#include "gateway/request/request_context.hpp"
+#include "gateway/request/responder.hpp"
+
+#include <functional>
+
+namespace gateway::a2a {
+namespace {
+
+bool shows_task(::a2a::operation what) noexcept
+{
+    switch (what) {
+        case ::a2a::operation::send:
+        case ::a2a::operation::stream:
+        case ::a2a::operation::get:
+        case ::a2a::operation::cancel:
+        case ::a2a::operation::subscribe:
+            return true;
+        case ::a2a::operation::list:
+        case ::a2a::operation::create_push:
+        case ::a2a::operation::get_push:
+        case ::a2a::operation::list_push:
+        case ::a2a::operation::delete_push:
+        case ::a2a::operation::extended_card:
+        case ::a2a::operation::none:
+            return false;
+    }
+    return false;
+}
+
+}  // namespace
+
+task_guard::task_guard(const request::request_context& request, access::task_index* tasks)
+{
+    const auto* agent = request.agent.get();
+    // A card that has not been seen may have interfaces at several addresses.
+    const bool routes = agent != nullptr && (agent->several_addresses || agent->awaits_card);
+    if (tasks != nullptr && agent != nullptr && (request.access || routes)) {
+        tasks_ = tasks;
+        hides_ = request.access != nullptr;
+        caller_ = request.principal();
+        agent_ = agent->record.id;
+        now_ = request.caller.owner().now();
+    }
+}
+
+bool task_guard::note_task(std::string_view task, request::named_facts& in) const
+{
+    if (tasks_ == nullptr) {
+        return true;
+    }
+    const auto known = tasks_->find(agent_, task, now_);
+    if (!known) {
+        return true;
+    }
+    in.home = in.home == 0 ? known->interface : in.home;
+    in.hidden_task = hides_ && known->whose != access::task_index::anybody && known->whose != tasks_->owner_of(caller_);
+    return !in.hidden_task;
+}
+
+bool task_guard::knows_own(std::string_view task) const
+{
+    const auto known = tasks_ != nullptr ? tasks_->find(agent_, task, now_) : std::nullopt;
+    return known && (known->whose == access::task_index::anybody || known->whose == tasks_->owner_of(caller_));
+}
+
+bool task_guard::note_context(std::string_view context, ::a2a::operation what, request::named_facts& in) const
+{
+    // What a list shows is taken out of the answer.
+    if (!hides_ || what == ::a2a::operation::list) {
+        return true;
+    }
+    const auto caller = tasks_->owner_of(caller_);
+    const auto known = tasks_->find_context(agent_, context, now_);
+    in.hidden_context = known.whose != access::task_index::anybody && known.whose != caller;
+    if (what == ::a2a::operation::send || what == ::a2a::operation::stream) {
+        in.context = known.name;
+    }
+    return !in.hidden_context;
+}
+
+bool task_guard::note_value(std::string_view value, ::a2a::operation what, request::named_facts& in) const
+{
+    // A name of 1.0 drafts: the id of the task stands behind this, and perhaps something behind the id.
+    constexpr std::string_view of_tasks = "tasks/";
+    if (value.starts_with(of_tasks)) {
+        const auto id = value.substr(of_tasks.size());
+        if (!note_task(id.substr(0, id.find('/')), in)) {
+            return false;
+        }
+    }
+    const auto context = in.context;
+    const bool own = note_task(value, in) && note_context(value, what, in);
+    in.context = context;
+    return own;
+}
+
+request::named_facts task_guard::look(std::string_view params, ::a2a::operation what) const
+{
+    request::named_facts found;
+    const bool extends = what == ::a2a::operation::none;
+    if (tasks_ == nullptr || (extends && !hides_)) {
+        return found;
+    }
+    // By position is not how A2A calls its methods.
+    found.unclear = !extends && params.starts_with('[');
+    if (!found.unclear) {
+        auto visit = [&](::a2a::named kind, std::string_view id) {
+            found.unclear = kind == ::a2a::named::unclear;
+            return !found.unclear &&
+                   (kind == ::a2a::named::context ? note_context(id, what, found) : note_task(id, found));
+        };
+        static_cast<void>(::a2a::each_named(params, std::ref(visit)));  // no copy, which would be allocated
+    }
+    return found;
+}
+
+held_context::held_context(const relay::task_terms& terms, core::steady_time now) noexcept
+{
+    if (terms.index != nullptr && terms.context != 0) {
+        index_ = terms.index;
+        name_ = terms.context;
+        whose_ = index_->owner_of(terms.caller);
+        holding_ = index_->hold_context(name_, whose_, now);
+    }
+}
+
+held_context::~held_context()
+{
+    if (holding_ == access::task_index::holding::held) {
+        index_->release_context(name_, whose_);
+    }
+}
+
+relay::task_terms shown_tasks(const request::request_context& request, access::task_index* tasks)
+{
+    const auto method = request.record.rpc_method;
+    if (tasks == nullptr || !method || !shows_task(::a2a::operation_of(*method))) {
+        return {};
+    }
+    return {
+        .index = tasks,
+        .interface = request.call->home,  // NOLINT(*-optional-access): only what is relayed comes here
+        .owned = request.access != nullptr,
+        .caller = request.principal(),
+        .context = request.named.context
+    };
+}
+
+net::routine<> respond_named(request::request_context& request, const request::named_facts& named)
+{
+    if (named.unclear) {
+        return request::respond_call_error(
+            request,
+            core::caller_error(core::errc::invalid_params, "an id that is no text, or a member that stands twice")
+        );
+    }
+    request.record.denied = model::denial::task;
+    if (named.hidden_task) {
+        return request::respond_call_error(
+            request,
+            core::caller_error(core::errc::task_not_found, "a task of another principal")
+        );
+    }
+    return request::respond_call_error(
+        request,
+        core::caller_error(core::errc::invalid_params, "a context of another principal")
+    );
+}
+
+}  // namespace gateway::a2a

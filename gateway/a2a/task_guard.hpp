@@ -1,0 +1,79 @@
+// What the tasks and contexts of a call come to: where its task lives, and, if callers need credentials, whether they belong to another
+// principal. gateway/access/task_index.hpp knows both.
+#pragma once
+
+#include "a2a/method.hpp"
+#include "gateway/access/task_index.hpp"
+#include "gateway/relay/relay_call.hpp"
+#include "net/loop/routine.hpp"
+
+#include <cstdint>
+#include <string_view>
+
+namespace gateway::request {
+struct named_facts;
+struct request_context;
+}  // namespace gateway::request
+
+namespace gateway::a2a {
+
+// What the caller of one request may not know of. A copy may be asked on another thread while the request lasts.
+class task_guard {
+public:
+    // Once the owner and the agent of the request are known. Null: nothing is known.
+    task_guard(const request::request_context& request, access::task_index* tasks);
+
+    // Whether there is anything to be found.
+    bool looks() const noexcept { return tasks_ != nullptr; }
+
+    // What the parameters of a call of JSON-RPC name, which have passed a scan.
+    request::named_facts look(std::string_view params, ::a2a::operation what) const;
+
+    // Adds what is known of a value that some reader may take for a task or a context that the call names. False: it belongs to another
+    // principal.
+    bool note_value(std::string_view value, ::a2a::operation what, request::named_facts& in) const;
+
+    // Adds what is known of a task that the call names. False: the task belongs to another principal. A task that is not known belongs to
+    // nobody, since the agent may know it.
+    bool note_task(std::string_view task, request::named_facts& in) const;
+
+    // Whether the task is known, and the caller may know of it.
+    bool knows_own(std::string_view task) const;
+
+private:
+    bool note_context(std::string_view context, ::a2a::operation what, request::named_facts& in) const;
+
+    access::task_index* tasks_ = nullptr;      // null: nothing is to be found
+    const core::principal* caller_ = nullptr;  // null: one without a credential
+    bool hides_ = false;
+    std::string_view agent_;
+    core::steady_time now_;
+};
+
+// What becomes of the tasks that the answer to request.call shows: of an operation of A2A whose answer has one.
+relay::task_terms shown_tasks(const request::request_context& request, access::task_index* tasks);
+
+// While a message is under way: nobody else gets into its context before the agent's answer has made it the caller's. Outlived by
+// what `terms` refers to.
+class held_context {
+public:
+    held_context(const relay::task_terms& terms, core::steady_time now) noexcept;
+    held_context(const held_context&) = delete;
+    held_context& operator=(const held_context&) = delete;
+    ~held_context();
+
+    // False: another principal was first.
+    bool holds() const noexcept { return holding_ != access::task_index::holding::refused; }
+
+private:
+    access::task_index* index_ = nullptr;  // null: there is nothing to be held
+    std::uint64_t name_ = 0;
+    access::task_index::owner whose_ = access::task_index::anybody;
+    access::task_index::holding holding_ = access::task_index::holding::open;
+};
+
+// Answers a call that is refused for what it names. Of what belongs to another principal it notes that it was denied: a task is one
+// that the agent does not know. The request outlives the routine.
+net::routine<> respond_named(request::request_context& request, const request::named_facts& named);
+
+}  // namespace gateway::a2a

@@ -1,0 +1,171 @@
+#include "gateway/admin/admin_guard.hpp"
+
+#include "gateway/access/outcome.hpp"
+#include "gateway/access/policy.hpp"
+#include "gateway/model/registration.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gateway::admin {
+namespace {
+
+using core::errc;
+
+// What orchestrators ask, who have no credential.
+bool is_open(std::string_view path) noexcept
+{
+    return path == "/healthz" || path == "/readyz";
+}
+
+// The scopes that a refused caller lacks there.
+std::vector<std::string> scopes_for(std::string_view path)
+{
+    if (path == "/metrics") {
+        return {core::scope_metrics};
+    }
+    if (path == "/rpc" || path == "/") {
+        return {core::scope_read};
+    }
+    return path == model::registration_path ? std::vector<std::string>{core::scope_register}
+                                            : std::vector<std::string>{core::scope_read, core::scope_write};
+}
+
+bool may_ask(std::string_view path, const core::principal& owner, const admin_rights& rights)
+{
+    const bool reads = access::has_scope(&owner, core::scope_read);
+    if (path == "/metrics") {
+        return reads || access::has_scope(&owner, core::scope_metrics);
+    }
+    if (path == "/rpc" || path == "/") {
+        return reads;
+    }
+    if (path == model::registration_path) {
+        return rights.registers;
+    }
+    return (path != "/reload" && path != "/handover") || rights.writes;
+}
+
+}  // namespace
+
+admin_guard::admin_guard(model::control_services& control, const config::settings& settings)
+    : control_{control},
+      proxies_{settings.trusted_proxies},
+      failures_{
+          std::make_shared<access::failure_limit>(settings.limits.failed_credentials, core::keyed_hash{}({}, {})[0])
+      },
+      gate_{control},
+      registration_gate_{control},
+      tally_{settings.audit != "off"}
+{
+    const auto note_key = [this](const core::principal& owner) {
+        tally_.note_key(owner);
+        totals_.keys.note({owner.provider, owner.id}, std::chrono::system_clock::now());
+    };
+    gate_.set_observer(note_key);
+    registration_gate_.set_observer(note_key);
+    const auto note_refusal = [this](std::string_view address) {
+        model::request_record record;
+        record.peer = address;
+        note_denial(record, model::denial::refused);
+    };
+    gate_.set_refusal_observer(note_refusal);
+    registration_gate_.set_refusal_observer(note_refusal);
+}
+
+void admin_guard::set_plans(access::access_plans plans)
+{
+    gate_.set_plan(std::move(plans.callers), failures_);
+    registration_gate_.set_plan(std::move(plans.registration), failures_);
+}
+
+access::gate& admin_guard::gate_for(std::string_view path) noexcept
+{
+    return path == model::registration_path ? registration_gate_ : gate_;
+}
+
+net::routine<std::optional<responses::answer>>
+admin_guard::refuse(net::server_connection& caller, std::string_view path, admin_rights& rights)
+{
+    const std::string peer{caller.peer()};
+    rights.who = peer;
+    const bool proxied = !proxies_.empty() && proxies_.trusts(peer);
+    rights.address = proxied ? relay::client_address(peer, caller.head().fields, proxies_) : peer;
+    auto& gate = gate_for(path);
+    const auto plan = gate.plan();
+    if (plan == nullptr || is_open(path)) {
+        co_return std::nullopt;
+    }
+    const auto& address = rights.address;
+    core::result<access::caller> owner{access::caller{}};
+    if (auto known = gate.identify(caller, address)) {
+        owner = std::move(*known);
+    } else {
+        owner = co_await gate.ask(caller, address, net::never);
+    }
+    std::optional<errc> failure;
+    if (!owner) {
+        failure = owner.error().code;
+    } else if (*owner == nullptr) {
+        failure = errc::unauthenticated;
+    } else {
+        rights.writes =
+            access::has_scope(owner->get(), core::scope_read) && access::has_scope(owner->get(), core::scope_write);
+        rights.registers = rights.writes || access::has_scope(owner->get(), core::scope_register);
+        rights.owner = *owner;
+        rights.who = (*owner)->provider + ' ' + (*owner)->id;
+        if (!may_ask(path, **owner, rights)) {
+            failure = errc::forbidden;
+        }
+    }
+    note(owner, failure, address);
+    if (!failure) {
+        co_return std::nullopt;
+    }
+    auto reply = responses::error_answer(*failure, {});
+    if (*failure == errc::unauthenticated) {
+        reply.fields += plan->challenges(/*refused=*/!owner, {});
+    } else if (*failure == errc::forbidden) {
+        reply.fields += plan->scope_challenge({}, **owner, scopes_for(path));
+    }
+    co_return reply;
+}
+
+void admin_guard::note(const core::result<access::caller>& owner, std::optional<errc> failure, std::string_view address)
+{
+    model::request_record record;
+    record.peer = address;
+    record.access = access::outcome_of(owner);
+    if (owner && *owner) {
+        record.principal = (*owner)->id;
+        record.provider = (*owner)->provider;
+    }
+    const auto provider = record.provider.empty() ? std::string{"none"} : std::string{record.provider};
+    totals_.access[provider].add(*record.access);
+    note_denial(record, failure ? access::denial_of(*record.access, *failure) : std::nullopt);
+}
+
+void admin_guard::note_forbidden(const admin_rights& rights)
+{
+    model::request_record record;
+    record.peer = rights.address;
+    if (rights.owner) {
+        record.principal = rights.owner->id;
+        record.provider = rights.owner->provider;
+    }
+    note_denial(record, model::denial::forbidden);
+}
+
+void admin_guard::note_denial(model::request_record& record, std::optional<model::denial> denied)
+{
+    record.denied = denied;
+    if (denied) {
+        totals_.denied.add(*denied);
+        tally_.note(record);
+    }
+    if (auto notes = tally_.take(); !notes.empty()) {
+        control_.audit(std::move(notes));
+    }
+}
+
+}  // namespace gateway::admin

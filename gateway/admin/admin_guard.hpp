@@ -1,0 +1,67 @@
+// Whose the requests of the admin listener are, and whether they may do what they ask for (`admin_access`). On the control
+// loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/access.hpp"
+#include "core/error.hpp"
+#include "gateway/access/access_plan.hpp"
+#include "gateway/access/failure_limit.hpp"
+#include "gateway/access/gate.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/relay/forwarded.hpp"
+#include "gateway/responses/answer.hpp"
+#include "gateway/telemetry/audit_tally.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::admin {
+
+// What a request that is admitted may do.
+struct admin_rights {
+    bool writes = true;      // anything
+    bool registers = true;   // agents, as an operator if it also writes
+    std::string who;         // for the audit trail
+    access::caller owner{};  // null: nobody in particular
+    std::string address{};   // of the caller, behind trusted proxies too
+};
+
+class admin_guard {
+public:
+    // References outlive the guard.
+    admin_guard(model::control_services& control, const config::settings& settings);
+
+    // From now on requests need a credential; without plans they need none. Requests under way keep what they began with.
+    void set_plans(access::access_plans plans);
+
+    // The rights of a request for `path`, which outlives the routine. Fails with bad_request, unauthenticated,
+    // access_unavailable, rate_limited and forbidden, which are counted and go to the audit; the answer says what is needed.
+    net::routine<std::optional<responses::answer>>
+    refuse(net::server_connection& caller, std::string_view path, admin_rights& rights);
+
+    // A request that was admitted asked for something that its owner may not do.
+    void note_forbidden(const admin_rights& rights);
+
+    // How many requests were denied, and whose the others were.
+    const telemetry::loop_totals& totals() const noexcept { return totals_; }
+
+private:
+    access::gate& gate_for(std::string_view path) noexcept;
+    void note(const core::result<access::caller>& owner, std::optional<core::errc> failure, std::string_view address);
+    void note_denial(model::request_record& record, std::optional<model::denial> denied);
+
+    model::control_services& control_;
+    relay::proxy_trust proxies_;
+    std::shared_ptr<access::failure_limit> failures_;
+    access::gate gate_;
+    access::gate registration_gate_;
+    telemetry::audit_tally tally_;
+    telemetry::loop_totals totals_;
+};
+
+}  // namespace gateway::admin

@@ -1,0 +1,59 @@
+// The admin listener: what Prometheus and orchestrators ask, and the management methods. On the control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/admin/admin_guard.hpp"
+#include "gateway/admin/operator_handler.hpp"
+#include "gateway/admin/status_pages.hpp"
+#include "gateway/management/management.hpp"
+#include "gateway/model/handover_report.hpp"
+#include "gateway/reload/reload.hpp"
+#include "gateway/responses/answer.hpp"
+#include "gateway/responses/host_policy.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <string>
+#include <string_view>
+
+namespace gateway::admin {
+
+// What the admin listener asks of the gateway as a whole.
+class admin_services : public status_services {
+public:
+    virtual net::task<reload::reload_report> reload() = 0;
+    virtual net::task<model::handover_report> hand_over() = 0;
+};
+
+class admin_handler final : public operator_handler {
+public:
+    // References outlive the handler.
+    admin_handler(
+        admin_services& services,
+        model::control_services& control,
+        management::management& methods,
+        const config::settings& settings,
+        const core::logger& log
+    );
+
+    // Which says who may ask for what.
+    admin_guard& guard() noexcept { return guard_; }
+
+    net::routine<> handle(net::server_connection& caller) override;
+
+private:
+    net::routine<responses::answer> answer_post(net::server_connection& caller, std::string path, admin_rights rights);
+    net::routine<responses::answer> reload(net::server_connection& caller);
+    net::routine<responses::answer> hand_over(net::server_connection& caller);
+    net::routine<responses::answer> manage(net::server_connection& caller, std::string body, admin_rights rights);
+    net::routine<responses::answer> enroll(net::server_connection& caller, std::string body, admin_rights rights);
+
+    admin_services& services_;
+    admin_guard guard_;
+    management::management& methods_;
+    status_pages pages_;
+    responses::host_policy hosts_;
+    const config::settings& settings_;
+};
+
+}  // namespace gateway::admin

@@ -1,0 +1,108 @@
+#include "gateway/admin/status_pages.hpp"
+
+#include "gateway/responses/answer.hpp"
+#include "gateway/responses/content_coding.hpp"
+#include "gateway/telemetry/metrics_page.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+
+#include <utility>
+
+namespace gateway::admin {
+namespace {
+
+using net::http1::method;
+
+constexpr std::string_view metrics_path = "/metrics";
+constexpr std::string_view alive_path = "/healthz";
+constexpr std::string_view ready_path = "/readyz";
+
+responses::answer text_answer(unsigned status, std::string body)
+{
+    responses::answer out;
+    out.status = status;
+    out.content_type = "text/plain; charset=utf-8";
+    out.fields = "Cache-Control: no-store\r\n";
+    out.body = std::move(body);
+    return out;
+}
+
+responses::answer probe_answer(const status_services& services, std::string_view path)
+{
+    if (path == alive_path) {
+        return text_answer(200, "alive\n");
+    }
+    if (!services.ready()) {
+        return text_answer(503, "draining\n");
+    }
+    return text_answer(200, services.audit_fails() ? "ready\nwarning: the audit cannot be written\n" : "ready\n");
+}
+
+}  // namespace
+
+bool status_pages::serves(std::string_view path) noexcept
+{
+    return path == metrics_path || path == alive_path || path == ready_path;
+}
+
+net::routine<> status_pages::answer(net::server_connection& caller, std::string path)
+{
+    const auto verb = caller.head().verb;
+    const bool reads = verb == method::get || verb == method::head;
+    if (reads && path == metrics_path) {
+        co_await send_metrics(caller);
+        co_return;
+    }
+    auto reply = reads ? probe_answer(services_, path) : responses::method_not_allowed("GET, HEAD");
+    co_await responses::send_answer(caller, std::move(reply));
+}
+
+// Piece by piece, the next one when the last one has been taken: a scrape of many agents is long.
+net::routine<> status_pages::send_metrics(net::server_connection& caller)
+{
+    const auto here = caller.owner().get_executor();
+    const bool chunked = caller.head().minor_version == 1;
+    const auto page = services_.metrics(responses::takes_gzip(caller.head().fields));
+    if (!chunked) {
+        caller.end_body_with_connection();
+    }
+    auto& head = caller.scratch();
+    responses::begin_head(head, caller, 200);
+    net::http1::head_writer out{head};
+    out.field("Content-Type", telemetry::metrics_content_type);
+    out.field("Cache-Control", "no-store");
+    out.field("Vary", "Accept-Encoding");
+    if (page->compressed()) {
+        out.field("Content-Encoding", "gzip");
+    }
+    if (chunked) {
+        out.field("Transfer-Encoding", "chunked");
+    }
+    out.end();
+    net::pieces first;
+    first.add(head);
+    auto sent = co_await caller.send(first);
+    if (caller.head().verb == method::head) {
+        co_return;
+    }
+    std::string text;
+    do {
+        auto asked = page->next();
+        text = co_await net::ask(here, here, std::move(asked));
+        const net::http1::chunk_header size{text.size()};
+        net::pieces piece;
+        if (chunked) {
+            piece.add(text.empty() ? net::http1::last_chunk : size.text());
+        }
+        piece.add(text);
+        if (chunked && !text.empty()) {
+            piece.add(net::http1::chunk_end);
+        }
+        if (piece.size() > 0) {
+            sent = co_await caller.send(piece);
+        }
+    } while (sent && !text.empty());
+}
+
+}  // namespace gateway::admin

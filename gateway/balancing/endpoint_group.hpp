@@ -1,0 +1,96 @@
+// The endpoints of one agent that has several, or one that is checked: which of them gets a call. One for all workers; any thread,
+// without a lock. No clock and no chance of its own.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/endpoint_rules.hpp"
+#include "gateway/balancing/breaker.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace gateway::balancing {
+
+inline constexpr std::size_t most_endpoints = 32;
+
+// Numbers of endpoints, from 0.
+using endpoint_mask = std::uint32_t;
+static_assert(most_endpoints <= 8 * sizeof(endpoint_mask));
+
+struct group_rules {
+    core::balancing balance = core::balancing::failover;
+    core::duration failback{};
+
+    friend bool operator==(const group_rules&, const group_rules&) = default;
+};
+
+// Which call it is that an endpoint is chosen for.
+struct choice_terms {
+    core::steady_time now;
+    std::uint64_t caller = 0;  // a hash of it; counts with balancing::caller alone
+    std::uint64_t dice = 0;    // 64 random bits; count with balancing::spread alone
+    endpoint_mask tried = 0;   // those that the call has been at
+};
+
+class endpoint_group final : public ratio_gate {
+public:
+    struct member {
+        std::shared_ptr<breaker> its_breaker;
+        std::uint64_t identity = 0;  // as candidate::identity
+    };
+
+    // 1 to most_endpoints, in written order.
+    endpoint_group(const group_rules& rules, const std::vector<member>& members, core::steady_time now);
+
+    // Nothing: none is usable.
+    std::optional<std::size_t> choose(const choice_terms& terms) noexcept;
+
+    // A call is on its way to an endpoint, and is not any more.
+    void began(std::size_t i) noexcept { all_[i].in_flight.fetch_add(1, std::memory_order_relaxed); }
+    void ended(std::size_t i) noexcept { all_[i].in_flight.fetch_sub(1, std::memory_order_relaxed); }
+    std::uint64_t in_flight(std::size_t i) const noexcept { return all_[i].in_flight.load(std::memory_order_relaxed); }
+
+    // What the active checks have come to. At first every endpoint is healthy.
+    void set_healthy(std::size_t i, bool healthy) noexcept
+    {
+        all_[i].healthy.store(healthy, std::memory_order_release);
+    }
+    bool healthy(std::size_t i) const noexcept { return all_[i].healthy.load(std::memory_order_acquire); }
+
+    // Until when no breaker admits a call for sure.
+    core::steady_time again_at(core::steady_time now) const noexcept;
+
+    // At most half of several endpoints are ejected because of a ratio: one at a time decides, and the others go on.
+    bool enter() noexcept override;
+    void leave() noexcept override { deciding_.clear(std::memory_order_release); }
+
+    std::size_t size() const noexcept { return all_.size(); }
+    const breaker& breaker_of(std::size_t i) const noexcept { return *all_[i].its_breaker; }
+    const group_rules& rules() const noexcept { return rules_; }
+    bool consists_of(const std::vector<member>& members) const noexcept;
+
+private:
+    struct endpoint {
+        std::shared_ptr<breaker> its_breaker;
+        std::uint64_t identity = 0;
+        std::atomic<std::uint64_t> in_flight{0};
+        std::atomic<bool> healthy{true};
+        std::atomic<std::int64_t> usable_since{0};  // milliseconds since from_; unusable: it is not
+    };
+    static constexpr std::int64_t unusable = -1;
+
+    std::int64_t millis(core::steady_time now) const noexcept;
+    bool look(endpoint& at, core::steady_time now) noexcept;
+
+    group_rules rules_;
+    core::steady_time from_;
+    std::vector<endpoint> all_;
+    std::atomic<std::size_t> current_{0};  // where calls go with balancing::failover
+    std::atomic_flag deciding_;
+};
+
+}  // namespace gateway::balancing

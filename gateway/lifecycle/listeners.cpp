@@ -1,0 +1,135 @@
+#include "gateway/lifecycle/listeners.hpp"
+
+#include "gateway/responses/answer.hpp"
+#include "net/loop/descriptor_budget.hpp"
+
+#include <optional>
+#include <utility>
+
+namespace gateway::lifecycle {
+namespace {
+
+core::result<>
+listen_on(net::listener& what, const config::endpoint& address, std::optional<net::inherited_socket>& inherited)
+{
+    if (inherited) {
+        return what.open(std::move(inherited->socket), inherited->local);
+    }
+    return what.open(address.host, address.port);
+}
+
+}  // namespace
+
+listeners::listeners(
+    net::loop& control,
+    const config::settings& settings,
+    worker::shared_limits& shared,
+    const core::logger& log
+)
+    : control_{control},
+      settings_{settings},
+      shared_{shared},
+      log_{log},
+      certificates_{control.get_executor(), settings, log}
+{
+}
+
+core::result<> listeners::open(
+    std::vector<net::http_service*> traffic,
+    net::http_handler& operators,
+    net::http_handler& scrapers,
+    inherited_listeners inherited
+)
+{
+    auto of_operators = worker::connection_settings(settings_, shared_);
+    of_operators.bodies = &shared_.operator_bodies;
+    admin_service_ = std::make_unique<net::http_service>(control_, operators, of_operators);
+    traffic_ = std::make_unique<net::listener>(control_, std::move(traffic), log_);
+    admin_ = std::make_unique<net::listener>(control_, std::vector<net::http_service*>{admin_service_.get()}, log_);
+    const auto connections = settings_.limits.connections;
+    traffic_->set_limits(
+        {.connections = connections > 0 ? connections : net::default_connections(),
+         .may_use_reserve = false,
+         .refusal = settings_.tls.empty() ? responses::refusal_of_connection() : std::string{}}
+    );
+    auto bound = listen_on(*traffic_, settings_.listen, inherited.traffic);
+    if (bound) {
+        bound = listen_on(*admin_, settings_.admin, inherited.admin);
+    }
+    if (bound && !settings_.metrics.host.empty()) {
+        metrics_service_ = std::make_unique<net::http_service>(control_, scrapers, of_operators);
+        metrics_ =
+            std::make_unique<net::listener>(control_, std::vector<net::http_service*>{metrics_service_.get()}, log_);
+        // Others than operators may reach it, and what is reserved is for these.
+        metrics_->set_limits(
+            {.connections = settings_.limits.metrics_connections,
+             .refusal = settings_.metrics_tls.empty() ? responses::refusal_of_connection() : std::string{}}
+        );
+        bound = listen_on(*metrics_, settings_.metrics, inherited.metrics);
+    }
+    return bound;
+}
+
+core::result<> listeners::start_tls(certificate_watch::receiver traffic)
+{
+    const auto to_admin = [this](const net::tls_context& certificates) { admin_service_->set_tls(certificates); };
+    const auto to_metrics = [this](const net::tls_context& certificates) {
+        if (metrics_service_) {
+            metrics_service_->set_tls(certificates);
+        }
+    };
+    return certificates_.start({std::move(traffic), to_admin, to_metrics});
+}
+
+void listeners::start()
+{
+    traffic_->start();
+    admin_->start();
+    if (metrics_) {
+        metrics_->start();
+    }
+}
+
+void listeners::end_traffic()
+{
+    traffic_->accept_waiting();
+    traffic_->close();
+}
+
+void listeners::end_operators()
+{
+    admin_->accept_waiting();
+    admin_->close();
+    admin_service_->drain();
+    if (metrics_) {
+        metrics_->accept_waiting();
+        metrics_->close();
+        metrics_service_->drain();
+    }
+}
+
+std::vector<std::pair<std::string, int>> listeners::sockets()
+{
+    std::vector<std::pair<std::string, int>> all{{"traffic", traffic_->socket()}, {"admin", admin_->socket()}};
+    if (metrics_) {
+        all.emplace_back("metrics", metrics_->socket());
+    }
+    return all;
+}
+
+void listeners::end()
+{
+    admin_->close();
+    admin_service_->abort();
+    if (metrics_) {
+        metrics_->close();
+        metrics_service_->abort();
+    }
+}
+
+bool listeners::busy() const noexcept
+{
+    return admin_service_->open() > 0 || (metrics_service_ && metrics_service_->open() > 0);
+}
+
+}  // namespace gateway::lifecycle

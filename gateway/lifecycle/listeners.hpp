@@ -1,0 +1,84 @@
+// The addresses that the gateway listens on: for callers, for operators, and with `metrics` for scraping; and their
+// certificates. On the control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/lifecycle/certificate_watch.hpp"
+#include "gateway/lifecycle/inherited_listeners.hpp"
+#include "gateway/worker/worker.hpp"
+#include "net/loop/loop.hpp"
+#include "net/server/http_service.hpp"
+#include "net/server/listener.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gateway::lifecycle {
+
+class listeners {
+public:
+    // References outlive this.
+    listeners(
+        net::loop& control,
+        const config::settings& settings,
+        worker::shared_limits& shared,
+        const core::logger& log
+    );
+
+    // Binds every address for which `inherited` has no socket; nothing is served before start(). `traffic` has one service for each
+    // worker; all other references outlive this. Fails with config_invalid: an address that cannot be bound.
+    core::result<> open(
+        std::vector<net::http_service*> traffic,
+        net::http_handler& operators,
+        net::http_handler& scrapers,
+        inherited_listeners inherited
+    );
+
+    // Reads the certificates; those for callers go to `traffic`. Fails with config_invalid.
+    core::result<> start_tls(certificate_watch::receiver traffic);
+
+    certificate_watch& certificates() noexcept { return certificates_; }
+
+    void start();
+
+    // What listens, by the names of inherited_listeners, for a process that is to listen too.
+    std::vector<std::pair<std::string, int>> sockets();
+
+    // Takes the callers who wait, and nobody after them. The other listeners stay.
+    void end_traffic();
+
+    // The same of the other listeners, whose connections end when they are idle.
+    void end_operators();
+
+    // Ends the others, and cuts their connections. busy() until these are gone.
+    void end();
+    bool busy() const noexcept;
+
+    std::string traffic_address() const { return net::to_text(traffic_->local()); }
+    std::string admin_address() const { return net::to_text(admin_->local()); }
+
+    // Empty: there is none.
+    std::string metrics_address() const { return metrics_ ? net::to_text(metrics_->local()) : std::string{}; }
+
+    // Callers' connections that were refused for want of room.
+    std::uint64_t refused() const noexcept { return traffic_->refused(); }
+
+private:
+    net::loop& control_;
+    const config::settings& settings_;
+    worker::shared_limits& shared_;
+    const core::logger& log_;
+    certificate_watch certificates_;
+    std::unique_ptr<net::http_service> admin_service_;
+    std::unique_ptr<net::http_service> metrics_service_;  // null: no such listener
+    std::unique_ptr<net::listener> traffic_;
+    std::unique_ptr<net::listener> admin_;
+    std::unique_ptr<net::listener> metrics_;  // null: there is none
+};
+
+}  // namespace gateway::lifecycle

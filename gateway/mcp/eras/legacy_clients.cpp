@@ -1,0 +1,265 @@
+#include "gateway/mcp/eras/legacy_clients.hpp"
+
+#include "gateway/mcp/table/session_handle.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <string_view>
+#include <utility>
+
+namespace gateway::mcp::eras {
+namespace {
+
+bool is_over_http(const model::agent_entry& agent)
+{
+    return agent.record.mcp->transport == core::mcp_transport::streamable_http && !agent.fell_back;
+}
+
+// A server over HTTP+SSE speaks the legacy era.
+bool is_program(const core::agent& record)
+{
+    return record.mcp->transport == core::mcp_transport::stdio;
+}
+
+bool shares_all(const model::agent_entry& agent)
+{
+    return agent.record.mcp->sessions == core::mcp_sessions::shared;
+}
+
+bool asks_for_legacy(const ::mcp::client_message& initialize)
+{
+    return ::mcp::era_of(::mcp::members_of(initialize.params).text("protocolVersion")) == ::mcp::era::legacy;
+}
+
+}  // namespace
+
+legacy_clients::legacy_clients(
+    const table::program_services& services,
+    programs::program_sessions& programs,
+    modern_programs& modern,
+    shared::shared_sessions& shared
+)
+    : services_{services},
+      programs_{programs},
+      modern_{modern},
+      shared_{shared},
+      connections_{services, programs},
+      translated_{services, [this](const agent_pointer& agent) { return upstream_of(agent); }},
+      openings_{services.loop.get_executor()},
+      probe_{services}
+{
+}
+
+modern_upstream legacy_clients::upstream_of(const agent_pointer& agent)
+{
+    if (shares_all(*agent)) {
+        return [this, id = agent->record.id](const ::mcp::client_message& request) { return share(id, request); };
+    }
+    if (is_over_http(*agent)) {
+        return connections_.open(agent);
+    }
+    return [this, agent](const ::mcp::client_message& request) { return modern_.request(agent, request); };
+}
+
+// With the record that holds now, which may differ in what no session is made of.
+core::result<std::shared_ptr<table::text_queue>>
+legacy_clients::share(const std::string& agent_id, const ::mcp::client_message& request)
+{
+    const auto agent = sharing_.find(agent_id);
+    if (agent == sharing_.end()) {
+        return core::upstream_error(core::errc::upstream_reset, "the agent has changed");
+    }
+    auto asked = shared_.modern(agent->second, request);
+    if (!asked && asked.error().code == core::errc::version_unsupported) {
+        // The client begins again, with a server that speaks its own era by now.
+        return core::caller_error(core::errc::session_not_found);
+    }
+    return asked;
+}
+
+core::result<programs::begun_session> legacy_clients::begin(
+    const agent_pointer& agent,
+    const std::string& principal,
+    const ::mcp::kept_message& initialize,
+    const ::mcp::message_head& head
+)
+{
+    if (is_modern_only(*agent)) {
+        auto message = initialize.view();
+        message.head = &head;
+        return translate(agent, principal, message);
+    }
+    auto begun = programs_.begin(agent, principal, initialize.view());
+    if (!begun || !is_program(agent->record) || agent->record.mcp->era != core::mcp_era::automatic) {
+        return begun;
+    }
+    auto other = [this, agent, noted = verdict_on(agent->record.id), handle = begun->handle, principal, initialize](
+                     std::string_view refusal,
+                     const std::shared_ptr<table::text_queue>& reader
+                 ) {
+        const auto verdict = noted.lock();
+        const bool modern_only = table::says_modern_only(refusal);
+        if (verdict == nullptr || (!modern_only && !services_.speaks_modern(agent->record))) {
+            return false;
+        }
+        // Any other refusal, or that of a version which is none of the era, may be what this client's words deserve.
+        if (modern_only && asks_for_legacy(initialize.view())) {
+            *verdict = services_.clock() + verdict_life;
+        }
+        return translated_.begin({agent, handle, principal}, initialize.view(), reader).has_value();
+    };
+    begun->answer = openings_.watch(std::move(begun->answer), std::move(other));
+    return begun;
+}
+
+std::weak_ptr<core::steady_time> legacy_clients::verdict_on(const std::string& agent_id)
+{
+    auto& until = modern_only_[agent_id];
+    if (until == nullptr) {
+        until = std::make_shared<core::steady_time>(core::steady_time::min());
+    }
+    return until;
+}
+
+core::result<programs::begun_session> legacy_clients::translate(
+    const agent_pointer& agent,
+    const std::string& principal,
+    const ::mcp::client_message& initialize
+)
+{
+    programs::begun_session begun{
+        table::new_session_handle(),
+        std::make_shared<table::text_queue>(services_.loop.get_executor())
+    };
+    if (auto opened = translated_.begin({agent, begun.handle, principal}, initialize, begun.answer); !opened) {
+        return std::move(opened).error();
+    }
+    return begun;
+}
+
+// A program that speaks the modern era serves a call without a session as it is.
+bool legacy_clients::translates_calls(const model::agent_entry& agent) const
+{
+    const auto& record = agent.record;
+    if (shares_all(agent)) {
+        return is_modern_only(agent);
+    }
+    const bool speaks_modern =
+        is_program(record) && record.mcp->era != core::mcp_era::legacy && services_.speaks_modern(record);
+    return speaks_modern || is_modern_only(agent);
+}
+
+core::result<std::shared_ptr<table::text_queue>>
+legacy_clients::call(const agent_pointer& agent, const std::string& principal, const programs::single_call& single)
+{
+    if (translates_calls(*agent)) {
+        auto reader = std::make_shared<table::text_queue>(services_.loop.get_executor());
+        if (auto asked = translated_.call(agent, principal, single.request, reader); !asked) {
+            return std::move(asked).error();
+        }
+        return reader;
+    }
+    auto tried = single;
+    if (is_program(agent->record) && agent->record.mcp->era == core::mcp_era::automatic) {
+        tried.modern_only = [this, agent, noted = verdict_on(agent->record.id), principal](
+                                const ::mcp::client_message& request,
+                                const std::shared_ptr<table::text_queue>& reader
+                            ) {
+            if (const auto verdict = noted.lock()) {
+                *verdict = services_.clock() + verdict_life;
+            }
+            if (auto asked = translated_.call(agent, principal, request, reader); !asked) {
+                reader->fail(std::move(asked).error());
+            }
+        };
+    }
+    auto begun = programs_.call(agent, principal, tried);
+    if (!begun) {
+        return begun.error();
+    }
+    return std::move(begun->answer);
+}
+
+table::session_table& legacy_clients::table_of(const table::session_key& key)
+{
+    if (translated_.has(key)) {
+        return translated_;
+    }
+    return programs_;
+}
+
+bool legacy_clients::is_modern_only(const model::agent_entry& agent) const
+{
+    const auto& record = agent.record;
+    if (shares_all(agent)) {
+        return shared_.era_of(record.id) == ::mcp::era::modern;
+    }
+    if (is_over_http(agent)) {
+        return true;
+    }
+    const auto found = modern_only_.find(record.id);
+    const bool refused = found != modern_only_.end() && services_.clock() < *found->second;
+    return is_program(record) && (refused || record.mcp->era == core::mcp_era::modern);
+}
+
+net::task<bool> legacy_clients::translates(agent_pointer agent)
+{
+    const auto& record = agent->record;
+    if (!is_over_http(*agent) || record.mcp->era == core::mcp_era::legacy) {
+        co_return false;
+    }
+    const bool known = record.mcp->era == core::mcp_era::modern;
+    if (!known && !services_.speaks_modern(record)) {
+        co_return false;
+    }
+    bool refuses = known;
+    if (!known) {
+        refuses = co_await probe_.refuses(agent);
+    }
+    if (refuses) {
+        co_await read_lists(record.id);
+    }
+    co_return refuses;
+}
+
+// A call has to repeat in its header what its tool says. Of a server whose lists cannot be had the client hears why, should it call
+// such a tool.
+net::task<> legacy_clients::read_lists(std::string agent_id)
+{
+    const bool known = !services_.listed || services_.listed(agent_id) != nullptr;
+    if (known || !services_.read_lists) {
+        co_return;
+    }
+    auto reading = services_.read_lists(agent_id);
+    static_cast<void>(co_await std::move(reading));
+}
+
+void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent, bool same_server)
+{
+    if (!same_server) {
+        modern_only_.erase(id);
+        probe_.forget(id);
+    }
+    connections_.set_agent(id, translated_.size(id) > 0 ? agent : nullptr);
+    sharing_.erase(id);
+    if (agent != nullptr && shares_all(*agent)) {
+        sharing_.emplace(id, agent);
+    }
+    translated_.set_agent(id, agent);
+}
+
+void legacy_clients::sweep(core::steady_time now)
+{
+    translated_.sweep(now);
+    connections_.sweep(now);
+}
+
+void legacy_clients::stop()
+{
+    probe_.stop();
+    openings_.stop();
+    translated_.stop();
+    connections_.stop();
+}
+
+}  // namespace gateway::mcp::eras

@@ -1,0 +1,102 @@
+// Clients of the legacy era, whatever era their server speaks: a session is one with a program, or a translated one where the
+// server speaks only the modern era, as its record says or as it has answered `initialize`. On the thread of one loop.
+#pragma once
+
+#include "core/agent.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/mcp/eras/legacy_probe.hpp"
+#include "gateway/mcp/eras/modern_connections.hpp"
+#include "gateway/mcp/eras/modern_programs.hpp"
+#include "gateway/mcp/eras/translated_sessions.hpp"
+#include "gateway/mcp/programs/program_sessions.hpp"
+#include "gateway/mcp/shared/shared_sessions.hpp"
+#include "gateway/mcp/table/text_queue.hpp"
+#include "gateway/mcp/table/tried_openings.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/calls/client_message.hpp"
+#include "mcp/protocol/discovery.hpp"
+#include "net/loop/types.hpp"
+
+#include <chrono>
+#include <memory>
+#include <string>
+
+namespace gateway::mcp::eras {
+
+class legacy_clients {
+public:
+    using agent_pointer = std::shared_ptr<const model::agent_entry>;
+
+    // So long a program that has refused the legacy era is not asked again.
+    static constexpr core::duration verdict_life = std::chrono::hours{24};
+
+    // References outlive it.
+    legacy_clients(
+        const table::program_services& services,
+        programs::program_sessions& programs,
+        modern_programs& modern,
+        shared::shared_sessions& shared
+    );
+    legacy_clients(const legacy_clients&) = delete;
+    legacy_clients& operator=(const legacy_clients&) = delete;
+
+    // As program_sessions and translated_sessions. Over streamable HTTP every session is a translated one; its server gets the
+    // fields of `head`.
+    core::result<programs::begun_session> begin(
+        const agent_pointer& agent,
+        const std::string& principal,
+        const ::mcp::kept_message& initialize,
+        const ::mcp::message_head& head
+    );
+    core::result<std::shared_ptr<table::text_queue>>
+    call(const agent_pointer& agent, const std::string& principal, const programs::single_call& single);
+
+    // Where this session is, if it is.
+    table::session_table& table_of(const table::session_key& key);
+
+    // Whether a session that begins now, or a call without one, is a translated one, as far as that is known.
+    bool is_modern_only(const model::agent_entry& agent) const;
+    bool translates_calls(const model::agent_entry& agent) const;
+
+    // Whether clients of this server over streamable HTTP need a translated session; false as long as nothing is known of it. It
+    // may be asked first, and if they do, its lists are read before that is known.
+    net::task<bool> translates(agent_pointer agent);
+
+    // What the agent's server lists has changed to this.
+    void lists_changed(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& now)
+    {
+        translated_.lists_changed(id, now);
+    }
+
+    // Null: it is gone. `same_server`: what is known of its server is known of this one.
+    void set_agent(const std::string& id, const agent_pointer& agent, bool same_server);
+    void sweep(core::steady_time now);
+    void stop();
+
+    const table::session_table& translated() const noexcept { return translated_; }
+
+private:
+    core::result<programs::begun_session>
+    translate(const agent_pointer& agent, const std::string& principal, const ::mcp::client_message& initialize);
+    std::weak_ptr<core::steady_time> verdict_on(const std::string& agent_id);
+    net::task<> read_lists(std::string agent_id);
+    modern_upstream upstream_of(const agent_pointer& agent);
+    core::result<std::shared_ptr<table::text_queue>>
+    share(const std::string& agent_id, const ::mcp::client_message& request);
+
+    const table::program_services& services_;
+    programs::program_sessions& programs_;
+    modern_programs& modern_;
+    shared::shared_sessions& shared_;
+    modern_connections connections_;
+    translated_sessions translated_;
+    table::tried_openings openings_;
+    legacy_probe probe_;
+    model::string_map<agent_pointer> sharing_;  // of which the control session serves all callers
+    // Until when an agent's program counts as one that speaks only the modern era, because it has refused the other one; by agent.
+    // Held until the agent's server is another one.
+    model::string_map<std::shared_ptr<core::steady_time>> modern_only_;
+};
+
+}  // namespace gateway::mcp::eras

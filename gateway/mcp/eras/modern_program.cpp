@@ -1,0 +1,121 @@
+#include "gateway/mcp/eras/modern_program.hpp"
+
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/version.hpp"
+
+#include <utility>
+
+namespace gateway::mcp::eras {
+
+using core::errc;
+
+modern_program::modern_program(modern_services services, std::shared_ptr<const model::agent_entry> agent)
+    : services_{std::move(services)},
+      agent_{std::move(agent)}
+{
+}
+
+modern_program::~modern_program()
+{
+    end(core::gateway_error(errc::draining));
+}
+
+void modern_program::begin()
+{
+    ::mcp::book_settings settings;
+    settings.shared = !services_.one_client;
+    settings.renames = true;
+    settings.only_declared = true;  // which no client has
+    settings.most_calls = most_calls;
+    settings.most_of_principal = most_calls_of_principal;
+    settings.most_listens = most_listens;
+    settings.note = services_.note;
+    settings.messages.bytes = agent_->record.mcp->max_message;
+    auto started = services_.start(*agent_);
+    started->set_observer(this);
+    started->settle({.version = std::string{::mcp::latest(::mcp::era::modern)}, .client = {}});
+    calls_ = std::make_unique<programs::program_calls>(std::move(started), ::mcp::era::modern, std::move(settings));
+    answers_ = false;
+}
+
+core::result<std::shared_ptr<table::text_queue>>
+modern_program::request(const ::mcp::client_message& request, core::steady_time now)
+{
+    now_ = now;
+    last_use_ = now;
+    auto own = request;
+    own.client = ++callers_;
+    if (calls_ == nullptr) {
+        begin();
+    }
+    auto reader = std::make_shared<table::text_queue>(services_.on);
+    auto begun = calls_->begin(own, reader, now);
+    if (!begun && begun.error().code == errc::upstream_reset) {
+        // Not a byte of it has reached the program.
+        end(begun.error());
+        begin();
+        begun = calls_->begin(own, reader, now);
+    }
+    if (!begun) {
+        return begun.error();
+    }
+    calls_->cancel_if_left(*reader, *begun);
+    return reader;
+}
+
+void modern_program::sweep(core::steady_time now)
+{
+    now_ = now;
+    if (calls_ == nullptr) {
+        return;
+    }
+    calls_->time_out(now, agent_->record.mcp->call_timeout);
+    if (calls_->any()) {
+        last_use_ = now;
+    } else if (now - last_use_ >= longest_idle) {
+        end(core::gateway_error(errc::session_not_found));
+    }
+}
+
+void modern_program::end(const core::error& why)
+{
+    if (const auto calls = std::move(calls_)) {
+        services_.retire(calls->fail(why));
+    }
+}
+
+// What it says unasked is said to nobody: whoever wants to hear of changes subscribes.
+void modern_program::said(std::string_view text)
+{
+    if (!std::exchange(answers_, true)) {
+        calls_->ready(::mcp::latest(::mcp::era::modern));
+    }
+    for (const auto each : ::mcp::messages_in(text, ::mcp::latest(::mcp::era::modern))) {
+        calls_->take(each, now_, /*listening=*/false);
+    }
+}
+
+void modern_program::said_long(const ::mcp::read_text& what)
+{
+    if (!std::exchange(answers_, true)) {
+        calls_->ready(::mcp::latest(::mcp::era::modern));
+    }
+    calls_->take(what.whole, now_, /*listening=*/false);
+}
+
+void modern_program::said_too_much(std::string_view beginning, std::size_t limit)
+{
+    calls_->take_too_long(beginning, limit, now_);
+}
+
+void modern_program::failed(::mcp::call_number call, core::error why)
+{
+    calls_->fail(call, why);
+}
+
+void modern_program::ended(core::error why)
+{
+    end(answers_ ? core::upstream_error(errc::upstream_reset, why.detail) : why);
+}
+
+}  // namespace gateway::mcp::eras

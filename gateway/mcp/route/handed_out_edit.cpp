@@ -1,0 +1,81 @@
+#include "gateway/mcp/route/handed_out_edit.hpp"
+
+#include <chrono>
+#include <memory>
+#include <utility>
+
+namespace gateway::mcp::route {
+
+bool handed_out_owner::owns(std::string_view task) const
+{
+    const auto known =
+        tasks == nullptr ? std::nullopt : tasks->find(binding.agent, task, std::chrono::steady_clock::now());
+    return known && known->whose == tasks->owner_of(caller);
+}
+
+void handed_out_owner::learn(std::string_view task) const
+{
+    if (tasks != nullptr) {
+        tasks->note(
+            binding.agent,
+            task,
+            {.whose = tasks->owner_of(caller)},
+            std::nullopt,
+            std::chrono::steady_clock::now()
+        );
+    }
+}
+
+core::result<model::edited_answer> handed_out_edit::edit_here(std::string text) const
+{
+    const ::mcp::owns_task owns = [this](std::string_view task) { return whose_.owns(task); };
+    auto sealed = ::mcp::seal_handed_out(text, whose_.client(), what_, owns);
+    if (!sealed) {
+        return std::move(sealed).error();
+    }
+    for (const auto& each : sealed->tasks) {
+        whose_.learn(each);
+    }
+    if (!sealed->text) {
+        return model::edited_answer{std::move(text), false};
+    }
+    return model::edited_answer{std::move(*sealed->text), true};
+}
+
+net::routine<core::result<>> edit_each(relay::answer_edit& edit, model::program_batch& batch)
+{
+    core::result<> done;
+    auto texts = std::exchange(batch.texts, {});
+    auto events = std::exchange(batch.events, {});
+    for (auto each = texts.begin(); done && each != texts.end(); ++each) {
+        if (!edit.concerns(*each)) {
+            batch.texts.push_back(std::move(*each));
+            continue;
+        }
+        auto edited = co_await edit.edit(std::move(*each));
+        if (!edited) {
+            done = std::move(edited).error();
+        } else if (!edited->edited || !edited->text.empty()) {
+            batch.texts.push_back(std::move(edited->text));
+        }
+    }
+    for (auto each = events.begin(); done && each != events.end(); ++each) {
+        if (!edit.concerns(*each->text)) {
+            batch.events.push_back(std::move(*each));
+            continue;
+        }
+        auto text = *each->text;
+        auto edited = co_await edit.edit(std::move(text));
+        if (!edited) {
+            done = std::move(edited).error();
+        } else if (!edited->edited) {
+            batch.events.push_back(std::move(*each));
+        } else if (!edited->text.empty()) {
+            batch.events.push_back({each->id, std::make_shared<const std::string>(std::move(edited->text))});
+        }
+    }
+    batch.told = batch.told && done;
+    co_return done;
+}
+
+}  // namespace gateway::mcp::route

@@ -1,0 +1,65 @@
+// A message of an MCP server to a caller to whom it may hand out ids of tasks and `requestState`: they are sealed for the caller
+// (mcp/calls/handed_out.hpp). Which tasks are the caller's is known to access::task_index, so that lists and what is said of tasks can be
+// told apart. One thread, that of the caller's loop.
+#pragma once
+
+#include "gateway/access/task_index.hpp"
+#include "gateway/model/program_port.hpp"
+#include "gateway/relay/chained_edit.hpp"
+#include "mcp/calls/handed_out.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::mcp::route {
+
+// Who gets what is handed out. Views and pointers hold as long as the request.
+struct handed_out_owner {
+    std::shared_ptr<const ::mcp::session_ids> ids;  // not null
+    ::mcp::session_binding binding;
+    access::task_index* tasks = nullptr;      // null: nobody keeps whose they are
+    const core::principal* caller = nullptr;  // null: one without a credential
+
+    ::mcp::handed_out_to client() const noexcept { return {ids.get(), binding}; }
+
+    // Whether the task, as the server calls it, is known as the caller's. Any thread.
+    bool owns(std::string_view task) const;
+
+    // From now on it is, unless it is somebody else's. Any thread.
+    void learn(std::string_view task) const;
+};
+
+class handed_out_edit final : public relay::chained_edit {
+public:
+    handed_out_edit(handed_out_owner whose, ::mcp::handing what, means with)
+        : relay::chained_edit{std::move(with), nullptr},
+          whose_{std::move(whose)},
+          what_{what}
+    {
+    }
+
+    bool concerns(std::string_view text) const override
+    {
+        return what_ == ::mcp::handing::task_list || ::mcp::may_hand_out(text);
+    }
+
+    bool passes(std::string_view beginning) const override
+    {
+        return what_ == ::mcp::handing::modern_request && ::mcp::hands_out_nothing(beginning);
+    }
+
+private:
+    // Fails with upstream_protocol: a list of tasks that cannot be read.
+    core::result<model::edited_answer> edit_here(std::string text) const override;
+
+    handed_out_owner whose_;
+    ::mcp::handing what_;
+};
+
+// Edits the messages of a batch one by one. Those that the caller does not get leave it. If one cannot be edited, the failure is
+// returned, and what follows leaves the batch too. Both outlive the routine.
+net::routine<core::result<>> edit_each(relay::answer_edit& edit, model::program_batch& batch);
+
+}  // namespace gateway::mcp::route

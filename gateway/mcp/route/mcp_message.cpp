@@ -1,0 +1,317 @@
+#include "gateway/mcp/route/mcp_message.hpp"
+
+#include "core/json/jsonrpc_scan.hpp"
+#include "gateway/mcp/route/handed_out_edit.hpp"
+#include "gateway/mcp/route/list_edit.hpp"
+#include "gateway/mcp/route/mcp_fields.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/model/push_addresses.hpp"
+#include "gateway/request/request_context.hpp"
+#include "gateway/request/responder.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+
+namespace gateway::mcp::route {
+
+using core::errc;
+
+// As servers answer a call of what they do not have: what is hidden does not differ from what is unknown.
+net::routine<> refuse_hidden(request::request_context& request, core::error failure)
+{
+    auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.call_id);
+    if (failure.code == errc::invalid_params && !request.call_id.empty()) {
+        answer.status = 200;
+    }
+    return request::respond_error(request, std::move(failure), std::move(answer));
+}
+
+::mcp::session_binding binding_of(const request::request_context& request)
+{
+    const auto* caller = request.principal();
+    ::mcp::session_binding binding;
+    binding.agent = request.agent->record.id;
+    binding.address = request.agent->call_url;
+    if (caller != nullptr) {
+        binding.provider = caller->provider;
+        binding.principal = caller->id;
+    }
+    return binding;
+}
+
+::mcp::sealed_session session_begun_by(const ::mcp::incoming& initialize, std::string_view body)
+{
+    std::string room;
+    const auto asked = initialize.text(::mcp::routed::version, body, room).value_or("");
+    ::mcp::sealed_session begins;
+    begins.version = ::mcp::latest(::mcp::era::legacy);
+    for (const auto known : ::mcp::versions(::mcp::era::legacy)) {
+        begins.version = asked == known ? known : begins.version;
+    }
+    const auto capabilities = initialize.raw(::mcp::routed::capabilities, body);
+    begins.declared = ::mcp::client_capabilities::read(capabilities);
+    begins.further = ::mcp::further_capabilities(capabilities);
+    begins.began = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now());
+    return begins;
+}
+
+::mcp::event_gate::terms event_terms(const request::request_context& request, bool replayed, std::uint64_t limit)
+{
+    ::mcp::event_gate::terms events{.call = request.call_id, .replayed = replayed, .limit = limit};
+    if (request.record.era == ::mcp::era::modern) {
+        // Servers of that era ask nothing (MCP 2026-07-28, basic/patterns/mrtr).
+        events.declared = ::mcp::client_capabilities{};
+    } else if (const auto* const session = request.repair ? request.repair->sealed() : nullptr) {
+        events.declared = session->declared;
+    }
+    return events;
+}
+
+// `Mcp-Name` repeats what the body says, and so has the server's name where callers use another one.
+void write_name(request::request_context& request, const ::mcp::head_field& name)
+{
+    if (name.count == 1) {
+        const auto value =
+            request.server_name.empty() ? std::string{name.value} : ::mcp::header_value(request.server_name);
+        net::http1::head_writer{request.session_field}.field("Mcp-Name", value);
+    }
+}
+
+bool may_post(const request::request_context& request, const ::mcp::incoming_body& read, std::string_view body)
+{
+    const auto may = [&](const ::mcp::incoming& message) {
+        std::string room;
+        const auto method = message.text(::mcp::routed::method, body, room).value_or("");
+        return message.kind != ::mcp::incoming_kind::request ||
+               request.access->may_call(request.agent->record, request.principal(), method);
+    };
+    return !request.access || (read.is_batch ? std::ranges::all_of(read.batch, may) : may(read.message));
+}
+
+std::optional<::mcp::refusal>
+refused_webhook(const ::mcp::incoming_body& read, std::string_view body, const config::settings& settings)
+{
+    const auto objection = [&](const ::mcp::incoming& message) -> std::optional<std::string_view> {
+        if (message.method != ::mcp::client_method::events_subscribe || message[::mcp::routed::delivery].empty()) {
+            return std::nullopt;
+        }
+        std::string room;
+        const auto url = message.text(::mcp::routed::webhook, body, room);
+        const bool absent =
+            message[::mcp::routed::webhook].empty() && ::mcp::is_object(message.raw(::mcp::routed::delivery, body));
+        return absent ? std::nullopt : model::objection_to_push_url(std::string{url.value_or("")}, settings);
+    };
+    const std::span<const ::mcp::incoming> all =
+        read.is_batch ? std::span{read.batch} : std::span{&read.message, std::size_t{1}};
+    for (const auto& each : all) {
+        if (const auto why = objection(each)) {
+            return ::mcp::refusal{
+                .code = errc::invalid_params,
+                .data = {},
+                .why = *why,
+                .said = "params.delivery.url " + std::string{*why} + ".",
+            };
+        }
+    }
+    return std::nullopt;
+}
+
+namespace {
+
+// As for extended cards, which are for principals alone.
+const std::vector<std::string>* scopes_of(const request::request_context& request)
+{
+    const auto* const caller = request.principal();
+    return caller == nullptr ? nullptr : &caller->scopes;
+}
+
+// Where callers have no identity there is nobody to keep apart.
+bool binds(const request::request_context& request)
+{
+    return request.access != nullptr && request.agent->record.mcp->bind;
+}
+
+handed_out_owner owner_of(const request::request_context& request, const message_services& with)
+{
+    return {with.ids, binding_of(request), with.control.tasks(), request.principal()};
+}
+
+std::unique_ptr<relay::answer_edit>
+make_sealing(const request::request_context& request, ::mcp::handing what, const message_services& with)
+{
+    relay::chained_edit::means means{
+        .limit = request.agent->record.mcp->max_message,
+        .side = with.control.long_bodies(),
+        .here = request.caller.owner().get_executor(),
+        .each = true,
+    };
+    return std::make_unique<handed_out_edit>(owner_of(request, with), what, std::move(means));
+}
+
+// What the server may hand out with its answer. Nothing: it passes as it is. A server of the legacy era hands something out if it is
+// asked for a task; what is said of tasks beside that comes on other streams, of a session here on any.
+std::optional<::mcp::handing> handed_out_with(const request::request_context& request, const ::mcp::incoming& message)
+{
+    using enum ::mcp::client_method;
+    if (message.kind != ::mcp::incoming_kind::request) {
+        return std::nullopt;
+    }
+    switch (message.method) {
+        case tasks_list:
+            return ::mcp::handing::task_list;
+        case tasks_get:
+        case tasks_update:
+        case tasks_cancel:
+        case tasks_result:
+            return ::mcp::handing::request;
+        default:
+            break;
+    }
+    const bool modern = request.record.era == ::mcp::era::modern;
+    if (modern && ::mcp::may_need_input(message.method)) {
+        return ::mcp::handing::modern_request;
+    }
+    if (!message[::mcp::routed::augmented].empty()) {
+        return ::mcp::handing::request;
+    }
+    const bool here = request.translated || request.agent->has_program_sessions();
+    return message.method == listen || (here && message.method != initialize) ? std::optional{::mcp::handing::other}
+                                                                              : std::nullopt;
+}
+
+// What has to change because something of the server is hidden or has another name, and what of its answer.
+core::result<std::vector<::mcp::text_edit>> filter(
+    request::request_context& request,
+    const ::mcp::incoming_body& read,
+    std::string_view body,
+    const message_services& with
+)
+{
+    std::vector<::mcp::text_edit> edits;
+    const auto& filters = *request.agent->filters;
+    if (read.is_batch) {
+        return core::caller_error(errc::invalid_request, "a batch, of a server whose lists are edited");
+    }
+    auto admitted = ::mcp::admit(filters, read.message, body);
+    if (!admitted) {
+        return std::move(admitted).error();
+    }
+    const auto* const scopes = scopes_of(request);
+    if (!::mcp::shows_named(filters, read.message, body, scopes)) {
+        request.record.denied = model::denial::forbidden;
+        return core::caller_error(errc::invalid_params, "a name that the caller's scopes hide");
+    }
+    if (*admitted) {
+        edits.push_back(std::move(**admitted));
+    }
+    const auto list = ::mcp::list_of(read.message.method);
+    if (list && filters.edits(*list)) {
+        const auto here = request.caller.owner().get_executor();
+        request.edit = std::make_unique<list_edit>(request.agent, *list, scopes, with.control.long_bodies(), here);
+    }
+    return edits;
+}
+
+// What has to change because the server has handed it out to the caller.
+core::result<std::vector<::mcp::text_edit>> open_what_was_handed_out(
+    request::request_context& request,
+    const ::mcp::incoming_body& read,
+    std::string_view body,
+    const message_services& with
+)
+{
+    if (read.is_batch) {
+        const auto names = [body](const ::mcp::incoming& each) { return ::mcp::names_handed_out(each, body); };
+        if (std::ranges::any_of(read.batch, names)) {
+            return core::caller_error(errc::invalid_request, "a batch that names a task or a state");
+        }
+        return std::vector<::mcp::text_edit>{};
+    }
+    const auto owner = owner_of(request, with);
+    const auto* const session = request.repair ? request.repair->sealed() : nullptr;
+    const bool has_tasks = session != nullptr && session->declared.has(::mcp::client_capability::tasks);
+    auto opened = ::mcp::open_handed_out(read.message, body, owner.client(), has_tasks);
+    if (!opened) {
+        request.record.denied = model::denial::task;
+        return std::move(opened).error();
+    }
+    for (const auto& each : opened->tasks) {
+        owner.learn(each);
+    }
+    if (const auto what = handed_out_with(request, read.message); what && request.edit == nullptr) {
+        request.edit = make_sealing(request, *what, with);
+    }
+    return std::move(opened->edits);
+}
+
+// `Mcp-Name` of the server's, if that is what an edit changes.
+void note_server_name(request::request_context& request, const ::mcp::incoming& message, const ::mcp::text_edit& edit)
+{
+    const auto target = ::mcp::target_of(message.method);
+    if (target && edit.place == message[*target]) {
+        const std::string_view text = edit.text;
+        request.server_name = core::unescape_json(text.substr(1, text.size() - 2));
+    }
+}
+
+}  // namespace
+
+core::result<std::vector<::mcp::text_edit>> edit_for_server(
+    request::request_context& request,
+    const ::mcp::incoming_body& read,
+    std::string_view body,
+    const message_services& with
+)
+{
+    std::vector<::mcp::text_edit> edits;
+    if (request.agent->filters) {
+        auto filtered = filter(request, read, body, with);
+        if (!filtered) {
+            return filtered;
+        }
+        edits = std::move(*filtered);
+    }
+    if (binds(request)) {
+        auto opened = open_what_was_handed_out(request, read, body, with);
+        if (!opened) {
+            return opened;
+        }
+        edits.insert(edits.end(), opened->begin(), opened->end());
+    }
+    for (const auto& each : edits) {
+        note_server_name(request, read.message, each);
+    }
+    if (!edits.empty()) {
+        request.edited_body = ::mcp::edited(body, edits);
+    }
+    return edits;
+}
+
+void edit_stream(request::request_context& request, const message_services& with)
+{
+    if (binds(request)) {
+        request.edit = make_sealing(request, ::mcp::handing::unknown, with);
+    }
+}
+
+// What a server that begins the session again has to be told again, once it has taken it.
+void note_state(request::request_context& request, const ::mcp::incoming& message, std::string_view body)
+{
+    using enum ::mcp::client_method;
+    const bool is_state =
+        message.method == set_level || message.method == resources_subscribe || message.method == resources_unsubscribe;
+    const bool has_session = request.repair.has_value() && request.repair->session();
+    if (is_state && has_session && request.agent->record.mcp->on_lost == core::mcp_loss::recover) {
+        const auto& sent = request.edited_body.empty() ? message.raw(::mcp::routed::params, body) : std::string_view{};
+        request.state_params = sent;
+    }
+}
+
+}  // namespace gateway::mcp::route

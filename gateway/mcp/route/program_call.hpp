@@ -1,0 +1,61 @@
+// What a checked message of an MCP client asks of a session that lives in this process (gateway/model/program_port.hpp). One thread.
+#pragma once
+
+#include "gateway/model/program_port.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/calls/incoming_check.hpp"
+#include "mcp/calls/session_id.hpp"
+#include "mcp/calls/text_edits.hpp"
+#include "net/loop/routine.hpp"
+
+#include <optional>
+#include <span>
+#include <string_view>
+
+namespace gateway::model {
+struct agent_entry;
+}
+
+namespace gateway::request {
+struct request_context;
+}  // namespace gateway::request
+
+namespace gateway::mcp::route {
+
+// What remains to be passed on.
+struct program_call {
+    model::program_request asked;
+    ::mcp::answer_form form = ::mcp::answer_form::either;  // that the caller takes
+    bool gathers = false;                                  // several answers may come: they are events
+    bool primed = false;  // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
+};
+
+// A body that has been checked. References; only for the call that it is passed to.
+struct program_message {
+    const ::mcp::head_fields& head;
+    const ::mcp::incoming_body& read;
+    std::string_view body;
+    std::span<const ::mcp::text_edit> edits;  // that made request.edited_body of it; empty: it is as it came
+    const ::mcp::sealed_session* session;     // that it belongs to; null: none
+};
+
+// Sets request.program, or returns the answer to a message that goes no further.
+std::optional<net::routine<>> set_program_call(request::request_context& request, const program_message& what);
+
+// As mcp::read_incoming(), with what else of a long message takes too long for a worker: request.input_digest. Any thread, while the
+// request waits.
+::mcp::incoming_body read_long(request::request_context& request, std::string_view body);
+
+// Whether a message to this MCP server goes there at all, not straight to a server over streamable HTTP. `alone`: it is part of no
+// session, and begins none.
+bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone);
+
+// The same as set_program_call() of a GET or a DELETE. A GET with Last-Event-ID asks for the rest of a stream.
+void set_program_call(
+    request::request_context& request,
+    model::program_act act,
+    const ::mcp::head_fields& head,
+    const ::mcp::sealed_session& session
+);
+
+}  // namespace gateway::mcp::route

@@ -1,0 +1,122 @@
+#include "gateway/monitors/overload_watch.hpp"
+
+#include "net/loop/memory_reserve.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <utility>
+
+namespace gateway::monitors {
+namespace {
+
+constexpr unsigned everything = 100;  // percent of the memory: there is no more
+
+balancing::overload_settings marks_of(const config::overload_settings& settings)
+{
+    balancing::overload_settings out{.lag = settings.lag};
+    std::ranges::transform(settings.memory, out.memory.begin(), [](std::uint64_t percent) {
+        return static_cast<unsigned>(percent);
+    });
+    return out;
+}
+
+std::string own_groups()
+{
+    std::ifstream in{"/proc/self/cgroup"};
+    return {std::istreambuf_iterator<char>{in}, {}};
+}
+
+core::duration elapsed(core::steady_time since, core::steady_time now)
+{
+    return std::chrono::duration_cast<core::duration>(now - since);
+}
+
+}  // namespace
+
+overload_watch::overload_watch(net::executor control, const config::overload_settings& marks, const core::logger& log)
+    : log_{log},
+      timer_{std::move(control)},
+      clock_{log},
+      meter_{marks_of(marks)},
+      memory_{"/sys/fs/cgroup", own_groups()}
+{
+}
+
+void overload_watch::start(std::vector<net::executor> loops)
+{
+    for (auto& each : loops) {
+        loops_.push_back(std::make_shared<pulse>(std::move(each)));
+    }
+    timer_.expires_after(interval);
+    wait();
+}
+
+void overload_watch::stop()
+{
+    stopped_ = true;
+    timer_.cancel();
+}
+
+// How late the loop ran when it was asked last, or is by now; asks it again.
+core::duration overload_watch::lag_of(const std::shared_ptr<pulse>& of, core::steady_time now)
+{
+    if (of->asked.load(std::memory_order_acquire)) {
+        return elapsed(of->sent, now);
+    }
+    const core::steady_time::duration before{of->lag.load(std::memory_order_relaxed)};
+    of->sent = now;
+    of->asked.store(true, std::memory_order_relaxed);
+    net::asio::post(of->on, [of, now] {
+        of->lag.store((std::chrono::steady_clock::now() - now).count(), std::memory_order_relaxed);
+        of->asked.store(false, std::memory_order_release);
+    });
+    return std::chrono::duration_cast<core::duration>(before);
+}
+
+overload_sample overload_watch::look(core::steady_time now)
+{
+    overload_sample out{.lag = core::duration::max(), .memory = memory_.percent()};
+    for (const auto& each : loops_) {
+        out.lag = std::min(out.lag, lag_of(each, now));
+    }
+    return out;
+}
+
+void overload_watch::turn()
+{
+    const auto now = std::chrono::steady_clock::now();
+    clock_.look(now);
+    const bool whole = net::memory_reserve::refill();  // before anything here needs memory
+    auto sample = source_ ? source_() : look(now);
+    if (!whole) {
+        sample.memory = everything;
+    }
+    const auto level = meter_.sample(sample.lag, sample.memory, now);
+    if (level_.exchange(level, std::memory_order_relaxed) != level) {
+        log_.write(
+            level == 0 ? core::log_level::info : core::log_level::warn,
+            "overload_changed",
+            {{"level", std::uint64_t{level}},
+             {"lag", sample.lag.count()},
+             {"memory", sample.memory ? std::int64_t{*sample.memory} : std::int64_t{-1}}}
+        );
+    }
+    timer_.expires_at(std::max(timer_.expiry() + interval, now));
+    wait();
+}
+
+void overload_watch::wait()
+{
+    timer_.async_wait([this](net::error_code cancelled) {
+        if (!cancelled && !stopped_) {
+            turn();
+        }
+    });
+}
+
+}  // namespace gateway::monitors

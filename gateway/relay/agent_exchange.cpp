@@ -1,0 +1,397 @@
+#include "gateway/relay/agent_exchange.hpp"
+
+#include "core/ascii.hpp"
+#include "gateway/model/call_verdict.hpp"
+#include "gateway/relay/forwarding.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+namespace gateway::relay {
+namespace {
+
+using core::errc;
+using net::http1::framing;
+
+constexpr int most_interim_answers = 8;
+
+// The piece as it goes to the agent; `header` outlives that.
+net::pieces framed(const net::server_connection::request_piece& piece, bool chunked, net::http1::chunk_header& header)
+{
+    net::pieces out;
+    if (chunked && !piece.data.empty()) {
+        header = net::http1::chunk_header{piece.data.size()};
+        out.add(header.text());
+        out.add(piece.data);
+        out.add(net::http1::chunk_end);
+    } else {
+        out.add(piece.data);
+    }
+    if (chunked && piece.last) {
+        out.add(net::http1::last_chunk);
+    }
+    return out;
+}
+
+// The head with the cookies of the session in the agent's own Cookie field, if it has one: a request has one (RFC 6265 section 5.4).
+void add_head(net::pieces& request, const relay_call& call, const net::upstream_target& to)
+{
+    constexpr std::string_view name = "\r\nCookie: ";
+    if (call.cookies.empty()) {
+        return net::add_head(request, call.head, to);
+    }
+    const auto own = core::find_ignoring_case(call.head, name);
+    const auto end = own == call.head.npos ? call.head.size() : call.head.find("\r\n", own + name.size());
+    net::add_head(request, call.head.substr(0, end), to);
+    request.add(own == call.head.npos ? name.substr(2) : std::string_view{"; "});
+    request.add(call.cookies);
+    request.add(own == call.head.npos ? std::string_view{"\r\n"} : call.head.substr(end));
+}
+
+}  // namespace
+
+agent_exchange::agent_exchange(
+    net::server_connection& caller,
+    net::upstream_pool& pool,
+    exchange_wait& wait,
+    const relay_settings& settings,
+    relay_call& call
+)
+    : caller_{caller},
+      pool_{pool},
+      wait_{wait},
+      settings_{settings},
+      call_{call},
+      attempts_{settings.control, call},
+      span_{call.trace},
+      due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
+{
+}
+
+agent_exchange::~agent_exchange()
+{
+    discard();
+}
+
+// The breaker hears of it before the caller does, whose next call it may be for. One routine for all attempts: a call that waits for
+// its agent keeps no frame more than it needs.
+net::routine<core::result<>> agent_exchange::begin()
+{
+    attempts_.begin(caller_.owner().now());
+    core::result<> done = core::gateway_error(errc::circuit_open);
+    bool fresh = false;    // an idle connection may have ended too
+    bool resends = false;  // the same attempt, on a connection of its own
+    while (resends || attempts_.admit(caller_.owner().now())) {
+        first_byte_.reset();
+        connected_ = false;
+        span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
+        done = core::result<>{};
+        if (fresh || !take_connection()) {
+            done = co_await make_connection();
+        }
+        if (done) {
+            connected_ = true;
+            if (!begin_request()) {
+                done = co_await finish_request();
+            }
+        }
+        if (done) {
+            done = co_await read_head();
+        }
+        resends = !done && never_arrived(done.error());
+        if (resends) {
+            span_.note(done, 0, caller_.owner().now());
+            close();
+            attempts_.sent_again();
+            fresh = true;
+            continue;
+        }
+        if (!goes_on_after(done)) {
+            break;
+        }
+        fresh = connected_;
+    }
+    co_return done;
+}
+
+// A used connection had ended before it took the call.
+bool agent_exchange::never_arrived(const core::error& why)
+{
+    return connected_ && why.code == errc::upstream_reset && lease_->reused() && side().received().empty() &&
+           !call_.passed && lease_->ended_before(sent_before_);
+}
+
+// Whether there is another attempt, now that this one is over.
+bool agent_exchange::goes_on_after(const core::result<>& done)
+{
+    auto how = done ? model::end_of_answer(head().status) : model::end_of_failure(done.error().code, connected_);
+    const auto now = caller_.owner().now();
+    if (!done && call_.deadline.asked_and_over(now)) {
+        how = balancing::call_end::unknown;  // the agent had less than its time
+    }
+    attempts_.end(how, now);
+    span_.note(done, done ? head().status : 0, now);
+    if (done) {
+        return false;
+    }
+    const bool answer_began = connected_ && (first_byte_ || interim_ > 0 || !side().received().empty());
+    discard();
+    return !call_.deadline.over(now) && attempts_.again({done.error().code, connected_, answer_began}, now);
+}
+
+// An idle connection to this agent, if there is one.
+bool agent_exchange::take_connection()
+{
+    lease_ = pool_.take_idle(*call_.agent->upstream);
+    if (!lease_) {
+        return false;
+    }
+    lease_->set_listener(&caller_.clock().wake());
+    return true;
+}
+
+net::routine<core::result<>> agent_exchange::make_connection()
+{
+    lease_ = pool_.make(call_.agent->upstream);
+    const auto until = std::min(caller_.owner().now() + settings_.timeouts.connect, call_.deadline.due);
+    lease_->connect(caller_.clock().wake());
+    while (lease_->connecting()) {
+        const auto how = co_await wait_.until(until);
+        if (how != woken::by_event) {
+            co_return call_.deadline.interrupted(how, "connect", caller_.owner().now());
+        }
+    }
+    if (const auto& failed = lease_->failure()) {
+        co_return *failed;
+    }
+    co_return core::result<>{};
+}
+
+// False: not all of it has gone out, or more is to come: finish_request().
+bool agent_exchange::begin_request()
+{
+    auto& text = caller_.request_scratch();
+    text = call_.extensions.to_agent.value_or("");
+    const auto& head = caller_.head();
+    const forwarding_hop hop{
+        caller_.peer(),
+        head.authority,
+        caller_.secure() ? "https" : "http",
+        call_.from_proxy,
+        call_.credentials,
+        call_.agent.get(),
+        call_.extensions.to_agent.has_value(),
+        call_.says_version,
+        span_.told(),
+        settings_.deadlines,
+        call_deadline::left(head_due(), caller_.owner().now())
+    };
+    const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
+    outgoing_body sent{framing::length, call_.body.size(), care};
+    if (call_.translated) {
+        sent.how = call_.verb == net::http1::method::post ? framing::length : framing::none;
+        sent.answer = body_care::translated;
+    } else if (call_.passed || head.body == framing::none) {
+        sent = {head.body, head.content_length, care};
+    }
+    sent.json = call_.speaks.has_value() || call_.terms != nullptr;
+    write_request_fields(text, head, sent, hop);
+    sent_before_ = side().bytes_out();
+    interim_ = 0;
+    net::pieces request;
+    add_head(request, call_, lease_->target());
+    request.add(call_.session);
+    request.add(text);
+    request.add(call_.body);
+    side().write(request);
+    side().arm();
+    request_done_ = !side().writing() && !side().write_error() && !call_.passed;
+    return request_done_;
+}
+
+net::routine<core::result<>> agent_exchange::finish_request()
+{
+    if (side().writing()) {
+        auto written = co_await finish_write();
+        if (!written) {
+            co_return written;
+        }
+    }
+    if (!first_byte_ && call_.passed) {
+        co_return co_await pass_request_body();
+    }
+    request_done_ = !first_byte_ && !side().write_error();
+    co_return core::result<>{};
+}
+
+net::routine<core::result<>> agent_exchange::pass_request_body()
+{
+    while (!side().ended()) {
+        auto parsed = parse_head();
+        if (!parsed || first_byte_) {
+            co_return parsed;
+        }
+        side().arm();
+        auto piece = caller_.take_piece(settings_.limits.stream_body);
+        if (!piece) {
+            co_return std::move(piece).error();
+        }
+        if (!piece->data.empty() || piece->last) {
+            side().write(framed(*piece, caller_.head().body == framing::chunked, request_chunk_));
+            if (side().writing()) {
+                auto written = co_await finish_write();
+                if (!written) {
+                    co_return written;
+                }
+            }
+            if (first_byte_ || side().write_error()) {
+                co_return core::result<>{};  // read_head() looks at it
+            }
+            if (piece->last) {
+                request_done_ = true;
+                co_return core::result<>{};
+            }
+            continue;
+        }
+        if (caller_.caller_left()) {
+            co_return core::caller_error(errc::caller_gone, "body");
+        }
+        const auto now = caller_.owner().now();
+        const auto due = std::min(caller_.body_due(now + settings_.timeouts.body, now), call_.deadline.due);
+        const auto how = co_await wait_.until(due);
+        caller_.waited_for_body(now);
+        if (how == woken::late && due != call_.deadline.due) {
+            co_return core::caller_error(errc::request_timeout, "body");
+        }
+        if (how != woken::by_event) {
+            co_return call_.deadline.interrupted(how, "body", caller_.owner().now());
+        }
+    }
+    co_return core::result<>{};
+}
+
+// Waits until what was written is out, or failed, or the answer has begun: an answer that comes before the whole request
+// was sent is an answer (RFC 9112 section 9.5).
+net::routine<core::result<>> agent_exchange::finish_write()
+{
+    const auto until = std::min(caller_.owner().now() + head_time(call_), call_.deadline.due);
+    while (side().writing()) {
+        auto parsed = parse_head();
+        if (!parsed || first_byte_) {
+            co_return parsed;
+        }
+        side().arm();
+        const auto how = co_await wait_.until(until);
+        if (how != woken::by_event) {
+            co_return call_.deadline.interrupted(how, "send", caller_.owner().now());
+        }
+    }
+    co_return core::result<>{};
+}
+
+// Looks for the head of the final answer in what was received: first_byte_ says whether it is there. Interim answers
+// (RFC 9110 section 15.2) are skipped.
+core::result<> agent_exchange::parse_head()
+{
+    auto& parser = lease_->parser();
+    while (!first_byte_ && !side().received().empty()) {
+        auto parsed = parser.parse(side().received(), call_.verb);
+        if (!parsed) {
+            return std::move(parsed).error();
+        }
+        if (*parsed == 0) {
+            if (side().full()) {
+                side().grow();
+            }
+            break;
+        }
+        if (auto refused = net::refusal_of_proxy(parser.head().status, lease_->target())) {
+            return std::move(*refused);
+        }
+        if (parser.head().status >= 200) {
+            first_byte_ = caller_.owner().now();
+            head_length_ = *parsed;
+        } else if (++interim_ > most_interim_answers) {
+            return core::upstream_error(errc::upstream_protocol, "too many interim answers");
+        } else {
+            side().consume(*parsed);
+            parser.reset();
+        }
+    }
+    return {};
+}
+
+core::steady_time agent_exchange::head_due() const noexcept
+{
+    return std::min({caller_.owner().now() + head_time(call_), due_, call_.deadline.due});
+}
+
+net::routine<core::result<>> agent_exchange::await_event(core::steady_time until)
+{
+    const auto silent_until = this->silent_until();
+    const auto how = co_await wait_.until(std::min(until, silent_until));
+    if (how == woken::by_event) {
+        co_return core::result<>{};
+    }
+    co_return co_await after_wait(how, silent_until < until);
+}
+
+// Of a wait for the agent that no event has ended. `for_watch`: it was to last until the watch is asked.
+net::routine<core::result<>> agent_exchange::after_wait(woken how, bool for_watch)
+{
+    if (how == woken::late && for_watch) {
+        co_return co_await watch_->break_silence();
+    }
+    co_return call_.deadline.interrupted(how, "answer", caller_.owner().now());
+}
+
+net::routine<core::result<>> agent_exchange::read_head()
+{
+    const auto until = head_due();
+    for (;;) {
+        auto parsed = parse_head();
+        if (!parsed || first_byte_) {
+            co_return parsed;
+        }
+        if (side().ended()) {
+            co_return core::upstream_error(errc::upstream_reset, side().read_error().message());
+        }
+        side().arm();
+        const auto silent_until = this->silent_until();
+        const auto how = co_await wait_.until(std::min(until, silent_until));
+        if (how != woken::by_event) {
+            auto waited = co_await after_wait(how, silent_until < until);
+            if (!waited) {
+                co_return waited;
+            }
+        }
+    }
+}
+
+void agent_exchange::give_back(bool whole)
+{
+    span_.end(caller_.owner().now());
+    if (whole && head().keep_alive && request_done_ && !side().writing()) {
+        pool_.give_back(std::move(lease_));
+        attempts_.landed();
+    } else {
+        discard();
+    }
+}
+
+void agent_exchange::discard()
+{
+    attempts_.landed();
+    close();
+}
+
+void agent_exchange::close()
+{
+    span_.end(caller_.owner().now());
+    if (lease_) {
+        pool_.discard(std::move(lease_));
+    }
+}
+
+}  // namespace gateway::relay

@@ -1,0 +1,118 @@
+// The agent's side of a relayed call: a connection from the pool, the request with a body that is held or passed through,
+// one repetition if the request cannot have arrived, and the head of the answer. On the thread of the caller's loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/relay/call_attempts.hpp"
+#include "gateway/relay/exchange_wait.hpp"
+#include "gateway/relay/relay_call.hpp"
+#include "gateway/relay/request_trace.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/server/server_connection.hpp"
+#include "net/upstream/upstream.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gateway::relay {
+
+// What happens while the head of an answer does not come.
+class silence_watch {
+public:
+    virtual ~silence_watch() = default;
+    virtual core::steady_time due() const = 0;  // the end of time: never
+    virtual net::routine<core::result<>> break_silence() = 0;
+};
+
+class agent_exchange {
+public:
+    // References outlive the exchange.
+    agent_exchange(
+        net::server_connection& caller,
+        net::upstream_pool& pool,
+        exchange_wait& wait,
+        const relay_settings& settings,
+        relay_call& call
+    );
+    ~agent_exchange();
+    agent_exchange(const agent_exchange&) = delete;
+    agent_exchange& operator=(const agent_exchange&) = delete;
+
+    // Before begin(): who is asked while the agent is silent; outlives the exchange.
+    void set_watch(silence_watch& watch) noexcept { watch_ = &watch; }
+
+    // When the answer has to be whole, and until when its head is waited for from now on.
+    core::steady_time answer_due() const noexcept { return due_; }
+    core::steady_time head_due() const noexcept;
+
+    // Waits for an event of either side until then, as for the head of an answer: the watch is asked about the silence. Fails as
+    // begin().
+    net::routine<core::result<>> await_event(core::steady_time until);
+
+    // Again after discard(): with what call() is then. Connects, sends the request and reads the answer up to the end of its head. Fails with an upstream_ code, with
+    // request_timeout or a fault of a body that is passed through, with circuit_open, or as a wait does: interrupted().
+    net::routine<core::result<>> begin();
+
+    const relay_call& call() const noexcept { return call_; }
+    const call_attempts& attempts() const noexcept { return attempts_; }
+    const relay_settings& settings() const noexcept { return settings_; }
+    net::upstream_pool& pool() const noexcept { return pool_; }
+
+    // After begin(), until give_back() or discard(). The views in head() hold until consume_head().
+    // What head() holds by value stays.
+    const net::http1::response_head& head() const noexcept { return lease_->parser().head(); }
+    net::stream& side() noexcept { return lease_->side(); }
+    void consume_head() noexcept { side().consume(head_length_); }
+
+    std::size_t head_length() const noexcept { return head_length_; }
+
+    // The whole request is with the agent.
+    bool request_done() const noexcept { return request_done_; }
+
+    // The answer was read, and unless it was not `whole` the connection is kept for another call if it can carry one.
+    void give_back(bool whole = true);
+
+    // Closes the connection, if there is one.
+    void discard();
+
+    // When the head of the answer was complete; nullopt: not yet.
+    std::optional<core::steady_time> first_byte() const noexcept { return first_byte_; }
+
+private:
+    void close();
+    bool never_arrived(const core::error& why);
+    bool goes_on_after(const core::result<>& done);
+    bool take_connection();
+    net::routine<core::result<>> make_connection();
+    bool begin_request();
+    net::routine<core::result<>> finish_request();
+    net::routine<core::result<>> pass_request_body();
+    net::routine<core::result<>> finish_write();
+    core::steady_time silent_until() const { return watch_ != nullptr ? watch_->due() : core::steady_time::max(); }
+    [[gnu::noinline]] net::routine<core::result<>> after_wait(woken how, bool for_watch);
+    net::routine<core::result<>> read_head();
+    core::result<> parse_head();
+
+    net::server_connection& caller_;
+    net::upstream_pool& pool_;
+    exchange_wait& wait_;
+    const relay_settings& settings_;
+    relay_call& call_;
+    call_attempts attempts_;
+    attempt_span span_;
+    silence_watch* watch_ = nullptr;
+    core::steady_time due_ = core::steady_time::max();
+    bool connected_ = false;
+    net::upstream_lease lease_;
+    net::http1::chunk_header request_chunk_{0};
+    std::optional<core::steady_time> first_byte_;
+    std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
+    std::size_t head_length_ = 0;    // of the answer
+    int interim_ = 0;                // answers before the final one
+    bool request_done_ = false;
+};
+
+}  // namespace gateway::relay

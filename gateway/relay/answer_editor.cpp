@@ -1,0 +1,418 @@
+#include "gateway/relay/answer_editor.hpp"
+
+#include "gateway/model/control_services.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/loop/ask.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::relay {
+
+using core::errc;
+using net::http1::framing;
+
+namespace {
+
+// Of an answer, in which most servers have said what kind of result it is.
+constexpr std::size_t beginning = 16 * 1024;
+
+// Into a head without its end.
+void set_status(std::string& head, const model::edited_answer& answer)
+{
+    if (answer.status != 0) {
+        std::string line;
+        net::http1::head_writer{line}.status_line(answer.status);
+        head.replace(0, head.find("\r\n") + 2, line);
+    }
+    if (answer.refused) {
+        net::http1::head_writer{head}.field("Cardea-Error", core::name(*answer.refused));
+    }
+}
+
+}  // namespace
+
+answer_editor::answer_editor(
+    net::server_connection& caller,
+    agent_exchange& agent,
+    exchange_wait& wait,
+    answer_writer& writer,
+    answer_edit& edit
+)
+    : caller_{caller},
+      agent_{agent},
+      wait_{wait},
+      writer_{writer},
+      edit_{edit},
+      body_{agent.head().body, agent.head().content_length},
+      // What is edited is as long in an event as elsewhere.
+      events_{std::min(agent.settings().limits.sse_event, edit.on().limit)},
+      share_{caller.bodies()}
+{
+}
+
+net::routine<core::result<>> answer_editor::edit_whole()
+{
+    const auto& head = agent_.head();
+    if (head.body == framing::length && head.content_length > edit_.on().limit && !edit_.on().each) {
+        co_return too_large();
+    }
+    std::string as_it_came;
+    std::string as_edited;
+    write_fields(as_it_came, body_care::passes);
+    write_fields(as_edited, care());
+    agent_.consume_head();
+    const bool bodiless = body_.done() && !edit_.on().every;  // to HEAD
+    bool looked = false;
+    const auto whole_by = caller_.owner().now() + head_time(agent_.call());
+    while (!body_.done()) {
+        auto came = co_await read(std::min(whole_by, silent_until()));
+        if (!came) {
+            co_return std::move(came).error();
+        }
+        if (!*came) {
+            co_return interrupted(woken::late, "body");
+        }
+        if (!looked && text_.size() >= beginning) {
+            looked = true;
+            if (edit_.passes(text_)) {
+                co_return co_await pass_rest(std::move(as_it_came));
+            }
+        }
+        // What passes has no limit, and so what is not looked at yet.
+        const bool may_pass = edit_.on().each && !looked;
+        if (!may_pass && text_.size() + body_.announced() > edit_.on().limit) {
+            co_return too_large();
+        }
+        if (!share_.set(text_.size())) {
+            co_return core::gateway_error(errc::overloaded, "bodies");
+        }
+    }
+    agent_.give_back();
+    caller_.clock().stop();
+    if (bodiless) {
+        co_return co_await send_whole(std::move(as_edited), std::move(text_));
+    }
+    auto answer = co_await edited(std::move(text_));
+    if (!answer) {
+        co_return std::move(answer).error();
+    }
+    if (writer_.begun()) {
+        if (!writer_.add(answer->text)) {
+            co_return core::upstream_error(errc::event_too_large);
+        }
+        writer_.add_end();
+        co_return co_await caller_.send(writer_.take());
+    }
+    auto fields = std::move(answer->edited ? as_edited : as_it_came);
+    set_status(fields, *answer);
+    co_return co_await send_whole(std::move(fields), std::move(answer->text));
+}
+
+net::routine<core::result<model::edited_answer>> answer_editor::edited(std::string text)
+{
+    if (!edit_.concerns(text)) {
+        co_return model::edited_answer{std::move(text), false};
+    }
+    co_return co_await edit_.edit(std::move(text));
+}
+
+// Nothing of the answer is edited: what has come goes out, and then each piece as it comes.
+net::routine<core::result<>> answer_editor::pass_rest(std::string head)
+{
+    caller_.clock().stop();
+    if (!writer_.begun()) {
+        const bool told = agent_.head().body == framing::length;
+        if (!told) {
+            writer_.leave_length_open();
+        }
+        caller_.scratch() = std::move(head);
+        writer_.add_head(told ? std::optional{agent_.head().content_length} : std::nullopt);
+    }
+    for (;;) {
+        if (!writer_.add(text_)) {
+            co_return core::upstream_error(errc::event_too_large);
+        }
+        if (body_.done()) {
+            writer_.add_end();
+        }
+        if (writer_.pending() > 0) {
+            auto sent = co_await caller_.send(writer_.take());
+            if (!sent) {
+                co_return sent;
+            }
+            writer_.wrote();
+        }
+        text_.clear();
+        share_.set(0);
+        if (body_.done()) {
+            agent_.give_back();
+            co_return core::result<>{};
+        }
+        auto came = co_await read(silent_until());
+        if (!came) {
+            co_return std::move(came).error();
+        }
+        if (!*came) {
+            co_return interrupted(woken::late, "body");
+        }
+    }
+}
+
+// The length of a stream was left open.
+net::routine<core::result<>> answer_editor::send_instead(std::string head, std::string body)
+{
+    constexpr std::string_view of_stream = "Content-Type: text/event-stream\r\n";
+    if (const auto type = head.find(of_stream); type != std::string::npos) {
+        head.replace(type, of_stream.size(), "Content-Type: application/json\r\n");
+    }
+    caller_.scratch() = std::move(head);
+    writer_.add_head(std::nullopt);
+    writer_.add(body);
+    writer_.add_end();
+    co_return co_await caller_.send(writer_.take());
+}
+
+net::routine<core::result<>> answer_editor::send_whole(std::string head, std::string body)
+{
+    caller_.scratch() = std::move(head);
+    writer_.add_head(body.empty() ? std::nullopt : std::optional<std::uint64_t>{body.size()});
+    writer_.add(body);
+    co_return co_await caller_.send(writer_.take());
+}
+
+void answer_editor::write_fields(std::string& text, body_care care) const
+{
+    const auto& call = agent_.call();
+    writer_.write_fields(text, agent_.head(), care, answered_by(call), call.extensions.to_caller);
+    if (call.terms != nullptr) {
+        call.terms->add_fields(text);
+    }
+    if (care != body_care::passes) {
+        edit_.add_fields(text);
+    }
+}
+
+body_care answer_editor::care() const noexcept
+{
+    return edit_.on().every ? body_care::translated : body_care::edited;
+}
+
+core::error answer_editor::too_large() const
+{
+    return core::upstream_error(
+        edit_.on().too_large,
+        "the answer is longer than " + std::to_string(edit_.on().limit) + " bytes"
+    );
+}
+
+// From now on, between two pieces of the answer.
+core::steady_time answer_editor::silent_until() const
+{
+    const auto& call = agent_.call();
+    const auto silence = call.silence > core::duration{} ? call.silence : agent_.settings().timeouts.upstream_idle;
+    return std::min(caller_.owner().now() + silence, agent_.answer_due());
+}
+
+// Adds the received part of the body to `text_`.
+void answer_editor::take_received()
+{
+    const auto received = agent_.side().received();
+    std::size_t used = 0;
+    while (used < received.size() && !body_.done()) {
+        auto piece = body_.take(received.substr(used));
+        if (!piece) {
+            broken_ = std::move(piece).error();
+            return;
+        }
+        used += piece->used;
+        text_ += piece->data;
+    }
+    agent_.side().consume(used);
+}
+
+// All that has come of a stream is out.
+bool answer_editor::between_events() const
+{
+    return text_.empty() && events_.held() == 0 && edited_.empty() && writer_.between_events();
+}
+
+// Waits until more of the body is in `text_`, or the body is done, or a chunk is announced, which may be too large. False:
+// nothing came in time.
+net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
+{
+    auto& side = agent_.side();
+    const auto before = text_.size();
+    for (;;) {
+        if (broken_) {
+            co_return std::move(*broken_);
+        }
+        if (!side.received().empty()) {
+            take_received();
+            if (text_.size() > before || body_.done() || body_.announced() > 0) {
+                co_return true;
+            }
+            continue;
+        }
+        if (side.ended()) {
+            auto ended = body_.end(side.read_error());
+            if (!ended) {
+                co_return std::move(ended).error();
+            }
+            co_return true;
+        }
+        if (wait_.ends_in_order() && between_events()) {
+            co_return interrupted(woken::ended, "body");
+        }
+        side.arm();
+        const auto how = co_await wait_.until(until);
+        if (how == woken::late) {
+            co_return false;
+        }
+        if (how != woken::by_event) {
+            co_return interrupted(how, "body");
+        }
+    }
+}
+
+// The caller's answer begins when the first event that says something has been edited, so that until then a failure can
+// still be told, unless the edit's terms let it begin at once; from then on each event goes out when it has come.
+net::routine<core::result<>> answer_editor::edit_events()
+{
+    std::string fields;
+    write_fields(fields, care());
+    agent_.consume_head();
+    auto silent_by = caller_.owner().now() + head_time(agent_.call());
+    if (writer_.begun()) {
+        silent_by = silent_until();
+    } else if (edit_.on().every || edit_.on().each) {
+        auto opening = co_await edit_.opening();
+        if (!opening) {
+            co_return std::move(opening).error();
+        }
+        if (auto whole = edit_.instead()) {
+            set_status(fields, *whole);
+            co_return co_await send_instead(std::move(fields), std::move(whole->text));
+        }
+        caller_.scratch() = std::move(fields);
+        auto sent = co_await send_events(std::move(*opening), false);
+        if (!sent) {
+            co_return sent;
+        }
+        silent_by = silent_until();
+        if (agent_.request_done() && !writer_.keeps_answers()) {
+            caller_.release_request();
+        }
+    } else {
+        caller_.scratch() = std::move(fields);
+    }
+    while (!body_.done() && !edit_.over() && !writer_.has_answer()) {
+        const auto comment_due = writer_.begun() ? writer_.comment_due() : net::never;
+        auto came = co_await read(std::min(silent_by, comment_due));
+        if (!came) {
+            co_return std::move(came).error();
+        }
+        core::result<> done;
+        if (*came) {
+            done = co_await edit_received();
+            if (writer_.begun() || writer_.keeps_answers()) {
+                silent_by = silent_until();
+            }
+        } else if (comment_due < silent_by) {
+            writer_.add_comment();
+            done = co_await caller_.send(writer_.take());
+            writer_.wrote();
+        } else {
+            done = interrupted(woken::late, "body");
+        }
+        if (!done) {
+            co_return done;
+        }
+    }
+    auto sent = co_await send_events(std::move(edited_), true);
+    if (sent && body_.done()) {
+        agent_.give_back();
+    }
+    co_return sent;
+}
+
+// Edits the events that have come whole, and at the end what is left of one. Sends them, or keeps them in `edited_`; what
+// was edited before a failure goes out first.
+net::routine<core::result<>> answer_editor::edit_received()
+{
+    events_.feed(text_);
+    text_.clear();
+    if (!share_.set(events_.held() + edited_.size() + writer_.kept())) {
+        co_return core::gateway_error(errc::overloaded, "bodies");
+    }
+    bool says_something = writer_.begun();
+    core::result<> done;
+    while (done && !edit_.over()) {
+        auto event = events_.next();
+        if (!event && body_.done()) {
+            event = events_.take_rest();
+        }
+        if (!event) {
+            break;
+        }
+        if (auto data = net::sse_data(*event)) {
+            auto answer = co_await edited(std::move(*data));
+            if (!answer) {
+                done = std::move(answer).error();
+                continue;
+            }
+            says_something = true;
+            if (answer->edited && answer->text.empty()) {
+                continue;
+            }
+            if (answer->edited) {
+                event = net::with_sse_data(*event, answer->text);
+            }
+        }
+        edited_ += *event;
+    }
+    if (done && (events_.too_large() || (!says_something && edited_.size() > agent_.settings().limits.sse_event))) {
+        done = core::upstream_error(errc::event_too_large);
+    }
+    const bool goes_out = !body_.done() || !done;  // else with the last chunk
+    if (says_something && !edited_.empty() && goes_out) {
+        auto text = std::exchange(edited_, {});
+        auto sent = co_await send_events(std::move(text), false);
+        done = done ? std::move(sent) : std::move(done);
+    }
+    co_return done;
+}
+
+// With the head in front of it, if that has not gone out. `last`: and the end of the body behind it.
+net::routine<core::result<>> answer_editor::send_events(std::string text, bool last)
+{
+    const bool begins = !writer_.begun();
+    if (begins) {
+        writer_.add_head(std::nullopt);
+        if (agent_.call().repair != nullptr) {
+            writer_.add_event(agent_.call().repair->first_events());
+        }
+    }
+    const auto head_size = writer_.pending();
+    const bool fits = writer_.add(text);
+    if (agent_.call().gate != nullptr) {
+        tell_refused(agent_.call());
+    }
+    if (!fits && begins && writer_.pending() == head_size) {
+        co_return core::upstream_error(errc::event_too_large);
+    }
+    if (fits && last) {
+        writer_.add_end();
+    }
+    if (writer_.keeps_answers() && writer_.pending() == 0) {
+        co_return fits ? core::result<>{} : core::upstream_error(errc::event_too_large);
+    }
+    auto sent = co_await caller_.send(writer_.take());
+    writer_.wrote();
+    if (sent && !fits) {
+        co_return core::upstream_error(errc::event_too_large);
+    }
+    co_return sent;
+}
+
+}  // namespace gateway::relay

@@ -1,0 +1,69 @@
+// Edits an agent's answer: reads it whole, or event by event, has each text edited, and sends the result with fields of its
+// own. On the thread of the caller's loop; the editing itself is done elsewhere.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/model/answered_card.hpp"
+#include "gateway/relay/agent_exchange.hpp"
+#include "gateway/relay/answer_edit.hpp"
+#include "gateway/relay/answer_writer.hpp"
+#include "gateway/relay/body_reader.hpp"
+#include "gateway/relay/exchange_wait.hpp"
+#include "net/loop/shared_budget.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace gateway::relay {
+
+class answer_editor {
+public:
+    // Of a call with an edit, after agent.begin(), for an answer in no content coding. References outlive the editor.
+    answer_editor(
+        net::server_connection& caller,
+        agent_exchange& agent,
+        exchange_wait& wait,
+        answer_writer& writer,
+        answer_edit& edit
+    );
+
+    // One of the two carries the answer, or what follows if the caller has got the head of a stream already (early_events), to the caller and gives the connection back. They fail as the
+    // edit does and its terms say, with overloaded (bodies), event_too_large, upstream_reset or upstream_protocol, or as
+    // a wait or a write does; if writer.begun(), with a part of the answer gone out.
+    net::routine<core::result<>> edit_whole();
+
+    // For a stream of events, which `writer` knows it to be.
+    net::routine<core::result<>> edit_events();
+
+private:
+    net::routine<core::result<bool>> read(core::steady_time until);
+    core::steady_time silent_until() const;
+    void take_received();
+    bool between_events() const;
+    net::routine<core::result<>> edit_received();
+    net::routine<core::result<model::edited_answer>> edited(std::string text);
+    net::routine<core::result<>> pass_rest(std::string head);
+    void write_fields(std::string& text, body_care care) const;
+    body_care care() const noexcept;
+    core::error too_large() const;
+    net::routine<core::result<>> send_instead(std::string head, std::string body);
+    net::routine<core::result<>> send_whole(std::string head, std::string body);
+    net::routine<core::result<>> send_events(std::string text, bool last);
+
+    net::server_connection& caller_;
+    agent_exchange& agent_;
+    exchange_wait& wait_;
+    answer_writer& writer_;
+    answer_edit& edit_;
+    body_reader body_;
+    std::optional<core::error> broken_;  // the body, behind `text_`
+    std::string text_;                   // of the body, not looked at
+    net::sse_splitter events_;
+    std::string edited_;  // events that have not gone out
+    net::budget_share share_;
+};
+
+}  // namespace gateway::relay

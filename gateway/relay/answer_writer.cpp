@@ -1,0 +1,238 @@
+#include "gateway/relay/answer_writer.hpp"
+
+#include "core/ascii.hpp"
+#include "mcp/protocol/message.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace gateway::relay {
+namespace {
+
+// In lines that begin with a status line.
+void set_json(std::string& head)
+{
+    constexpr std::string_view name = "Content-Type:";
+    for (auto at = head.find("\r\n"); at != std::string::npos && at + 2 < head.size(); at = head.find("\r\n", at + 2)) {
+        if (core::equal_ignoring_case(std::string_view{head}.substr(at + 2, name.size()), name)) {
+            const auto end = head.find("\r\n", at + 2);
+            head.replace(at + 2, end - at - 2, "Content-Type: application/json");
+            return;
+        }
+    }
+}
+
+// What the events say: the first, or an array of all. Empty: nothing.
+std::string answers_in(std::string_view events, bool all)
+{
+    std::vector<std::string> found;
+    net::sse_splitter splitter{events.size() + 1};
+    splitter.feed(events);
+    while (all || found.empty()) {
+        auto event = splitter.next();
+        if (!event) {
+            event = splitter.take_rest();
+        }
+        if (!event) {
+            break;
+        }
+        if (auto data = net::sse_data(*event); data && !data->empty()) {
+            found.push_back(std::move(*data));
+        }
+    }
+    if (found.empty()) {
+        return {};
+    }
+    return all ? ::mcp::batch_of(found) : std::move(found.front());
+}
+
+}  // namespace
+
+answer_writer::answer_writer(net::server_connection& caller, task_watch& tasks) noexcept
+    : caller_{caller},
+      tasks_{tasks}
+{
+}
+
+void answer_writer::leave_length_open() noexcept
+{
+    chunked_ = kept_ == nullptr && caller_.head().minor_version == 1;
+    if (!chunked_ && kept_ == nullptr) {
+        caller_.end_body_with_connection();  // HTTP/1.0
+    }
+}
+
+void answer_writer::expect_events(std::uint64_t limit, core::duration keep_alive)
+{
+    events_.emplace(limit, keep_alive);
+}
+
+void answer_writer::keep_answers(std::uint64_t limit, bool all, ::mcp::event_gate& gate)
+{
+    kept_ = std::make_unique<kept_answers>(limit, all);
+    expect_events(limit, core::duration{});
+    set_gate(&gate);
+}
+
+void answer_writer::write_fields(
+    std::string& text,
+    const net::http1::response_head& head,
+    body_care care,
+    answer_of from,
+    std::string_view extensions_as
+) const
+{
+    const bool kept = kept_ != nullptr && care == body_care::passes;
+    write_answer_fields(text, head, kept ? body_care::edited : care, from, extensions_as);
+    if (kept_ != nullptr) {
+        set_json(text);
+    }
+    if (net::http1::find(head.fields, net::http1::field_name::date) == nullptr) {
+        net::http1::head_writer{text}.field("Date", caller_.owner().http_date());
+    }
+    tasks_.begin(head, care);
+}
+
+void answer_writer::add_head(std::optional<std::uint64_t> length)
+{
+    auto& text = caller_.scratch();
+    if (kept_ != nullptr && !kept_->over) {
+        if (kept_->head.empty()) {
+            kept_->head = text;
+        }
+        return;
+    }
+    net::http1::head_writer out{text};
+    if (chunked_) {
+        out.field("Transfer-Encoding", "chunked");
+    } else if (length) {
+        out.field("Content-Length", *length);
+    }
+    if (caller_.closing()) {
+        out.field("Connection", "close");
+    }
+    text += caller_.answer_fields();
+    out.end();
+    out_.add(text);
+}
+
+bool answer_writer::add(std::string_view data)
+{
+    if (data.empty()) {
+        return true;
+    }
+    if (tasks_.reads()) {
+        tasks_.see(data);
+    }
+    if (!events_) {
+        add_framed(data);
+        return true;
+    }
+    if (wrapping_ != wrap::none) {
+        auto& text = copied_[chunks_];
+        text = std::exchange(wrapping_, wrap::within) == wrap::before ? "data: " : "";
+        const auto begin = text.size();
+        text += data;
+        std::replace_if(
+            text.begin() + static_cast<std::ptrdiff_t>(begin),
+            text.end(),
+            [](char c) { return c == '\r' || c == '\n'; },
+            ' '
+        );
+        data = text;
+    } else if (gate_ != nullptr) {
+        data = gate_->pass(data, copied_[chunks_]);
+    }
+    const auto passed = events_->pass(data);
+    if (kept_ != nullptr) {
+        kept_->events.append(passed.bytes.held).append(passed.bytes.rest);
+        return !passed.too_large && !(gate_ != nullptr && gate_->too_large()) && kept_->events.size() <= kept_->limit;
+    }
+    if (!passed.bytes.rest.empty()) {
+        add_framed(passed.bytes.held, passed.bytes.rest);
+    }
+    return !passed.too_large && (gate_ == nullptr || !gate_->too_large());
+}
+
+void answer_writer::add_comment()
+{
+    if (events_) {
+        add_framed(events_->comment());
+    }
+}
+
+void answer_writer::add_event(std::string_view text)
+{
+    if (!text.empty() && kept_ == nullptr) {
+        add_framed(text);
+    }
+}
+
+bool answer_writer::has_answer() const noexcept
+{
+    return kept_ != nullptr && !kept_->all && !kept_->over && is_between_events() &&
+           kept_->events.find_first_not_of("\r\n") != std::string::npos;
+}
+
+// Nothing if none has come.
+void answer_writer::add_kept()
+{
+    auto& body = copied_[0];
+    body = answers_in(kept_->events, kept_->all);
+    kept_->events = {};
+    kept_->over = !body.empty();
+    if (kept_->over) {
+        caller_.scratch() = std::move(kept_->head);
+        add_head(body.size());
+        out_.add(body);
+    }
+}
+
+void answer_writer::add_end()
+{
+    if (kept_ != nullptr) {
+        return add_kept();
+    }
+    if (wrapping_ == wrap::within) {
+        out_.add(chunked_ ? "2\r\n\n\n\r\n0\r\n\r\n" : "\n\n");
+        return;
+    }
+    if (chunked_) {
+        out_.add(net::http1::last_chunk);
+    }
+}
+
+void answer_writer::add_framed(std::string_view first, std::string_view second)
+{
+    if (chunked_) {
+        auto& header = chunk_headers_[chunks_];
+        header = net::http1::chunk_header{first.size() + second.size()};
+        out_.add(header.text());
+    }
+    ++chunks_;
+    out_.add(first);
+    out_.add(second);
+    if (chunked_) {
+        out_.add(net::http1::chunk_end);
+    }
+}
+
+net::pieces answer_writer::take() noexcept
+{
+    begun_ = true;
+    chunks_ = 0;
+    return std::exchange(out_, {});
+}
+
+void answer_writer::wrote() noexcept
+{
+    if (events_) {
+        events_->wrote(caller_.owner().now());
+    }
+}
+
+}  // namespace gateway::relay

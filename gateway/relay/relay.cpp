@@ -1,0 +1,414 @@
+#include "gateway/relay/relay.hpp"
+
+#include "gateway/relay/answer_editor.hpp"
+#include "gateway/relay/answer_peek.hpp"
+#include "gateway/relay/call_place.hpp"
+#include "gateway/relay/side_requests.hpp"
+#include "gateway/relay/token_renewal.hpp"
+#include "gateway/responses/answer.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+namespace gateway::relay {
+namespace {
+
+using core::errc;
+using net::http1::framing;
+using net::http1::method;
+
+// What the head that goes out says of the body's length.
+std::optional<std::uint64_t> told_length(const net::http1::response_head& head, method verb) noexcept
+{
+    const bool told = head.body == framing::length ||
+                      (head.body == framing::none && head.status != 204 && head.status != 304 && verb != method::head);
+    return told ? std::optional{head.content_length} : std::nullopt;
+}
+
+}  // namespace
+
+void tell_refused(const relay_call& call)
+{
+    for (auto& each : call.gate->take_refused()) {
+        call.repair->refuse(call, std::move(each));
+    }
+}
+
+relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
+    : caller_{caller},
+      settings_{settings},
+      call_{std::move(call)},
+      wait_{caller, call_.streaming},
+      agent_{caller, pool, wait_, settings_, call_},
+      tasks_{caller, settings_, call_},
+      writer_{caller, tasks_},
+      early_{*this, caller, writer_, settings_, call_},
+      held_{caller.bodies()}
+{
+    agent_.set_watch(early_);
+}
+
+relay::~relay()
+{
+    if (announced_ || early_.begun()) {
+        settings_.observer.stream_ended();
+    }
+}
+
+net::routine<relay_outcome> relay::run()
+{
+    core::result<> done;
+    for (bool again = true, renews = true; again;) {
+        done = co_await agent_.begin();
+        again = done && !call_.agent->record.mcp && redirects_.follow(call_, agent_);  // as mcp_repair does itself
+        if (done && !again && renews && may_renew_token()) {
+            renews = false;
+            auto renewed = co_await renew_token(settings_.control, caller_, call_, renewed_head_);
+            again = renewed && *renewed;
+            if (again) {
+                agent_.discard();
+            } else if (!renewed) {
+                done = std::move(renewed).error();
+            }
+        }
+    }
+    if (done && call_.repair != nullptr) {
+        done = co_await repair_call(caller_, agent_, wait_, call_);
+    }
+    headed_ = true;
+    if (done && call_.whole && is_event_stream(agent_.head())) {
+        writer_.keep_answers(settings_.limits.sse_event, call_.gathers, *call_.gate);
+    }
+    if (early_.begun()) {
+        outcome_.status = 200;
+        outcome_.stream = model::stream_end::complete;
+    }
+    if (done) {
+        outcome_.status = early_.begun() ? 200 : agent_.head().status;
+        outcome_.first_byte = agent_.first_byte();
+        if (early_.begun() || early_.wraps(agent_.head())) {
+            done = co_await pass_early();
+        } else if (call_.edit != nullptr) {
+            done = co_await edit_answer(*call_.edit);
+        } else {
+            done = co_await pass_answer();
+        }
+        if (done && writer_.keeps_answers() && !writer_.begun()) {
+            done = core::upstream_error(errc::upstream_protocol, "the stream of events ended without an answer");
+        }
+    }
+    if (!done) {
+        agent_.discard();
+        if (done.error().code == errc::upstream_timeout && call_.repair != nullptr) {
+            call_.repair->gave_up(call_);
+        }
+        if (wait_.ended()) {
+            done = interrupted(woken::ended, "body");
+        }
+        if (outcome_.stream) {
+            outcome_.stream = model::end_of_stream(done.error());
+            auto why = done.error();
+            co_await tell_failure(std::move(why));
+        }
+        outcome_.failure = std::move(done).error();
+    }
+    caller_.clock().stop();
+    outcome_.answered = writer_.begun();
+    co_return std::move(outcome_);
+}
+
+bool relay::may_renew_token() const noexcept
+{
+    return agent_.head().status == 401 && (call_.token || !call_.agent->token.empty()) && !call_.passed;
+}
+
+void relay::end_listening()
+{
+    if (!call_.listens) {
+        return;
+    }
+    wait_.end_in_order();
+    if (!headed_) {
+        wait_.end();
+    }
+}
+
+// Whether the caller gets this answer, before anything of it goes out. `edited`: what an edit makes of it. That of an A2A call
+// refuses a page itself.
+core::result<> relay::accept_answer(bool edited)
+{
+    const auto& head = agent_.head();
+    core::result<> accepted;
+    if (call_.terms != nullptr) {
+        accepted = call_.terms->accept(head);
+    }
+    const bool of_server = call_.gate != nullptr;
+    if (accepted && !call_.opaque && (!edited || of_server) && is_page(head)) {
+        accepted = core::upstream_error(errc::upstream_status, "an HTML page, status " + std::to_string(head.status));
+    }
+    if (accepted && of_server && is_event_stream(head) && !has_identity_coding(head)) {
+        accepted =
+            core::upstream_error(errc::upstream_protocol, "events in a content coding, which nobody has asked for");
+    }
+    if (!accepted && accepted.error().code == errc::upstream_status) {
+        outcome_.refused = replaced_answer{head.status, told_fields(head)};
+    }
+    return accepted;
+}
+
+net::routine<core::result<>> relay::pass_answer()
+{
+    if (call_.terms != nullptr && call_.terms->replaces(agent_.head())) {
+        outcome_.replaced = true;
+        agent_.discard();
+        co_return core::result<>{};
+    }
+    const auto& head = agent_.head();
+    const bool reads = call_.verb == method::get || call_.verb == method::head;
+    if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads)) {
+        // Its Location would lead the caller past the gateway.
+        co_return core::upstream_error(errc::upstream_status, unfollowed_redirect(call_, head));
+    }
+    if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
+        co_return accepted;
+    }
+    body_ = {head.body, head.content_length};
+    // Events may be missing then, or come first.
+    const bool gated = call_.gate != nullptr && is_event_stream(head) && !body_.done();
+    if (gated || (!body_.done() && head.body != framing::length)) {
+        writer_.leave_length_open();
+    }
+    if (!expect_events()) {
+        co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
+    }
+    writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_), call_.extensions.to_caller);
+    if (call_.terms != nullptr) {
+        call_.terms->add_fields(caller_.scratch());
+    }
+    writer_.add_head(gated ? std::nullopt : told_length(head, call_.verb));
+    if (gated) {
+        writer_.add_event(call_.repair->first_events());
+    }
+    agent_.consume_head();
+    if (head.body == framing::length && head.content_length > net::small_block) {
+        agent_.side().reserve(net::large_block);
+    }
+    if (outcome_.stream && agent_.request_done()) {
+        caller_.release_request();
+    }
+    co_return co_await pass_body();
+}
+
+// Of an answer before which the caller has got events, or that becomes one.
+net::routine<core::result<>> relay::pass_early()
+{
+    const auto& head = agent_.head();
+    if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
+        co_return accepted;
+    }
+    if (auto begun = co_await early_.begin(head); !begun) {
+        co_return begun;
+    }
+    outcome_.stream = model::stream_end::complete;
+    if (is_event_stream(head)) {
+        note_stream(call_.place);
+        writer_.set_gate(call_.gate);
+    }
+    if (call_.edit != nullptr) {
+        co_return co_await edit_body(*call_.edit);
+    }
+    body_ = {head.body, head.content_length};
+    agent_.consume_head();
+    co_return co_await pass_body();
+}
+
+// With all that has to be known of the answer said.
+net::routine<core::result<>> relay::edit_body(answer_edit& edit)
+{
+    const bool events = is_event_stream(agent_.head());
+    side_requests beside{caller_, agent_, wait_};
+    edit.begin(agent_.head(), events, beside);
+    answer_editor editor{caller_, agent_, wait_, writer_, edit};
+    if (!events) {
+        co_return co_await editor.edit_whole();
+    }
+    co_return co_await editor.edit_events();
+}
+
+// Between two events a caller can be told of a failure in a stream, if it is one that leaves nothing to resume; and a stream that
+// listens ends in order.
+net::routine<> relay::tell_failure(core::error why)
+{
+    const bool in_order = wait_.ends_in_order() && why.code == errc::draining;
+    const bool final = why.code == errc::upstream_timeout || (early_.begun() && why.code != errc::draining);
+    if (!(final || in_order) || why.from == core::side::caller || call_.repair == nullptr || !writer_.begun() ||
+        !writer_.between_events()) {
+        co_return;
+    }
+    auto text = in_order ? call_.repair->end_text() : call_.repair->failure_text(why);
+    if (text.empty() && !in_order) {
+        co_return;
+    }
+    if (outcome_.refused) {
+        responses::add_upstream_status(text, outcome_.refused->status);
+    }
+    text = text.empty() ? std::string{} : "data: " + text + "\n\n";
+    writer_.add_event(text);
+    writer_.add_end();
+    const auto sent = co_await caller_.send(writer_.take());
+    outcome_.told = sent.has_value();
+}
+
+// With the answer's framing known, which decides whether comments can be put in. False: one stream too many.
+bool relay::expect_events()
+{
+    const auto& head = agent_.head();
+    if (!is_event_stream(head) || writer_.keeps_answers()) {
+        return true;
+    }
+    announced_ = settings_.observer.stream_began(*this);
+    if (!announced_) {
+        return false;
+    }
+    outcome_.stream = model::stream_end::complete;
+    note_stream(call_.place);
+    wait_.expect_stream();
+    if (has_identity_coding(head)) {
+        const bool told = head.body == framing::length && call_.gate == nullptr;
+        const auto keep_alive = told ? core::duration{} : settings_.timeouts.stream_keep_alive;
+        writer_.expect_events(settings_.limits.sse_event, keep_alive);
+        writer_.set_gate(call_.gate);
+    }
+    return true;
+}
+
+// What the gate holds is part of what callers' bodies may take, and the agent hears what has not gone on. False: there is no room.
+bool relay::settle_gate()
+{
+    tell_refused(call_);
+    return held_.set(call_.gate->held() + writer_.kept());
+}
+
+// Adds what has come of the body, and its end; gives how many received bytes that used up. An error: nothing more of it
+// can be passed on but what was added.
+core::result<std::size_t> relay::add_body()
+{
+    auto& side = agent_.side();
+    const auto received = side.received();
+    std::size_t used = 0;
+    if (body_.done()) {
+        return used;
+    }
+    while (used < received.size() && writer_.has_room() && !body_.done()) {
+        auto piece = body_.take(received.substr(used));
+        if (!piece) {
+            return std::move(piece).error();
+        }
+        const bool added = writer_.add(piece->data);
+        if (call_.gate != nullptr && !settle_gate()) {
+            return core::gateway_error(errc::overloaded, "bodies");
+        }
+        if (!added) {
+            return core::upstream_error(errc::event_too_large);
+        }
+        used += piece->used;
+    }
+    if (received.empty() && side.ended()) {
+        auto ended = body_.end(side.read_error());
+        if (!ended) {
+            return std::move(ended).error();
+        }
+    }
+    if (body_.done() || writer_.has_answer()) {
+        writer_.add_end();
+    }
+    return used;
+}
+
+net::routine<core::result<>> relay::pass_body()
+{
+    auto& side = agent_.side();
+    const auto silence = call_.silence > core::duration{} ? call_.silence : settings_.timeouts.upstream_idle;
+    auto silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
+    for (;;) {
+        if (wait_.ended() && !writer_.begun()) {
+            co_return interrupted(woken::ended, "body");
+        }
+        const auto head_size = writer_.pending();
+        auto used = add_body();
+        if (!used && !writer_.begun() && (!outcome_.stream || writer_.pending() == head_size)) {
+            co_return std::move(used).error();  // the caller can still be told
+        }
+        if (writer_.pending() > 0) {
+            auto sent = caller_.try_send(writer_.take());
+            if (!sent) {
+                sent = co_await caller_.finish_send();
+            }
+            if (!*sent) {
+                co_return std::move(*sent);
+            }
+            wait_.caller_took_piece();
+            writer_.wrote();
+        }
+        if (!used) {
+            co_return std::move(used).error();
+        }
+        side.consume(*used);
+        if (body_.done() || writer_.is_over()) {
+            agent_.give_back(/*whole=*/body_.done());
+            co_return core::result<>{};
+        }
+        if (wait_.ended()) {
+            co_return interrupted(woken::ended, "body");
+        }
+        if (side.received().empty() && !side.ended()) {
+            if (wait_.ends_in_order() && writer_.between_events()) {
+                co_return interrupted(woken::ended, "body");
+            }
+            if (*used > 0) {
+                silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
+            }
+            const auto comment_due = writer_.comment_due();
+            side.arm();
+            const auto how = co_await wait_.until(std::min(silent_until, comment_due));
+            if (how == woken::late && comment_due < silent_until) {
+                writer_.add_comment();
+            } else if (how != woken::by_event) {
+                co_return interrupted(how, "body");
+            }
+        }
+    }
+}
+
+net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
+{
+    const auto& head = agent_.head();
+    if (head.status == 304) {
+        // The request had no condition.
+        co_return core::upstream_error(errc::upstream_status, "status 304");
+    }
+    const bool redirects = head.status >= 300 && head.status < 400;
+    const bool as_it_is = head.status >= 300 || (is_empty(head) && call_.verb != method::head);
+    if (edit.on().every ? redirects : as_it_is) {
+        co_return co_await pass_answer();
+    }
+    if (!has_identity_coding(head)) {
+        co_return core::upstream_error(edit.on().unreadable, "the answer is in a content coding");
+    }
+    if (auto accepted = accept_answer(/*edited=*/true); !accepted) {
+        co_return accepted;
+    }
+    if (is_event_stream(head)) {
+        if (!edit.on().events || call_.verb == method::head) {
+            co_return core::upstream_error(edit.on().unexpected, "the answer is a stream of events");
+        }
+        writer_.leave_length_open();
+        if (!expect_events()) {
+            co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
+        }
+    }
+    co_return co_await edit_body(edit);
+}
+
+}  // namespace gateway::relay

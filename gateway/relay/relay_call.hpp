@@ -1,0 +1,224 @@
+// One call that a relay passes on: its terms, the call itself, and how it ended.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/agent_credentials.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/access/task_index.hpp"
+#include "gateway/model/answered_card.hpp"
+#include "gateway/model/request_record.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_extensions.hpp"
+#include "gateway/relay/forwarding.hpp"
+#include "net/http1/head.hpp"
+#include "net/loop/routine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace gateway::access {
+class credential_reader;
+}
+
+namespace gateway::model {
+class control_services;
+}
+
+namespace mcp {
+class event_gate;
+}
+
+namespace gateway::relay {
+
+class agent_exchange;
+class answer_edit;
+class call_place;
+class moved_paths;
+class request_trace;
+class stream_observer;
+
+// What relays of one worker have in common; what is referred to outlives them.
+struct relay_settings {
+    const config::timeout_settings& timeouts;
+    const config::limit_settings& limits;
+    stream_observer& observer;
+    model::control_services& control;          // knows the tokens of agents
+    std::span<const std::string> deadlines{};  // names of the fields that say how long a caller waits
+};
+
+struct relay_call;
+
+// What can be done when the agent says that it has not carried a call out, or says nothing.
+class call_repair {
+public:
+    virtual ~call_repair() = default;
+
+    // An answer with this head has come, whatever becomes of it.
+    virtual void note_answer(const net::http1::response_head& head) { static_cast<void>(head); }
+
+    // Whether an answer with this head may say so, and how many bytes of its body have to be read for that; nothing: it does not.
+    virtual std::optional<std::size_t> interest(const net::http1::response_head& head) const = 0;
+
+    // True: `call` has changed and is to be sent again. False: the answer is for the caller. Fails with what the caller gets
+    // instead. `head` is that of `on`, which it may discard() before it waits for long. `body` is empty if it was not wanted, is
+    // longer, or does not come in time.
+    virtual net::routine<core::result<bool>>
+    repair(relay_call& call, agent_exchange& on, const net::http1::response_head& head, std::string body) = 0;
+
+    // The agent has not answered in time, and nobody waits any more.
+    virtual void gave_up(const relay_call& call) = 0;
+
+    // The agent has asked the caller what it may not ask: this is its answer.
+    virtual void refuse(const relay_call& call, std::string answer)
+    {
+        static_cast<void>(call);
+        static_cast<void>(answer);
+    }
+
+    // What a caller that has got a stream of events is told of a failure: the data of an event, on one line.
+    virtual std::string failure_text(const core::error& why) const = 0;
+
+    // What a stream of events begins with: whole events, for as long as the repair; empty: nothing.
+    virtual std::string_view first_events() const { return {}; }
+
+    // The same of the end in order of a stream that listens; empty: it just ends.
+    virtual std::string end_text() const { return {}; }
+};
+
+// What a route demands of the answer to a call, and adds to it.
+class answer_terms {
+public:
+    virtual ~answer_terms() = default;
+
+    // The caller gets an answer of the gateway's own instead of this one.
+    virtual bool replaces(const net::http1::response_head& head) const = 0;
+
+    // Before anything of the answer goes to the caller, which gets the failure instead.
+    virtual core::result<> accept(const net::http1::response_head& head) = 0;
+
+    // Adds fields to the head that goes to the caller.
+    virtual void add_fields(std::string& fields) const = 0;
+};
+
+// What a call has instead of the agent's own credential, if the agent takes tokens of its callers.
+struct caller_token {
+    core::oauth_client client;  // of the agent, which it was asked for with
+    core::secret text;
+    core::steady_time until{};
+    std::string principal;  // whom it stands for: provider and id
+};
+
+// What becomes of the tasks that an answer shows.
+struct task_terms {
+    access::task_index* index = nullptr;      // outlives the relay; null: nothing, the answer shows none
+    std::uint8_t interface = 0;               // as task_index::facts::interface
+    bool owned = false;                       // if they are new, they are the caller's; else anybody's
+    const core::principal* caller = nullptr;  // outlives the relay; null: the callers without a credential
+    std::uint64_t context = 0;  // of the message, which an answer that is no error makes the caller's; 0: none
+
+    // The answer must come so that it can be read: a caller's tasks are kept from others.
+    bool must_read() const noexcept { return index != nullptr && owned; }
+
+    // With an index. Of a task that is new. Made when an answer shows one: most show none, and the owner is a hash.
+    access::task_index::facts facts() const noexcept
+    {
+        return {owned ? index->owner_of(caller) : access::task_index::anybody, interface};
+    }
+};
+
+struct relay_call {
+    std::shared_ptr<const model::agent_entry> agent;
+    net::http1::method verb = net::http1::method::post;
+    std::string_view head;          // request line and fixed fields; outlives the relay
+    std::string_view session{};     // further lines of the head; outlives the relay
+    std::string_view cookies{};     // of the agent's session, beside the agent's own; outlives the relay
+    std::string_view body;          // held by the caller's connection, whole
+    bool opaque = false;            // the answer may be anything; else a page of HTML is none
+    bool passed = false;            // instead of `body`: what the caller sends, piece by piece as it comes
+    bool translated = false;        // `body` is not what the caller sent: its fields are in `session`
+    bool says_version = false;      // `session` has the A2A-Version of the agent's, which replaces the caller's
+    bool repeatable = false;        // may be sent again even if it may have been processed
+    std::uint64_t caller_hash = 0;  // whose calls go to the same endpoint, with balancing::caller
+    bool from_proxy = false;        // the caller is a trusted proxy
+    bool listens = false;           // part of no call: its stream ends in order with the gateway
+    bool begins = false;            // a client's `initialize`, which has that time of its MCP server for all of it
+    bool whole = false;             // a stream with an answer, or several, becomes JSON; with a gate of answers_only
+    bool gathers = false;           // the same of several answers, which become an array
+    bool as_events = false;         // JSON becomes an event
+    bool streaming = false;         // may be answered with events: a caller that closes its half has left
+    const access::credential_reader* credentials =
+        nullptr;                                      // that the agent does not get; outlives the relay; null: none
+    std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
+    answer_terms* terms = nullptr;                    // outlives the relay; null: none
+    ::mcp::event_gate* gate = nullptr;           // of a stream of events; outlives the relay, with `repair`; null: none
+    call_repair* repair = nullptr;               // outlives the relay; null: none
+    call_deadline deadline{};                    // of the head of its answer
+    call_place* place = nullptr;                 // outlives the relay; null: calls of the agent are not counted
+    moved_paths* moved = nullptr;                // that keeps where a 308 leads; outlives the relay; null: none does
+    core::duration silence{};                    // of the agent during its answer; 0: timeouts.upstream_idle
+    core::duration longest{};                    // until the end of its answer, whatever comes meanwhile; 0: none
+    core::duration patience{};                   // with a repair: until the caller gets events instead; 0: it waits
+    std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
+    std::string_view subject_type{};             // of the caller's own token, with `token`
+    std::optional<extension_terms> speaks{};     // of a call of A2A
+    extension_fields extensions{};               // of the same: agent_relay makes it of these terms
+    std::string card_origin{};                   // of that card, as model::answered_card::origin
+    std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
+    task_terms tasks{};                          // that the answer shows
+    model::task_home home = 0;                   // of new ones; 0: the agent has one address
+    request_trace* trace = nullptr;              // that the gateway joins; outlives the relay; null: none
+    answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
+};
+
+// How long the agent has for the head of its answer.
+inline core::duration head_time(const relay_call& call) noexcept
+{
+    return call.repeatable ? call.agent->read_timeout : call.agent->head_timeout;
+}
+
+inline answer_of answered_by(const relay_call& call) noexcept
+{
+    return call.agent->record.mcp ? answer_of::mcp_server : answer_of::agent;
+}
+
+// The agent hears what the gate has kept back of what it asks the caller. With a gate.
+void tell_refused(const relay_call& call);
+
+// The same head for the same agent with another token of its own.
+inline std::string head_with_token(std::string_view head, const model::agent_entry& agent)
+{
+    const auto line = head.substr(0, head.find("\r\n") + 2);
+    return std::string{line} + agent.fixed_fields;
+}
+
+// The line of a token, behind which the caller's fields come.
+inline std::string token_line(const core::secret& token)
+{
+    return "Authorization: Bearer " + token.reveal() + "\r\n";
+}
+
+// An answer of the agent instead of which the caller gets an error.
+struct replaced_answer {
+    unsigned status = 0;
+    std::string fields;  // of it that go on, as lines: when to come again, and what is allowed
+};
+
+struct relay_outcome {
+    std::optional<core::error> failure;           // nullopt: the whole answer is out
+    std::optional<replaced_answer> refused;       // with a failure: what came
+    bool answered = false;                        // a head went to the caller; with a failure, the answer was cut
+    bool told = false;                            // the failure went to the caller, as an event
+    bool replaced = false;                        // answer_terms::replaces(): nothing went to the caller
+    unsigned status = 0;                          // of the agent's answer; 0: no head of it came
+    std::optional<model::stream_end> stream;      // the answer was an event stream
+    std::optional<core::steady_time> first_byte;  // of the agent's answer
+};
+
+}  // namespace gateway::relay

@@ -1,0 +1,114 @@
+// The part of a request in a trace that the gateway joins: what agents are told of it, and what is kept of the attempts to have
+// them answer until the request is accounted for. Allocates only for a trace that is recorded. One thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/trace_context.hpp"
+#include "gateway/relay/id_source.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace net {
+struct upstream_target;
+}
+
+namespace gateway::relay {
+
+// One attempt to have an agent answer.
+struct traced_attempt {
+    core::span_id span = 0;
+    core::steady_time begun{};
+    core::steady_time ended{};  // the earliest: not yet
+    std::string_view method;
+    std::string host;
+    std::uint16_t port = 0;
+    unsigned status = 0;  // 0: no answer
+    std::optional<core::errc> failure{};
+};
+
+// What an agent is told of the trace.
+struct told_trace {
+    core::trace_context context;
+    bool keeps_state = false;  // `tracestate` of the caller belongs to it
+};
+
+class request_trace {
+public:
+    // Beyond so many attempts at one request, agents are told of them, but nobody else is.
+    static constexpr std::size_t most_attempts = 32;
+
+    // `at` is the request's own span, `parent` the caller's; 0: the trace begins here. `ids` outlive the trace.
+    void join(id_source& ids, const core::trace_context& at, core::span_id parent)
+    {
+        ids_ = &ids;
+        at_ = at;
+        parent_ = parent;
+    }
+
+    bool joined() const noexcept { return ids_ != nullptr; }
+    bool recorded() const noexcept { return joined() && at_.sampled; }
+    const core::trace_context& at() const noexcept { return at_; }
+    core::span_id parent() const noexcept { return parent_; }
+
+    // Whether the caller's field of this name does not go on.
+    bool replaces(std::string_view name) const noexcept;
+
+    // Of a recorded one, since the head of a request goes before its end.
+    void set_target(std::string_view path, std::string_view authority)
+    {
+        path_ = path;
+        authority_ = authority;
+    }
+    const std::string& path() const noexcept { return path_; }
+    const std::string& authority() const noexcept { return authority_; }
+
+    const std::vector<traced_attempt>& attempts() const noexcept { return attempts_; }
+
+private:
+    friend class attempt_span;
+
+    id_source* ids_ = nullptr;
+    core::trace_context at_;
+    core::span_id parent_ = 0;
+    std::string path_;
+    std::string authority_;
+    std::vector<traced_attempt> attempts_;
+};
+
+// The span of the attempt that an exchange makes now. Without a trace it does nothing.
+class attempt_span {
+public:
+    // `of` outlives the span; null: no trace is joined.
+    explicit attempt_span(request_trace* of) noexcept
+        : of_{of}
+    {
+    }
+
+    // Another attempt, with a span of its own. Ends the one before, if that has not ended.
+    void begin(const net::upstream_target& to, std::string_view method, core::steady_time now);
+
+    // After begin(), what the agent is told; nothing: what the caller said goes on.
+    std::optional<told_trace> told() const noexcept { return told_; }
+
+    // How it went until the head of the answer. The attempt goes on if there is one.
+    void note(const core::result<>& how, unsigned status, core::steady_time now);
+
+    // The answer has been read, or nobody wants it any more.
+    void end(core::steady_time now) noexcept;
+
+private:
+    traced_attempt* current() noexcept;
+
+    request_trace* of_;
+    std::optional<told_trace> told_;
+    std::size_t index_ = 0;
+    bool kept_ = false;  // of_ has an attempt at index_ that has not ended
+};
+
+}  // namespace gateway::relay

@@ -1,0 +1,97 @@
+#include "gateway/relay/side_requests.hpp"
+
+#include "gateway/relay/body_reader.hpp"
+#include "gateway/relay/event_stream.hpp"
+#include "gateway/relay/redirects.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace gateway::relay {
+namespace {
+
+using core::errc;
+
+// The whole body of the answer that `other` has the head of.
+net::routine<core::result<std::string>>
+read_whole(agent_exchange& other, exchange_wait& wait, std::uint64_t limit, core::steady_time until)
+{
+    body_reader reader{other.head().body, other.head().content_length};
+    auto& side = other.side();
+    other.consume_head();
+    std::string body;
+    while (!reader.done()) {
+        const auto received = side.received();
+        std::size_t used = 0;
+        while (used < received.size() && !reader.done()) {
+            auto piece = reader.take(received.substr(used));
+            if (!piece) {
+                co_return std::move(piece).error();
+            }
+            used += piece->used;
+            body += piece->data;
+        }
+        side.consume(used);
+        if (body.size() + reader.announced() > limit) {
+            co_return core::upstream_error(errc::answer_untranslatable, "a further answer is over the limit");
+        }
+        if (used > 0 || reader.done()) {
+            continue;
+        }
+        if (side.ended()) {
+            auto ended = reader.end(side.read_error());
+            if (!ended) {
+                co_return std::move(ended).error();
+            }
+            continue;
+        }
+        side.arm();
+        const auto how = co_await wait.until(until);
+        if (how != woken::by_event) {
+            co_return interrupted(how, "body");
+        }
+    }
+    co_return body;
+}
+
+}  // namespace
+
+net::routine<core::result<side_answer>>
+side_requests::ask(net::http1::method verb, std::string_view head, std::string_view body, std::uint64_t limit)
+{
+    if (!main_.request_done()) {
+        // What is left of it is in the buffer that this request needs.
+        co_return core::upstream_error(
+            errc::answer_untranslatable,
+            "the answer came before the whole request was sent"
+        );
+    }
+    auto call = main_.call();
+    call.verb = verb;
+    call.head = head;
+    call.body = body;
+    call.repeatable = true;
+    agent_exchange other{caller_, main_.pool(), wait_, main_.settings(), call};
+    redirects way;
+    auto begun = co_await other.begin();
+    while (begun && way.follow(call, other)) {
+        begun = co_await other.begin();
+    }
+    if (!begun) {
+        co_return std::move(begun).error();
+    }
+    if (!has_identity_coding(other.head()) || is_event_stream(other.head())) {
+        co_return core::upstream_error(errc::answer_untranslatable, "a further answer is not plain JSON");
+    }
+    side_answer answer{other.head().status, {}};
+    const auto until = caller_.owner().now() + head_time(call);
+    auto whole = co_await read_whole(other, wait_, limit, until);
+    if (!whole) {
+        co_return std::move(whole).error();
+    }
+    other.give_back();
+    answer.body = std::move(*whole);
+    co_return answer;
+}
+
+}  // namespace gateway::relay

@@ -1,0 +1,46 @@
+// Requests of the gateway's own to the agent of a call, while the answer to that call is on its way: what a translation has to
+// know besides. On the thread of the caller's loop.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/relay/agent_exchange.hpp"
+#include "gateway/relay/exchange_wait.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace gateway::relay {
+
+struct side_answer {
+    unsigned status = 0;
+    std::string body;
+};
+
+class side_requests {
+public:
+    // Of the call that `main` has the answer to. References outlive the object.
+    side_requests(net::server_connection& caller, agent_exchange& main, exchange_wait& wait) noexcept
+        : caller_{caller},
+          main_{main},
+          wait_{wait}
+    {
+    }
+
+    // As it went to the agent, and whether all of it is there.
+    const relay_call& call() const noexcept { return main_.call(); }
+    bool call_sent() const noexcept { return main_.request_done(); }
+
+    // A request as the call's own, but for its method, head and body, which outlive the routine. Fails as
+    // agent_exchange::begin() and a wait do, and with answer_untranslatable: the answer is over `limit` or in a coding.
+    net::routine<core::result<side_answer>>
+    ask(net::http1::method verb, std::string_view head, std::string_view body, std::uint64_t limit);
+
+private:
+    net::server_connection& caller_;
+    agent_exchange& main_;
+    exchange_wait& wait_;
+};
+
+}  // namespace gateway::relay

@@ -1,0 +1,290 @@
+#include "gateway/request/access_guard.hpp"
+
+#include "gateway/access/outcome.hpp"
+#include "gateway/access/policy.hpp"
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/well_known.hpp"
+#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/request/path_pattern.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gateway::request {
+namespace {
+
+// A JSON-RPC call of A2A 0.3, which is what a call is that names no version (specification 1.0.1 section 3.6.2).
+bool calls_before_1(const request_context& request)
+{
+    const auto& head = request.caller.head();
+    const auto* version = net::http1::find(head.fields, "A2A-Version");
+    return request.to.where == model::route::call && head.verb == net::http1::method::post &&
+           (version == nullptr || version->empty() || version->starts_with("0."));
+}
+
+std::optional<model::denial> denial_of(const request_context& request) noexcept
+{
+    const auto& record = request.record;
+    if (record.denied) {
+        return record.denied;
+    }
+    if (!record.access || !record.code || record.over) {
+        return std::nullopt;
+    }
+    if (const auto denied = access::denial_of(*record.access, *record.code)) {
+        return denied;
+    }
+    return request.hidden ? std::optional{model::denial::hidden} : std::nullopt;
+}
+
+std::string_view address_of(const request_context& request) noexcept
+{
+    return request.client.empty() ? std::string_view{request.caller.peer()} : request.client;
+}
+
+}  // namespace
+
+void access_guard::set_observers(telemetry::worker_metrics& metrics, telemetry::audit_tally& tally)
+{
+    const auto note_key = [&metrics, &tally](const core::principal& owner) {
+        tally.note_key(owner);
+        metrics.note_key({owner.provider, owner.id}, std::chrono::system_clock::now());
+    };
+    const auto note_refusal = [&metrics, &tally](std::string_view address) {
+        model::request_record record;
+        record.peer = address;
+        record.denied = model::denial::refused;
+        metrics.count_denied(*record.denied);
+        tally.note(record);
+    };
+    for (auto* const gate : {&gate_, &registration_gate_}) {
+        gate->set_observer(note_key);
+        gate->set_refusal_observer(note_refusal);
+    }
+}
+
+void access_guard::set_plans(access::access_plans plans)
+{
+    gate_.set_plan(std::move(plans.callers), plans.failures);
+    registration_gate_.set_plan(std::move(plans.registration), std::move(plans.failures));
+}
+
+access::gate& access_guard::gate_for(const request_context& request) noexcept
+{
+    return request.to.where == model::route::registration ? registration_gate_ : gate_;
+}
+
+// The record of the agent that is asked for, also if it is disabled: a credential that is the server's stays so. Null: there is none.
+const core::agent* access_guard::record_of(request_context& request) const
+{
+    if (const auto* known = known_.find(request.to.agent, request.sighted)) {
+        return &known->entry->record;
+    }
+    return request.disabled ? &request.disabled->record : nullptr;
+}
+
+// Whether `Authorization` is the caller's login at an MCP server.
+bool access_guard::is_for_agent(request_context& request) const
+{
+    const auto* record = request.to.where == model::route::mcp ? record_of(request) : nullptr;
+    return record != nullptr && model::passes_logins(*record);
+}
+
+bool access_guard::identify(request_context& request)
+{
+    if (request.to.where == model::route::push) {
+        return true;  // its credential is its address
+    }
+    auto& gate = gate_for(request);
+    request.access = gate.plan();
+    if (!request.access) {
+        return true;
+    }
+    const bool for_agent = is_for_agent(request);
+    auto owner = gate.identify(request.caller, address_of(request), for_agent);
+    if (owner && for_agent && !may_know(request, *owner)) {
+        auto as_of_none = gate.identify(request.caller, address_of(request));
+        if (!as_of_none || !may_know(request, *as_of_none)) {
+            owner = std::move(as_of_none);
+        }
+    }
+    if (!owner) {
+        return false;
+    }
+    request.owner = std::move(*owner);
+    return true;
+}
+
+// Whether the owner may know of the agent that is asked for. If not, it hears what it would hear of none, where the field is a credential.
+bool access_guard::may_know(request_context& request, const core::result<access::caller>& owner) const
+{
+    const auto* record = record_of(request);
+    return record != nullptr && request.access->may_discover(*record, owner ? owner->get() : nullptr);
+}
+
+net::routine<> access_guard::ask(request_context& request)
+{
+    auto& caller = request.caller;
+    const auto due = relay::caller_deadline(caller.head().fields, deadline_fields_, caller.started());
+    auto& gate = gate_for(request);
+    const bool for_agent = is_for_agent(request);
+    auto owner = for_agent ? gate.identify(caller, address_of(request), for_agent) : std::nullopt;
+    if (!owner) {
+        owner = co_await gate.ask(caller, address_of(request), due, for_agent);
+    }
+    if (for_agent && !may_know(request, *owner)) {
+        auto as_of_none = gate.identify(caller, address_of(request));
+        if (!as_of_none) {
+            as_of_none = co_await gate.ask(caller, address_of(request), due);
+        }
+        if (!may_know(request, *as_of_none)) {
+            owner = std::move(as_of_none);
+        }
+    }
+    request.owner = std::move(*owner);
+}
+
+bool access_guard::asks_first(const request_context& request) const
+{
+    if (request.to.where != model::route::mcp || request.caller.head().verb != net::http1::method::options) {
+        return false;
+    }
+    const auto* known = known_.find(request.to.agent);
+    const bool relayed =
+        known != nullptr && !known->entry->record.mcp && fits_any(known->entry->record.relay_paths, model::mcp_path);
+    if (!relayed || !request.access) {
+        return !relayed;
+    }
+    const auto& record = known->entry->record;
+    const auto* caller = request.principal();
+    // A browser asks without credentials: after a 401 it would not send the call that has them.
+    return !request.access->may_discover(record, caller) ||
+           (caller == nullptr && !request.access->may_call_somehow(record, nullptr));
+}
+
+// Whether the request has an owner to be known: what everybody may read has none.
+bool access_guard::identifies(const request_context& request) const
+{
+    const auto where = request.to.where;
+    const bool for_all =
+        where == model::route::key_set || where == model::route::resource_metadata || where == model::route::index;
+    return request.access && !for_all && !asks_first(request);
+}
+
+std::optional<net::routine<>> access_guard::admit_address(request_context& request) const
+{
+    if (limits_ && !limits_->admits_address(address_of(request), request.caller.owner().now())) {
+        constexpr auto over = model::rate_limit::address;
+        return respond_limited(request, over, limits_->rate(over));
+    }
+    return std::nullopt;
+}
+
+std::optional<net::routine<>> access_guard::admit(request_context& request) const
+{
+    if (identifies(request)) {
+        request.record.access = access::outcome_of(request.owner);
+        if (const auto* caller = request.principal()) {
+            request.place.belong_to(core::mark_of_principal(caller->provider, caller->id));
+            request.record.principal = caller->id;
+            request.record.provider = caller->provider;
+        }
+    }
+    if (auto limited = admit_principal(request)) {
+        return limited;
+    }
+    if (auto denied = admit_owner(request)) {
+        return denied;
+    }
+    return admit_one_more(request);
+}
+
+std::optional<net::routine<>> access_guard::admit_principal(request_context& request) const
+{
+    const auto* caller = request.principal();
+    if (limits_ && caller != nullptr &&
+        !limits_->admits_principal(caller->id, caller->provider, request.caller.owner().now())) {
+        constexpr auto over = model::rate_limit::principal;
+        return respond_limited(request, over, limits_->rate(over));
+    }
+    return std::nullopt;
+}
+
+std::optional<net::routine<>> access_guard::admit_owner(request_context& request) const
+{
+    if (!identifies(request)) {
+        return std::nullopt;
+    }
+    request.in_words_of_a2x = a2x_ && calls_before_1(request);
+    if (!request.owner) {
+        const auto* known = known_.find(request.to.agent, request.sighted);
+        return respond_unidentified(request, request.owner.error(), known == nullptr ? nullptr : &known->entry->record);
+    }
+    switch (request.to.where) {
+        case model::route::card:
+        case model::route::call:
+        case model::route::mcp:
+        case model::route::relay:
+            return admit_to_agent(request);
+        case model::route::registration:
+            if (!access::has_scope(request.principal(), core::scope_register)) {
+                return respond_forbidden(request);
+            }
+            return std::nullopt;
+        case model::route::directory:
+            if (!request.to.agent.empty()) {
+                return admit_to_agent(request);
+            }
+            break;
+        case model::route::push:
+        case model::route::key_set:
+        case model::route::resource_metadata:
+        case model::route::index:
+        case model::route::management:
+        case model::route::none:
+            break;
+    }
+    return request.principal() == nullptr ? std::optional{respond_forbidden(request)} : std::nullopt;
+}
+
+std::optional<net::routine<>> access_guard::admit_one_more(request_context& request) const
+{
+    const auto where = request.to.where;
+    const bool is_of_one = where == model::route::directory && !request.to.agent.empty();
+    const bool reaches_agent =
+        !asks_first(request) && (where == model::route::card || where == model::route::call ||
+                                 where == model::route::mcp || where == model::route::relay || is_of_one);
+    const auto* known =
+        limits_ && reaches_agent && request.sees_agent ? known_.find(request.to.agent, request.sighted) : nullptr;
+    if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {
+        return std::nullopt;
+    }
+    constexpr auto over = model::rate_limit::agent;
+    request.set_agent(known->entry);
+    return respond_limited(request, over, limits_->rate(over));
+}
+
+std::optional<net::routine<>> access_guard::admit_to_agent(request_context& request) const
+{
+    const auto* known = known_.find(request.to.agent, request.sighted);
+    const auto* caller = request.principal();
+    request.sees_agent = known != nullptr && request.access->may_discover(known->entry->record, caller);
+    if (!request.sees_agent) {
+        request.hidden = known == nullptr ? nullptr : known->entry;
+        // To a caller with a credential an agent that it may not know of is one that does not exist.
+        return caller == nullptr ? std::optional{respond_forbidden(request)} : std::nullopt;
+    }
+    request.may_call = request.access->may_call_somehow(known->entry->record, caller);
+    return std::nullopt;
+}
+
+void access_guard::note_denial(request_context& request) noexcept
+{
+    auto& record = request.record;
+    record.denied = denial_of(request);
+    if (record.denied) {
+        record.denied_agent = request.hidden ? std::string_view{request.hidden->record.id} : record.agent;
+    }
+}
+
+}  // namespace gateway::request

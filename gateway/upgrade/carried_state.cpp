@@ -1,0 +1,354 @@
+#include "gateway/upgrade/carried_state.hpp"
+
+#include "gateway/upgrade/carried_lists.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstddef>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace gateway::upgrade {
+namespace {
+
+constexpr std::size_t tasks_in_message = 64 * 1024;
+constexpr std::uint64_t max_signed = std::numeric_limits<std::int64_t>::max();
+
+std::uint64_t number_of(core::wall_time at)
+{
+    return static_cast<std::uint64_t>(
+        std::chrono::duration_cast<std::chrono::milliseconds>(at.time_since_epoch()).count()
+    );
+}
+
+// One beyond the years that any clock shows would overflow where ages are computed.
+core::wall_time time_of(std::uint64_t number)
+{
+    constexpr std::chrono::milliseconds latest = std::chrono::years{200};
+    return core::wall_time{std::min(std::chrono::milliseconds{static_cast<std::int64_t>(number & max_signed)}, latest)};
+}
+
+std::string content_of(const store::record& each)
+{
+    handover_writer out;
+    return out.text(each.id).text(each.definition).number(each.version).number(number_of(each.written)).take();
+}
+
+std::string content_of(const store::change& each)
+{
+    handover_writer out;
+    out.number(each.version).number(number_of(each.at)).text(each.who);
+    return out.number(static_cast<std::uint64_t>(each.what)).text(each.agent).take();
+}
+
+std::string content_of(const store::kept_delivery& each)
+{
+    handover_writer out;
+    out.number(each.number).text(each.id).text(each.agent).text(each.lane).text(each.address).text(each.body);
+    return out.number(number_of(each.received)).take();
+}
+
+std::string content_of(const store::kept_card& each)
+{
+    const auto fresh = std::chrono::duration_cast<std::chrono::milliseconds>(each.fresh_for).count();
+    handover_writer out;
+    out.text(each.agent).text(each.source).text(each.document).text(each.url).text(each.etag).text(each.last_modified);
+    return out.number(number_of(each.fetched)).number(static_cast<std::uint64_t>(fresh)).take();
+}
+
+std::string content_of(const handover_counts& counts)
+{
+    handover_writer out;
+    return out.number(counts.completed).number(counts.failed).number(counts.refused).take();
+}
+
+// Frames up to a number of bytes.
+class frame_list {
+public:
+    explicit frame_list(std::size_t most)
+        : most_{most}
+    {
+    }
+
+    void add(handover_word word, std::string content)
+    {
+        if (!outcome_) {
+            return;
+        }
+        auto frame = framed({word, std::move(content)});
+        if (!frame) {
+            outcome_ = std::move(frame).error();
+        } else {
+            add_frame(std::move(*frame));
+        }
+    }
+
+    void add_frame(std::string frame)
+    {
+        if (outcome_ && !has_added(std::move(frame))) {
+            outcome_ = core::gateway_error(
+                core::errc::too_large,
+                "what has to be passed is over " + std::to_string(most_) + " bytes"
+            );
+        }
+    }
+
+    // Left out if it is too large, or too much.
+    void add_if_room(handover_word word, std::string content)
+    {
+        if (auto frame = framed({word, std::move(content)})) {
+            has_added(std::move(*frame));
+        }
+    }
+
+    core::result<std::vector<std::string>> take()
+    {
+        if (!outcome_) {
+            return std::move(outcome_).error();
+        }
+        return std::move(frames_);
+    }
+
+private:
+    bool has_added(std::string frame)
+    {
+        if (frame.size() > most_ - bytes_) {
+            return false;
+        }
+        bytes_ += frame.size();
+        frames_.push_back(std::move(frame));
+        return true;
+    }
+
+    std::size_t most_;
+    std::size_t bytes_ = 0;
+    core::result<> outcome_;
+    std::vector<std::string> frames_;
+};
+
+void add_record(store::memory_contents& to, handover_content from)
+{
+    store::record each;
+    each.id = from.text();
+    each.definition = from.text();
+    each.version = from.number();
+    each.written = time_of(from.number());
+    if (from.good()) {
+        to.records.push_back(std::move(each));
+    }
+}
+
+void add_change(store::memory_contents& to, handover_content from)
+{
+    store::change each;
+    each.version = from.number();
+    each.at = time_of(from.number());
+    each.who = from.text();
+    const auto what = from.number();
+    each.agent = from.text();
+    if (from.good() && what <= static_cast<std::uint64_t>(store::action::deleted)) {
+        each.what = static_cast<store::action>(what);
+        to.trail.push_back(std::move(each));
+    }
+}
+
+void add_delivery(store::memory_contents& to, handover_content from)
+{
+    store::kept_delivery each;
+    each.number = from.number();
+    each.id = from.text();
+    each.agent = from.text();
+    each.lane = from.text();
+    each.address = from.text();
+    each.body = from.text();
+    each.received = time_of(from.number());
+    if (from.good()) {
+        to.deliveries.push_back(std::move(each));
+    }
+}
+
+void add_card(carried_state& to, handover_content from)
+{
+    store::kept_card each;
+    for (auto* part : {&each.agent, &each.source, &each.document, &each.url, &each.etag, &each.last_modified}) {
+        *part = from.text();
+    }
+    each.fetched = time_of(from.number());
+    constexpr std::chrono::milliseconds longest = std::chrono::years{1};
+    each.fresh_for =
+        std::min(std::chrono::milliseconds{static_cast<std::int64_t>(from.number() & max_signed)}, longest);
+    if (from.good()) {
+        to.cards.push_back(std::make_shared<const store::kept_card>(std::move(each)));
+    }
+}
+
+void add_tasks(model::known_tasks& to, std::string_view content)
+{
+    if (auto more = tasks_in(content)) {
+        to.key = more->key;
+        std::ranges::move(more->tasks, std::back_inserter(to.tasks));
+    }
+}
+
+void add_counts(handover_counts& to, handover_content from)
+{
+    const handover_counts counts{from.number(), from.number(), from.number()};
+    if (from.good()) {
+        to = counts;
+    }
+}
+
+store::memory_contents& memory_of(carried_state& state)
+{
+    return state.memory ? *state.memory : state.memory.emplace();
+}
+
+void add_address(handover_writer& out, const std::optional<config::endpoint>& address)
+{
+    out.number(address ? 1 : 0).text(address ? address->host : "").number(address ? address->port : 0);
+}
+
+std::optional<config::endpoint> address_in(handover_content& from)
+{
+    const bool there = from.number() == 1;
+    auto host = from.text();
+    const auto port = static_cast<std::uint16_t>(from.number());
+    return there ? std::optional{config::endpoint{std::move(host), port}} : std::nullopt;
+}
+
+}  // namespace
+
+core::result<std::vector<std::string>> frames_of(const carried_state& state, std::size_t most)
+{
+    frame_list out{most};
+    out.add(handover_word::counts, content_of(state.counts));
+    if (!state.tickets.empty()) {
+        out.add(handover_word::ticket_keys, state.tickets);
+    }
+    if (state.memory) {
+        out.add(handover_word::session_key, state.memory->key.reveal());
+        for (const auto& each : state.memory->records) {
+            out.add(handover_word::record, content_of(each));
+        }
+        for (const auto& each : state.memory->trail) {
+            out.add(handover_word::change, content_of(each));
+        }
+        for (const auto& each : state.memory->deliveries) {
+            out.add(handover_word::delivery, content_of(each));
+        }
+    }
+    for (auto& each : frames_of(state.tasks)) {
+        out.add_frame(std::move(each));
+    }
+    for (const auto& each : state.cards) {
+        out.add_if_room(handover_word::card, content_of(*each));
+    }
+    for (const auto& each : state.lists) {
+        out.add_if_room(handover_word::lists, content_of(each));
+    }
+    return out.take();
+}
+
+std::vector<std::string> frames_of(const model::known_tasks& tasks)
+{
+    std::vector<std::string> frames;
+    for (std::size_t at = 0; at < tasks.tasks.size(); at += tasks_in_message) {
+        handover_writer out;
+        out.number(tasks.key);
+        for (auto i = at; i < std::min(at + tasks_in_message, tasks.tasks.size()); ++i) {
+            const auto& each = tasks.tasks[i];
+            out.number(each.name).number(each.word).number(number_of(each.seen));
+        }
+        if (auto frame = framed({handover_word::tasks, out.take()})) {  // 1.5 MiB at most
+            frames.push_back(std::move(*frame));
+        }
+    }
+    return frames;
+}
+
+std::optional<model::known_tasks> tasks_in(std::string_view content)
+{
+    handover_content from{content};
+    model::known_tasks out{from.number(), {}};
+    while (from.good() && !from.empty()) {
+        const auto name = from.number();
+        const auto word = from.number();
+        out.tasks.push_back({name, word, time_of(from.number())});
+    }
+    return from.good() ? std::optional{std::move(out)} : std::nullopt;
+}
+
+void add_to(carried_state& state, const handover_message& message)
+{
+    const handover_content content{message.content};
+    switch (message.word) {
+        case handover_word::ticket_keys:
+            state.tickets = message.content;
+            break;
+        case handover_word::session_key:
+            memory_of(state).key = core::secret{message.content};
+            break;
+        case handover_word::record:
+            add_record(memory_of(state), content);
+            break;
+        case handover_word::change:
+            add_change(memory_of(state), content);
+            break;
+        case handover_word::delivery:
+            add_delivery(memory_of(state), content);
+            break;
+        case handover_word::counts:
+            add_counts(state.counts, content);
+            break;
+        case handover_word::tasks:
+            add_tasks(state.tasks, message.content);
+            break;
+        case handover_word::card:
+            add_card(state, content);
+            break;
+        case handover_word::lists:
+            if (auto lists = lists_in(message.content)) {
+                state.lists.push_back(std::move(*lists));
+            }
+            break;
+        default:
+            break;
+    }
+}
+
+std::string content_of(const handover_hello& hello)
+{
+    handover_writer out;
+    out.number(hello.speaks);
+    for (const auto* each : {&hello.configured.listen, &hello.configured.admin, &hello.configured.metrics}) {
+        add_address(out, *each);
+    }
+    return out.take();
+}
+
+std::optional<handover_hello> hello_in(std::string_view content)
+{
+    handover_content from{content};
+    handover_hello out;
+    out.speaks = from.number();
+    for (auto* each : {&out.configured.listen, &out.configured.admin, &out.configured.metrics}) {
+        *each = address_in(from);
+    }
+    return from.good() ? std::optional{std::move(out)} : std::nullopt;
+}
+
+std::string content_of(const handover_prepared& prepared)
+{
+    handover_writer out;
+    return out.number(prepared.schema).text(prepared.version).take();
+}
+
+std::optional<handover_prepared> prepared_in(std::string_view content)
+{
+    handover_content from{content};
+    handover_prepared out{from.number(), from.text()};
+    return from.good() ? std::optional{std::move(out)} : std::nullopt;
+}
+
+}  // namespace gateway::upgrade

@@ -1,0 +1,101 @@
+// The hand-over: this process starts the binary that is at its path now, gives it the listening sockets and what only memory holds, and
+// ends when the new process serves. Until then nothing is lost: if the new process fails, it is killed and this one goes on. On the
+// control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/cards/card_keeper.hpp"
+#include "gateway/lifecycle/listeners.hpp"
+#include "gateway/lifecycle/orderly_end.hpp"
+#include "gateway/lifecycle/service_reports.hpp"
+#include "gateway/model/handover_report.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/threads/store_thread.hpp"
+#include "gateway/upgrade/carried_state.hpp"
+#include "gateway/upgrade/handover_channel.hpp"
+#include "gateway/wiring/task_keeper.hpp"
+#include "net/loop/loop.hpp"
+#include "net/process/service_manager.hpp"
+#include "net/process/successor.hpp"
+
+#include <sys/types.h>
+
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway::upgrade {
+
+// How this process was started.
+struct handover_source {
+    std::string program;                 // an absolute path; empty: there can be no hand-over
+    std::vector<std::string> arguments;  // the first one is the program's name
+    net::service_manager manager;
+    reload::inherited_addresses configured;    // as in handover_hello
+    threads::store_thread::opener open_store;  // the same file again; not used for a store in memory
+};
+
+class handover {
+public:
+    // What it hands over. All of it outlives the hand-over.
+    struct parts {
+        net::loop& control;
+        const config::settings& settings;
+        const core::logger& log;
+        lifecycle::listeners& addresses;
+        lifecycle::service_reports& reports;
+        threads::store_thread& store;
+        const cards::card_keeper& cards;
+        const sessions::session_plane& sessions;
+        wiring::task_keeper& tasks;
+        lifecycle::orderly_end& end;
+    };
+
+    handover(parts all, handover_source from, handover_counts before);
+    ~handover();
+
+    // One at a time. If it is done, the owner ends this process.
+    net::task<model::handover_report> run();
+
+    // The one under way fails: the gateway is told to stop.
+    void abort();
+
+    bool busy() const noexcept { return busy_; }
+
+    // Nothing of this process needs what a second process cannot have any more: the programs of MCP servers are gone.
+    void free();
+
+    // Something was not sent yet to the process that has taken this one's place.
+    bool tells() const noexcept { return telling_; }
+
+    const handover_counts& counts() const noexcept { return counts_; }
+
+private:
+    struct attempt;
+
+    std::string refusal() const;
+    core::result<> start(attempt& now);
+    net::task<core::result<>> pass(attempt& now);
+    net::task<core::result<handover_prepared>> prepare(attempt& now);
+    net::task<core::result<>> pass_state(attempt& now);
+    net::task<core::result<>> reason_for(attempt& now, core::error why);
+    net::task<core::result<>> expect_ready(attempt& now);
+    void complete(attempt& now);
+    net::task<> take_back(attempt& now, const core::error& why);
+    void tell(std::string frame);
+    net::task<> tell_all();
+
+    parts all_;
+    handover_source from_;
+    handover_counts counts_;
+    std::unique_ptr<attempt> now_;     // also after its end, for free()
+    std::deque<std::string> to_tell_;  // frames, after the hand-over
+    bool telling_ = false;
+    bool busy_ = false;
+    bool done_ = false;
+};
+
+}  // namespace gateway::upgrade

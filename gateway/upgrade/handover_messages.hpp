@@ -1,0 +1,105 @@
+// What two gateways tell each other at a hand-over, over a socket pair: framed messages of bounded size. Each is a byte that says what
+// it is, four bytes with the length of its content, the largest first, and the content. Pure; the bytes may come in any pieces.
+#pragma once
+
+#include "core/error.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::upgrade {
+
+// The numbers are what is sent: they stay what they are, and one that is not known is passed over.
+enum class handover_word : std::uint8_t {
+    // Of the gateway that runs:
+    hello = 1,        // which addresses its sockets are for
+    ticket_keys = 2,  // of TLS sessions
+    session_key = 3,  // this one, records, changes, deliveries, cards: of a store in memory
+    record = 4,
+    change = 5,
+    delivery = 6,
+    card = 7,          // as it was fetched
+    counts = 8,        // of hand-overs
+    store_closed = 9,  // the next gateway may open it; all that is passed has been
+    settled = 10,      // the service manager knows of the next gateway
+    free = 11,         // no program of an MCP server runs any more
+    tasks = 12,        // to whom they belong; before `store_closed`, and after `ready` what is learnt then
+    lists = 13,        // of an MCP server
+    // Of the next one:
+    prepared = 64,  // its configuration is valid
+    ready = 65,     // it accepts connections
+    failed = 66,    // it ends, and says why
+};
+
+struct handover_message {
+    handover_word word{};
+    std::string content;
+
+    friend bool operator==(const handover_message&, const handover_message&) = default;
+};
+
+// Of one content: a definition of an agent and a notification are far smaller.
+inline constexpr std::size_t largest_handover_content = 64 * 1024 * 1024;
+
+// Of all that one gateway passes to the next, so that a full memory is not filled twice.
+inline constexpr std::size_t largest_handover = 512 * 1024 * 1024;
+
+// Fails with too_large: the content is longer than `largest`.
+core::result<std::string> framed(const handover_message& message, std::size_t largest = largest_handover_content);
+
+// Reads messages from bytes in the pieces in which they come.
+class handover_reader {
+public:
+    explicit handover_reader(std::size_t largest = largest_handover_content)
+        : largest_{largest}
+    {
+    }
+
+    void add(std::string_view bytes) { bytes_.append(bytes); }
+
+    // The next whole message; nothing: it has not come whole. Fails with too_large as soon as a length says so, and from then on.
+    core::result<std::optional<handover_message>> next();
+
+private:
+    std::size_t largest_;
+    std::string bytes_;  // not read yet, behind `taken_`
+    std::size_t taken_ = 0;
+};
+
+// A content of numbers and texts, in an order that both sides know.
+class handover_writer {
+public:
+    handover_writer& number(std::uint64_t value);
+    handover_writer& text(std::string_view value);
+    std::string take() { return std::move(content_); }
+
+private:
+    std::string content_;
+};
+
+// After one that is not there as expected, all are 0 and empty, and good() is false.
+class handover_content {
+public:
+    explicit handover_content(std::string_view content)
+        : rest_{content}
+    {
+    }
+
+    std::uint64_t number();
+    std::string text();
+
+    // All that was asked for was there. What follows is of a newer version, and is passed over.
+    bool good() const noexcept { return good_; }
+    bool empty() const noexcept { return rest_.empty(); }
+
+private:
+    std::string_view piece(std::size_t size);
+
+    std::string_view rest_;
+    bool good_ = true;
+};
+
+}  // namespace gateway::upgrade

@@ -1,0 +1,138 @@
+#include "gateway/wiring/agent_publication.hpp"
+
+#include "jose/sealed_text.hpp"
+
+#include <chrono>
+#include <functional>
+#include <random>
+#include <utility>
+
+namespace gateway::wiring {
+namespace {
+
+std::function<double()> any_fraction()
+{
+    return [engine = std::mt19937_64{std::random_device{}()}]() mutable {
+        return std::uniform_real_distribution{0.0, 1.0}(engine);
+    };
+}
+
+std::function<std::shared_ptr<const model::agent_entry>(const std::string&)> served_by(management::registry& registry)
+{
+    return [&registry](const std::string& id) {
+        const auto* agent = registry.find(id);
+        return agent != nullptr && agent->served() ? agent->entry : nullptr;
+    };
+}
+
+}  // namespace
+
+void publish_agents(agent_audience audience, std::string public_base)
+{
+    const auto now = audience.registry.take_snapshot(std::move(public_base));
+    for (const auto& each : audience.workers) {
+        each->publish(now);
+    }
+    audience.directory.set_public_base(now->public_base);
+    audience.cards.set_publisher([audience](const std::string& id, std::shared_ptr<const model::published_card> card) {
+        for (const auto& each : audience.workers) {
+            each->publish_card(id, card);
+        }
+    });
+    audience.registry.set_publisher([audience](const std::string& id, std::shared_ptr<const model::agent_entry> agent) {
+        if (agent != nullptr && agent->calls) {
+            agent->calls->set_limits(agent->terms->limits);
+        }
+        for (const auto& each : audience.workers) {
+            each->publish_agent(id, agent);
+        }
+        agent = agent && agent->record.disabled ? nullptr : std::move(agent);
+        audience.tokens.set_agent(id, agent);
+        audience.cards.set_agent(id, agent);
+        audience.sessions.set_agent(id, agent);
+        audience.callers.set_agent(id, agent);
+        audience.checks.set_agent(id, agent);
+    });
+    audience.cards.set_pathfinder([audience](const std::string& id, const model::call_route& route) {
+        audience.registry.route(id, route);
+    });
+    audience.sessions.set_fallback_observer([audience](const std::string& id, bool fell_back) {
+        audience.registry.set_fell_back(id, fell_back);
+    });
+    audience.tokens.set_agents(*now);
+    audience.cards.set_agents(now);
+    audience.sessions.set_agents(*now);
+    audience.checks.set_agents(*now);
+    audience.callers.programs().set_agents(*now);
+}
+
+std::unique_ptr<tokens::token_plane>
+make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log)
+{
+    return std::make_unique<tokens::token_plane>(
+        control.timers(),
+        tokens::token_services{
+            fetcher,
+            control.get_executor(),
+            log,
+            std::chrono::steady_clock::now,
+            any_fraction(),
+            [&registry](const std::string& id, const core::secret& token) { registry.set_token(id, token); },
+            served_by(registry)
+        }
+    );
+}
+
+std::unique_ptr<push::push_plane>
+make_push_plane(net::loop& control, push_sources from, const config::settings& settings)
+{
+    return std::make_unique<push::push_plane>(
+        control.timers(),
+        push::push_services{
+            from.fetcher,
+            control.get_executor(),
+            from.log,
+            push::deliveries_in(from.store),
+            std::chrono::steady_clock::now,
+            std::chrono::system_clock::now,
+            any_fraction(),
+            jose::system_random,
+            served_by(from.registry),
+            &from.long_bodies
+        },
+        settings
+    );
+}
+
+void sign_deliveries(
+    push::push_plane& deliveries,
+    std::shared_ptr<const cards::card_signer> signer,
+    std::string public_base
+)
+{
+    const auto thread = std::make_shared<threads::side_thread>();
+    deliveries.set_signer(
+        [thread, signer = std::move(signer), base = std::move(public_base)](std::string body, std::string id) {
+            return thread->ask<core::result<std::string>>([signer, base, body = std::move(body), id = std::move(id)] {
+                return signer->detached_signature(body, id, base);
+            });
+        }
+    );
+}
+
+core::result<> load_all(management::registry& registry, push::push_plane& deliveries, store::engine& records)
+{
+    auto loaded = registry.load();
+    return loaded ? deliveries.load(records) : loaded;
+}
+
+void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions)
+{
+    const auto supply = [&from](std::string id, core::secret refused) {
+        return from.token(std::move(id), std::move(refused));
+    };
+    cards.set_tokens(supply);
+    sessions.set_tokens(supply);
+}
+
+}  // namespace gateway::wiring

@@ -1,0 +1,71 @@
+// Who hears of agents, and of every change of them. On the control loop's thread.
+#pragma once
+
+#include "core/log.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/cards/card_signer.hpp"
+#include "gateway/cards/card_source.hpp"
+#include "gateway/management/directory.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/monitors/health_watch.hpp"
+#include "gateway/push/push_plane.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/threads/store_thread.hpp"
+#include "gateway/tokens/token_plane.hpp"
+#include "gateway/wiring/caller_sessions.hpp"
+#include "gateway/worker/worker.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/loop.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway::wiring {
+
+struct agent_audience {
+    const std::vector<std::unique_ptr<worker::worker>>& workers;
+    management::registry& registry;
+    tokens::token_plane& tokens;
+    cards::card_plane& cards;
+    sessions::session_plane& sessions;
+    management::directory& directory;
+    caller_sessions& callers;
+    monitors::health_watch& checks;
+};
+
+// Tells everybody of the registry's agents, and of what changes from now on. What is referred to lives on until the control loop
+// has ended.
+void publish_agents(agent_audience audience, std::string public_base);
+
+// Its tokens go to the agents of the registry. References outlive the plane.
+std::unique_ptr<tokens::token_plane>
+make_token_plane(net::loop& control, net::fetcher& fetcher, management::registry& registry, const core::logger& log);
+
+// What deliveries of push notifications need of the rest.
+struct push_sources {
+    net::fetcher& fetcher;
+    management::registry& registry;
+    threads::store_thread& store;  // keeps them meanwhile
+    threads::side_thread& long_bodies;
+    const core::logger& log;
+};
+
+// Delivers push notifications of the registry's agents. References outlive the plane.
+std::unique_ptr<push::push_plane>
+make_push_plane(net::loop& control, push_sources from, const config::settings& settings);
+
+// Deliveries are signed from now on, on a thread of their own that ends with the plane.
+void sign_deliveries(
+    push::push_plane& deliveries,
+    std::shared_ptr<const cards::card_signer> signer,
+    std::string public_base
+);
+
+// What the store has of both, before it is asked for anything else. Fails as they do.
+core::result<> load_all(management::registry& registry, push::push_plane& deliveries, store::engine& records);
+
+// Gives the tokens of agents to those who ask the agents for something on the gateway's own behalf. References outlive the loop.
+void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions);
+
+}  // namespace gateway::wiring

@@ -1,0 +1,128 @@
+#include "gateway/wiring/caller_sessions.hpp"
+
+#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/version.hpp"
+#include "gateway/sessions/session_settings.hpp"
+#include "jose/sealed_text.hpp"
+#include "mcp/calls/session_id.hpp"
+
+#include <array>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace gateway::wiring {
+namespace {
+
+// As calls reach it: with the token of the agent's OAuth server too, if it has one.
+::mcp::http_settings settings_of(const model::agent_entry& agent)
+{
+    auto settings = sessions::http_settings_of(agent);
+    auto sent = model::credentials_of(agent.record, agent.token.reveal());
+    settings.query = std::move(sent.query);
+    settings.headers = std::move(sent.headers);
+    return settings;
+}
+
+// With a key that no other process has, and none keeps.
+std::shared_ptr<const ::mcp::session_ids> own_seals()
+{
+    std::array<unsigned char, jose::sealing_key_bytes> bytes{};
+    jose::system_random(bytes);
+    const core::secret key{std::string{bytes.begin(), bytes.end()}};
+    return std::make_shared<const ::mcp::session_ids>(jose::text_sealer{{&key, 1}});
+}
+
+}  // namespace
+
+caller_sessions::caller_sessions(const caller_services& given, const config::mcp_settings& settings)
+    : own_{given.own},
+      programs_{mcp::table::program_services{
+          given.control,
+          given.own.turns(),
+          [&own = given.own](const model::agent_entry& agent) { return own.reach().of_callers(agent); },
+          [&own = given.own](const core::agent& record) {
+              return record.mcp->era == core::mcp_era::modern || own.speaks_modern(record.id);
+          },
+          std::chrono::steady_clock::now,
+          given.log,
+          [&own = given.own](const std::string& id) { return own.control(id); },
+          [&own = given.own](const std::string& id) { return own.lane(id); },
+          [&own = given.own](const std::string& id) { return own.known_lists(id); },
+          settings_of,
+          [&own = given.own](const std::string& id) { return own.lists(id); },
+          [&own = given.own](const std::string& id) { return own.find_era(id); },
+          [&own = given.own](const std::string& id) { return own.refresh(id); },
+          own_seals(),
+          ::mcp::replay_limits{
+              .events = settings.replay_events,
+              .stream_bytes = settings.replay_stream,
+              .bytes = settings.replay_memory,
+              .life = settings.replay_time
+          }
+      }},
+      over_http_{mcp::http::http_session_services{
+          .loop = given.control,
+          .settings = settings_of,
+          .client = {"cardea", std::string{model::version()}},
+          .clock = std::chrono::steady_clock::now,
+          .mark =
+              [&workers = given.workers](const ::mcp::session_digest& id, bool ask) {
+                  for (const auto& each : workers) {
+                      each->ask_about(id, ask);
+                  }
+              },
+          .log = given.log,
+          .has_agent = [this](const std::string& id) { return programs_.has_agent(id); }
+      }}
+{
+    own_.set_listed([this](const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists) {
+        programs_.lists_changed(id, lists);
+    });
+}
+
+std::unique_ptr<caller_sessions>
+make_caller_sessions(const caller_services& given, const config::mcp_settings& settings)
+{
+    return std::make_unique<caller_sessions>(given, settings);
+}
+
+caller_sessions::~caller_sessions()
+{
+    own_.set_listed({});
+}
+
+void caller_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    programs_.set_agent(id, agent);
+    if (agent == nullptr) {
+        over_http_.forget(id);
+    }
+}
+
+void caller_sessions::stop()
+{
+    programs_.stop();
+    over_http_.stop();
+}
+
+void caller_sessions::add_to(telemetry::gateway_sample& now) const
+{
+    now.recovered_sessions = over_http_.recovered() + programs_.counts().recovered;
+    now.sessions_ended = programs_.counts().ended;
+    now.parked_calls = programs_.parked_calls();
+    now.server_requests = programs_.asked_of_callers();
+}
+
+std::optional<telemetry::callers_sample> caller_sessions::sample_of(const std::string& agent_id) const
+{
+    const auto live = programs_.live(agent_id);
+    if (!live) {
+        return std::nullopt;
+    }
+    return telemetry::callers_sample{.sessions = live->sessions, .warm = live->warm};
+}
+
+}  // namespace gateway::wiring

@@ -1,0 +1,65 @@
+// Callers' sessions with MCP servers, of both kinds: those that live in this process, and those of servers over HTTP. On the
+// thread of the control loop but for what its parts say otherwise.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/mcp/http/http_sessions.hpp"
+#include "gateway/mcp/program_plane.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/worker/worker.hpp"
+#include "net/loop/loop.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace gateway::wiring {
+
+// What callers' sessions need of the gateway; outlives them.
+struct caller_services {
+    net::loop& control;
+    const std::vector<std::unique_ptr<worker::worker>>&
+        workers;                   // what is known of sessions over HTTP goes to all of them
+    sessions::session_plane& own;  // in whose turns programs start
+    const core::logger& log;
+};
+
+class caller_sessions {
+public:
+    caller_sessions(const caller_services& given, const config::mcp_settings& settings);
+
+    ~caller_sessions();
+    caller_sessions(const caller_sessions&) = delete;
+    caller_sessions& operator=(const caller_sessions&) = delete;
+
+    mcp::program_plane& programs() noexcept { return programs_; }
+    mcp::http::http_sessions& over_http() noexcept { return over_http_; }
+
+    // Null: it is gone.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // Ends them in order. busy() until the programs are gone.
+    void stop();
+    bool busy() const noexcept { return programs_.busy(); }
+
+    // Calls that a server of such a session has not answered, or whose answer has not reached the caller. Any thread.
+    std::size_t calls() const noexcept { return programs_.calls(); }
+
+    void add_to(telemetry::gateway_sample& now) const;
+
+    // Nothing: the agent has no sessions in this process.
+    std::optional<telemetry::callers_sample> sample_of(const std::string& agent_id) const;
+
+private:
+    sessions::session_plane& own_;
+    mcp::program_plane programs_;
+    mcp::http::http_sessions over_http_;
+};
+
+std::unique_ptr<caller_sessions>
+make_caller_sessions(const caller_services& given, const config::mcp_settings& settings);
+
+}  // namespace gateway::wiring

@@ -1,0 +1,389 @@
+#include "gateway/wiring/server.hpp"
+
+#include "config/exposure.hpp"
+#include "gateway/model/version.hpp"
+#include "gateway/reload/own_address.hpp"
+#include "gateway/responses/answer.hpp"
+#include "gateway/telemetry/process_stats.hpp"
+#include "gateway/wiring/access_publication.hpp"
+#include "gateway/wiring/agent_publication.hpp"
+#include "gateway/wiring/caller_sessions.hpp"
+#include "gateway/wiring/worker_settings.hpp"
+#include "mcp/transport/stdio_transport.hpp"
+#include "net/loop/thrown.hpp"
+#include "net/upstream/proxies.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/signal_set.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <exception>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+namespace gateway::wiring {
+namespace {
+
+// 0: one for each core.
+std::size_t or_cores(std::uint64_t configured)
+{
+    if (configured > 0) {
+        return static_cast<std::size_t>(configured);
+    }
+    return std::max(1U, std::thread::hardware_concurrency());
+}
+
+sessions::program_settings programs_of(const config::settings& settings, threads::side_thread& long_bodies)
+{
+    return {::mcp::inherited_environment(), or_cores(settings.limits.program_starts), &long_bodies};
+}
+
+std::vector<net::executor> executors_of(worker_list workers)
+{
+    std::vector<net::executor> all;
+    std::ranges::transform(workers, std::back_inserter(all), [](const auto& each) { return each->executor(); });
+    return all;
+}
+
+std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list workers)
+{
+    std::vector<const net::heartbeat*> all{&control.timers().pulse()};
+    for (const auto& each : workers) {
+        all.push_back(&each->pulse());
+    }
+    return all;
+}
+
+// Snapshots from now on say with which keys.
+core::result<> start_cards(
+    const config::settings& settings,
+    cards::card_thread& thread,
+    management::registry& agents,
+    push::push_plane& deliveries,
+    const std::string& public_base
+)
+{
+    auto signer = cards::make_signer(settings.cards);
+    if (!signer) {
+        return std::move(signer).error();
+    }
+    if (*signer) {
+        agents.set_key_set(model::make_card_bytes(model::body_with_strong_etag((*signer)->key_set())));
+    }
+    const bool can_sign = *signer && (*signer)->can_sign();
+    if (can_sign && settings.push_sign) {
+        sign_deliveries(deliveries, *signer, public_base);
+    }
+    thread.start(can_sign ? std::move(*signer) : nullptr, public_base);
+    return {};
+}
+
+void describe(telemetry::gateway_sample& now, const reload::reload_counts& reloads, const net::name_book& names)
+{
+    now.dns_failures = names.failures();
+    now.version = model::version();
+    now.revision = model::revision();
+    now.compiler = model::compiler();
+    now.config_reloads = reloads.applied;
+    now.config_refusals = reloads.refused;
+    now.config_since = reloads.last_success;
+    now.config_refused_last = reloads.refused_last;
+    now.restart_needed = reloads.restart_needed;
+    if (auto process = telemetry::read_process_stats()) {
+        now.process = *process;
+    }
+}
+
+telemetry::named_counts by_outcome(const threads::store_writes& writes)
+{
+    return {
+        {"ok", writes.ok},
+        {core::name(core::errc::store_failed), writes.failed},
+        {core::name(core::errc::store_full), writes.full}
+    };
+}
+
+telemetry::named_counts by_outcome(const upgrade::handover_counts& all)
+{
+    return {{"completed", all.completed}, {"failed", all.failed}, {"refused", all.refused}};
+}
+
+}  // namespace
+
+server::server(
+    config::settings settings,
+    std::unique_ptr<store::engine> records,
+    const core::logger& log,
+    log_hooks hooks
+)
+    : settings_{std::move(settings)},
+      log_{log},
+      log_hooks_{std::move(hooks)},
+      started_{std::chrono::system_clock::now()},
+      largest_card_{settings_.cards.max_size},
+      breakers_{control_, workers_, settings_, log_},
+      traces_{control_, log_},
+      overload_{control_.get_executor(), settings_.overload, log_},
+      audit_{control_, log_},
+      store_{std::move(records)},
+      scrapers_{*this, log_},
+      listeners_{control_, settings_, shared_, log_},
+      reports_{control_.get_executor(), log_},
+      succession_{control_, log_},
+      signals_{control_.get_executor()}
+{
+}
+
+server::~server()
+{
+    static_cast<void>(net::use_proxies({}, {}));  // none cannot be wrong
+}
+
+void server::set_service(lifecycle::inherited_listeners sockets, const net::service_manager& manager)
+{
+    inherited_ = std::move(sockets);
+    reports_.set_manager(manager);
+}
+
+void server::set_predecessor(upgrade::predecessor* from, upgrade::carried_state passed)
+{
+    listeners_.certificates().set_tickets(std::exchange(passed.tickets, {}));
+    succession_.set_predecessor(from, std::move(passed));
+}
+
+core::result<> server::start()
+{
+    if (auto used = net::use_proxies(settings_.proxy, settings_.no_proxy); !used) {
+        return used;
+    }
+    if (auto opened = audit_.open(settings_.audit); !opened) {
+        return opened;
+    }
+    fetcher_ = std::make_unique<net::curl_fetcher>(control_, "cardea/" + std::string(model::version()));
+    metadata_ = std::make_unique<access::server_metadata>(*fetcher_, std::chrono::steady_clock::now);
+    card_thread_ = std::make_unique<cards::card_thread>(settings_.cards, shared_.names);
+    source_ = std::make_unique<cards::card_source>(*fetcher_, card_thread_->editor(), settings_);
+    cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
+    keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);
+    cards_->set_keeper(*keeper_);
+    cards_->set_pause([this] { return overload_.level() > 0; });
+    cards_->set_audit(audit_.trail());
+    auto programs = programs_of(settings_, long_bodies_);
+    sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
+    callers_ = make_caller_sessions({control_, workers_, *sessions_, log_}, settings_.mcp);
+    registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
+    agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
+    supply_tokens(*agent_tokens_, *source_, *sessions_);
+    push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
+    credentials_ = std::make_unique<access::credential_verifier>(
+        access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
+        std::chrono::system_clock::now
+    );
+    management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
+    directory_ = std::make_unique<management::directory>(*registry_, *cards_, turns_.callers, management_->memory());
+    reloader_ = std::make_unique<reload::reloader>(control_, std::move(from_), *registry_, settings_, log_);
+    reloader_->set_audit(audit_.trail());
+    admin_.reset(new admin::admin_handler{*this, *this, *management_, settings_, log_});
+    if (auto bound = open_listeners(); !bound) {
+        return bound;
+    }
+    public_base_ = reload::public_base_of(settings_, listeners_.traffic_address());
+    if (auto loaded = load_all(*registry_, *push_, store_.engine()); !loaded) {
+        return loaded;
+    }
+    session_key_ = own_session_key(store_.engine(), log_);
+    tasks_ = std::make_unique<task_keeper>(control_, store_, log_, settings_, session_key_);
+    succession_.give_passed(*keeper_, *sessions_, *tasks_);
+    registry_->set_audit(audit_.trail());
+    if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
+        return started;
+    }
+    settings_ended({"access", "rate_limits", "mcp.session_keys", "trace.endpoint"});
+    breakers_.checks().begin(*fetcher_, *source_);
+    publish_agents(
+        {workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_, *callers_, breakers_.checks()},
+        public_base_
+    );
+    reloader_->start(
+        {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
+         [this](const auto& settings) { settings_ended(settings); },
+         [this](bool begins) { reports_.reloading(begins); }}
+    );
+    make_end();
+    return {};
+}
+
+void server::make_end()
+{
+    end_ = std::make_unique<lifecycle::orderly_end>(lifecycle::orderly_end::parts{
+        control_,      settings_,      log_,      workers_,  listeners_, reports_, *reloader_,
+        *sessions_,    *callers_,      breakers_, overload_, traces_,    *cards_,  *card_thread_,
+        *credentials_, *agent_tokens_, *push_,    *keeper_,  *tasks_,    fetcher_, signals_
+    });
+    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *keeper_, *sessions_, *tasks_, *end_});
+}
+
+void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
+{
+    if (is_about_access(settings)) {
+        auto now = access::access_plan::make(settings_.access, nullptr, public_base_);
+        publish_access({workers_, admin_->guard(), public_base_}, next, std::move(now));
+    }
+}
+
+void server::settings_ended(const std::vector<std::string_view>& settings)
+{
+    if (is_about_access(settings)) {
+        publish_access({workers_, admin_->guard(), public_base_}, settings_);
+    }
+    if (std::ranges::find(settings, "access") != settings.end()) {
+        credentials_->set_providers(settings_.access.providers);
+        listeners_.certificates().set_client_authorities(config::client_authorities(settings_.access));
+        const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(settings_.access));
+        card_thread_->editor().set_access(schemes_);
+        cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
+    }
+    if (log_hooks_.changed && std::ranges::any_of(settings, [](auto path) { return path.starts_with("log."); })) {
+        log_hooks_.changed(settings_.log_level, settings_.log_format);
+    }
+    if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("trace."); })) {
+        traces_.apply(settings_.trace, workers_);
+    }
+    tell_workers(workers_, settings_, settings, session_key_);
+    push_->set_addresses(push_addresses_of(settings_.mcp, session_key_));
+    largest_card_ = settings_.cards.max_size;
+    card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
+    sessions_->settings_changed(settings, turns_.operators);
+}
+
+core::result<> server::open_listeners()
+{
+    std::vector<net::http_service*> services;
+    model::control_services& services_of_workers = *this;
+    for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
+        workers_.push_back(std::make_unique<worker::worker>(services_of_workers, settings_, shared_, log_));
+        services.push_back(&workers_.back()->service());
+    }
+    if (auto bound = listeners_.open(std::move(services), *admin_, scrapers_, std::move(inherited_)); !bound) {
+        return bound;
+    }
+    listeners_.certificates().set_client_authorities(config::client_authorities(settings_.access));
+    return listeners_.start_tls([this](const net::tls_context& certificates) {
+        for (const auto& each : workers_) {
+            each->set_tls(certificates);
+        }
+    });
+}
+
+void server::handle_signals()
+{
+    end_->own_process();
+    signals_.add(SIGHUP);
+    signals_.add(SIGINT);
+    signals_.add(SIGTERM);
+    signals_.add(SIGUSR2);
+    wait_for_signal();
+}
+
+void server::run()
+{
+    for (const auto& each : workers_) {
+        each->start();
+    }
+    listeners_.start();
+    serves_ = true;
+    overload_.start(executors_of(workers_));
+    succession_.serve([this] { begin_reports(); });
+    control_.run();
+    workers_.clear();  // joins; writes the last access lines
+    audit_.end();
+    log_.write(core::log_level::info, "stopped", {{"cut", end_->cut()}});
+}
+
+// Of a process that takes another one's place: once the service manager knows of it, which hears of nobody else.
+void server::begin_reports()
+{
+    const auto state = [this] {
+        return lifecycle::service_state{
+            .agents = cards_->agents(),
+            .connections = lifecycle::open_connections(workers_),
+            .rejected = reloader_->counts().refused_last
+        };
+    };
+    reports_.serving({state, pulses_of(control_, workers_)});
+}
+
+void server::wait_for_signal()
+{
+    signals_.async_wait([this](net::error_code ec, int number) {
+        // A signal that came with the end: to wait for another one would keep the loop from ending.
+        if (ec || end_->complete()) {
+            return;
+        }
+        log_.write(core::log_level::info, "signal", {{"number", number}});
+        wait_for_signal();
+        if (number == SIGHUP) {
+            audit_.reopen();
+            listeners_.certificates().refresh(/*asked=*/true);
+            reloader_->begin(reload::reload_trigger::signal);
+        } else if (number == SIGUSR2) {
+            succession_.begin_handover();
+        } else {
+            begin_end();
+        }
+    });
+}
+
+void server::begin_end()
+{
+    succession_.abort();
+    end_->begin();
+}
+
+void server::stop()
+{
+    net::asio::post(control_.get_executor(), [this] { begin_end(); });
+}
+
+void server::note_calls(std::vector<model::call_note> notes)
+{
+    net::asio::post(control_.get_executor(), [this, taken = std::move(notes)] {
+        management_->note_calls(taken, std::chrono::steady_clock::now());
+    });
+}
+
+net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights rights, std::stop_token left)
+{
+    return management_->handle(std::move(body), {std::move(rights), std::move(left)});
+}
+
+std::unique_ptr<admin::metrics_body> server::metrics(bool gzip)
+{
+    telemetry::gateway_sample now;
+    describe(now, reloader_->counts(), *shared_.names);
+    now.started = started_;
+    now.ready = ready();
+    now.overload = overload_.level();
+    now.agents = cards_->agents();
+    now.connections = lifecycle::open_connections(workers_);
+    now.refused_connections = listeners_.refused();
+    now.certificates = listeners_.certificates().ends();
+    now.store_writes = by_outcome(store_.writes());
+    now.handovers = by_outcome(succession_.counts());
+    now.spans = traces_.counts();
+    now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
+    now.dropped_audit_lines = audit_.dropped();
+    now.key_sets = admin::samples_of(credentials_->key_sets());
+    const admin::agent_planes
+        planes{*registry_, *cards_, *sessions_, *agent_tokens_, *callers_, management_->calls(), *push_};
+    const admin::metrics_feed::sources from{workers_, planes, series_, admin_->guard().totals(), turns_.operators};
+    auto page = std::make_unique<admin::metrics_feed>(from, std::move(now), settings_.metrics_agents);
+    auto packed = gzip ? telemetry::gzip_stream::make() : nullptr;
+    return std::make_unique<admin::metrics_body>(std::move(page), std::move(packed), turns_.operators);
+}
+
+}  // namespace gateway::wiring

@@ -1,0 +1,220 @@
+// The whole gateway: control loop, workers, listeners, and their common end. Made once, run on the calling thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/error.hpp"
+#include "core/log.hpp"
+#include "core/secret.hpp"
+#include "gateway/access/card_schemes.hpp"
+#include "gateway/access/credential_verifier.hpp"
+#include "gateway/access/server_metadata.hpp"
+#include "gateway/admin/admin_handler.hpp"
+#include "gateway/admin/metrics_series.hpp"
+#include "gateway/admin/scrape_handler.hpp"
+#include "gateway/cards/card_plane.hpp"
+#include "gateway/cards/card_source.hpp"
+#include "gateway/cards/card_thread.hpp"
+#include "gateway/lifecycle/inherited_listeners.hpp"
+#include "gateway/lifecycle/listeners.hpp"
+#include "gateway/lifecycle/orderly_end.hpp"
+#include "gateway/lifecycle/service_reports.hpp"
+#include "gateway/management/directory.hpp"
+#include "gateway/management/management.hpp"
+#include "gateway/model/control_services.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/monitors/breaker_watch.hpp"
+#include "gateway/monitors/overload_watch.hpp"
+#include "gateway/push/push_plane.hpp"
+#include "gateway/reload/reload.hpp"
+#include "gateway/sessions/session_plane.hpp"
+#include "gateway/threads/store_thread.hpp"
+#include "gateway/tokens/token_plane.hpp"
+#include "gateway/upgrade/succession.hpp"
+#include "gateway/wiring/auditor.hpp"
+#include "gateway/wiring/caller_sessions.hpp"
+#include "gateway/wiring/task_keeper.hpp"
+#include "gateway/wiring/tracing.hpp"
+#include "gateway/worker/worker.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/loop.hpp"
+
+#include <boost/asio/basic_signal_set.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace gateway::wiring {
+
+// The log, as far as the server counts it and a reload changes it. Both may be null; on the control loop's thread.
+struct log_hooks {
+    std::function<std::uint64_t()> dropped;                                       // lines that were lost
+    std::function<void(core::log_level level, core::log_format format)> changed;  // by a reload
+};
+
+class server final : private model::control_services, private admin::admin_services {
+public:
+    // `log` and its sink outlive the server.
+    server(config::settings settings, std::unique_ptr<store::engine> records, const core::logger& log, log_hooks hooks);
+    ~server() override;
+
+    // Before start(): where a reload reads the new configuration. Without it there is nothing to reload.
+    void set_configuration_source(reload::configuration_source from) { from_ = std::move(from); }
+
+    // Before start(): what the service manager passed and what it wants to hear. `settings` have the sockets' addresses. Without it
+    // every address is bound here, and no service manager hears of it.
+    void set_service(lifecycle::inherited_listeners sockets, const net::service_manager& manager);
+
+    // Before start(): how this process was started, for a hand-over. Without it each is refused.
+    void set_handover(upgrade::handover_source from) { succession_.set_source(std::move(from)); }
+
+    // Before start(): the process whose place this one takes, which outlives the server, and what it passed. Null: there is none.
+    void set_predecessor(upgrade::predecessor* from, upgrade::carried_state passed);
+    // Before run(): how overloaded the gateway is, instead of what it finds itself.
+    void set_overload_source(std::function<monitors::overload_sample()> from) { overload_.set_source(std::move(from)); }
+
+    // Binds its addresses and makes everything ready; nothing is served before run(). Fails with config_invalid: an
+    // address that cannot be bound, an agent's URL or trust store that cannot be used.
+    core::result<> start();
+
+    // The addresses that were bound, with the ports that the system chose for port 0.
+    const lifecycle::listeners& addresses() const noexcept { return listeners_; }
+    net::name_book& names() noexcept { return *shared_.names; }
+
+    // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
+    // and the configuration again; SIGUSR2 is a hand-over.
+    void handle_signals();
+
+    // Serves until stop(). From then on answers end their connections; after timeouts.drain_delay no connection is accepted. Calls
+    // in flight finish within timeouts.drain and streams within timeouts.drain_streams, counted from stop().
+    void run();
+
+    // Any thread; the first call begins the orderly end, a second one makes it abrupt.
+    void stop();
+
+private:
+    net::executor executor() override { return control_.get_executor(); }
+    net::task<model::card_answer> card(std::string agent_id) override { return cards_->obtain(std::move(agent_id)); }
+    net::task<std::shared_ptr<const model::directory_page>> directory(model::directory_request asked) override
+    {
+        return directory_->render(std::move(asked));
+    }
+    net::task<core::result<model::edited_answer>> edit(model::answered_card answer) override
+    {
+        return card_thread_->origins().edit(std::move(answer));
+    }
+    net::task<core::result<std::string>> extend(model::extended_request asked) override
+    {
+        return card_thread_->origins().extend(std::move(asked));
+    }
+    net::task<core::result<std::shared_ptr<const model::card_bytes>>> move(model::moved_card asked) override
+    {
+        return card_thread_->origins().move(std::move(asked));
+    }
+    net::executor card_executor() override { return card_thread_->editor().executor(); }
+    std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
+    threads::side_thread& long_bodies() override { return long_bodies_; }
+    model::client_sessions& caller_sessions() override { return callers_->over_http(); }
+    access::task_index* tasks() noexcept override { return &tasks_->index(); }
+    net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented) override
+    {
+        return credentials_->verify(std::move(presented));
+    }
+    model::program_port& programs() override { return callers_->programs(); }
+    void audit(model::audit_notes notes) override { audit_.add(notes); }
+    void note_calls(std::vector<model::call_note> notes) override;
+    void note_spans(model::span_batch batch) override { traces_.take(std::move(batch)); }
+    balancing::overload_level overload() const noexcept override { return overload_.level(); }
+    void breaker_changed(std::shared_ptr<const model::agent_entry> agent, balancing::breaker_change how) override
+    {
+        breakers_.changed(std::move(agent), how);
+    }
+    net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
+        override
+    {
+        return agent_tokens_->agent(std::move(agent_id), std::move(refused));
+    }
+    net::task<core::result<model::server_login>> login_of(std::shared_ptr<const model::agent_entry> agent) override
+    {
+        return metadata_->find(std::move(agent));
+    }
+    net::task<core::result<model::exchanged_token>> exchange(model::exchange_request asked) override
+    {
+        return agent_tokens_->exchange(std::move(asked));
+    }
+    net::task<core::result<std::string>> deliver(model::push_delivery notification) override
+    {
+        return push_->accept(std::move(notification));
+    }
+    net::task<model::registration_answer> enroll(std::string body, model::registrant by) override
+    {
+        return management_->enroll(std::move(body), std::move(by));
+    }
+    net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
+    bool ready() const noexcept override { return serves_ && !end_->begun(); }
+    bool audit_fails() const noexcept override { return audit_.failing(); }
+    std::unique_ptr<admin::metrics_body> metrics(bool gzip) override;
+    net::task<reload::reload_report> reload() override { return reloader_->reload(reload::reload_trigger::request); }
+    net::task<model::handover_report> hand_over() override { return succession_.hand_over(); }
+
+    void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
+    void settings_ended(const std::vector<std::string_view>& settings);
+    core::result<> open_listeners();
+    void wait_for_signal();
+    void make_end();
+    void begin_end();
+    void begin_reports();
+
+    config::settings settings_;
+    std::string public_base_;  // since start()
+    worker::shared_limits shared_{settings_};
+    const core::logger& log_;
+    log_hooks log_hooks_;
+    core::wall_time started_;
+    std::atomic<std::uint64_t> largest_card_;
+    net::loop control_{shared_.names};
+    threads::turn_lines turns_;  // of the control loop
+    monitors::breaker_watch breakers_;
+    tracing traces_;
+    monitors::overload_watch overload_;
+    auditor audit_;
+    threads::store_thread store_;
+    core::secret session_key_;  // of a configuration without one; since start()
+    std::unique_ptr<task_keeper> tasks_;
+    std::unique_ptr<net::curl_fetcher> fetcher_;
+    std::unique_ptr<access::server_metadata> metadata_;
+    std::unique_ptr<cards::card_thread> card_thread_;
+    std::unique_ptr<cards::card_source> source_;
+    std::unique_ptr<cards::card_keeper> keeper_;
+    std::unique_ptr<cards::card_plane> cards_;
+    std::shared_ptr<const access::card_schemes> schemes_ =  // which cards have, or will soon
+        std::make_shared<const access::card_schemes>(core::access_settings{});
+    threads::side_thread long_bodies_;
+    std::unique_ptr<sessions::session_plane> sessions_;
+    std::unique_ptr<wiring::caller_sessions> callers_;
+    std::unique_ptr<management::registry> registry_;
+    std::unique_ptr<tokens::token_plane> agent_tokens_;
+    std::unique_ptr<push::push_plane> push_;
+    threads::side_thread key_set_thread_;
+    std::unique_ptr<access::credential_verifier> credentials_;
+    std::unique_ptr<management::management> management_;
+    std::unique_ptr<management::directory> directory_;
+    reload::configuration_source from_;
+    std::unique_ptr<reload::reloader> reloader_;
+    std::unique_ptr<admin::admin_handler> admin_;
+    admin::scrape_handler scrapers_;
+    admin::metrics_series series_;
+    std::vector<std::unique_ptr<worker::worker>> workers_;
+    lifecycle::inherited_listeners inherited_;  // until start()
+    lifecycle::listeners listeners_;
+    lifecycle::service_reports reports_;
+    upgrade::succession succession_;
+    net::asio::basic_signal_set<net::executor> signals_;
+    std::unique_ptr<lifecycle::orderly_end> end_;
+    bool serves_ = false;
+};
+
+}  // namespace gateway::wiring

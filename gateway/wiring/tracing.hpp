@@ -1,0 +1,51 @@
+// How the gateway takes part in traces: tells the workers, and has what they say of their requests sent to a collector. On the
+// control loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/log.hpp"
+#include "gateway/model/span.hpp"
+#include "gateway/telemetry/agent_samples.hpp"
+#include "gateway/threads/drain_wait.hpp"
+#include "gateway/wiring/trace_exporter.hpp"
+#include "gateway/wiring/worker_settings.hpp"
+#include "net/client/fetch.hpp"
+#include "net/loop/loop.hpp"
+
+#include <memory>
+
+namespace gateway::wiring {
+
+class tracing {
+public:
+    // References outlive the object.
+    tracing(net::loop& control, const core::logger& log)
+        : control_{control},
+          log_{log}
+    {
+    }
+
+    // From now on. Without an endpoint nothing is recorded any more; what has been goes where it was to go.
+    void apply(const config::trace_settings& settings, worker_list workers);
+
+    // Any thread; the loop lives until no thread calls this any more.
+    void take(model::span_batch batch);
+
+    // Sends what there is, with what the workers still have, and ends: within two seconds.
+    net::task<> finish(worker_list workers, threads::drain_wait& waiting);
+
+    // Something is under way that ends soon after finish().
+    bool busy() const noexcept { return exporter_ && exporter_->busy(); }
+
+    // How spans have ended; empty: nothing was ever recorded.
+    telemetry::named_counts counts() const;
+
+private:
+    net::loop& control_;
+    const core::logger& log_;
+    std::unique_ptr<net::curl_fetcher> fetcher_;  // with exporter_: what ends the fetcher of cards comes too early
+    std::unique_ptr<trace_exporter> exporter_;    // null: nothing was ever recorded
+    std::size_t asked_ = 0;                       // workers that have not handed over yet
+};
+
+}  // namespace gateway::wiring

@@ -1,0 +1,122 @@
+// The data plane of one worker: leads each request of a caller through its phases. Whatever happens to a request, it is
+// accounted for once, by one access line and one set of counters. One thread.
+#pragma once
+
+#include "core/clock.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace config {
+struct settings;
+}
+
+namespace core {
+class logger;
+}
+
+namespace mcp {
+class session_ids;
+using session_digest = std::array<unsigned char, 16>;
+}  // namespace mcp
+
+namespace net {
+class upstream_pool;
+}
+
+namespace gateway::access {
+struct access_plans;
+class rate_limiter;
+}  // namespace gateway::access
+
+namespace gateway::model {
+class control_services;
+class push_addresses;
+struct agent_entry;
+struct published_card;
+struct request_record;
+struct snapshot;
+}  // namespace gateway::model
+
+namespace gateway::telemetry {
+class access_log;
+class worker_metrics;
+}  // namespace gateway::telemetry
+
+namespace gateway::request {
+class agent_relay;
+enum class origin_verdict : std::uint8_t;
+struct request_context;
+struct trace_plan;
+}  // namespace gateway::request
+
+namespace gateway::worker {
+
+class traffic_handler final : public net::http_handler {
+public:
+    // References outlive the handler.
+    traffic_handler(
+        model::control_services& control,
+        net::upstream_pool& pool,
+        const config::settings& settings,
+        telemetry::access_log& lines,
+        const core::logger& log
+    );
+    ~traffic_handler() override;
+
+    net::routine<> handle(net::server_connection& caller) override;
+    net::routine<> refuse(net::server_connection& caller, core::error failure) override;
+    void failed(std::string_view problem) noexcept override;
+    void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+
+    // What the control loop publishes; requests in flight keep what they began with.
+    void set_snapshot(const model::snapshot& snapshot);
+    void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
+    void set_card(const std::string& agent_id, std::shared_ptr<const model::published_card> card);
+
+    // What callers need from now on.
+    void set_access(access::access_plans plans);
+
+    // How much they may send, together with those of the other workers; null: anything.
+    void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);
+
+    // What sessions with MCP servers are named by; before the first request.
+    void set_session_ids(std::shared_ptr<const ::mcp::session_ids> ids);
+    void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
+
+    // How they take part in traces from now on; at first not at all.
+    void set_trace_plan(const request::trace_plan& plan) noexcept;
+
+    // As mcp_endpoint::ask_about().
+    void ask_about(const ::mcp::session_digest& id, bool ask);
+
+    // Gives away spans, what the audit has to know and how calls ended, now and then.
+    void hand_over(core::steady_time now);
+
+    // What knows the event streams that are open.
+    request::agent_relay& relays() noexcept;
+
+    telemetry::worker_metrics& metrics() noexcept;
+
+private:
+    struct phases;
+
+    void route(request::request_context& request) const;
+    std::optional<net::routine<>> admit(request::request_context& request, request::origin_verdict page) const;
+    net::routine<> look(request::request_context& request);
+    bool is_mcp_server(const request::request_context& request) const;
+    bool relays(const request::request_context& request, std::string_view path) const;
+    bool is_current(request::request_context& request) const;
+    void account(request::request_context& request);
+
+    telemetry::access_log& lines_;
+    const core::logger& log_;
+    std::unique_ptr<phases> phases_;
+};
+
+}  // namespace gateway::worker
