@@ -1,4 +1,4 @@
-#include "mcp/calls/resource_uri.hpp"
+#include "mcp/calls/name_filter.hpp"
 
 #include <doctest/doctest.h>
 
