@@ -64,6 +64,16 @@ check_paths() {
     done < <(code_spans "${pages[@]}")
 }
 
+# The tables of rooms in docs/architecture.md have every folder of gateway/.
+check_rooms() {
+    local listed room
+    # shellcheck disable=SC2016
+    listed=$(sed -nE 's/^\| `(gateway\/[a-z0-9\/]+)\/` .*/\1/p' docs/architecture.md | sort)
+    while read -r room; do
+        complain "docs/architecture.md and gateway/: only one of them has the room $room"
+    done < <(comm -3 <(echo "$listed") <(find gateway -mindepth 1 -type d | sort) | tr -d '\t')
+}
+
 # `name()` and `type::name()` are functions of ours.
 check_functions() {
     local where text name
@@ -163,6 +173,7 @@ check_events() {
 
 check_links
 check_paths
+check_rooms
 check_functions
 check_keys
 check_metrics
