@@ -45,7 +45,7 @@ std::vector<key_field> key_fields(const core::access_settings& settings)
     return fields;
 }
 
-// What the proxy of gcp_iap sends beside its token. Where that is not checked, an agent might believe these.
+// Fields that the proxy of gcp_iap sends beside its token. An agent might believe them even if the token is not checked.
 std::vector<std::string> identity_headers(const core::access_settings& settings)
 {
     const bool reads_iap = std::ranges::any_of(settings.providers, [](const core::access_provider& provider) {
@@ -79,7 +79,7 @@ std::shared_ptr<const core::principal> named(std::string id, const std::string& 
     return std::make_shared<const core::principal>(std::move(owner));
 }
 
-// What the certificate says of the principal's id; empty: nothing that could be one.
+// The principal's id in the certificate; empty: it has none that is usable.
 std::string id_in(const net::client_certificate& shown, core::certificate_name name)
 {
     switch (name) {
@@ -204,7 +204,7 @@ void access_plan::add(const core::api_key_provider& keys, const core::access_pro
             asked_fields_.push_back(&*field);
             continue;
         }
-        // Of a key that stands twice, the first counts.
+        // If a key is listed twice, the first one counts.
         keys_.try_emplace(
             key.sha256,
             &*field,

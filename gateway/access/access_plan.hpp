@@ -21,7 +21,7 @@
 
 namespace gateway::access {
 
-// What a request is for: the gateway, one of its agents, be it there or not, or the MCP server that the agent is.
+// The resource that a request is for: the gateway, one of its agents, be it there or not, or the MCP server that the agent is.
 struct protected_resource {
     std::string_view agent;      // the id in the path, or anything else; empty: the gateway
     std::string_view below;      // what follows the agent in the path of the resource: model::mcp_path, or nothing
@@ -32,7 +32,7 @@ struct protected_resource {
 class access_plan;
 class failure_limit;
 
-// What the requests of a listener need.
+// Access plans of a listener.
 struct access_plans {
     std::shared_ptr<const access_plan> callers;       // null: no credential
     std::shared_ptr<const access_plan> registration;  // of those that register agents; null: none may
@@ -58,10 +58,10 @@ public:
 
     const credential_reader& reader() const noexcept { return reader_; }
 
-    // Whose credential it is. Fails with unauthenticated. nullopt: somebody has to be asked, see model::credential_checks::verify().
+    // The owner of a credential. Fails with unauthenticated. nullopt: a provider has to be asked, see model::credential_checks::verify().
     std::optional<core::result<model::accepted_credential>> judge(const credential& found, core::wall_time now) const;
 
-    // The same of a client certificate, whose handshake has verified it. Null: certificates identify nobody here.
+    // The owner of a client certificate that the handshake has verified. Null: certificates identify nobody here.
     std::optional<core::result<model::accepted_credential>>
     judge(const net::client_certificate& shown, core::wall_time now) const;
 

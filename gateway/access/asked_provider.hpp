@@ -56,7 +56,7 @@ public:
     // False: there is no such provider.
     bool is_configured() const noexcept { return provider_ != nullptr; }
 
-    // What `asks` answers about the token, as question_line::ask(). Fails with access_unavailable also if there is no provider, or
+    // The answer of `asks` about the token, as question_line::ask(). Fails with access_unavailable also if there is no provider, or
     // another one by the time of the answer.
     net::task<answer> ask(std::string token, question asks)
     {

@@ -18,7 +18,7 @@ public:
     // Without a provider: nothing is needed.
     ::a2a::card_access of(const core::agent& agent) const override;
 
-    // Of which agents the cards say something else of credentials, or of an extended card, under `now` than under `before`.
+    // Tells for an agent whether its card says something else of credentials, or of an extended card, under `now` than under `before`.
     static std::function<bool(const core::agent&)>
     difference(std::shared_ptr<const card_schemes> before, std::shared_ptr<const card_schemes> now);
 

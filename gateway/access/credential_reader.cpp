@@ -73,7 +73,7 @@ pair next_pair(std::string_view& rest, char separator)
     return {whole, whole.substr(0, equals), whole.substr(std::min(equals + 1, whole.size()))};
 }
 
-// What has been found so far; the second credential is one too many.
+// Credentials found so far; a second one is one too many.
 class findings {
 public:
     void add(credential found)

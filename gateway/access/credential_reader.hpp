@@ -32,7 +32,7 @@ struct credential {
 
 class credential_reader {
 public:
-    // Of fields that are the same one is enough. `identity_headers` come beside a credential and say whose it is: they are not
+    // One of several equal fields is enough. `identity_headers` come beside a credential and say whose it is: they are not
     // read. `reads_bearer`: a provider reads bearer tokens.
     explicit credential_reader(
         std::vector<key_field> fields,

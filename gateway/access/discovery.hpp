@@ -9,7 +9,7 @@
 
 namespace gateway::access {
 
-// Of the issuer's discovery document.
+// URL of the issuer's discovery document.
 std::string discovery_url(std::string_view issuer);
 
 // The `jwks_uri` of the document. Fails with access_unavailable if it is not a document, is about another issuer, or names an

@@ -26,7 +26,7 @@ public:
     // False: there is no such provider.
     bool is_configured() const noexcept { return provider_.is_configured(); }
 
-    // Whose the token is. Fails with unauthenticated if the service says that it is nobody's, and with access_unavailable if it
+    // The owner of the token. Fails with unauthenticated if the service rejects it, and with access_unavailable if it
     // does not say so clearly, in time and below the limits of question_line, or if there is no such provider any more.
     net::task<core::result<model::accepted_credential>> verify(std::string token);
 

@@ -86,7 +86,7 @@ failure_limit::place* failure_limit::claim(place_row& in, std::uint64_t name, st
             if (whose == name) {
                 return &each;
             }
-            // Of a second that is over a place is as good as free.
+            // A place of a past second is as good as free.
             const auto failed = each.failed.load(std::memory_order_relaxed);
             const auto weight = failed >> half < second ? 0 : failed;
             if (best == nullptr || weight < least) {

@@ -14,7 +14,7 @@
 
 namespace gateway::access {
 
-// What counts as one address: of IPv4 all of it, of IPv6 its /64. Text that is no address has a number too.
+// Number of an address: all of IPv4, the /64 of IPv6. Text that is not an address has a number too.
 std::uint64_t number_of(std::string_view address) noexcept;
 
 class failure_limit {

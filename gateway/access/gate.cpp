@@ -50,7 +50,7 @@ gate::identify(net::server_connection& connection, std::string_view address, boo
     if (const auto* known = accepted_.find(hash, now)) {
         return *known;
     }
-    // What was good lately is no guess: others who share its address do not keep it out.
+    // A credential that was good lately is not a guess: others who share its address do not keep it out.
     if (!accepted_.remembers(hash) && !failures_->allows(address, now)) {
         return core::caller_error(core::errc::rate_limited, "credentials of the address failed too often");
     }
@@ -174,7 +174,7 @@ gate::asked_question::~asked_question()
     }
 }
 
-// Of the connection itself, by the certificate that its caller has shown.
+// The owner of the connection itself, by the certificate that its caller has shown.
 core::result<caller> gate::owner_of(net::server_connection& connection)
 {
     const auto* shown = connection.certificate();
@@ -206,7 +206,7 @@ core::hash_value gate::hash_of(const credential& found)
 
 caller gate::keep(const core::hash_value& hash, model::accepted_credential accepted, core::steady_time now)
 {
-    // What has ended by now is remembered all the same: it was no guess.
+    // An accepted credential that has expired meanwhile is remembered too: it was not a guess.
     const auto left = std::clamp<core::wall_time::duration>(
         accepted.until - std::chrono::system_clock::now(),
         core::wall_time::duration::zero(),

@@ -49,14 +49,14 @@ public:
     // Null: callers need no credential. A request keeps the plan that it began with.
     const std::shared_ptr<const access_plan>& plan() const noexcept { return plan_; }
 
-    // Whose request it is, with a plan: by its credential, and if it has none by the certificate of its connection. Fails with bad_request, unauthenticated, access_unavailable, and with
+    // The owner of a request, with a plan: by its credential, and if it has none by the certificate of its connection. Fails with bad_request, unauthenticated, access_unavailable, and with
     // rate_limited after too many failures of the address. nullopt: a
     // question takes time, see ask(). `address` is the caller's. `for_agent`: as
     // credential_reader::read().
     std::optional<core::result<caller>>
     identify(net::server_connection& connection, std::string_view address, bool for_agent = false);
 
-    // The same with every question that has to be asked; requests with one credential share one, which goes on when a request
+    // The owner after every question that has to be asked; requests with one credential share one, which goes on when a request
     // waits no more for it. A credential that was accepted keeps its owner meanwhile, until its own end and for as long again as it was
     // accepted: a request waits no longer than `longest_wait` for the answer to the question about it, and needs none that fails, but a
     // refusal counts. Fails also as net::gave_up(), at `due`. Connection and address outlive the routine.

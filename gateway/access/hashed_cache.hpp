@@ -1,4 +1,4 @@
-// What one worker knows of credentials, by their keyed hash, so that one that comes again costs a look. Bounded; no credential
+// Knowledge of one worker about credentials, by their keyed hash, so that one that comes again costs a look. Bounded; no credential
 // is kept. One thread.
 #pragma once
 

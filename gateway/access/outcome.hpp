@@ -1,4 +1,4 @@
-// What became of the question whose request it is, and whether access denied the request: for counters and the audit. Pure.
+// Outcome of authentication and access for one request, for counters and the audit. Pure.
 #pragma once
 
 #include "gateway/access/gate.hpp"

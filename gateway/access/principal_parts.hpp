@@ -1,4 +1,4 @@
-// What in JSON makes a principal, whoever vouches for it. Pure.
+// Members of JSON that make a principal, whoever vouches for it. Pure.
 #pragma once
 
 #include "core/access.hpp"

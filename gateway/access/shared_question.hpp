@@ -47,7 +47,7 @@ public:
     }
 
 private:
-    // Of one that waits, until it does not.
+    // Place of one waiter, until it stops waiting.
     class place {
     public:
         place(shared_question& of, net::signal& wake)

@@ -26,7 +26,7 @@ public:
     // Whether there is such a provider and this is a token for it. Nothing of it has been checked.
     bool recognises(const std::string& token) const;
 
-    // Whose the token is, for a minute and at most until its request expires. Fails as read_sts_token() and read_sts_answer() do,
+    // The owner of the token, for a minute and at most until its request expires. Fails as read_sts_token() and read_sts_answer() do,
     // and with access_unavailable if there is no such provider any more, or with the limits of question_line.
     net::task<core::result<model::accepted_credential>> verify(std::string token);
 

@@ -86,7 +86,7 @@ public:
     // Before the first call: what was taken from an index with the same key.
     void restore(const entry& kept, core::steady_time now) noexcept;
 
-    // The same while calls go on: what is known of the task already stays.
+    // Learns an entry while calls go on: an entry that is known already stays.
     void learn(const entry& kept, core::steady_time now) noexcept;
 
     static constexpr std::size_t row = task_table::row;

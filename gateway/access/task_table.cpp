@@ -13,7 +13,7 @@ constexpr std::uint64_t being_written = 1;
 
 constexpr unsigned bits_of_word = 64;
 
-// What is used often need not be noted each time.
+// A name that is used often need not be noted each time.
 constexpr std::int64_t parts_of_keep = 32;
 
 // Owners are told apart by so many bits of their hash when places are counted.
@@ -226,7 +226,7 @@ void task_table::empty(place_row& in, std::size_t at, std::uint64_t name, std::u
     there.store(emptied ? no_name : name, std::memory_order_release);
 }
 
-// Of no name, or of one that was not seen for its time. `row`: there is none.
+// A place without a name, or with one that was not seen for its time. `row`: there is none.
 task_table::choice task_table::free_place(place_row& in, std::int64_t now) const noexcept
 {
     for (std::size_t i = 0; i < row; ++i) {

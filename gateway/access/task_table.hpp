@@ -47,7 +47,7 @@ public:
         std::int64_t seen = 0;
     };
 
-    // What is kept elsewhere.
+    // Entry that the store keeps.
     struct entry {
         std::uint64_t name = 0;
         std::uint64_t word = 0;

@@ -1,4 +1,4 @@
-// Whom the claims of a token name, once it has been checked. Pure.
+// The principal that the claims of a checked token name. Pure.
 #pragma once
 
 #include "core/access.hpp"

@@ -1,4 +1,4 @@
-// What the providers of tokens with signatures have in common. Pure.
+// Settings that the providers of signed tokens have in common. Pure.
 #pragma once
 
 #include "core/access.hpp"

@@ -88,7 +88,7 @@ net::task<core::result<model::accepted_credential>> token_verifier::verify(std::
     if (!by) {
         co_return refused("no provider has its issuer");
     }
-    // What cannot be accepted anyway does not take up the thread for signatures.
+    // A token that cannot be accepted anyway does not take up the thread for signatures.
     if (const auto held = token->check(by->policy, wall_()); !held) {
         co_return held.error();
     }

@@ -32,7 +32,7 @@ struct provider_key_set {
 
 class token_verifier {
 public:
-    // What the services refer to outlives the verifier and the loop.
+    // Everything that the services refer to outlives the verifier and the loop.
     token_verifier(key_set_services services, std::function<core::wall_time()> wall);
 
     // Those that check tokens; others are passed over. A source of keys that was there before keeps its set.
@@ -42,7 +42,7 @@ public:
     // readers may disagree. Nothing of it has been checked, and verify() may refuse what it is.
     bool recognises(const std::string& text) const;
 
-    // Whose the token is. The first provider with the token's issuer and audience decides, else the first with its issuer.
+    // The owner of the token. The first provider with the token's issuer and audience decides, else the first with its issuer.
     // Fails with unauthenticated; with access_unavailable while the provider has no keys, or if max_waiting_tokens wait
     // already, as many for newer keys apart.
     // `header` is where the token was; empty: a bearer token. A token counts only where its provider has it.

@@ -1,4 +1,4 @@
-// What an external verifier is asked about a bearer token, and what its answer means. Pure.
+// Question to an external verifier about a bearer token, and the meaning of its answer. Pure.
 #pragma once
 
 #include "core/access.hpp"

@@ -10,7 +10,7 @@
 
 namespace gateway::access {
 
-// Of each place that is taken, by which address (number_of()); 0 where that does not matter.
+// The address that has taken each place (number_of()); 0 where that does not matter.
 using taken_places = std::vector<std::uint64_t>;
 
 class waiting_place {

@@ -34,7 +34,7 @@ class weak_key_verifier {
 public:
     explicit weak_key_verifier(std::function<core::wall_time()> wall);
 
-    // What still waits is not checked any more.
+    // Keys that still wait are not checked any more.
     ~weak_key_verifier() { *ended_ = true; }
     weak_key_verifier(const weak_key_verifier&) = delete;
     weak_key_verifier& operator=(const weak_key_verifier&) = delete;
@@ -45,7 +45,7 @@ public:
     // Whether a key at this place may be one of them.
     bool reads(core::credential_place place, std::string_view field) const;
 
-    // Whose the key is. Fails with unauthenticated, also for a key that is disabled or has expired, and with access_unavailable if
+    // The owner of the key. Fails with unauthenticated, also for a key that is disabled or has expired, and with access_unavailable if
     // max_waiting_keys wait already, or max_waiting_of_sender of its sender.
     net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented);
 

@@ -1,4 +1,4 @@
-// What all threads know together of how an agent with several endpoints, or with one that is checked, is reached, and which of them
+// Shared state of how an agent with several endpoints, or with one that is checked, is reached, and which threads
 // still have it: as breaker_shelf for endpoints, so here for agents.
 #pragma once
 

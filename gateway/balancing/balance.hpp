@@ -27,10 +27,10 @@ std::optional<std::size_t> choose_failover(
     core::steady_time now
 ) noexcept;
 
-// Of two usable ones that `dice` picks, the one with fewer calls in flight (power of two choices). `dice`: 64 random bits.
+// The one of two usable candidates, picked by `dice`, with fewer calls in flight (power of two choices). `dice`: 64 random bits.
 std::optional<std::size_t> choose_spread(std::span<const candidate> all, std::uint64_t dice) noexcept;
 
-// The same for a caller as long as it is usable; when one is not, only its callers move (rendezvous hashing). `caller`: a hash.
+// One candidate per caller while it is usable; if it is not, only its callers move (rendezvous hashing). `caller`: a hash.
 std::optional<std::size_t> choose_by_caller(std::span<const candidate> all, std::uint64_t caller) noexcept;
 
 }  // namespace gateway::balancing

@@ -34,7 +34,7 @@ public:
 
     state now() const noexcept { return state_.load(std::memory_order_acquire); }
 
-    // Of the place that it has been admitted to: once, and given back before that.
+    // Share of the place that it was admitted to: taken once, given back before the place.
     core::place_share take_share() noexcept { return std::move(share_); }
 
 private:
@@ -69,7 +69,7 @@ public:
     // Takes a place. False: there is none, or others wait: join().
     bool try_enter() noexcept;
 
-    // The same for a principal, with its share, which is given back before the place.
+    // Enters for a principal, with its share, which is given back before the place.
     std::optional<core::place_share> try_enter(core::caller_mark whose) noexcept;
 
     // Asks for a place. The decision comes through the waiter, perhaps within this call. A principal that has its share waits, while
@@ -82,7 +82,7 @@ public:
     // Gives a place back, which the next in the queue gets at once.
     void leave() noexcept;
 
-    // The same for the places of streams, which have no queue: with the share first, nothing if the principal has all that it may.
+    // Places of streams, which have no queue: the share comes first; nothing if the principal has all that it may.
     std::optional<core::place_share> stream_share(core::caller_mark whose) noexcept;
     bool begin_stream() noexcept;
     void end_stream() noexcept { streams_.fetch_sub(1, std::memory_order_relaxed); }
@@ -98,7 +98,7 @@ private:
     static constexpr std::uint64_t one_waiting = std::uint64_t{1} << 32;
     static constexpr std::uint64_t in_flight_bits = one_waiting - 1;
 
-    // What is to be done with the queue, in the order in which it was asked for.
+    // Work on the queue, in the order in which it was asked for.
     struct errand {
         std::shared_ptr<call_waiter> waiter;
         core::caller_mark caller = 0;

@@ -13,7 +13,7 @@
 namespace gateway::balancing {
 namespace {
 
-// What v1 says instead of "max" is close to the largest number of pages.
+// The value that v1 writes instead of "max" is close to the largest number of pages.
 constexpr std::uint64_t unlimited = std::uint64_t{1} << 60;
 
 std::optional<std::uint64_t> number_in(std::string_view text) noexcept
@@ -34,7 +34,7 @@ std::string_view take_line(std::string_view& text) noexcept
     return line;
 }
 
-// What the kernel can take back at once: copies of files. v1 counts with those of the groups below only under another name.
+// Memory that the kernel can take back at once: copies of files. v1 counts with those of the groups below only under another name.
 std::uint64_t reclaimable(std::string_view stat) noexcept
 {
     std::uint64_t active = 0;

@@ -9,7 +9,7 @@
 
 namespace gateway::balancing {
 
-// What the files of one group say. Pure.
+// Texts of the files of one group. Pure.
 struct cgroup_texts {
     std::string usage;  // memory.current, or memory.usage_in_bytes
     std::string limit;  // memory.max, or memory.limit_in_bytes

@@ -54,7 +54,7 @@ public:
     void ended(std::size_t i) noexcept { all_[i].in_flight.fetch_sub(1, std::memory_order_relaxed); }
     std::uint64_t in_flight(std::size_t i) const noexcept { return all_[i].in_flight.load(std::memory_order_relaxed); }
 
-    // What the active checks have come to. At first every endpoint is healthy.
+    // Result of the active checks. At first every endpoint is healthy.
     void set_healthy(std::size_t i, bool healthy) noexcept
     {
         all_[i].healthy.store(healthy, std::memory_order_release);

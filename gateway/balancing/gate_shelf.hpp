@@ -12,7 +12,7 @@
 
 namespace gateway::balancing {
 
-// What the calls of an agent go by.
+// Limits of the calls of an agent.
 struct call_terms {
     core::call_limits limits;
     core::retry_settings retry;

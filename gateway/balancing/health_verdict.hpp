@@ -10,7 +10,7 @@ namespace gateway::balancing {
 
 class health_verdict {
 public:
-    // What the endpoint is from now on; nothing: what it was. It begins as healthy.
+    // The new state of the endpoint; nothing: unchanged. An endpoint begins as healthy.
     std::optional<bool> add(bool passed, const core::health_settings& settings) noexcept
     {
         row_ = passed == healthy_ ? 0 : row_ + 1;

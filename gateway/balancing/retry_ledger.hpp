@@ -24,7 +24,7 @@ public:
         }
     }
 
-    // As retry_budget::take(); calls before the first one that asks do not count.
+    // Works as retry_budget::take(); calls before the first one that asks do not count.
     bool take(double share, core::steady_time now)
     {
         auto* budget = budget_.load(std::memory_order_acquire);

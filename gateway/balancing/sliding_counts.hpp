@@ -30,10 +30,10 @@ public:
     // Takes back what add() added at the same time.
     void take_back(core::steady_time now, counted less) noexcept;
 
-    // Of now's slot and the nine before it.
+    // The sum of now's slot and the nine before it.
     counted sum(core::steady_time now) const noexcept;
 
-    // What is added meanwhile by another thread may stay.
+    // Counts that another thread adds meanwhile may stay.
     void clear() noexcept;
 
 private:

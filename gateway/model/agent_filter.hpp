@@ -24,7 +24,7 @@ struct agent_filter {
 // cannot be read is added to `problems` and left out.
 agent_filter read_filter(const core::json& params, std::vector<config::problem>& problems);
 
-// What a card says of its agent, as far as lists are filtered by it. A list looks at all agents: what one says is bounded.
+// Parts of a card by which lists are filtered. A list looks at all agents: what one says is bounded.
 struct card_words {
     std::vector<std::string> tags;  // of all skills, sorted, each once: the first 1000 of at most 256 bytes
     std::string text;               // name and description, 8 KiB of each, in small letters

@@ -29,12 +29,12 @@ struct call_route {
     friend bool operator==(const call_route&, const call_route&) = default;
 };
 
-// The same, ready to be called.
+// An interface that is ready to be called.
 struct agent_interface {
     interface_address at;
     ::a2a::dialect speaks;
     std::string base_path;  // of its URL, without slashes at the end
-    // Of JSON-RPC: the part of every call's head that does not change, with the agent's credentials; empty: that of the
+    // With JSON-RPC: the part of every call's head that does not change, with the agent's credentials; empty: that of the
     // agent's call_url, as agent_entry::call_head.
     std::string call_head;
 };
@@ -46,7 +46,7 @@ call_route completed(const core::agent& record, call_route route);
 // the other, and the path itself is as it is written.
 std::string moved_below(std::string_view path, std::string_view from, std::string_view to);
 
-// The same of URLs without a query: the one at the origin of `to`.
+// For URLs without a query: `url` at the origin of `to`.
 std::string moved_url(const std::string& url, const std::string& from, const std::string& to);
 
 // The route at another address of the agent.
@@ -54,7 +54,7 @@ call_route moved_route(call_route route, const std::string& from, const std::str
 
 ::a2a::dialect dialect_of(core::a2a_dialect name) noexcept;
 
-// What a caller of this dialect gets: the caller's own dialect, else another binding of its generation, else the caller's
+// The interface for a caller of this dialect: the caller's own dialect, else another binding of its generation, else the caller's
 // binding of the other generation, else what is left. Null: there are no interfaces.
 const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, ::a2a::dialect caller) noexcept;
 
@@ -68,7 +68,7 @@ constexpr task_home home_at(const agent_interface& there) noexcept
 // Whether they have several addresses: a task may then live at one of them, and not be known at another.
 bool has_several_addresses(std::span<const agent_interface> interfaces) noexcept;
 
-// What a call for a task gets that lives at `home`: the interface there, unless the nearest one has the same address. The nearest one
+// The interface for a call about a task that lives at `home`: the one there, unless the nearest one has the same address. The nearest one
 // if the home is not known or the agent does not have it any more.
 const agent_interface*
 interface_for_task(std::span<const agent_interface> interfaces, ::a2a::dialect caller, task_home home) noexcept;

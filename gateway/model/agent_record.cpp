@@ -106,7 +106,7 @@ bool same_callers_sessions(const core::agent& a, const core::agent& b)
     auto server = *a.mcp;
     server.stale_if_error = b.mcp->stale_if_error;  // what callers are told without one
     server.walk = b.mcp->walk;                      // runner::set_walk()
-    // Of callers' sessions.
+    // Callers' sessions do not depend on this.
     server.sessions = b.mcp->sessions;
     server.sessionless = b.mcp->sessionless;
     server.on_lost = b.mcp->on_lost;

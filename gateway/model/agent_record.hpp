@@ -1,4 +1,4 @@
-// What follows from an agent's record alone. Pure; any thread.
+// Facts that follow from an agent's record alone. Pure; any thread.
 #pragma once
 
 #include "core/agent.hpp"
@@ -10,13 +10,13 @@
 
 namespace gateway::model {
 
-// What the agent is given to keep, be it an MCP server or not. `tokens`: of its OAuth server.
+// Secrets that the agent is given, be it an MCP server or not. `tokens`: of its OAuth server.
 core::redaction secrets_of(const core::agent& record, std::initializer_list<std::string_view> tokens = {});
 
 // Whether both mean the same session with an MCP server, however else they differ: what is asked, how and with what.
 bool same_session(const core::agent& a, const core::agent& b);
 
-// Of what a session with the agent's MCP server is made of, secrets included: two processes compare it. Empty: the agent has none.
+// Digest of all that a session with the agent's MCP server depends on, secrets included: two processes compare it. Empty: the agent has none.
 std::string session_fingerprint(const core::agent& record);
 
 // An MCP server that logs callers in itself: their Authorization is for the server, and no credential for the gateway.
@@ -25,10 +25,10 @@ bool passes_logins(const core::agent& record);
 // The gateway keeps a session with the agent's MCP server: for its card, or for callers.
 bool needs_session(const core::agent& record);
 
-// The same session serves both, whatever it is for.
+// One session can serve both records.
 bool keeps_session(const core::agent& a, const core::agent& b);
 
-// The same of callers' sessions, which an inline card does not end: that one needs no session of the gateway's own.
+// Callers' sessions can serve both records. An inline card does not end them: it needs no session of the gateway's own.
 bool same_callers_sessions(const core::agent& a, const core::agent& b);
 
 }  // namespace gateway::model

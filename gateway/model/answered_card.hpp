@@ -20,7 +20,7 @@ struct card_position {
     bool in_result = true;  // of a JSON-RPC answer; else it is the whole body
 };
 
-// What the answer may be longer than the card in it: the envelope, and white space.
+// Room for the envelope and white space around the card in an answer.
 inline constexpr std::uint64_t card_envelope = 64 * 1024;
 
 struct answered_card {

@@ -1,4 +1,4 @@
-// What is written down for those who have to answer for the gateway, whatever the log's level is: one JSON object a line,
+// Audit lines, for those who have to answer for the gateway, written whatever the log's level is: one JSON object a line,
 // `{"ts":…,"event":…, members}` (docs/reference.md, "Audit lines"). Never a credential, a body or a card. Texts are cut, and
 // escaped so that no terminal obeys them.
 #pragma once
@@ -62,7 +62,7 @@ struct used_key {
     friend auto operator<=>(const used_key&, const used_key&) = default;
 };
 
-// What a worker has to say since the last time.
+// Notes of one worker since the last batch.
 struct audit_notes {
     std::vector<denied_requests> denied;
     std::vector<used_key> keys;  // that were accepted, and not a moment before

@@ -34,7 +34,7 @@ call_verdict verdict_of(const request_record& record) noexcept
     if (record.stream == stream_end::upstream || record.stream == stream_end::idle) {
         return failed;
     }
-    // Of a long call to a program the answer begins before the program does: only its end tells that there was one.
+    // The answer to a long call to a program begins before the program does: only its end tells that there was one.
     if (!record.upstream_first_byte && record.stream != stream_end::complete) {
         return unknown;
     }

@@ -1,4 +1,4 @@
-// What one call says of the agent that it was for: the health of agents counts these.
+// Verdict of one call on its agent: the health of agents counts these.
 #pragma once
 
 #include "gateway/balancing/breaker.hpp"
@@ -20,7 +20,7 @@ enum class call_verdict : std::uint8_t {
 // and 429: one caller's bad input, or one caller's haste, says nothing of the agent as others find it. Pure; any thread.
 call_verdict verdict_of(const request_record& record) noexcept;
 
-// The same for the breaker of the endpoint, from the head of the answer alone: it has to know before the caller does.
+// Verdict for the breaker of the endpoint, from the head of the answer alone: the breaker has to know before the caller does.
 // `connected`: there was a connection when it failed.
 balancing::call_end end_of_answer(unsigned status) noexcept;
 balancing::call_end end_of_failure(core::errc code, bool connected) noexcept;

@@ -1,4 +1,4 @@
-// What this process knows of callers' sessions with MCP servers over HTTP beside what their ids say: which are over, where the
+// Knowledge of callers' sessions with MCP servers over HTTP beside what their ids say: which are over, where the
 // server has begun one again, ids and cookies that are too long to be sealed, cookies that have changed, and what has to be told again. On the control loop, but for
 // what says otherwise. Sessions are named by the digest of the id that the caller has.
 #pragma once
@@ -55,7 +55,7 @@ class client_sessions {
 public:
     virtual ~client_sessions() = default;
 
-    // Of all workers. Any thread.
+    // Calls of all workers. Any thread.
     virtual session_calls& calls() noexcept = 0;
 
     // `listens`: the client is told of changed lists now. Fails with session_not_found: it is over.
@@ -67,7 +67,7 @@ public:
     // `initialize` does, and with caller_gone soon after `left` says that the caller does not wait any more.
     virtual net::task<core::result<::mcp::upstream_session>> recover(session_call lost, std::stop_token left) = 0;
 
-    // It is over for the client. False: it was before.
+    // The session is over for the client. False: it was before.
     virtual net::task<bool> end(std::string agent, ::mcp::session_digest id) = 0;
 
     // The server's id and cookies of a session whose own id cannot hold them. Any thread.

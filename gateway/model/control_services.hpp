@@ -1,4 +1,4 @@
-// What the workers ask of the rest. The coroutines run on the control loop: start them on its executor.
+// Requests of the workers to the rest of the gateway. The coroutines run on the control loop: start them on its executor.
 #pragma once
 
 #include "core/error.hpp"
@@ -68,7 +68,7 @@ public:
     // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
     virtual threads::side_thread& long_bodies() = 0;
 
-    // What is known of callers' sessions with MCP servers over HTTP.
+    // Knowledge of callers' sessions with MCP servers over HTTP.
     virtual client_sessions& caller_sessions() = 0;
 
     // To whom tasks belong; null: nobody keeps that. The same as long as there are workers. Any thread may ask for it.
@@ -77,10 +77,10 @@ public:
     // The sessions of callers that live in this process. Any thread may ask for it.
     virtual program_port& programs() = 0;
 
-    // What a worker has for the audit. Any thread may call it, now and then.
+    // Notes of a worker for the audit. Any thread may call it, now and then.
     virtual void audit(audit_notes notes) = 0;
 
-    // What a worker has seen of calls. Any thread may call it, now and then.
+    // Outcomes of calls that a worker has seen. Any thread may call it, now and then.
     virtual void note_calls(std::vector<call_note> notes) = 0;
 
     // How overloaded the gateway is. Any thread may ask.

@@ -1,4 +1,4 @@
-// What the gates of workers ask of the control loop.
+// Questions of the gates of workers to the control loop.
 #pragma once
 
 #include "core/error.hpp"
@@ -10,10 +10,10 @@ namespace gateway::model {
 
 class credential_checks {
 public:
-    // Of the loop that tasks of this interface run on. Any thread may ask for it.
+    // The loop that tasks of this interface run on. Any thread may ask for it.
     virtual net::executor executor() = 0;
 
-    // Whose this credential is, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
+    // The owner of this credential, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
     virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;
 
 protected:

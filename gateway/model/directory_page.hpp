@@ -1,4 +1,4 @@
-// What callers find without knowing an agent's name: pages of GET /agents, of /.well-known/api-catalog (RFC 9727, in the
+// Pages that callers find without knowing an agent's name: GET /agents, of /.well-known/api-catalog (RFC 9727, in the
 // form of RFC 9264), of /.well-known/ai-catalog.json (AI Catalog 0.9.0) and of /v0.1/servers (MCP registry API v0.1), and what these
 // two say of one MCP server (schema of server.json 2025-12-11; MCP extension "Server Cards"). Agents to text; pure. No address of an agent and no credential comes in here.
 #pragma once
@@ -20,7 +20,7 @@ namespace gateway::model {
 
 inline constexpr tag_bounds listed_tags{.most = 32, .longest = 64};  // of an agent
 
-// What is worth knowing before a call; the names are public.
+// State that is worth knowing before a call; the names are public.
 enum class agent_state : std::uint8_t {
     ready,        // its card is known
     unavailable,  // its card could not be got when that was tried last
@@ -91,7 +91,7 @@ std::string_view server_version(const listed_agent& agent);
 // A catalog of pages: the cursors of all of them, of which the first is empty.
 directory_page index_of(directory_kind kind, std::string_view base, const std::vector<std::string>& cursors);
 
-// What GET of an agent's own address, `url`, answers. `mcp_version` as in listed_agent.
+// Answer to a GET of an agent's own address, `url`. `mcp_version` as in listed_agent.
 std::string
 description_of(const core::agent& agent, std::string_view base, std::string_view url, std::string_view mcp_version);
 

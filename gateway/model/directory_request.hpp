@@ -27,7 +27,7 @@ struct directory_request {
     std::string search{};   // of servers: only those with this in their names
     std::string version{};  // of servers, and of one of them: only this version; empty: any
 
-    // What most callers ask for: no parameter was given, and every agent is shown.
+    // No parameter was given and every agent is shown, as most callers ask.
     bool plain() const noexcept;
 };
 

@@ -1,4 +1,4 @@
-// What whoever asks for a hand-over hears of it.
+// Outcome of a hand-over, for whoever asked for it.
 #pragma once
 
 #include <sys/types.h>

@@ -1,4 +1,4 @@
-// What one process tells another of tasks.
+// Tasks that one process tells another of.
 #pragma once
 
 #include "store/engine.hpp"

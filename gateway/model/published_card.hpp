@@ -56,7 +56,7 @@ struct card_body {
     std::string etag;
 };
 
-// Of bytes that are the same whenever they are made.
+// For bytes that are the same whenever they are made.
 card_body body_with_strong_etag(std::string text);
 
 // The bodies for callers that name a version, or why there is none.
@@ -75,7 +75,7 @@ bool same_bytes(const card_bytes& a, const card_bytes& b) noexcept;
 // the card is where callers learn which versions they may speak, so that it is no place to refuse them one.
 const card_bytes& for_version(const card_bytes& all, std::string_view a2a_version) noexcept;
 
-// What callers' caches are told of a card (RFC 9111 section 5.2.2).
+// Caching that callers are told of a card (RFC 9111 section 5.2.2).
 enum class card_caching : std::uint8_t {
     while_fresh,   // anybody's may answer with it until its freshness ends
     asking,        // that it may be kept, and no answer made of it without asking: a session can end at any time
@@ -98,7 +98,7 @@ struct published_card {
     core::steady_time usable_until{};  // served as stale until here, while the agent fails
 };
 
-// What a caller says that it has.
+// Validators that a caller sends.
 struct kept_by_caller {
     const std::string_view* none_match = nullptr;      // If-None-Match; null: absent
     const std::string_view* modified_since = nullptr;  // If-Modified-Since

@@ -64,13 +64,13 @@ struct push_delivery {
     std::string body;
 };
 
-// Whose notifications they are, in 16 characters; the same in each process.
+// The owner of notifications, in 16 characters; the same in each process.
 std::string push_owner(std::string_view provider, std::string_view id);
 
 // The lane of a task's notifications to a URL: "<owner>.<hook>.<rest>". A hook is a server that notifications of one owner go to.
 std::string push_lane(std::string_view agent, const push_receiver& receiver, std::string_view task);
 
-// The same of a lane; empty: of nobody in particular, or another release has made it.
+// The owner and the agent of a lane; empty: nobody in particular, or another release has made it.
 struct lane_names {
     std::string_view owner{};
     std::string_view hook{};  // with the owner

@@ -19,7 +19,7 @@ struct registrant {
     std::string owns_as{};  // core::agent::registered_by of the agents that it may change, if it is no operator
 };
 
-// Of an agent that this principal registers.
+// `registered_by` of an agent that this principal registers.
 inline std::string registered_by(const core::principal& who)
 {
     return who.provider == core::registration_owner ? std::string{} : who.provider + ' ' + who.id;

@@ -1,4 +1,4 @@
-// What is written down of one request, whatever happened to it: one access line and one set of counters. Filled by the
+// Record of one request, whatever happened to it: one access line and one set of counters. Filled by the
 // handler, handed over once when the answer is out or cannot be finished.
 #pragma once
 
@@ -42,20 +42,20 @@ enum class stream_end : std::uint8_t { complete, caller, upstream, idle, drain }
 
 std::string_view name(stream_end e) noexcept;
 
-// Of a stream that such an error has ended.
+// End of a stream that this error has cut.
 stream_end end_of_stream(const core::error& why) noexcept;
 
-// What the card cache did for a request; also a metric label.
+// Use of the card cache by a request; also a metric label.
 enum class card_use : std::uint8_t { hit, stale, miss, negative };
 
 std::string_view name(card_use u) noexcept;
 
-// What became of the question whose request it is; also a metric label.
+// Outcome of the authentication of a request; also a metric label.
 enum class access_outcome : std::uint8_t { accepted, anonymous, refused, ambiguous, limited, unavailable };
 
 std::string_view name(access_outcome o) noexcept;
 
-// What a request was over (docs/configuration.md, `rate_limits`); also a metric label.
+// Rate limit that a request exceeded (docs/configuration.md, `rate_limits`); also a metric label.
 enum class rate_limit : std::uint8_t { principal, agent, address };
 
 std::string_view name(rate_limit l) noexcept;

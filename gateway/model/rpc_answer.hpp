@@ -1,4 +1,4 @@
-// What the management API answers to one body of POST /rpc, and how long that body may be. Values: they pass from the control
+// Answer of the management API to one body of POST /rpc, and how long that body may be. Values: they pass from the control
 // loop to the caller's.
 #pragma once
 
@@ -19,10 +19,10 @@
 
 namespace gateway::model {
 
-// Of an answer that ends with a card: behind it, the result and the answer are closed.
+// Closes the result and the answer after a card that ends them.
 inline constexpr std::string_view card_end = "}}";
 
-// What a caller of the management API may do.
+// Rights of a caller of the management API.
 struct rpc_rights {
     bool may_write = false;  // change agents, and have cards fetched
     std::string who;         // for the audit trail; empty: nobody in particular

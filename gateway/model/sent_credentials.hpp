@@ -1,4 +1,4 @@
-// What the gateway shows an agent so that it knows who calls: as header lines and as a part of the query. Pure; any thread.
+// Credentials that the gateway shows an agent: as header lines and as a part of the query. Pure; any thread.
 #pragma once
 
 #include "core/agent.hpp"
@@ -24,7 +24,7 @@ const core::oauth_client* oauth_client_of(const core::agent& record) noexcept;
 // Whether calls have tokens of its callers, exchanged there, and only what the gateway asks for itself has a token of its own.
 bool exchanges_tokens(const core::agent& record) noexcept;
 
-// As a component of a query, or of a form: all but unreserved characters escaped (RFC 3986 section 2.3).
+// Text as a component of a query or a form: all but unreserved characters escaped (RFC 3986 section 2.3).
 std::string encoded(std::string_view text);
 
 // `target` (a URL, or a request target without fragment) with `query` instead of the parameters of those names; as it is if `query`

@@ -65,7 +65,7 @@ public:
     // Nothing: `most` are in flight.
     std::optional<place> take(const ::mcp::session_digest& session) noexcept;
 
-    // Of a stream that is open beside the calls.
+    // A place for a stream that is open beside the calls.
     place hold(const ::mcp::session_digest& session) noexcept;
 
     // A message of it that is neither.
@@ -79,7 +79,7 @@ private:
     static constexpr std::size_t rows = most_sessions / row;
 
     struct alignas(64) use_row {
-        // Of one session each: bits of its digest, when it was used, how many streams and calls. 0: of none.
+        // One session each: bits of its digest, when it was used, how many streams and calls. 0: of none.
         std::array<std::atomic<std::uint64_t>, row> uses{};
         std::atomic<std::uint64_t> forgot{};  // when one was used last that is not in here; 0: never
     };

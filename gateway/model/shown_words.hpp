@@ -1,4 +1,4 @@
-// What an agent or a server says of itself, as operators are shown it.
+// Text of an agent or a server, made fit to be shown to operators.
 #pragma once
 
 #include "core/redaction.hpp"

@@ -1,4 +1,4 @@
-// What the control loop publishes and the workers read: the agents as they are configured, ready to be called. Immutable;
+// Snapshot that the control loop publishes and the workers read: the agents as they are configured, ready to be called. Immutable;
 // a request in flight keeps what it began with.
 #pragma once
 
@@ -66,7 +66,7 @@ struct agent_entry {
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
     bool fell_back = false;  // of an MCP server over streamable HTTP: the gateway's own session found HTTP+SSE only
 
-    // It is an MCP server whose sessions with callers live in this process: a program, one that speaks HTTP+SSE, or one whose
+    // The agent is an MCP server whose sessions with callers live in this process: a program, one that speaks HTTP+SSE, or one whose
     // only session serves all of them.
     bool has_program_sessions() const noexcept
     {
@@ -82,7 +82,7 @@ struct agent_entry {
                               record.mcp->sessionless == core::mcp_sessionless::shared);
     }
 
-    // It takes calls of A2A.
+    // The agent takes calls of A2A.
     bool takes_a2a() const noexcept { return upstream && record.speaks == core::protocol::a2a; }
 
     call_route route() const;
@@ -95,7 +95,7 @@ struct snapshot {
     std::shared_ptr<const card_bytes> key_set;                // what cards are verified with; null: none is signed
 };
 
-// What holds for an agent whose record does not say.
+// Defaults for an agent whose record does not say.
 struct entry_defaults {
     core::duration head_timeout{};
     core::duration read_timeout = core::duration::max();
@@ -128,7 +128,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::secret& token = {}
 );
 
-// The same with this agent_entry::fell_back.
+// A copy of the entry with this agent_entry::fell_back.
 std::shared_ptr<const agent_entry> with_fallback(const std::shared_ptr<const agent_entry>& agent, bool fell_back);
 
 // Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.
@@ -137,7 +137,7 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
 // Where callers reach an agent, and what its card advertises.
 std::string public_address(std::string_view public_base, std::string_view agent_id);
 
-// The same at a name of the agent's own: an origin with the scheme and the port of `public_base`. The name is in lower case there,
+// The public address at a name of the agent's own: an origin with the scheme and the port of `public_base`. The name is in lower case there,
 // however a request spells it.
 std::string own_origin(std::string_view public_base, std::string_view host);
 

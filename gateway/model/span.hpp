@@ -1,4 +1,4 @@
-// What is told of a request, or of one attempt to have an agent answer it, to whoever collects traces. No credential, query or
+// Span of a request, or of one attempt to have an agent answer it, for a collector of traces. No credential, query or
 // body is in it.
 #pragma once
 
@@ -36,7 +36,7 @@ struct span {
     std::string agent;             // an id; empty: none
 };
 
-// What a worker hands over now and then.
+// Spans that a worker hands over now and then.
 struct span_batch {
     std::vector<span> spans;
     std::uint64_t dropped = 0;  // that it had no room for

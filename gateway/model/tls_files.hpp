@@ -1,4 +1,4 @@
-// What the configuration says of certificates, in the words of net.
+// Certificates of the configuration as values of net.
 #pragma once
 
 #include "config/settings.hpp"
@@ -10,10 +10,10 @@
 
 namespace gateway::model {
 
-// What connections to an agent are verified with, calls and card fetches alike.
+// Files that verify connections to an agent, for calls and card fetches.
 net::tls_client_files tls_files(const core::agent& record);
 
-// What a listener shows.
+// Certificates that a listener shows.
 std::vector<net::tls_certificate> tls_certificates(const std::vector<config::certificate_files>& configured);
 
 }  // namespace gateway::model
