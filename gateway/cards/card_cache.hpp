@@ -42,7 +42,7 @@ card_decision decide(const card_state& state, core::steady_time now, const confi
 // Whether the last good card may still be served after a fetch has failed.
 bool usable(const card_state& state, core::steady_time now);
 
-// What an agent's answer says of its card's freshness (RFC 9111 sections 4.2 and 5.2), kept within min_ttl and max_ttl.
+// Freshness of a card by its agent's answer (RFC 9111 sections 4.2 and 5.2), kept within min_ttl and max_ttl.
 // Without a word: ttl. no-store and no-cache: min_ttl. An Age is subtracted.
 core::duration freshness(std::string_view cache_control, std::string_view age, const config::card_settings& settings);
 
@@ -55,7 +55,7 @@ void succeed(
     const config::card_settings& settings
 );
 
-// What succeed() publishes next differs from what was published before; `now` is an HTTP-date.
+// The card that succeed() publishes next differs from the previous one; `now` is an HTTP-date.
 void change(card_state& state, std::string_view now);
 
 // Nobody vouches for the card any more: it was right until now, and may be served as stale for so long.

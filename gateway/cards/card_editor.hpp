@@ -28,7 +28,7 @@ struct accepted_card {
     std::optional<good_signature> signature;  // nothing: it did not have to be verified
 };
 
-// Whose extended card it is.
+// The principal of an extended card, and its terms.
 struct extended_terms {
     ::a2a::card_dialect dialect = ::a2a::card_dialect::v03;
     std::shared_ptr<const core::principal> caller;  // null: an anonymous one

@@ -23,7 +23,7 @@ struct card_document {
     std::shared_ptr<const core::address_rule> addresses = {};  // where the keys may be; null: at any address
 };
 
-// What an MCP server lists.
+// Lists of an MCP server.
 struct listed_card {
     std::shared_ptr<const ::mcp::server_lists> lists;
     core::secret token = {};  // of the agent's OAuth server, that the server got
@@ -46,11 +46,11 @@ public:
     virtual net::task<core::result<served_card>>
     make(std::shared_ptr<const core::agent> agent, card_document document) = 0;
 
-    // Of what an MCP server lists. Fails with card_too_large, card_unrewritable and internal.
+    // Makes a card of the lists of an MCP server. Fails with card_too_large, card_unrewritable and internal.
     virtual net::task<core::result<served_card>>
     make_of_lists(std::shared_ptr<const core::agent> agent, listed_card listed) = 0;
 
-    // What changes between two cards of the agent: a JSON Patch (RFC 6902), as text.
+    // Difference between two cards of the agent: a JSON Patch (RFC 6902), as text.
     virtual net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) = 0;
 };
 

@@ -161,7 +161,7 @@ void card_origins::drop(order::iterator which)
     kept_.erase(which);
 }
 
-// Of an extended card, which is signed if the editor has signed it.
+// Text of an extended card, which is signed if the editor has signed it.
 net::task<core::result<std::string>>
 card_origins::moved_text(std::string_view card, const std::string& agent, const std::string& origin)
 {

@@ -26,14 +26,14 @@ public:
     // Works where the editor does, which outlives it.
     explicit card_origins(card_editor& editor, std::size_t most = most_bytes);
 
-    // As card_editor::start().
+    // Works as card_editor::start().
     void start(std::shared_ptr<const card_signer> signer, std::string public_base);
 
     // The card there: the same bytes but for addresses, ETag and signature. Whoever asks for the same gets the same object while
     // it is kept. Fails with internal.
     net::task<core::result<std::shared_ptr<const model::card_bytes>>> move(model::moved_card asked);
 
-    // As those of card_editor, at `origin` if they have one.
+    // These work as those of card_editor, at `origin` if they have one.
     net::task<core::result<model::edited_answer>> edit(model::answered_card answer);
     net::task<core::result<std::string>> extend(model::extended_request asked);
 

@@ -14,7 +14,7 @@
 
 namespace gateway::cards {
 
-// What a fetch would publish.
+// Card that a fetch would publish.
 struct card_preview {
     std::shared_ptr<const model::card_bytes> before;  // null: nothing has been published
     std::shared_ptr<const model::card_bytes> after;   // the same object as before: nothing would change
@@ -31,7 +31,7 @@ public:
     {
     }
 
-    // As card_plane::preview() and card_plane::preview_session_card(), of an agent that is there.
+    // Works as card_plane::preview() and card_plane::preview_session_card(), of an agent that is there.
     net::task<core::result<card_preview>> preview(slot_pointer slot);
     net::task<core::result<card_preview>>
     preview_lists(slot_pointer slot, std::shared_ptr<const ::mcp::server_lists> lists);

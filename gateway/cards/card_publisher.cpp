@@ -131,7 +131,7 @@ void card_publisher::note_hidden(card_slot& slot, const std::optional<hidden_too
     noted = hidden;
 }
 
-// What callers are told from now on. Never the card itself, nor what an agent was given and says in it.
+// Logs the card that callers get from now on. Never the card itself, nor what an agent was given and says in it.
 void card_publisher::log_published(const std::string& id, const served_card& card) const
 {
     const auto& facts = card.facts;

@@ -28,14 +28,14 @@ public:
     // References outlive the publisher.
     card_publisher(net::loop& control, const config::card_settings& settings, const core::logger& log, clock now);
 
-    // As card_plane::set_publisher() and card_plane::set_pathfinder().
+    // These work as card_plane::set_publisher() and card_plane::set_pathfinder().
     void set_publication(publication publish) { publish_ = std::move(publish); }
     void set_pathfinder(pathfinder find) { find_path_ = std::move(find); }
 
     // From now on published cards are noted there; it outlives the publisher.
     void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
 
-    // As in the snapshot.
+    // The value of the snapshot.
     void set_public_base(std::string base) { public_base_ = std::move(base); }
 
     const config::card_settings& settings() const noexcept { return settings_; }

@@ -18,7 +18,7 @@
 
 namespace gateway::cards {
 
-// What one shape cannot say of a card.
+// Parts that one shape cannot express.
 struct card_loss {
     core::card_shape shape;
     std::vector<std::string> paths;

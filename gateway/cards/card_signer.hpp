@@ -24,7 +24,7 @@ public:
     // Names the key, for what would otherwise have to be signed to be told apart.
     const std::string& kid() const noexcept { return key_->kid(); }
 
-    // As a2a::signatures_of(), whose conditions hold; `public_base` is where callers find the key set.
+    // Works as a2a::signatures_of(), whose conditions hold; `public_base` is where callers find the key set.
     core::result<core::json> signatures_of(const core::json& card, const std::string& public_base) const;
 
     // A compact JWS over `body` without it (RFC 7515 appendix F), whose header has `jti` and where callers find the key set. Fails

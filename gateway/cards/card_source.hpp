@@ -16,7 +16,7 @@
 
 namespace gateway::cards {
 
-// What makes the next fetch conditional (RFC 9110 section 13). Belongs to one URL.
+// Validators that make the next fetch conditional (RFC 9110 section 13). Belongs to one URL.
 struct card_validators {
     std::string url;  // where the card was found, behind redirects; tried first if it is a location of the agent
     std::string etag;

@@ -22,7 +22,7 @@ bool is_paused(const model::agent_entry& agent, core::steady_time now) noexcept;
 // The record at that one of its addresses which `found_at` is of; else as it is.
 core::agent record_at(const core::agent& record, const std::string& found_at);
 
-// As card_source::fetch(). Another endpoint is asked if one does not answer, until `patience` is over.
+// Works as card_source::fetch(). Another endpoint is asked if one does not answer, until `patience` is over.
 net::task<core::result<fetched_card>> fetch_card(
     card_source& source,
     std::shared_ptr<const model::agent_entry> agent,

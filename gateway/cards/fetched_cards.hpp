@@ -40,7 +40,7 @@ public:
     // Starts the fetches whose time has come.
     void sweep(const card_shelf& slots);
 
-    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
+    // Works as card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
 
     // Fetches now. Fails with draining only: what the fetch failed with is in the slot.

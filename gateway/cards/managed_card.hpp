@@ -1,4 +1,4 @@
-// What an extended card of a principal is made of, where the gateway makes it. Pure; any thread.
+// Parts of an extended card that the gateway makes for a principal. Pure; any thread.
 #pragma once
 
 #include "a2a/card/card.hpp"
@@ -15,7 +15,7 @@ namespace gateway::cards {
 
 using server_lists_pointer = std::shared_ptr<const ::mcp::server_lists>;
 
-// What callers get of a server (core::mcp_filter): its lists with the names and descriptions that they see.
+// The lists of a server as callers get them (core::mcp_filter): with the names and descriptions that they see.
 server_lists_pointer exposed_lists(const server_lists_pointer& lists, const core::mcp_server& server);
 
 // Without the tools and prompts that the audience does not see; the same object if there are none of that kind.

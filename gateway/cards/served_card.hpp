@@ -32,7 +32,7 @@ struct card_words_for_log {
     std::string sha256;                     // of the body
 };
 
-// What one shape cannot say of the card.
+// A part of the card that one shape cannot express.
 struct told_loss {
     core::card_shape shape = core::card_shape::automatic;
     std::size_t count = 0;
@@ -81,11 +81,11 @@ struct served_card {
     std::vector<told_refusal> refusals;
 };
 
-// What can be said of a card before it is rendered: facts, words, problems, and the log's words but for `sha256`.
+// Description of a card before it is rendered: facts, words, problems, and the log's words but for `sha256`.
 // `secrets`: what the agent was given to keep.
 served_card describe(const ::a2a::card& card, const core::redaction& secrets);
 
-// The same of the card of an MCP server, which is read from what was rendered from its lists. Fails as a2a::parse_card().
+// Description of the card of an MCP server, which is read from what was rendered from its lists. Fails as a2a::parse_card().
 core::result<served_card> describe(
     const ::mcp::server_lists& lists,
     const core::redaction& secrets,

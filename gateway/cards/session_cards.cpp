@@ -25,7 +25,7 @@ void session_cards::set_lists(
     }
 }
 
-// Of lists that change faster than cards are made, only the latest count.
+// If lists change faster than cards are made, only the latest count.
 net::task<> session_cards::make(slot_pointer slot)
 {
     std::exception_ptr bug;
@@ -89,7 +89,7 @@ void session_cards::set_trouble(card_slot& slot, std::optional<core::error> why)
     if (why) {
         slot.status.failed_at = out_.now();
     }
-    // What makes no card makes none, however well the session is.
+    // Lists that make no card make none, however well the session is.
     slot.session_trouble = why ? std::move(why) : slot.card_trouble;
     slot.status.failure = slot.session_trouble;
     if (slot.session_trouble) {
@@ -100,7 +100,7 @@ void session_cards::set_trouble(card_slot& slot, std::optional<core::error> why)
     }
 }
 
-// What the session vouched for was right until this moment, and counts beyond it only where the operator wants that.
+// The lists of the session were right until now; they count longer only where the operator wants that.
 void session_cards::withdraw(card_slot& slot)
 {
     const auto& record = slot.agent->record;
@@ -112,7 +112,7 @@ void session_cards::withdraw(card_slot& slot)
     out_.withdraw(record.id);
 }
 
-// What the session vouches for is as fresh as can be.
+// Lists of a running session are as fresh as can be.
 void session_cards::renew(card_slot& slot)
 {
     slot.status.vouched = true;

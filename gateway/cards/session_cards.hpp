@@ -28,21 +28,21 @@ public:
     {
     }
 
-    // As the functions of card_plane of these names.
+    // These work as the functions of card_plane of these names.
     void set_demand(demand asked) { demand_ = std::move(asked); }
     void set_attempts(attempts next) { next_attempt_ = std::move(next); }
 
-    // As card_plane::set_session_card() and card_plane::set_session_trouble().
+    // These work as card_plane::set_session_card() and card_plane::set_session_trouble().
     void set_lists(const slot_pointer& slot, std::shared_ptr<const ::mcp::server_lists> lists, card_told done);
     void set_trouble(card_slot& slot, std::optional<core::error> why);
 
     // The card that is there shows what it must not: nobody gets it, until set_lists() brings another one.
     void withhold(card_slot& slot);
 
-    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
+    // Works as card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
 
-    // The same without waiting for a card that is being made.
+    // Answers without waiting for a card that is being made.
     model::card_answer answer(card_slot& slot);
 
     // No more cards are made.

@@ -8,7 +8,7 @@ namespace {
 
 using core::errc;
 
-// Of a hundred thousand such agents, each card that is being made holds its text a second time.
+// A card that is being made holds its text a second time, with up to a hundred thousand such agents.
 constexpr unsigned most_at_once = 32;
 
 bool is_settled(const card_slot& slot)
@@ -106,7 +106,7 @@ net::task<model::card_answer> written_cards::obtain(slot_pointer slot)
         co_return model::card_answer{};
     }
     if (!slot->state.card) {
-        // It cannot be fetched better: a bad one stays bad.
+        // An inline card cannot be fetched again: a bad one stays bad.
         const auto stopped = core::gateway_error(errc::draining);
         co_return model::card_answer{nullptr, model::card_use::negative, slot->state.failure.value_or(stopped)};
     }

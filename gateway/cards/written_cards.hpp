@@ -22,7 +22,7 @@ public:
     // Its card is made as soon as fewer than 32 are being made.
     void add(slot_pointer slot);
 
-    // As card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
+    // Works as card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
 
     // Returns when the card has been made.
@@ -31,7 +31,7 @@ public:
     // Makes it once more.
     net::task<> refresh(slot_pointer slot);
 
-    // The same as soon as fewer than 32 are being made; the one that is there is served until then.
+    // Makes the card again as soon as fewer than 32 are being made; the current one is served until then.
     void make_again(const slot_pointer& slot);
 
     // No more cards are made.

@@ -1,4 +1,4 @@
-// What `cardea validate` says of access: which route of which listener is open to whom. Pure.
+// Table of access that `cardea validate` prints: which route of which listener is open to whom. Pure.
 #pragma once
 
 #include "config/settings.hpp"

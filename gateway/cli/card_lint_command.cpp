@@ -62,7 +62,7 @@ core::result<std::string> read_card(const std::string& source)
     if (!is_url(source) || !report.generation) {
         return report;
     }
-    // As if the agent were registered with the URL above the well-known path.
+    // The agent as if it were registered with the URL above the well-known path.
     core::agent agent;
     agent.url = source.substr(0, source.find("/.well-known/"));
     agent.card_url = source;

@@ -42,7 +42,7 @@ bool is_scope(std::string_view text)
     return is_printable(text) && text.find(' ') == std::string_view::npos;
 }
 
-// As a configuration reads it back: `${` begins a variable there.
+// Text as a configuration reads it back: `${` begins a variable there.
 std::string written(std::string text)
 {
     for (auto at = text.find("${"); at != std::string::npos; at = text.find("${", at + 3)) {

@@ -18,7 +18,7 @@ struct key_command {
     key_form form = key_form::text;
 };
 
-// What is printed: a new key of 256 random bits, which is stored nowhere, and the entry that makes an api_key provider
+// The printed text: a new key of 256 random bits, which is stored nowhere, and the entry that makes an api_key provider
 // know it by its SHA-256. Fails with config_invalid if the name, a scope or the time cannot be in one, and with
 // internal if the system has no randomness.
 core::result<std::string> new_key(const key_command& asked);

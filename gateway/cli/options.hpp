@@ -1,5 +1,5 @@
-// What the verbs of the command line are made of, over CLI11: options with one value, lists, numbers and choices, the page
-// that --help prints, and what is said of arguments that cannot be used.
+// Parts of the verbs of the command line, over CLI11: options with one value, lists, numbers and choices, the page
+// that --help prints, and messages about unusable arguments.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -34,7 +34,7 @@ public:
 // adds a positional argument.
 CLI::Option* add(CLI::App& verb, std::string_view words, const char* help, CLI::callback_t read);
 
-// The same into `text`; what was given last counts.
+// Adds an option with its value in `text`; the last one counts.
 CLI::Option* add_text(CLI::App& verb, std::string_view words, const char* help, std::string& text);
 CLI::Option* add_nonempty(CLI::App& verb, std::string_view words, const char* help, std::string& text);
 
@@ -59,7 +59,7 @@ void add_output(CLI::App& verb, std::string_view words, const char* help, Form& 
     });
 }
 
-// What is wrong with the arguments, and where help is. An unknown argument is reported before any other error, which it
+// Message about wrong arguments, and where help is. An unknown argument is reported before any other error, which it
 // may have caused.
 std::string problem_of(const CLI::ParseError& error, const CLI::App& root);
 

@@ -1,4 +1,4 @@
-// What `cardea run` prints to somebody who gave it no agents: where it serves, and how agents are added. Pure.
+// Text that `cardea run` prints if it was given no agents: where it serves, and how agents are added. Pure.
 #pragma once
 
 #include <string>

@@ -37,7 +37,7 @@ public:
     {
     }
 
-    // As model::make_entry().
+    // Works as model::make_entry().
     core::result<std::shared_ptr<const model::agent_entry>>
     make(const core::agent& record, const model::call_route& route = {}, const core::secret& token = {});
 

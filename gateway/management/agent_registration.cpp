@@ -24,7 +24,7 @@ std::string origin_of(std::string_view url)
     return core::in_lower_case(url.substr(0, url.find_first_of("/?#", scheme + 3)));
 }
 
-// What an id cannot hold becomes one hyphen.
+// Characters that an id cannot hold become one hyphen.
 std::string id_of(std::string_view name)
 {
     std::string out;
@@ -60,7 +60,7 @@ void set_text(json& object, const char* key, const std::string& text)
     }
 }
 
-// What an operator has written against an agent stays, wherever it moves: its credentials and what it may show do not.
+// Restrictions that an operator has written stay wherever the agent moves; its credentials and what it may show do not.
 json restrictions_of(const json& stored)
 {
     json kept = json::object();

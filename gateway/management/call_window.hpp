@@ -20,7 +20,7 @@ public:
     // `failures` of these calls failed. Times do not go back.
     void add(std::uint32_t calls, std::uint32_t failures, core::steady_time now) noexcept;
 
-    // Of at least `fewest` calls more than half failed.
+    // More than half of at least `fewest` calls failed.
     bool failing(core::steady_time now) const noexcept;
 
 private:

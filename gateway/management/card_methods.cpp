@@ -93,7 +93,7 @@ net::task<core::result<cards::card_status>> card_methods::refreshed_status(std::
     co_return *status;
 }
 
-// As text: it may be as long as the card, which the control loop neither reads nor writes.
+// The result is text: it may be as long as the card, which the control loop neither reads nor writes.
 net::task<core::result<std::string>> card_methods::previewed(std::string id)
 {
     const auto seen = co_await preview(id);

@@ -1,4 +1,4 @@
-// What is done with cards on an operator's word: agents/refreshCard. On the control loop's thread.
+// Methods on cards: agents/refreshCard. On the control loop's thread.
 #pragma once
 
 #include "core/error.hpp"

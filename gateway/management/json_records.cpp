@@ -43,7 +43,7 @@ void add_attempts(json& record, std::uint64_t attempts)
     }
 }
 
-// What callers are not told of a failed fetch: it may name addresses.
+// Details of fetches, which callers do not get: they may name addresses.
 void add_fetches(json& record, const cards::card_status& status, core::steady_time now)
 {
     auto attempts = status.fetched;

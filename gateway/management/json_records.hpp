@@ -1,4 +1,4 @@
-// What operators are shown of agents, cards and sessions. Pure; any thread.
+// Agents, cards and sessions as operators are shown them. Pure; any thread.
 #pragma once
 
 #include "core/agent.hpp"
@@ -16,20 +16,20 @@ namespace gateway::management {
 // An agent's record with every secret masked, without its metadata: the keys of the configuration whose value is not the usual one.
 core::json agent_record(const core::agent& agent);
 
-// Of an agent's card: "fresh", "stale", "failed" or "unknown".
+// State of an agent's card: "fresh", "stale", "failed" or "unknown".
 std::string_view card_state(const cards::card_status& status, core::steady_time now);
 
-// Of an agent's card: its state, age, validators, problems, the latest failure. `for_operator`: with what that was about and
+// An agent's card: its state, age, validators, problems, the latest failure. `for_operator`: with what that was about and
 // when, and how often the card was asked for.
 core::json card_status_record(const cards::card_status& status, core::steady_time now, bool for_operator);
 
 // How many there are, and why of the first of them.
 core::json hidden_tools_record(const cards::hidden_tools& hidden);
 
-// Of an agent's card in short: its state, age, the latest failure's code.
+// An agent's card in short: its state, age, the latest failure's code.
 core::json card_summary(const cards::card_status& status, core::steady_time now);
 
-// Of a session with an MCP server: its state and why, what is spoken, for how long it has been ready, restarts.
+// A session with an MCP server: its state and why, what is spoken, for how long it has been ready, restarts.
 // `for_operator`: with what the server itself said of it, its latest failure, attempts, and when the next one is.
 core::json session_record(const sessions::session_facts& session, core::steady_time now, bool for_operator);
 

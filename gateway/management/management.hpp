@@ -42,14 +42,14 @@ public:
     // A whole body, one request or a batch.
     net::task<model::rpc_answer> handle(std::string body, rpc_caller caller);
 
-    // What workers have seen of calls, for the health of agents.
+    // Adds outcomes of calls that workers have seen, for the health of agents.
     void note_calls(const std::vector<model::call_note>& notes, core::steady_time now) { calls_.add(notes, now); }
     const call_book& calls() const noexcept { return calls_; }
 
     // For all answers that are being built or sent, also those of others than the methods (`limits.rpc_memory`). Any thread.
     core::memory_budget& memory() noexcept { return memory_; }
 
-    // What a registration is answered, as write_methods::enroll().
+    // Answer to a registration, as write_methods::enroll().
     net::task<model::registration_answer> enroll(std::string body, model::registrant by);
 
 private:

@@ -56,7 +56,7 @@ bool shows(
     return model::shows(filter, agent.record, agent.tags, words, /*metadata=*/!caller.shows);
 }
 
-// What callers may know of an agent: nothing of where it is, of what it is given, and of why it fails.
+// An agent as callers may see it: without its address, its credentials and the reasons of its failures.
 json shown_to_callers(const core::agent& agent)
 {
     return {{"id", agent.id}, {"protocol", core::name(agent.speaks)}};
@@ -86,7 +86,7 @@ struct health_page {
 
 }  // namespace
 
-// What is known of one agent; its session's facts are looked for only where there can be any.
+// Everything known of one agent; its session's facts are looked for only where there can be any.
 struct read_methods::known {
     const registered_agent& agent;
     const cards::card_status* card;

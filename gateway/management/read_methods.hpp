@@ -1,4 +1,4 @@
-// What is known of agents: agents/list, agents/get and agents/health. On the control loop's thread.
+// Methods that read agents: agents/list, agents/get and agents/health. On the control loop's thread.
 #pragma once
 
 #include "core/json/jsonrpc_server.hpp"
@@ -31,7 +31,7 @@ public:
     net::task<rpc_result> list(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
     net::task<rpc_result> get(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
-    // Of one agent, or of a page of them with a count of all.
+    // Health of one agent, or of a page of them with a count of all.
     net::task<rpc_result> health(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
     // An agent's record, a JSON object, as the caller may see it.

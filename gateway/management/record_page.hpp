@@ -21,7 +21,7 @@ public:
     // Whether an agent did not fit.
     bool cut() const noexcept { return cut_; }
 
-    // What it takes of memory.
+    // Memory that it takes.
     std::size_t capacity() const noexcept { return text_.capacity(); }
 
     // The whole answer. `more`: agents follow, behind the last one here. `members`: further ones of the result, each with a

@@ -14,7 +14,7 @@ constexpr std::string_view stored_path = "agent";
 constexpr std::string_view by_configuration = "configuration";
 constexpr std::string_view by_store = "store";  // what it turns out to have
 
-// Of the definition, without secrets.
+// Hash of the definition, without secrets.
 std::string hash_of(const model::agent_entry& agent)
 {
     const auto& record = agent.record;
@@ -235,7 +235,7 @@ void registry::set_fell_back(const std::string& id, bool fell_back)
     }
 }
 
-// Of an agent that is there. False: it stays as it is.
+// Remakes an agent that exists. False: it stays as it is.
 bool registry::remake(const std::string& id, const model::call_route& to, const core::secret& token)
 {
     auto& there = agents_.find(id)->second;

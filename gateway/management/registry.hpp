@@ -65,7 +65,7 @@ public:
     // All that are served.
     std::shared_ptr<const model::snapshot> take_snapshot(std::string public_base) const;
 
-    // What snapshots say of the gateway's keys.
+    // The gateway's keys in snapshots.
     void set_key_set(std::shared_ptr<const model::card_bytes> keys) { key_set_ = std::move(keys); }
 
     // From now on every change of what is published goes here; null: it is published no more.
@@ -74,7 +74,7 @@ public:
     // From now on changes of agents are noted there; it outlives the registry.
     void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
 
-    // What would be written, as agent_factory::propose().
+    // The agent that would be written, as agent_factory::propose() makes it.
     proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path)
     {
         return factory_.propose(id, definition, path);
@@ -97,14 +97,14 @@ public:
     // From now on callers of this MCP server reach it over HTTP+SSE, or over streamable HTTP again.
     void set_fell_back(const std::string& id, bool fell_back);
 
-    // What a new configuration declares: `there` are the agents that are new or different in it, `gone` those that it no
+    // Applies a new configuration: `there` are the agents that are new or different in it, `gone` those that it no
     // longer has. One that hides a stored agent, or no longer does, is what a start would make of it. Fails with
     // config_invalid if an agent cannot be used; nothing is changed then. Else agents change one after the other, in turns:
     // what else happens meanwhile finds some of them changed. `files_changed`: the agents' TLS files are read again.
     net::task<core::result<>>
     declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed = false);
 
-    // What the store has of an agent, also one that a declared agent hides; nothing: it has none.
+    // The stored record of an agent, also of one that a declared agent hides; nothing: it has none.
     net::task<core::result<std::optional<store::record>>> stored(std::string id);
 
     // The audit trail behind `after`, oldest first.

@@ -1,4 +1,4 @@
-// What a method of the management API is carried out for, and what it gives. Values.
+// Caller and result of a method of the management API. Values.
 #pragma once
 
 #include "gateway/model/published_card.hpp"
@@ -11,7 +11,7 @@
 
 namespace gateway::management {
 
-// Whose request it is.
+// The caller of a request.
 struct rpc_caller : model::rpc_rights {
     std::stop_token left;  // from then on nobody waits for the answer: the work stops
 };

@@ -1,4 +1,4 @@
-// What requests of the management API name, and the answers to those that name it wrong. Pure.
+// Parameters of requests of the management API, and the answers to wrong ones. Pure.
 #pragma once
 
 #include "config/problem.hpp"

@@ -32,7 +32,7 @@ bool whole_number(const json& value)
     return value.is_number_unsigned() || (value.is_number_integer() && value >= 0);
 }
 
-// What a key is that `known` does not have. Positional parameters have no keys.
+// Reports keys that `known` does not have. Positional parameters have no keys.
 void check_keys(const json& params, const std::vector<std::string_view>& known, std::vector<config::problem>& problems)
 {
     for (const auto& [key, value] : params.items()) {
@@ -97,7 +97,7 @@ upsert_params read_upsert(const json& params)
     return out;
 }
 
-// What AgentUp's own placeholder of an orchestrator answers, and what of agents/upsert.
+// The answer of AgentUp's own placeholder of an orchestrator, with parts of agents/upsert's.
 json accepted(const registration& asked, std::uint64_t version, bool changed, bool durable)
 {
     return {

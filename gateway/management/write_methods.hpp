@@ -1,4 +1,4 @@
-// What changes agents, and the trail of it: agents/upsert, agents/delete, agents/reset, agents/changes, and the registrations of agents
+// Methods that change agents, and their trail: agents/upsert, agents/delete, agents/reset, agents/changes, and the registrations of agents
 // (gateway/management/agent_registration.hpp). On the control loop's thread.
 #pragma once
 
@@ -19,7 +19,7 @@
 
 namespace gateway::management {
 
-// What became of a registration.
+// Result of a registration.
 struct enrolled {
     std::string agent;                                // its id; empty: there is none
     core::result<core::json> outcome = core::json{};  // what is answered, or why nothing was changed

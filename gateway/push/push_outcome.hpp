@@ -1,4 +1,4 @@
-// What the answer to a delivery means, and when it is tried again. Pure; any thread.
+// Meaning of the answer to a delivery, and when it is tried again. Pure; any thread.
 #pragma once
 
 #include "core/clock.hpp"

@@ -11,7 +11,7 @@ namespace {
 
 constexpr std::uint64_t share_unit = 1024;  // bytes
 
-// Of two places in one set, the first in its order.
+// The first of two places in one set, in its order.
 template <class Set>
 typename Set::iterator earlier(const Set& in, typename Set::iterator one, typename Set::iterator other)
 {

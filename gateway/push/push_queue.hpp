@@ -31,7 +31,7 @@ struct queue_limits {
 inline constexpr std::size_t most_under_way = 64;
 inline constexpr std::size_t most_under_way_of_agent = 16;
 
-// What a place is of its principal's shares: of the agent's places and of all, of the agent's bytes and of all. Empty of those that
+// Shares of its principal that a place takes: of the agent's places and of all, of the agent's bytes and of all. Empty of those that
 // are nobody's in particular.
 using queue_shares = std::array<core::place_share, 4>;
 
@@ -46,7 +46,7 @@ public:
     core::result<queue_shares> reserve(const store::delivery_facts& delivery);
     void give_up(const std::string& agent, std::uint64_t size);
 
-    // Whose place was reserved. It is due at once unless others of its lane wait.
+    // Adds a delivery whose place was reserved. It is due at once unless others of its lane wait.
     void add(store::delivery_facts delivery, queue_shares shares, core::steady_time now);
 
     // One of an earlier process: counts, but is never refused.
@@ -56,7 +56,7 @@ public:
     // the number of those that wait, but with that of the agents for which one principal's wait.
     std::optional<store::delivery_facts> next(core::steady_time now);
 
-    // Of the one under way in this lane: how often it has failed before.
+    // Number of earlier failures of the delivery under way in this lane.
     std::uint64_t failures(const std::string& lane) const;
 
     // The one under way has ended; `well`: its hook has answered.

@@ -19,7 +19,7 @@ namespace {
 
 using core::errc;
 
-// Of what a receiver says to a notification, so that it is not cut off while it says a little.
+// Longest answer of a receiver that is read, so that it is not cut off while it says a little.
 constexpr std::uint64_t longest_read = 64 * 1024;
 
 // The raw JSON string as text.

@@ -14,7 +14,7 @@
 
 namespace gateway::push {
 
-// What of a notification goes out, or which task has to be asked for before.
+// Body of a notification that goes out, or the task that has to be asked for before.
 struct outgoing_body {
     std::string text;
     std::optional<std::string> missing_task{};  // its id: the receiver knows tasks only, and this is an update of one

@@ -1,4 +1,4 @@
-// What an MCP server listed in the process whose place this one takes: it vouches for the server's card until this process has a
+// Lists of an MCP server in the process whose place this one takes: they vouch for the server's card until this process has a
 // session of its own.
 #pragma once
 

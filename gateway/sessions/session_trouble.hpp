@@ -1,4 +1,4 @@
-// What a session's state means for those who ask for its card. Pure.
+// Meaning of a session's state for requests for its card. Pure.
 #pragma once
 
 #include "core/error.hpp"
@@ -18,7 +18,7 @@ struct session_standing {
 // session_crashed, session_misconfigured, draining); nothing: there is one.
 std::optional<core::error> trouble_of(const session_standing& now);
 
-// It was lost or could not begin, and another attempt comes by itself.
+// The session was lost or could not begin, and another attempt comes by itself.
 bool is_down(core::errc trouble) noexcept;
 
 }  // namespace gateway::sessions

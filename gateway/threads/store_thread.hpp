@@ -34,7 +34,7 @@ class store_thread {
 public:
     using opener = std::function<core::result<std::unique_ptr<store::engine>>()>;
 
-    // What is asked of a closed store waits for `patience`.
+    // A request to a closed store waits for `patience`.
     explicit store_thread(std::unique_ptr<store::engine> engine, core::duration patience = std::chrono::seconds{5})
         : engine_{std::move(engine)},
           durable_{engine_->durable()},
@@ -50,7 +50,7 @@ public:
     // The engine itself, for as long as nothing has been asked yet: at the start.
     store::engine& engine() noexcept { return *engine_; }
 
-    // As side_thread::ask(). T is a core::result; fails with draining if the store is closed and does not open in time.
+    // Works as side_thread::ask(). T is a core::result; fails with draining if the store is closed and does not open in time.
     template <class T>
     net::task<T> ask(std::function<T(store::engine&)> question)
     {
@@ -102,7 +102,7 @@ public:
         return thread_.ask<core::result<>>([this] { return wait_until_open(core::steady_time{}); });
     }
 
-    // It is closed for good: what is asked, and what waits, fails with draining. Any thread.
+    // Closes it for good: requests, also waiting ones, fail with draining. Any thread.
     void leave()
     {
         {
@@ -137,7 +137,7 @@ private:
         net::executor>;
     static constexpr std::chrono::milliseconds poll_interval{2};
 
-    // What closing came to, from the store's thread.
+    // Result of closing, from the store's thread.
     struct closing {
         core::result<> what;
         std::atomic<bool> known = false;

@@ -55,7 +55,7 @@ struct known_error {
     bool of_subject;  // of an exchange: it is the token that was shown, or what was asked for it, and not the client
 };
 
-// What the server says of its refusal, if it is a known word: anything else could be what it was sent. Null: it is not.
+// The server's reason for its refusal, if it is a known word: any other text could be an echo of what it was sent. Null: it is not.
 const known_error* find_error(const std::string& body)
 {
     static constexpr auto known = std::to_array<known_error>(

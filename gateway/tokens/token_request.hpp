@@ -36,7 +36,7 @@ struct granted_token {
 // error codes of section 5.2 and RFC 8707.
 core::result<granted_token> read_token(const net::fetch_response& answer);
 
-// The same of an exchange, of whose token the answer has to say that it is an access token or a JWT (RFC 8693 section 2.2.1).
+// Reads the answer to an exchange, which has to say that the token is an access token or a JWT (RFC 8693 section 2.2.1).
 // Fails with forbidden if the server refuses whose token it was, or that they get one for the agent.
 core::result<granted_token> read_exchanged_token(const net::fetch_response& answer);
 
