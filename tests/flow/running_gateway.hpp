@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-namespace gateway {
+namespace gateway::wiring {
 class server;
 }
 
