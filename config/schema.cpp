@@ -229,8 +229,8 @@ std::vector<setting> make_table()
          "One more address, for scraping alone: `/metrics`, `/healthz` and `/readyz` for everyone who reaches it, "
          "under any `Host`, and nothing else. Default: none."},
         {"metrics_agents", sets<&settings::metrics_agents>(count_in(0, 100'000)),
-         "How many agents have series of their own in `/metrics`: those that were called last. The others share "
-         "the series of the agent `(other)`."},
+         "How many agents have series of their own in `/metrics`: the first by id. "
+         "`cardea_metrics_agents_omitted` counts the others."},
         {"metrics_tls", sets<&settings::metrics_tls>(certificates()), "The same as `tls`, for `metrics`."},
         {"access", sets<&settings::access>(access()),
          "[Who may call](#access). Without providers no caller needs a credential, and `listen` has to be a "
