@@ -1,5 +1,7 @@
 #include "gateway/access/credential_verifier.hpp"
 
+#include "config/settings.hpp"
+
 #include <utility>
 
 namespace gateway::access {
@@ -36,6 +38,13 @@ net::task<core::result<model::accepted_credential>> credential_verifier::verify(
         return external_.verify(std::move(presented.text));
     }
     return tokens_.verify(std::move(presented.text));
+}
+
+void credential_verifier::apply(const config::settings& now, const model::changed_settings& changed)
+{
+    if (changed.has("access")) {
+        set_providers(now.access.providers);
+    }
 }
 
 void credential_verifier::stop()

@@ -10,6 +10,7 @@
 #include "gateway/access/token_verifier.hpp"
 #include "gateway/access/weak_key_verifier.hpp"
 #include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/presented_credential.hpp"
 #include "net/loop/types.hpp"
 
@@ -18,7 +19,7 @@
 
 namespace gateway::access {
 
-class credential_verifier {
+class credential_verifier final : public model::plane {
 public:
     // What the services refer to outlives the verifier and the loop.
     credential_verifier(const key_set_services& services, const std::function<core::wall_time()>& wall);
@@ -29,8 +30,10 @@ public:
     // Whose the credential is. Fails with unauthenticated; with access_unavailable if the provider that decides cannot tell.
     net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented);
 
+    void apply(const config::settings& now, const model::changed_settings& changed) override;
+
     // Before the fetcher ends: nothing is fetched any more.
-    void stop();
+    void stop() override;
 
     // Of each provider that has one, in their order.
     std::vector<provider_key_set> key_sets() const { return tokens_.key_sets(); }

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "net/loop/loop.hpp"
 #include "store/engine.hpp"
@@ -24,7 +25,7 @@ struct recalled_card {
     core::duration age{};  // since it was fetched; never negative, whatever happened to the wall clock
 };
 
-class card_keeper {
+class card_keeper final : public model::plane {
 public:
     using clock = std::function<core::wall_time()>;
 
@@ -51,7 +52,7 @@ public:
     void set_passed(std::vector<std::shared_ptr<const store::kept_card>> cards);
 
     // Something is not written yet.
-    bool busy() const noexcept { return writing_; }
+    bool busy() const noexcept override { return writing_; }
 
 private:
     net::task<> write();

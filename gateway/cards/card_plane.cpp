@@ -36,7 +36,7 @@ void card_plane::stop() noexcept
     source_.stop();
 }
 
-void card_plane::set_agents(std::shared_ptr<const model::snapshot> now)
+void card_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
 {
     publisher_.set_public_base(now->public_base);
     for (auto each = slots_.begin(); each != slots_.end();) {
@@ -54,18 +54,18 @@ void card_plane::set_agents(std::shared_ptr<const model::snapshot> now)
     }
 }
 
-void card_plane::set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent)
+void card_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto found = slots_.find(id);
     if (found != slots_.end()) {
         auto& known = found->second->agent;
         if (agent != nullptr && agent->record == known->record) {
-            known = std::move(agent);  // its token may be another one
+            known = agent;  // its token may be another one
             return;
         }
         if (agent != nullptr && model::same_session(known->record, agent->record)) {
             const bool shows_less = known->record.skills != agent->record.skills;
-            known = std::move(agent);
+            known = agent;
             if (shows_less) {
                 sessions_.withhold(*found->second);
             }
@@ -74,7 +74,7 @@ void card_plane::set_agent(const std::string& id, std::shared_ptr<const model::a
         drop(found);
     }
     if (agent != nullptr) {
-        add(id, std::move(agent), /*recall=*/false);
+        add(id, agent, /*recall=*/false);
     }
 }
 

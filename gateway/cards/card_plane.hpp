@@ -15,6 +15,7 @@
 #include "gateway/cards/session_cards.hpp"
 #include "gateway/cards/written_cards.hpp"
 #include "gateway/model/card_answer.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/threads/turns.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -29,7 +30,7 @@
 
 namespace gateway::cards {
 
-class card_plane final : public net::timed {
+class card_plane final : public net::timed, public model::plane {
 public:
     using clock = card_publisher::clock;
     using publisher = card_publisher::publication;
@@ -80,11 +81,11 @@ public:
 
     // The agents of `now`: new ones get their inline card published, changed ones lose what was cached, others are
     // forgotten.
-    void set_agents(std::shared_ptr<const model::snapshot> now);
+    void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
 
     // The same for one agent; null: it is gone. Its previous card is not recalled: it has just been changed. That of a session
     // which the change does not concern stays until set_session_card().
-    void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
     // What the cards of some agents say has changed, but for those of sessions: those that `chosen` names are made again, and what
     // was made before is stale. In turns of `by`, which outlives the plane.
@@ -92,7 +93,7 @@ public:
     void make_again(choice chosen, threads::turns& by);
 
     // Whether make_again() still goes on; after stop() it ends with its turn.
-    bool busy() const noexcept { return walks_.use_count() > 1; }
+    bool busy() const noexcept override { return walks_.use_count() > 1; }
 
     // Returns when the card that the operator wrote for the agent, if there is one, has been made.
     net::task<> settled(std::string id);
@@ -111,7 +112,7 @@ public:
     net::task<core::result<card_preview>> preview(std::string id);
 
     // No more fetches: what would need one fails with draining, and so does one that is on its way to its next location.
-    void stop() noexcept;
+    void stop() noexcept override;
 
     // Null: no such agent.
     const card_status* status(const std::string& id) const;

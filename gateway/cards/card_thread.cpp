@@ -12,7 +12,8 @@ card_thread::card_thread(const config::card_settings& settings, std::shared_ptr<
     : loop_{std::move(names)},
       fetcher_{std::make_unique<net::curl_fetcher>(loop_, "cardea/" + std::string{model::version()})},
       editor_{loop_.io(), *fetcher_, settings},
-      origins_{editor_}
+      origins_{editor_},
+      largest_{settings.max_size}
 {
 }
 
@@ -29,6 +30,12 @@ void card_thread::start(std::shared_ptr<const card_signer> signer, std::string p
     origins_.start(signer, public_base);
     editor_.start(std::move(signer), std::move(public_base));
     thread_ = std::thread{[this] { loop_.run(); }};
+}
+
+void card_thread::apply(const config::settings& now, const model::changed_settings& /*changed*/)
+{
+    largest_ = now.cards.max_size;
+    editor_.set_settings(now.cards, !now.access.providers.empty());
 }
 
 void card_thread::stop()

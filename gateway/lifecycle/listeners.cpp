@@ -1,5 +1,6 @@
 #include "gateway/lifecycle/listeners.hpp"
 
+#include "config/exposure.hpp"
 #include "gateway/responses/answer.hpp"
 #include "net/loop/descriptor_budget.hpp"
 
@@ -124,6 +125,13 @@ void listeners::end()
     if (metrics_) {
         metrics_->close();
         metrics_service_->abort();
+    }
+}
+
+void listeners::apply(const config::settings& now, const model::changed_settings& changed)
+{
+    if (changed.has("access")) {
+        certificates_.set_client_authorities(config::client_authorities(now.access));
     }
 }
 

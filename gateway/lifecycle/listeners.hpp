@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "gateway/lifecycle/certificate_watch.hpp"
 #include "gateway/lifecycle/inherited_listeners.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/worker/worker.hpp"
 #include "net/loop/loop.hpp"
 #include "net/server/http_service.hpp"
@@ -20,7 +21,7 @@
 
 namespace gateway::lifecycle {
 
-class listeners {
+class listeners final : public model::plane {
 public:
     // References outlive this.
     listeners(
@@ -57,7 +58,9 @@ public:
 
     // Ends the others, and cuts their connections. busy() until these are gone.
     void end();
-    bool busy() const noexcept;
+    bool busy() const noexcept override;
+
+    void apply(const config::settings& now, const model::changed_settings& changed) override;
 
     std::string traffic_address() const { return net::to_text(traffic_->local()); }
     std::string admin_address() const { return net::to_text(admin_->local()); }

@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <exception>
 #include <functional>
+#include <ranges>
 #include <utility>
 
 namespace gateway::lifecycle {
@@ -21,10 +22,10 @@ constexpr core::duration last_answers{2000};
 
 constexpr core::duration time_to_log{200};
 
-void each_of(wiring::worker_list workers, void (worker::worker::*what)())
+void each_of(worker::worker_list workers, void (worker::worker::*what)())
 {
     for (const auto& each : workers) {
-        (each.get()->*what)();
+        each->post([what](worker::worker& on) { (on.*what)(); });
     }
 }
 
@@ -39,20 +40,11 @@ void keep_signals_from_killing()
 
 }  // namespace
 
-std::size_t open_connections(wiring::worker_list workers) noexcept
-{
-    std::size_t open = 0;
-    for (const auto& each : workers) {
-        open += each->service().open();
-    }
-    return open;
-}
-
 orderly_end::orderly_end(parts all)
-    : all_{all},
-      drain_{all.control.get_executor()},
-      programs_drain_{all.control.get_executor()},
-      late_{all.control.get_executor()}
+    : all_{std::move(all)},
+      drain_{all_.control.get_executor()},
+      programs_drain_{all_.control.get_executor()},
+      late_{all_.control.get_executor()}
 {
 }
 
@@ -85,7 +77,11 @@ void orderly_end::bound(core::duration longest)
         if (cancelled || complete_) {
             return;
         }
-        all_.log.write(core::log_level::error, "shutdown_timed_out", {{"connections", open_connections(all_.workers)}});
+        all_.log.write(
+            core::log_level::error,
+            "shutdown_timed_out",
+            {{"connections", worker::open_connections(all_.workers)}}
+        );
         late_.expires_after(time_to_log);
         late_.async_wait([](net::error_code) { std::_Exit(EXIT_SUCCESS); });
     });
@@ -112,16 +108,16 @@ net::task<> orderly_end::run()
         });
     }
     co_await finish_callers();
-    stop_planes();
-    const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
+    std::ranges::for_each(all_.planes | std::views::reverse, &model::plane::stop);
+    all_.end_fetches();
+    const std::function<bool()> empty = [this] { return worker::open_connections(all_.workers) == 0; };
     co_await drain_.wait(empty, net::never);
     const std::function<bool()> no_programs = [this] { return !programs_finish_ && !has_programs(); };
     co_await drain_.wait(no_programs, net::never);
     if (!handed_over_ && others_.no_programs) {
         others_.no_programs();
     }
-    all_.tasks.stop();
-    co_await all_.traces.finish(all_.workers, drain_);
+    co_await all_.send_last(drain_);
     if (handed_over_) {
         const std::function<bool()> no_operator = [this] { return !all_.addresses.busy(); };
         co_await drain_.wait(no_operator, std::chrono::steady_clock::now() + last_answers);
@@ -138,7 +134,7 @@ net::task<> orderly_end::run()
     late_.cancel();
     all_.reports.end();
     all_.addresses.certificates().stop();
-    all_.sessions.reach().close_connections();
+    all_.close_connections();
     all_.control.stop();
 }
 
@@ -148,9 +144,9 @@ net::task<> orderly_end::finish_callers()
     const auto& times = all_.settings.timeouts;
     const auto begun = std::chrono::steady_clock::now();
     each_of(all_.workers, &worker::worker::announce_end);
-    all_.log.write(core::log_level::info, "draining", {{"connections", open_connections(all_.workers)}});
+    all_.log.write(core::log_level::info, "draining", {{"connections", worker::open_connections(all_.workers)}});
     const std::function<bool()> nothing = [] { return false; };
-    const std::function<bool()> empty = [this] { return open_connections(all_.workers) == 0; };
+    const std::function<bool()> empty = [this] { return worker::open_connections(all_.workers) == 0; };
     const auto closes = handed_over_ ? begun : begun + times.drain_delay;
     co_await drain_.wait(nothing, closes);
     all_.addresses.end_traffic();
@@ -161,7 +157,7 @@ net::task<> orderly_end::finish_callers()
     co_await drain_.wait(empty, begun + times.drain_streams);
     each_of(all_.workers, &worker::worker::end_streams);
     co_await drain_.wait(empty, begun + std::max(times.drain, times.drain_streams));
-    cut_ = open_connections(all_.workers);
+    cut_ = worker::open_connections(all_.workers);
     each_of(all_.workers, &worker::worker::abort);
 }
 
@@ -173,10 +169,10 @@ net::task<> orderly_end::finish_programs()
     const std::function<bool()> nothing = [] { return false; };
     // Until then connections that stand may bring another call.
     co_await programs_drain_.wait(nothing, begun + std::min(times.drain_idle, times.drain));
-    const std::function<bool()> no_calls = [this] { return all_.callers.calls() == 0; };
+    const std::function<bool()> no_calls = [this] { return all_.calls() == 0; };
     co_await programs_drain_.wait(no_calls, begun + times.drain);
     all_.sessions.stop();
-    all_.callers.programs().stop();
+    all_.programs.stop();
     const std::function<bool()> gone = [this] { return !has_programs(); };
     co_await programs_drain_.wait(gone, net::never);
     if (others_.no_programs) {
@@ -186,29 +182,13 @@ net::task<> orderly_end::finish_programs()
 
 bool orderly_end::has_programs() const
 {
-    return all_.sessions.busy() || all_.callers.busy() || (others_.busy && others_.busy());
-}
-
-void orderly_end::stop_planes()
-{
-    all_.reloads.stop();
-    all_.sessions.stop();
-    all_.callers.stop();
-    all_.breakers.stop();
-    all_.overload.stop();
-    all_.cards.stop();
-    all_.card_work.stop();
-    all_.credentials.stop();
-    all_.tokens.stop();
-    all_.deliveries.stop();
-    all_.fetcher.reset();
+    return all_.sessions.busy() || all_.programs.busy() || (others_.busy && others_.busy());
 }
 
 bool orderly_end::idle() const
 {
-    return !all_.addresses.busy() && !all_.keeper.busy() && !all_.cards.busy() && !all_.reloads.busy() &&
-           !all_.sessions.busy() && !all_.callers.busy() && !all_.deliveries.busy() && !all_.tasks.busy() &&
-           !all_.traces.busy() && !(others_.tells && others_.tells());
+    return std::ranges::none_of(all_.planes, [](const auto* each) { return each->busy(); }) &&
+           !(others_.tells && others_.tells());
 }
 
 }  // namespace gateway::lifecycle

@@ -4,24 +4,11 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
-#include "gateway/access/credential_verifier.hpp"
-#include "gateway/cards/card_keeper.hpp"
-#include "gateway/cards/card_plane.hpp"
-#include "gateway/cards/card_thread.hpp"
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/service_reports.hpp"
-#include "gateway/monitors/breaker_watch.hpp"
-#include "gateway/monitors/overload_watch.hpp"
-#include "gateway/push/push_plane.hpp"
-#include "gateway/reload/reload.hpp"
-#include "gateway/sessions/session_plane.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/threads/drain_wait.hpp"
-#include "gateway/tokens/token_plane.hpp"
-#include "gateway/wiring/caller_sessions.hpp"
-#include "gateway/wiring/task_keeper.hpp"
-#include "gateway/wiring/tracing.hpp"
-#include "gateway/wiring/worker_settings.hpp"
-#include "net/client/fetch.hpp"
+#include "gateway/worker/worker.hpp"
 #include "net/loop/loop.hpp"
 
 #include <boost/asio/basic_signal_set.hpp>
@@ -30,39 +17,29 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
-#include <memory>
+#include <span>
 
 namespace gateway::lifecycle {
-
-// Callers' connections that are open. Any thread.
-std::size_t open_connections(wiring::worker_list workers) noexcept;
 
 class orderly_end {
 public:
     using signal_set = net::asio::basic_signal_set<net::executor>;
 
-    // What the gateway consists of. All of it outlives the end.
+    // Everything here outlives the end.
     struct parts {
         net::loop& control;
         const config::settings& settings;
         const core::logger& log;
-        wiring::worker_list workers;
+        worker::worker_list workers;
         listeners& addresses;
         service_reports& reports;
-        reload::reloader& reloads;
-        sessions::session_plane& sessions;
-        wiring::caller_sessions& callers;
-        monitors::breaker_watch& breakers;
-        monitors::overload_watch& overload;
-        wiring::tracing& traces;
-        cards::card_plane& cards;
-        cards::card_thread& card_work;
-        access::credential_verifier& credentials;
-        tokens::token_plane& tokens;
-        push::push_plane& deliveries;
-        cards::card_keeper& keeper;
-        wiring::task_keeper& tasks;
-        std::unique_ptr<net::curl_fetcher>& fetcher;
+        std::span<model::plane* const> planes;                               // they stop from the last to the first
+        model::plane& sessions;                                              // with MCP servers
+        model::plane& programs;                                              // of MCP servers, for callers
+        std::function<std::size_t()> calls;                                  // that programs have not answered
+        std::function<void()> end_fetches;                                   // once the planes have stopped
+        std::function<net::task<>(threads::drain_wait& waiting)> send_last;  // spans, and whose tasks are whose
+        std::function<void()> close_connections;                             // to MCP servers
         signal_set& signals;
     };
 
@@ -107,7 +84,6 @@ private:
     net::task<> finish_callers();
     net::task<> finish_programs();
     bool has_programs() const;
-    void stop_planes();
     bool idle() const;
 
     parts all_;

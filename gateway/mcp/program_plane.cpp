@@ -91,13 +91,6 @@ program_plane::open(model::program_request asked, net::executor here, net::signa
     return reader;
 }
 
-void program_plane::set_agents(const model::snapshot& now)
-{
-    for (const auto& [id, agent] : now.agents) {
-        set_agent(id, agent);
-    }
-}
-
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     parameters_.forget(id);

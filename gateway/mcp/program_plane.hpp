@@ -14,6 +14,7 @@
 #include "gateway/mcp/table/program_exchange.hpp"
 #include "gateway/mcp/table/program_services.hpp"
 #include "gateway/mcp/table/session_table.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/loop/deadlines.hpp"
@@ -30,7 +31,7 @@ struct live_sessions {
     std::optional<std::size_t> warm;  // programs; nothing: the server is no program
 };
 
-class program_plane final : public model::program_port {
+class program_plane final : public model::program_port, public model::plane {
 public:
     // References outlive it, and it the workers.
     explicit program_plane(table::program_services services);
@@ -40,13 +41,11 @@ public:
     net::task<core::result<>> find_era(std::string agent_id) override;
     net::task<bool> translates(std::string agent_id) override;
 
-    void set_agents(const model::snapshot& now);
-
     // There is such an agent, whose server callers reach.
     bool has_agent(const std::string& id) const { return agents_.contains(id); }
 
     // Null: it is gone. The sessions end that were made of a record that has changed.
-    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
     // What is late or idle ends, in all parts; done every second by itself.
     void sweep(core::steady_time now);
@@ -59,8 +58,8 @@ public:
     }
 
     // Ends all sessions in order. busy() until their programs are gone.
-    void stop();
-    bool busy() const noexcept { return sessions_.busy(); }
+    void stop() override;
+    bool busy() const noexcept override { return sessions_.busy(); }
     // Requests under way, without listeners and subscriptions. Any thread.
     std::size_t calls() const noexcept { return static_cast<std::size_t>(calls_.use_count() - 1); }
 

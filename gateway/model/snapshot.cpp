@@ -6,6 +6,7 @@
 #include "core/url.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
@@ -292,6 +293,13 @@ std::string own_origin(std::string_view public_base, std::string_view host)
     }
     url->encoded_host = core::in_lower_case(host);
     return (url->secure ? "https://" : "http://") + url->authority();
+}
+
+void plane::set_agents(const std::shared_ptr<const snapshot>& now)
+{
+    for (const auto& [id, agent] : now->agents) {
+        set_agent(id, agent);
+    }
 }
 
 }  // namespace gateway::model

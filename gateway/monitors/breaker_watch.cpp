@@ -51,7 +51,7 @@ void breaker_watch::note(const model::agent_entry& agent, balancing::breaker_cha
          {"reason", unreachable ? "unreachable" : "failures"}}
     );
     for (const auto& each : workers_) {
-        each->drop_idle(agent.upstream);
+        each->post([which = agent.upstream](worker::worker& on) { on.pool().drop_idle(which->key); });
     }
     const auto known = [&](const probe& each) { return each.breaker.lock() == agent.breaker; };
     if (unreachable && !stopped_ && std::ranges::none_of(probes_, known)) {

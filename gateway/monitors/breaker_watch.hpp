@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "core/log.hpp"
 #include "gateway/balancing/breaker.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/monitors/health_watch.hpp"
 #include "gateway/worker/worker.hpp"
@@ -21,7 +22,7 @@
 
 namespace gateway::monitors {
 
-class breaker_watch {
+class breaker_watch final : public model::plane {
 public:
     // References outlive the watch.
     breaker_watch(
@@ -37,7 +38,7 @@ public:
     health_watch& checks() noexcept { return checks_; }
 
     // Connects and checks no more. The loop has run to its end before this is destroyed.
-    void stop();
+    void stop() override;
 
 private:
     struct probe {

@@ -38,13 +38,6 @@ void health_watch::begin(net::fetcher& fetcher, cards::card_source& cards)
     cards_ = &cards;
 }
 
-void health_watch::set_agents(const model::snapshot& now)
-{
-    for (const auto& [id, agent] : now.agents) {
-        set_agent(id, agent);
-    }
-}
-
 void health_watch::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     std::vector<check_pointer> before;

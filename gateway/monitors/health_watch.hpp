@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "gateway/balancing/health_verdict.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
@@ -26,7 +27,7 @@
 
 namespace gateway::monitors {
 
-class health_watch {
+class health_watch final : public model::plane {
 public:
     static constexpr std::size_t most_at_a_time = 32;
 
@@ -36,13 +37,11 @@ public:
     // What checks are made with; both may end after stop(). Before the first agent is set.
     void begin(net::fetcher& fetcher, cards::card_source& cards);
 
-    void set_agents(const model::snapshot& now);
-
-    // Null: it is gone. An agent that is described again and reached as before keeps what its checks came to.
-    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+    // An agent that is described again and reached as before keeps what its checks came to.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
     // Checks no more. The loop has run to its end before the watch is destroyed.
-    void stop();
+    void stop() override;
 
 private:
     struct check {

@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "gateway/balancing/cgroup_memory.hpp"
 #include "gateway/balancing/overload.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/monitors/clock_watch.hpp"
 #include "net/loop/types.hpp"
 
@@ -26,7 +27,7 @@ struct overload_sample {
     std::optional<unsigned> memory{};  // percent of the limit; nothing: there is none
 };
 
-class overload_watch {
+class overload_watch final : public model::plane {
 public:
     static constexpr core::duration interval{100};
 
@@ -38,7 +39,7 @@ public:
 
     // Looks at these loops, of which there is at least one. They live until stop().
     void start(std::vector<net::executor> loops);
-    void stop();
+    void stop() override;
 
     // Any thread.
     balancing::overload_level level() const noexcept { return level_.load(std::memory_order_relaxed); }

@@ -7,6 +7,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/push/push_outcome.hpp"
@@ -64,7 +65,7 @@ struct push_facts {
     std::uint64_t repeated = 0;                    // attempts that failed and are made again
 };
 
-class push_plane final : public net::timed {
+class push_plane final : public net::timed, public model::plane {
 public:
     // `by` calls on_sweep(), until the plane is destroyed. `settings` outlive the plane.
     push_plane(net::deadlines& by, push_services services, const config::settings& settings);
@@ -85,10 +86,10 @@ public:
     push_facts facts() const;
 
     // No attempt begins any more. What has not ended stays in the store.
-    void stop() noexcept { stopped_ = true; }
+    void stop() noexcept override { stopped_ = true; }
 
     // Something is under way that ends soon after stop() and the end of the fetcher.
-    bool busy() const noexcept { return under_way_ > 0; }
+    bool busy() const noexcept override { return under_way_ > 0; }
 
     void on_due() override {}
     void on_sweep(core::steady_time now) override { start_due(now); }

@@ -8,6 +8,7 @@
 #include "core/log.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/audit_trail.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/reload/configuration.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "net/loop/directory_watch.hpp"
@@ -60,7 +61,7 @@ struct configuration_source {
     std::map<std::string, std::size_t> tls_files;  // of the same
 };
 
-class reloader {
+class reloader final : public model::plane {
 public:
     // References outlive the reloader. `settings` are those in use: the agents and what applies at once are kept true.
     reloader(
@@ -94,8 +95,8 @@ public:
     void begin(reload_trigger by);
 
     // Nothing is read any more; what is under way goes on.
-    void stop();
-    bool busy() const noexcept { return busy_ || !waiting_.empty(); }
+    void stop() override;
+    bool busy() const noexcept override { return busy_ || !waiting_.empty(); }
 
     const reload_counts& counts() const noexcept { return counts_; }
 

@@ -46,6 +46,7 @@ session_plane::session_plane(
       cards_{cards},
       log_{log},
       defaults_{defaults},
+      operators_{programs.operators},
       reach_{control, log, std::move(programs.inherited), programs.long_bodies},
       turns_{control, programs.starts, longest_turn}
 {
@@ -73,11 +74,9 @@ std::vector<passed_lists> session_plane::all_lists() const
     return all;
 }
 
-void session_plane::set_agents(const model::snapshot& now)
+void session_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
 {
-    for (const auto& [id, agent] : now.agents) {
-        set_agent(id, agent);
-    }
+    plane::set_agents(now);
     passed_.clear();
 }
 
@@ -180,18 +179,17 @@ void session_plane::forget(const agent_session& session)
     });
 }
 
-void session_plane::settings_changed(const std::vector<std::string_view>& paths, threads::turns& by)
+void session_plane::apply(const config::settings& /*now*/, const model::changed_settings& changed)
 {
-    const auto changed = [&](std::string_view path) { return std::ranges::find(paths, path) != paths.end(); };
-    const bool cards = changed("cards.max_size") || changed("access");
-    const bool walks = changed("mcp.walk");
+    const bool cards = changed.has("cards.max_size") || changed.has("access");
+    const bool walks = changed.has("mcp.walk");
     if (sessions_.empty() || (!cards && !walks)) {
         return;
     }
     const auto keys = std::views::keys(sessions_);
     std::vector<std::string> ids{keys.begin(), keys.end()};
     auto tell_each =
-        threads::in_turns(by, std::move(ids), [this, cards, walks, held = changes_](const std::string& id) {
+        threads::in_turns(operators_, std::move(ids), [this, cards, walks, held = changes_](const std::string& id) {
             auto* const found = find(id);
             if (found != nullptr && cards) {
                 found->render_again();

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/sessions/passed_lists.hpp"
 #include "gateway/sessions/server_reach.hpp"
@@ -35,12 +36,13 @@ class agent_session;
 struct program_settings {
     std::vector<std::pair<std::string, std::string>> inherited;  // of the gateway's own environment
     std::size_t starts = 1;                                      // of programs, at a time
+    threads::turns& operators;                                   // of the control loop
     threads::side_thread* long_bodies = nullptr;  // that long messages of servers are read on; null: on the loop
 };
 
-class session_plane {
+class session_plane final : public model::plane {
 public:
-    // References outlive the plane; what changes in `defaults` is told by settings_changed().
+    // References outlive the plane; apply() says when `defaults` have changed.
     session_plane(
         net::loop& control,
         cards::card_plane& cards,
@@ -48,7 +50,7 @@ public:
         const config::mcp_settings& defaults,
         program_settings programs
     );
-    ~session_plane();
+    ~session_plane() override;
 
     // Before the first agent with such credentials.
     void set_tokens(token_supply tokens) { reach_.set_tokens(std::move(tokens)); }
@@ -63,17 +65,16 @@ public:
     // The lists of all sessions that serve now, for such a process.
     std::vector<passed_lists> all_lists() const;
 
-    void set_agents(const model::snapshot& now);
+    void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
 
     // Null: it is gone. One keeps its session that has changed in nothing that the session is made of, and what it lists is made
     // a card of again; the card plane knows the agent already. That of one that has changed begins when the previous one
     // has ended: a server may hold what only one of it can have.
-    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
-    // These settings, by their paths, have begun to apply. If cards depend on one, all are made again: those of servers that
-    // are away when they are back. With another `mcp.walk` the lists are walked now. One session after the other, in turns of
-    // `by`, which outlives the plane.
-    void settings_changed(const std::vector<std::string_view>& paths, threads::turns& by);
+    // Makes all cards again if one of their settings has changed: those of servers that are away when they are back. With another
+    // `mcp.walk` the lists are walked now. One session after the other, in turns of program_settings::operators.
+    void apply(const config::settings& now, const model::changed_settings& changed) override;
 
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
@@ -123,9 +124,9 @@ public:
     // For programs that others start.
     ::mcp::start_turns& turns() noexcept { return turns_; }
 
-    // Ends all of them in order; no new one begins. busy() until they are gone, and settings_changed() has ended.
-    void stop();
-    bool busy() const noexcept { return !sessions_.empty() || !leaving_.empty() || changes_.use_count() > 1; }
+    // Ends all of them in order; no new one begins. busy() until they are gone, and the work of apply() has ended.
+    void stop() override;
+    bool busy() const noexcept override { return !sessions_.empty() || !leaving_.empty() || changes_.use_count() > 1; }
 
 private:
     agent_session* find(const std::string& id) const;
@@ -142,6 +143,7 @@ private:
     cards::card_plane& cards_;
     const core::logger& log_;
     const config::mcp_settings& defaults_;
+    threads::turns& operators_;
     server_reach reach_;
     std::function<void(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>&)> listed_;
     fallback_observer fell_back_;
@@ -153,8 +155,7 @@ private:
     model::string_map<std::shared_ptr<const model::agent_entry>>
         next_;  // begins when the one that is leaving has ended
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
-    std::shared_ptr<const int> changes_ =
-        std::make_shared<const int>(0);  // held by each settings_changed() that goes on
+    std::shared_ptr<const int> changes_ = std::make_shared<const int>(0);  // held by each apply() that goes on
     bool stopped_ = false;
 };
 

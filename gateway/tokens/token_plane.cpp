@@ -12,9 +12,9 @@ token_plane::token_plane(net::deadlines& by, token_services services)
     by.add(*this);
 }
 
-void token_plane::set_agents(const model::snapshot& now)
+void token_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
 {
-    for (const auto& [id, agent] : now.agents) {
+    for (const auto& [id, agent] : now->agents) {
         take(id, agent);
     }
     on_sweep(services_.now());

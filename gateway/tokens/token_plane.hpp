@@ -3,6 +3,7 @@
 
 #include "core/error.hpp"
 #include "core/secret.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/tokens/token_exchanger.hpp"
 #include "gateway/tokens/token_source.hpp"
@@ -18,16 +19,16 @@
 
 namespace gateway::tokens {
 
-class token_plane final : public net::timed {
+class token_plane final : public net::timed, public model::plane {
 public:
     // What the services refer to outlives the plane and the loop, and so does the plane the tasks of its sources. `by` calls
     // on_sweep().
     token_plane(net::deadlines& by, token_services services);
 
     // Begins to ask for tokens of an agent that needs some; null: it is gone. One whose OAuth client is the same keeps its token.
-    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
     // Of many that come together, those ask for theirs at once whom calls wait for, the others one after the other.
-    void set_agents(const model::snapshot& now);
+    void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
 
     // As token_source::token(). Fails with upstream_credentials also for an agent that needs no token.
     net::task<core::result<core::secret>> token(std::string id, core::secret refused);
@@ -43,7 +44,7 @@ public:
     std::optional<token_facts> facts(const std::string& id) const;
 
     // Before the fetcher ends: nothing is asked any more.
-    void stop() noexcept;
+    void stop() noexcept override;
 
     void on_due() override {}
     void on_sweep(core::steady_time now) override;

@@ -31,12 +31,12 @@ void publish_agents(agent_audience audience, std::string public_base)
 {
     const auto now = audience.registry.take_snapshot(std::move(public_base));
     for (const auto& each : audience.workers) {
-        each->publish(now);
+        each->post([now](worker::worker& on) { on.handler().set_snapshot(*now); });
     }
     audience.directory.set_public_base(now->public_base);
     audience.cards.set_publisher([audience](const std::string& id, std::shared_ptr<const model::published_card> card) {
         for (const auto& each : audience.workers) {
-            each->publish_card(id, card);
+            each->post([id, card](worker::worker& on) { on.handler().set_card(id, card); });
         }
     });
     audience.registry.set_publisher([audience](const std::string& id, std::shared_ptr<const model::agent_entry> agent) {
@@ -44,14 +44,12 @@ void publish_agents(agent_audience audience, std::string public_base)
             agent->calls->set_limits(agent->terms->limits);
         }
         for (const auto& each : audience.workers) {
-            each->publish_agent(id, agent);
+            each->post([id, agent](worker::worker& on) { on.handler().set_agent(id, agent); });
         }
         agent = agent && agent->record.disabled ? nullptr : std::move(agent);
-        audience.tokens.set_agent(id, agent);
-        audience.cards.set_agent(id, agent);
-        audience.sessions.set_agent(id, agent);
-        audience.callers.set_agent(id, agent);
-        audience.checks.set_agent(id, agent);
+        for (auto* const each : audience.planes) {
+            each->set_agent(id, agent);
+        }
     });
     audience.cards.set_pathfinder([audience](const std::string& id, const model::call_route& route) {
         audience.registry.route(id, route);
@@ -59,11 +57,9 @@ void publish_agents(agent_audience audience, std::string public_base)
     audience.sessions.set_fallback_observer([audience](const std::string& id, bool fell_back) {
         audience.registry.set_fell_back(id, fell_back);
     });
-    audience.tokens.set_agents(*now);
-    audience.cards.set_agents(now);
-    audience.sessions.set_agents(*now);
-    audience.checks.set_agents(*now);
-    audience.callers.programs().set_agents(*now);
+    for (auto* const each : audience.planes) {
+        each->set_agents(now);
+    }
 }
 
 std::unique_ptr<tokens::token_plane>

@@ -1,4 +1,4 @@
-// Who hears of agents, and of every change of them. On the control loop's thread.
+// Publishes agents and every change of them. On the control loop's thread.
 #pragma once
 
 #include "core/log.hpp"
@@ -7,17 +7,17 @@
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/monitors/health_watch.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/tokens/token_plane.hpp"
-#include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/worker/worker.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -25,17 +25,15 @@ namespace gateway::wiring {
 
 struct agent_audience {
     const std::vector<std::unique_ptr<worker::worker>>& workers;
+    std::span<model::plane* const> planes;
     management::registry& registry;
-    tokens::token_plane& tokens;
     cards::card_plane& cards;
     sessions::session_plane& sessions;
     management::directory& directory;
-    caller_sessions& callers;
-    monitors::health_watch& checks;
 };
 
-// Tells everybody of the registry's agents, and of what changes from now on. What is referred to lives on until the control loop
-// has ended.
+// Tells workers and planes of the registry's agents, and of every change from now on. Everything here lives until the control loop has
+// ended.
 void publish_agents(agent_audience audience, std::string public_base);
 
 // Its tokens go to the agents of the registry. References outlive the plane.

@@ -71,7 +71,7 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
           .mark =
               [&workers = given.workers](const ::mcp::session_digest& id, bool ask) {
                   for (const auto& each : workers) {
-                      each->ask_about(id, ask);
+                      each->post([id, ask](worker::worker& on) { on.handler().ask_about(id, ask); });
                   }
               },
           .log = given.log,

@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "gateway/mcp/http/http_sessions.hpp"
 #include "gateway/mcp/program_plane.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metrics_page.hpp"
 #include "gateway/worker/worker.hpp"
@@ -27,23 +28,22 @@ struct caller_services {
     const core::logger& log;
 };
 
-class caller_sessions {
+class caller_sessions final : public model::plane {
 public:
     caller_sessions(const caller_services& given, const config::mcp_settings& settings);
 
-    ~caller_sessions();
+    ~caller_sessions() override;
     caller_sessions(const caller_sessions&) = delete;
     caller_sessions& operator=(const caller_sessions&) = delete;
 
     mcp::program_plane& programs() noexcept { return programs_; }
     mcp::http::http_sessions& over_http() noexcept { return over_http_; }
 
-    // Null: it is gone.
-    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
     // Ends them in order. busy() until the programs are gone.
-    void stop();
-    bool busy() const noexcept { return programs_.busy(); }
+    void stop() override;
+    bool busy() const noexcept override { return programs_.busy(); }
 
     // Calls that a server of such a session has not answered, or whose answer has not reached the caller. Any thread.
     std::size_t calls() const noexcept { return programs_.calls(); }

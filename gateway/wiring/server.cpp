@@ -37,19 +37,20 @@ std::size_t or_cores(std::uint64_t configured)
     return std::max(1U, std::thread::hardware_concurrency());
 }
 
-sessions::program_settings programs_of(const config::settings& settings, threads::side_thread& long_bodies)
+sessions::program_settings
+programs_of(const config::settings& settings, threads::turns& operators, threads::side_thread& long_bodies)
 {
-    return {::mcp::inherited_environment(), or_cores(settings.limits.program_starts), &long_bodies};
+    return {::mcp::inherited_environment(), or_cores(settings.limits.program_starts), operators, &long_bodies};
 }
 
-std::vector<net::executor> executors_of(worker_list workers)
+std::vector<net::executor> executors_of(worker::worker_list workers)
 {
     std::vector<net::executor> all;
     std::ranges::transform(workers, std::back_inserter(all), [](const auto& each) { return each->executor(); });
     return all;
 }
 
-std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker_list workers)
+std::vector<const net::heartbeat*> pulses_of(net::loop& control, worker::worker_list workers)
 {
     std::vector<const net::heartbeat*> all{&control.timers().pulse()};
     for (const auto& each : workers) {
@@ -124,9 +125,8 @@ server::server(
       log_{log},
       log_hooks_{std::move(hooks)},
       started_{std::chrono::system_clock::now()},
-      largest_card_{settings_.cards.max_size},
       breakers_{control_, workers_, settings_, log_},
-      traces_{control_, log_},
+      traces_{control_, workers_, log_},
       overload_{control_.get_executor(), settings_.overload, log_},
       audit_{control_, log_},
       store_{std::move(records)},
@@ -172,7 +172,7 @@ core::result<> server::start()
     cards_->set_keeper(*keeper_);
     cards_->set_pause([this] { return overload_.level() > 0; });
     cards_->set_audit(audit_.trail());
-    auto programs = programs_of(settings_, long_bodies_);
+    auto programs = programs_of(settings_, turns_.operators, long_bodies_);
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     callers_ = make_caller_sessions({control_, workers_, *sessions_, log_}, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
@@ -202,62 +202,82 @@ core::result<> server::start()
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
     }
-    settings_ended({"access", "rate_limits", "mcp.session_keys", "trace.endpoint"});
+    worker_settings_ = std::make_unique<worker_settings>(workers_, *push_, session_key_, log_hooks_.changed);
+    access_ = std::make_unique<access_publication>(
+        access_publication::audience{workers_, admin_->guard(), *card_thread_, *cards_, turns_.operators, public_base_}
+    );
+    list_planes();
+    apply_settings(std::vector<std::string_view>{"access", "rate_limits", "mcp.session_keys", "trace.endpoint"});
     breakers_.checks().begin(*fetcher_, *source_);
-    publish_agents(
-        {workers_, *registry_, *agent_tokens_, *cards_, *sessions_, *directory_, *callers_, breakers_.checks()},
-        public_base_
-    );
-    reloader_->start(
-        {[this](const auto& next, const auto& settings) { settings_begin(next, settings); },
-         [this](const auto& settings) { settings_ended(settings); },
-         [this](bool begins) { reports_.reloading(begins); }}
-    );
+    publish_agents({workers_, planes_, *registry_, *cards_, *sessions_, *directory_}, public_base_);
+    start_reloads();
     make_end();
     return {};
 }
 
+// Each plane comes after those that it uses: agents and settings reach them in this order, and they stop in the opposite one.
+void server::list_planes()
+{
+    planes_ = {
+        &listeners_,
+        &traces_,
+        tasks_.get(),
+        keeper_.get(),
+        worker_settings_.get(),
+        push_.get(),
+        agent_tokens_.get(),
+        credentials_.get(),
+        card_thread_.get(),
+        cards_.get(),
+        access_.get(),
+        &overload_,
+        &breakers_,
+        &breakers_.checks(),
+        sessions_.get(),
+        callers_.get(),
+        reloader_.get()
+    };
+}
+
+void server::apply_settings(const model::changed_settings& changed)
+{
+    for (auto* const each : planes_) {
+        each->apply(settings_, changed);
+    }
+}
+
+void server::start_reloads()
+{
+    reloader_->start(
+        {[this](const auto& next, const auto& settings) { access_->begin(settings_, next, settings); },
+         [this](const auto& settings) { apply_settings(settings); },
+         [this](bool begins) { reports_.reloading(begins); }}
+    );
+}
+
 void server::make_end()
 {
+    const auto send_last = [this](threads::drain_wait& waiting) {
+        tasks_->finish();
+        return traces_.finish(waiting);
+    };
     end_ = std::make_unique<lifecycle::orderly_end>(lifecycle::orderly_end::parts{
-        control_,      settings_,      log_,      workers_,  listeners_, reports_, *reloader_,
-        *sessions_,    *callers_,      breakers_, overload_, traces_,    *cards_,  *card_thread_,
-        *credentials_, *agent_tokens_, *push_,    *keeper_,  *tasks_,    fetcher_, signals_
+        control_,
+        settings_,
+        log_,
+        workers_,
+        listeners_,
+        reports_,
+        planes_,
+        *sessions_,
+        callers_->programs(),
+        [this] { return callers_->calls(); },
+        [this] { fetcher_.reset(); },
+        send_last,
+        [this] { sessions_->reach().close_connections(); },
+        signals_
     });
     succession_.start({control_, settings_, log_, listeners_, reports_, store_, *keeper_, *sessions_, *tasks_, *end_});
-}
-
-void server::settings_begin(const config::settings& next, const std::vector<std::string_view>& settings)
-{
-    if (is_about_access(settings)) {
-        auto now = access::access_plan::make(settings_.access, nullptr, public_base_);
-        publish_access({workers_, admin_->guard(), public_base_}, next, std::move(now));
-    }
-}
-
-void server::settings_ended(const std::vector<std::string_view>& settings)
-{
-    if (is_about_access(settings)) {
-        publish_access({workers_, admin_->guard(), public_base_}, settings_);
-    }
-    if (std::ranges::find(settings, "access") != settings.end()) {
-        credentials_->set_providers(settings_.access.providers);
-        listeners_.certificates().set_client_authorities(config::client_authorities(settings_.access));
-        const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(settings_.access));
-        card_thread_->editor().set_access(schemes_);
-        cards_->make_again(access::card_schemes::difference(before, schemes_), turns_.operators);
-    }
-    if (log_hooks_.changed && std::ranges::any_of(settings, [](auto path) { return path.starts_with("log."); })) {
-        log_hooks_.changed(settings_.log_level, settings_.log_format);
-    }
-    if (std::ranges::any_of(settings, [](auto path) { return path.starts_with("trace."); })) {
-        traces_.apply(settings_.trace, workers_);
-    }
-    tell_workers(workers_, settings_, settings, session_key_);
-    push_->set_addresses(push_addresses_of(settings_.mcp, session_key_));
-    largest_card_ = settings_.cards.max_size;
-    card_thread_->editor().set_settings(settings_.cards, !settings_.access.providers.empty());
-    sessions_->settings_changed(settings, turns_.operators);
 }
 
 core::result<> server::open_listeners()
@@ -274,7 +294,7 @@ core::result<> server::open_listeners()
     listeners_.certificates().set_client_authorities(config::client_authorities(settings_.access));
     return listeners_.start_tls([this](const net::tls_context& certificates) {
         for (const auto& each : workers_) {
-            each->set_tls(certificates);
+            each->post([certificates](worker::worker& on) { on.service().set_tls(certificates); });
         }
     });
 }
@@ -310,7 +330,7 @@ void server::begin_reports()
     const auto state = [this] {
         return lifecycle::service_state{
             .agents = cards_->agents(),
-            .connections = lifecycle::open_connections(workers_),
+            .connections = worker::open_connections(workers_),
             .rejected = reloader_->counts().refused_last
         };
     };
@@ -369,7 +389,7 @@ std::unique_ptr<admin::metrics_body> server::metrics(bool gzip)
     now.ready = ready();
     now.overload = overload_.level();
     now.agents = cards_->agents();
-    now.connections = lifecycle::open_connections(workers_);
+    now.connections = worker::open_connections(workers_);
     now.refused_connections = listeners_.refused();
     now.certificates = listeners_.certificates().ends();
     now.store_writes = by_outcome(store_.writes());

@@ -5,7 +5,6 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/secret.hpp"
-#include "gateway/access/card_schemes.hpp"
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/access/server_metadata.hpp"
 #include "gateway/admin/admin_handler.hpp"
@@ -30,10 +29,12 @@
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/upgrade/succession.hpp"
+#include "gateway/wiring/access_publication.hpp"
 #include "gateway/wiring/auditor.hpp"
 #include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/wiring/task_keeper.hpp"
 #include "gateway/wiring/tracing.hpp"
+#include "gateway/wiring/worker_settings.hpp"
 #include "gateway/worker/worker.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
@@ -115,7 +116,7 @@ private:
         return card_thread_->origins().move(std::move(asked));
     }
     net::executor card_executor() override { return card_thread_->editor().executor(); }
-    std::uint64_t largest_card() const noexcept override { return largest_card_.load(std::memory_order_relaxed); }
+    std::uint64_t largest_card() const noexcept override { return card_thread_->largest_card(); }
     threads::side_thread& long_bodies() override { return long_bodies_; }
     model::client_sessions& caller_sessions() override { return callers_->over_http(); }
     access::task_index* tasks() noexcept override { return &tasks_->index(); }
@@ -160,8 +161,9 @@ private:
     net::task<reload::reload_report> reload() override { return reloader_->reload(reload::reload_trigger::request); }
     net::task<model::handover_report> hand_over() override { return succession_.hand_over(); }
 
-    void settings_begin(const config::settings& next, const std::vector<std::string_view>& settings);
-    void settings_ended(const std::vector<std::string_view>& settings);
+    void list_planes();
+    void apply_settings(const model::changed_settings& changed);
+    void start_reloads();
     core::result<> open_listeners();
     void wait_for_signal();
     void make_end();
@@ -174,7 +176,6 @@ private:
     const core::logger& log_;
     log_hooks log_hooks_;
     core::wall_time started_;
-    std::atomic<std::uint64_t> largest_card_;
     net::loop control_{shared_.names};
     threads::turn_lines turns_;  // of the control loop
     monitors::breaker_watch breakers_;
@@ -190,14 +191,14 @@ private:
     std::unique_ptr<cards::card_source> source_;
     std::unique_ptr<cards::card_keeper> keeper_;
     std::unique_ptr<cards::card_plane> cards_;
-    std::shared_ptr<const access::card_schemes> schemes_ =  // which cards have, or will soon
-        std::make_shared<const access::card_schemes>(core::access_settings{});
     threads::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
     std::unique_ptr<wiring::caller_sessions> callers_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<tokens::token_plane> agent_tokens_;
     std::unique_ptr<push::push_plane> push_;
+    std::unique_ptr<worker_settings> worker_settings_;
+    std::unique_ptr<access_publication> access_;
     threads::side_thread key_set_thread_;
     std::unique_ptr<access::credential_verifier> credentials_;
     std::unique_ptr<management::management> management_;
@@ -208,6 +209,7 @@ private:
     admin::scrape_handler scrapers_;
     admin::metrics_series series_;
     std::vector<std::unique_ptr<worker::worker>> workers_;
+    std::vector<model::plane*> planes_;         // since start(); each after those that it uses
     lifecycle::inherited_listeners inherited_;  // until start()
     lifecycle::listeners listeners_;
     lifecycle::service_reports reports_;

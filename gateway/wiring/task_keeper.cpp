@@ -131,7 +131,7 @@ void task_keeper::on_sweep(core::steady_time now)
     begin();
 }
 
-void task_keeper::stop()
+void task_keeper::finish()
 {
     if (!writes() || std::exchange(stopping_, true)) {
         return;

@@ -8,6 +8,7 @@
 #include "core/secret.hpp"
 #include "gateway/access/task_index.hpp"
 #include "gateway/model/known_tasks.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "net/loop/deadlines.hpp"
 #include "net/loop/loop.hpp"
@@ -20,7 +21,7 @@
 
 namespace gateway::wiring {
 
-class task_keeper final : public net::timed {
+class task_keeper final : public net::timed, public model::plane {
 public:
     using clock = std::function<core::wall_time()>;
 
@@ -54,10 +55,10 @@ public:
     void learn(const model::known_tasks& known);
 
     // When there is nothing more to come: writes what is left.
-    void stop();
+    void finish();
 
     // Something is not written yet.
-    bool busy() const noexcept { return writing_ || (stopping_ && !written_); }
+    bool busy() const noexcept override { return writing_ || (stopping_ && !written_); }
 
     void on_due() override {}
     void on_sweep(core::steady_time now) override;
@@ -86,7 +87,7 @@ private:
     bool untrimmed_ = false;  // something was written since the latest trim
     bool failing_ = false;
     bool stopping_ = false;
-    bool written_ = false;  // all of it, after stop()
+    bool written_ = false;  // all of it, after finish()
 };
 
 }  // namespace gateway::wiring

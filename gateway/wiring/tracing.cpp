@@ -24,8 +24,12 @@ double random_share()
 
 }  // namespace
 
-void tracing::apply(const config::trace_settings& settings, worker_list workers)
+void tracing::apply(const config::settings& now, const model::changed_settings& changed)
 {
+    if (!changed.has_any_of("trace.")) {
+        return;
+    }
+    const auto& settings = now.trace;
     const bool joins = !settings.endpoint.empty();
     if (joins && !exporter_) {
         fetcher_ = std::make_unique<net::curl_fetcher>(control_, "cardea/" + std::string{model::version()});
@@ -37,8 +41,10 @@ void tracing::apply(const config::trace_settings& settings, worker_list workers)
     if (joins) {
         exporter_->set_endpoint(settings.endpoint);
     }
-    for (const auto& each : workers) {
-        each->set_trace_plan({joins, settings.sample});
+    for (const auto& each : workers_) {
+        each->post([plan = request::trace_plan{joins, settings.sample}](worker::worker& on) {
+            on.handler().set_trace_plan(plan);
+        });
     }
 }
 
@@ -51,16 +57,19 @@ void tracing::take(model::span_batch batch)
     });
 }
 
-net::task<> tracing::finish(worker_list workers, threads::drain_wait& waiting)
+net::task<> tracing::finish(threads::drain_wait& waiting)
 {
     if (!exporter_) {
         co_return;
     }
     const auto until = std::chrono::steady_clock::now() + longest_finish;
-    asked_ = workers.size();
-    for (const auto& each : workers) {
+    asked_ = workers_.size();
+    for (const auto& each : workers_) {
         // What a worker posts before this comes here before it.
-        each->hand_over([this] { net::asio::post(control_.get_executor(), [this] { --asked_; }); });
+        each->post([this](worker::worker& on) {
+            on.hand_over();
+            net::asio::post(control_.get_executor(), [this] { --asked_; });
+        });
     }
     const std::function<bool()> all_there = [this] { return asked_ == 0; };
     co_await waiting.wait(all_there, until);

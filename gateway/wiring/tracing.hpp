@@ -4,44 +4,48 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/model/span.hpp"
 #include "gateway/telemetry/agent_samples.hpp"
 #include "gateway/threads/drain_wait.hpp"
 #include "gateway/wiring/trace_exporter.hpp"
-#include "gateway/wiring/worker_settings.hpp"
+#include "gateway/worker/worker.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
 
 #include <memory>
+#include <vector>
 
 namespace gateway::wiring {
 
-class tracing {
+class tracing final : public model::plane {
 public:
     // References outlive the object.
-    tracing(net::loop& control, const core::logger& log)
+    tracing(net::loop& control, const std::vector<std::unique_ptr<worker::worker>>& workers, const core::logger& log)
         : control_{control},
+          workers_{workers},
           log_{log}
     {
     }
 
-    // From now on. Without an endpoint nothing is recorded any more; what has been goes where it was to go.
-    void apply(const config::trace_settings& settings, worker_list workers);
+    // Without an endpoint nothing is recorded any more; recorded spans go where they were to go.
+    void apply(const config::settings& now, const model::changed_settings& changed) override;
 
     // Any thread; the loop lives until no thread calls this any more.
     void take(model::span_batch batch);
 
     // Sends what there is, with what the workers still have, and ends: within two seconds.
-    net::task<> finish(worker_list workers, threads::drain_wait& waiting);
+    net::task<> finish(threads::drain_wait& waiting);
 
     // Something is under way that ends soon after finish().
-    bool busy() const noexcept { return exporter_ && exporter_->busy(); }
+    bool busy() const noexcept override { return exporter_ && exporter_->busy(); }
 
     // How spans have ended; empty: nothing was ever recorded.
     telemetry::named_counts counts() const;
 
 private:
     net::loop& control_;
+    const std::vector<std::unique_ptr<worker::worker>>& workers_;
     const core::logger& log_;
     std::unique_ptr<net::curl_fetcher> fetcher_;  // with exporter_: what ends the fetcher of cards comes too early
     std::unique_ptr<trace_exporter> exporter_;    // null: nothing was ever recorded

@@ -13,15 +13,7 @@
 namespace gateway::wiring {
 namespace {
 
-void limit_rates(worker_list workers, const core::rate_limits& limits)
-{
-    const auto shared = access::rate_limiter::make(limits);
-    for (const auto& each : workers) {
-        each->set_rate_limits(shared);
-    }
-}
-
-// As it could be written in a file of `mcp.session_keys`.
+// A key as a file of `mcp.session_keys` has it.
 core::secret new_session_key()
 {
     std::array<unsigned char, jose::sealing_key_bytes> bytes{};
@@ -46,43 +38,55 @@ std::vector<core::secret> keys_of(const config::mcp_settings& settings, const co
     return keys;
 }
 
-void publish_session_ids(worker_list workers, const config::mcp_settings& settings, const core::secret& own_key)
-{
-    const bool alone = settings.session_keys.empty();
-    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys_of(settings, own_key)}, alone);
-    const auto addresses = push_addresses_of(settings, own_key);
-    for (const auto& each : workers) {
-        each->set_session_ids(ids);
-        each->set_push_addresses(addresses);
-    }
-}
-
 }  // namespace
 
-void tell_workers(
-    worker_list workers,
-    const config::settings& now,
-    const std::vector<std::string_view>& changed,
-    const core::secret& own_key
+worker_settings::worker_settings(
+    const std::vector<std::unique_ptr<worker::worker>>& workers,
+    push::push_plane& deliveries,
+    const core::secret& own_key,
+    log_change log
 )
+    : workers_{workers},
+      deliveries_{deliveries},
+      own_key_{own_key},
+      log_{std::move(log)}
 {
-    if (std::ranges::any_of(changed, [](auto path) { return path.starts_with("rate_limits"); })) {
-        limit_rates(workers, now.rate_limits);
+}
+
+void worker_settings::apply(const config::settings& now, const model::changed_settings& changed)
+{
+    if (log_ && changed.has_any_of("log.")) {
+        log_(now.log_level, now.log_format);
     }
-    if (std::ranges::find(changed, "log.level") != changed.end()) {
-        for (const auto& each : workers) {
-            each->set_log_level(now.log_level);
+    if (changed.has_any_of("rate_limits")) {
+        const auto shared = access::rate_limiter::make(now.rate_limits);
+        for (const auto& each : workers_) {
+            each->post([shared](worker::worker& on) { on.handler().set_rate_limits(shared); });
         }
     }
-    if (std::ranges::find(changed, "mcp.session_keys") != changed.end()) {
-        publish_session_ids(workers, now.mcp, own_key);
+    if (changed.has("log.level")) {
+        for (const auto& each : workers_) {
+            each->post([level = now.log_level](worker::worker& on) { on.lines().set_level(level); });
+        }
+    }
+    if (changed.has("mcp.session_keys")) {
+        publish_keys(now.mcp);
     }
 }
 
-std::shared_ptr<const model::push_addresses>
-push_addresses_of(const config::mcp_settings& settings, const core::secret& own_key)
+void worker_settings::publish_keys(const config::mcp_settings& settings)
 {
-    return std::make_shared<const model::push_addresses>(jose::text_sealer{keys_of(settings, own_key)});
+    const bool alone = settings.session_keys.empty();
+    const auto keys = keys_of(settings, own_key_);
+    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys}, alone);
+    const auto addresses = std::make_shared<const model::push_addresses>(jose::text_sealer{keys});
+    for (const auto& each : workers_) {
+        each->post([ids, addresses](worker::worker& on) {
+            on.handler().set_session_ids(ids);
+            on.handler().set_push_addresses(addresses);
+        });
+    }
+    deliveries_.set_addresses(addresses);
 }
 
 core::secret own_session_key(store::engine& records, const core::logger& log)

@@ -1,37 +1,46 @@
-// What all workers share and are told again when settings change. On the control loop.
+// Settings that all workers share. On the control loop.
 #pragma once
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
-#include "core/rate_limits.hpp"
 #include "core/secret.hpp"
-#include "gateway/model/push_addresses.hpp"
+#include "gateway/model/plane.hpp"
+#include "gateway/push/push_plane.hpp"
 #include "gateway/worker/worker.hpp"
 #include "store/engine.hpp"
 
+#include <functional>
 #include <memory>
-#include <span>
-#include <string_view>
 #include <vector>
 
 namespace gateway::wiring {
 
-using worker_list = std::span<const std::unique_ptr<worker::worker>>;
+// Tells the workers and deliveries of rate limits, from which counting starts from zero, of the log's level, and of the keys that session
+// ids and push addresses are sealed with.
+class worker_settings final : public model::plane {
+public:
+    using log_change = std::function<void(core::log_level level, core::log_format format)>;
 
-// Of the settings that have changed, by their paths: `rate_limits`, from which counting starts from zero, `log.level`, and
-// `mcp.session_keys`; without any of these session ids and push addresses are sealed with `own_key`.
-void tell_workers(
-    worker_list workers,
-    const config::settings& now,
-    const std::vector<std::string_view>& changed,
-    const core::secret& own_key
-);
+    // References outlive this. `own_key`: without `mcp.session_keys`. `log`: hears of the log's settings; may be null.
+    worker_settings(
+        const std::vector<std::unique_ptr<worker::worker>>& workers,
+        push::push_plane& deliveries,
+        const core::secret& own_key,
+        log_change log
+    );
 
-// The addresses that push notifications of agents come to, sealed with the same keys as session ids.
-std::shared_ptr<const model::push_addresses>
-push_addresses_of(const config::mcp_settings& settings, const core::secret& own_key);
+    void apply(const config::settings& now, const model::changed_settings& changed) override;
 
-// The key of a gateway that is given none, which stays with its store; if that does not take it, with this process.
+private:
+    void publish_keys(const config::mcp_settings& settings);
+
+    const std::vector<std::unique_ptr<worker::worker>>& workers_;
+    push::push_plane& deliveries_;
+    const core::secret& own_key_;
+    log_change log_;
+};
+
+// The key of a gateway that is given none, which stays with its store; if the store does not take it, with this process.
 core::secret own_session_key(store::engine& records, const core::logger& log);
 
 }  // namespace gateway::wiring

@@ -1,10 +1,9 @@
 // One worker: a thread with its own loop, callers' connections, pool of connections to agents, counters and access log.
-// The control loop talks to it by posting.
+// The control loop reaches it by post().
 #pragma once
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
-#include "gateway/access/access_plan.hpp"
 #include "gateway/request/tracer.hpp"
 #include "gateway/telemetry/access_log.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
@@ -14,10 +13,14 @@
 #include "net/server/http_service.hpp"
 #include "net/upstream/upstream.hpp"
 
+#include <boost/asio/post.hpp>
+
+#include <cstddef>
 #include <functional>
 #include <memory>
-#include <string>
+#include <span>
 #include <thread>
+#include <utility>
 
 namespace gateway::worker {
 
@@ -59,29 +62,25 @@ public:
     // For placement of new connections; any thread may ask it how many are open.
     net::http_service& service() noexcept { return service_; }
 
-    // From any thread; carried out on the worker's.
-    void publish(std::shared_ptr<const model::snapshot> snapshot);
-    void publish_agent(std::string id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
-    void set_tls(net::tls_context tls);  // for connections that come from now on; null: none
-    void publish_card(std::string agent_id, std::shared_ptr<const model::published_card> card);
-    void set_access(access::access_plans plans);
-    void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);               // null: nothing is limited
-    void set_log_level(core::log_level level);                                        // of access lines
-    void set_session_ids(std::shared_ptr<const ::mcp::session_ids> ids);              // before the first request
-    void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
-    void set_trace_plan(const request::trace_plan& plan);  // traffic_handler::set_trace_plan()
-    void hand_over(std::function<void()> then);            // traffic_handler::hand_over(), then that, there
-    void ask_about(::mcp::session_digest id, bool ask);    // traffic_handler::ask_about()
-    void drop_idle(std::shared_ptr<const net::upstream_target> endpoint);  // net::upstream_pool::drop_idle()
-    void announce_end();  // net::http_service, agent_relay: announce_end()
-    void drain();         // net::http_service::drain(), agent_relay::end_listening()
-    void end_streams();   // agent_relay::end_streams()
-    void abort();
-    void stop();
+    // Runs `what(worker&)` on the worker's thread. From any thread.
+    template <class Function>
+    void post(Function what)
+    {
+        net::asio::post(executor(), [this, what = std::move(what)]() mutable { what(*this); });
+    }
 
-    // On the worker's thread.
+    // The rest of what a posted function may use, on the worker's thread.
+    traffic_handler& handler() noexcept { return traffic_; }
+    telemetry::access_log& lines() noexcept { return lines_; }
+    net::upstream_pool& pool() noexcept { return pool_; }
     telemetry::worker_metrics& metrics() noexcept { return traffic_.metrics(); }
     std::size_t idle_upstream_connections() const { return pool_.idle(); }
+    void hand_over() { traffic_.hand_over(loop_.now()); }
+    void announce_end();  // of connections and streams
+    void drain();
+    void end_streams();
+    void abort();
+    void stop();
 
     net::executor executor() noexcept { return loop_.get_executor(); }
 
@@ -116,5 +115,10 @@ private:
     flusher flusher_;
     std::thread thread_;
 };
+
+using worker_list = std::span<const std::unique_ptr<worker>>;
+
+// Callers' connections that are open. Any thread.
+std::size_t open_connections(worker_list workers) noexcept;
 
 }  // namespace gateway::worker

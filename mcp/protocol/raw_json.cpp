@@ -1,8 +1,8 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include "core/ascii.hpp"
+#include "core/json/json.hpp"
 #include "core/json/json_cursor.hpp"
-#include "core/json/json_document.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
 #include <algorithm>

@@ -35,11 +35,11 @@ gateway/request: core net config a2a + balancing responses model telemetry acces
 gateway/pages: core net + responses model access relay request
 gateway/a2a: core net config a2a + threads responses model access relay request
 gateway/mcp/route: core net config mcp + threads responses model access relay request
-gateway/worker: core net config + responses model telemetry access relay request pages a2a mcp/route
+gateway/worker: core net config + responses model telemetry relay request pages a2a mcp/route
 gateway/monitors: core net config + balancing model cards worker
 gateway/reload: core jose net config + threads model management cli
 gateway/admin: core net config + threads responses model telemetry access tokens push cards sessions management relay pages worker reload
-gateway/lifecycle: core net config store + threads responses model telemetry access tokens push cards sessions worker monitors reload
+gateway/lifecycle: core net config store + threads responses model telemetry worker reload
 gateway/upgrade: core net config store mcp + threads model cards sessions cli reload lifecycle
 gateway/wiring: core jose net config store mcp + threads responses model telemetry access tokens push cards sessions management mcp/http mcp worker monitors reload admin lifecycle upgrade
 gateway: core jose net config store a2a mcp + model telemetry cli reload lifecycle upgrade wiring
@@ -51,7 +51,6 @@ knots='
 gateway/request gateway/a2a
 gateway/request gateway/mcp/route
 gateway/admin gateway/wiring
-gateway/lifecycle gateway/wiring
 gateway/upgrade gateway/wiring
 '
 

@@ -142,7 +142,7 @@ TEST_CASE("of the agents of a start 32 ask at once, the others with the next swe
     for (int i = 100; i < 200; ++i) {
         start.agents.emplace(std::to_string(i), entry_of(client_named("me")));
     }
-    x.plane.set_agents(start);
+    x.plane.set_agents(std::make_shared<const gateway::model::snapshot>(start));
     x.turn();
     CHECK(x.server.asked.size() == 32);
     CHECK(x.outcome(x.begin(x.plane.token("199", {}))) == "one");

@@ -246,7 +246,7 @@ TEST_CASE("The end writes what is left, and gives up if the store does not accep
         rig x{on};
         x.note("t");
         on.fails = fails;
-        x.keeper->stop();
+        x.keeper->finish();
         x.finish();
         CHECK(on.writes == 1);
         CHECK(on.tasks.size() == (fails ? 0 : 1));
@@ -269,7 +269,7 @@ TEST_CASE("What is learnt after a hand-over goes to the heir, who knows it, and 
     CHECK(on.writes == 0);
     CHECK(on.trims == 0);
     x.note("u");
-    x.keeper->stop();
+    x.keeper->finish();
     x.finish();
     CHECK(next.knows("u"));
     next.sweep(0s);
@@ -360,7 +360,7 @@ TEST_CASE("A store that ends with the process is neither read nor written")
     rig x{on, false};
     x.note("t");
     CHECK(x.knows("t"));
-    x.keeper->stop();
+    x.keeper->finish();
     CHECK_FALSE(x.keeper->busy());
     CHECK(on.writes == 0);
 }
