@@ -19,7 +19,6 @@
 #include "gateway/wiring/server.hpp"
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/memory_reserve.hpp"
-#include "net/process/inherited_descriptors.hpp"
 #include "net/process/service_manager.hpp"
 
 #include <fcntl.h>

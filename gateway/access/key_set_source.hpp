@@ -8,7 +8,7 @@
 #include "gateway/threads/side_thread.hpp"
 #include "jose/json_web_key.hpp"
 #include "net/client/fetch.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <chrono>

@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "gateway/model/accepted_credential.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <cstddef>

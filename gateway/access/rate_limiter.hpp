@@ -4,9 +4,9 @@
 // without a lock.
 #pragma once
 
+#include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/keyed_hash.hpp"
-#include "core/rate_limits.hpp"
 #include "gateway/model/request_record.hpp"
 
 #include <array>

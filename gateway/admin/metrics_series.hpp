@@ -3,7 +3,7 @@
 #pragma once
 
 #include "gateway/telemetry/series_share.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/post.hpp>

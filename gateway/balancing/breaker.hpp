@@ -3,7 +3,7 @@
 // chance of its own.
 #pragma once
 
-#include "core/breaker_settings.hpp"
+#include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "gateway/balancing/sliding_counts.hpp"
 

@@ -1,9 +1,9 @@
 #include "gateway/cards/card_renderer.hpp"
 
+#include "a2a/card/card.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "a2a/card/card_signature.hpp"
-#include "a2a/card/etag.hpp"
 
 #include <utility>
 

@@ -1,6 +1,6 @@
 #include "gateway/cards/card_signer.hpp"
 
-#include "a2a/card/card_signing.hpp"
+#include "a2a/card/card_signature.hpp"
 #include "config/file.hpp"
 #include "gateway/model/well_known.hpp"
 #include "jose/base64url.hpp"

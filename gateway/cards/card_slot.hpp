@@ -9,7 +9,7 @@
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -8,7 +8,7 @@
 
 namespace gateway::cards {
 
-card_thread::card_thread(const config::card_settings& settings, std::shared_ptr<net::name_book> names)
+card_thread::card_thread(const config::card_settings& settings, std::shared_ptr<net::dns_cache> names)
     : loop_{std::move(names)},
       fetcher_{std::make_unique<net::curl_fetcher>(loop_, "cardea/" + std::string{model::version()})},
       editor_{loop_.io(), *fetcher_, settings},

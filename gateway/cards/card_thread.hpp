@@ -17,7 +17,7 @@ namespace gateway::cards {
 
 class card_thread final : public model::plane {
 public:
-    card_thread(const config::card_settings& settings, std::shared_ptr<net::name_book> names);
+    card_thread(const config::card_settings& settings, std::shared_ptr<net::dns_cache> names);
 
     // Waits for what was asked, which after stop() is not long.
     ~card_thread() override;

@@ -2,7 +2,7 @@
 // much to do delays every other one by a piece, not by all of it. On one thread.
 #pragma once
 
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/post.hpp>

@@ -5,7 +5,7 @@
 #include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "gateway/reload/configuration.hpp"
-#include "net/process/inherited_descriptors.hpp"
+#include "net/process/service_manager.hpp"
 
 #include <optional>
 #include <vector>

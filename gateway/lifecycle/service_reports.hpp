@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/log.hpp"
-#include "net/loop/heartbeat.hpp"
+#include "net/loop/deadlines.hpp"
 #include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
 

@@ -1,6 +1,6 @@
 #include "gateway/model/call_address.hpp"
 
-#include "a2a/card/card_endpoints.hpp"
+#include "a2a/card/card_interfaces.hpp"
 #include "config/url.hpp"
 #include "core/ascii.hpp"
 #include "core/url.hpp"

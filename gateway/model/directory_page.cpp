@@ -1,6 +1,6 @@
 #include "gateway/model/directory_page.hpp"
 
-#include "a2a/card/etag.hpp"
+#include "a2a/card/card.hpp"
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
 #include "core/json/json.hpp"

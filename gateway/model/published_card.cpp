@@ -1,6 +1,6 @@
 #include "gateway/model/published_card.hpp"
 
-#include "a2a/card/etag.hpp"
+#include "a2a/card/card.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>

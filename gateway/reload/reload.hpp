@@ -13,7 +13,7 @@
 #include "gateway/threads/side_thread.hpp"
 #include "net/loop/directory_watch.hpp"
 #include "net/loop/loop.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 

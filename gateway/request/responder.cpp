@@ -1,6 +1,6 @@
 #include "gateway/request/responder.hpp"
 
-#include "a2a/dialect/error_table.hpp"
+#include "a2a/dialect/error.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"

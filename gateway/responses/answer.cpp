@@ -1,6 +1,6 @@
 #include "gateway/responses/answer.hpp"
 
-#include "a2a/dialect/error_table.hpp"
+#include "a2a/dialect/error.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "core/status.hpp"
 #include "net/http1/head_writer.hpp"

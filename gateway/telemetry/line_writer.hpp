@@ -2,7 +2,7 @@
 // each. One thread.
 #pragma once
 
-#include "core/hex_digits.hpp"
+#include "core/ascii.hpp"
 #include "core/json/json.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 // loop does whatever else is due: however many such tasks there are, others wait for one turn. On the loop's thread.
 #pragma once
 
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/post.hpp>

@@ -8,7 +8,7 @@
 #include "gateway/model/token_exchange.hpp"
 #include "gateway/tokens/token_request.hpp"
 #include "gateway/tokens/token_source.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <chrono>

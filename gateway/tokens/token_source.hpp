@@ -10,7 +10,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/tokens/token_request.hpp"
 #include "net/client/fetch.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <chrono>

@@ -83,7 +83,7 @@ core::result<> start_cards(
     return {};
 }
 
-void describe(telemetry::gateway_sample& now, const reload::reload_counts& reloads, const net::name_book& names)
+void describe(telemetry::gateway_sample& now, const reload::reload_counts& reloads, const net::dns_cache& names)
 {
     now.dns_failures = names.failures();
     now.version = model::version();

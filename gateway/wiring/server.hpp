@@ -83,7 +83,7 @@ public:
 
     // The addresses that were bound, with the ports that the system chose for port 0.
     const lifecycle::listeners& addresses() const noexcept { return listeners_; }
-    net::name_book& names() noexcept { return *shared_.names; }
+    net::dns_cache& names() noexcept { return *shared_.names; }
 
     // From now on SIGTERM and SIGINT are stop(), also those that come before run(); SIGHUP reads the certificates
     // and the configuration again; SIGUSR2 is a hand-over.

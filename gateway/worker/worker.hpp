@@ -30,7 +30,7 @@ struct shared_limits {
         : bodies{settings.limits.body_memory},
           operator_bodies{settings.limits.body_memory},
           lingering{settings.limits.lingering},
-          names{std::make_shared<net::name_book>(
+          names{std::make_shared<net::dns_cache>(
               net::name_settings{settings.timeouts.dns, settings.dns.refresh, settings.dns.stale}
           )}
     {
@@ -39,7 +39,7 @@ struct shared_limits {
     net::shared_budget bodies;
     net::shared_budget operator_bodies;  // on the admin listener: callers cannot use it up
     net::shared_budget lingering;
-    std::shared_ptr<net::name_book> names;
+    std::shared_ptr<net::dns_cache> names;
 };
 
 net::server_settings connection_settings(const config::settings& settings, shared_limits& shared);

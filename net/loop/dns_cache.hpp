@@ -115,6 +115,4 @@ private:
     std::size_t refreshes_ = 0;  // of these
 };
 
-using name_book = dns_cache;  // until gateway/ names it so
-
 }  // namespace net

@@ -11,7 +11,7 @@
 #include "mcp/protocol/message.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/client/exchange.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
 #include <chrono>

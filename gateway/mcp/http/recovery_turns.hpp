@@ -7,7 +7,7 @@
 #include "gateway/mcp/http/session_recovery.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 
 #include <cstddef>
 #include <list>

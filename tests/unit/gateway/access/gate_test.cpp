@@ -1,6 +1,6 @@
 #include "gateway/access/gate.hpp"
 
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 

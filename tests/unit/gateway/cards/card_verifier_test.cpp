@@ -1,7 +1,6 @@
 #include "gateway/cards/card_verifier.hpp"
 
 #include "a2a/card/card_signature.hpp"
-#include "a2a/card/card_signing.hpp"
 #include "gateway/management/file_checks.hpp"
 #include "tests/support/hostile_addresses.hpp"
 #include "tests/support/scratch.hpp"

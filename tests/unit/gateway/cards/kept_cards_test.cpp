@@ -1,4 +1,4 @@
-#include "a2a/card/card_signing.hpp"
+#include "a2a/card/card_signature.hpp"
 #include "gateway/cards/card_editor.hpp"
 #include "gateway/cards/card_keeper.hpp"
 #include "gateway/cards/card_plane.hpp"

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gateway/push/push_plane.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "store/memory.hpp"
 
 #include <boost/asio/co_spawn.hpp>

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gateway/tokens/token_source.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 

@@ -1,7 +1,7 @@
 #include "gateway/wiring/trace_exporter.hpp"
 
 #include "core/json/json.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 
 #include <doctest/doctest.h>
 

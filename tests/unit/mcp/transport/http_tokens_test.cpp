@@ -1,6 +1,6 @@
 // Servers that want a token of an OAuth server with each request.
 #include "mcp/transport/fallback_transport.hpp"
-#include "net/loop/task_signal.hpp"
+#include "net/loop/signal.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
 #include <string>

@@ -1,3 +1,0 @@
-#pragma once
-
-#include "a2a/dialect/error.hpp"

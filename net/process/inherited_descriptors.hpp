@@ -1,3 +1,0 @@
-#pragma once
-
-#include "net/process/service_manager.hpp"
