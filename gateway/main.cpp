@@ -18,7 +18,7 @@
 #include "gateway/upgrade/takeover.hpp"
 #include "gateway/wiring/server.hpp"
 #include "net/loop/descriptor_budget.hpp"
-#include "net/loop/memory_reserve.hpp"
+#include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
 
 #include <fcntl.h>
@@ -31,6 +31,7 @@
 #include <cstdlib>
 #include <exception>
 #include <iostream>
+#include <new>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -219,7 +220,7 @@ int give_up(const upgrade::taken_over& all, const std::vector<std::string>& prob
 
 int run(const cli::command_line& asked, const std::vector<std::string>& words)
 {
-    net::memory_reserve::keep();
+    std::set_new_handler(net::end_without_memory);
     std::signal(SIGUSR2, SIG_IGN);  // until there is something to hand over
     auto service = take_service();
     if (!service) {

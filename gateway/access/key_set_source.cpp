@@ -148,12 +148,7 @@ void key_set_source::begin(net::executor where)
     reading_ = true;
     ++counts_.fetches;
     newer_from_ = services_.now() + pause_between_newer;
-    try {
-        net::asio::co_spawn(where, read(shared_from_this()), net::asio::detached);
-    } catch (...) {
-        reading_ = false;  // without memory it has not begun
-        throw;
-    }
+    net::asio::co_spawn(where, read(shared_from_this()), net::asio::detached);
 }
 
 net::task<> key_set_source::read(std::shared_ptr<key_set_source> source)

@@ -32,13 +32,8 @@ net::task<question_line::answer> question_line::ask(std::string key, std::functi
         co_return unavailable("too many questions are under way");
     } else {
         about = std::make_shared<asked>();
-        const auto placed = under_way_.emplace(key, about).first;
-        try {
-            net::asio::co_spawn(where, carry_out(self, std::move(key), std::move(question)), net::asio::detached);
-        } catch (...) {
-            under_way_.erase(placed);  // without memory it has not begun
-            throw;
-        }
+        under_way_.emplace(key, about);
+        net::asio::co_spawn(where, carry_out(self, std::move(key), std::move(question)), net::asio::detached);
     }
     if (!about->answered) {
         net::task_signal ended;

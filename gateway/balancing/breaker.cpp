@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
 
 namespace gateway::balancing {
 namespace {
@@ -76,15 +75,11 @@ breaker::~breaker()
     delete recent_.load(std::memory_order_acquire);
 }
 
-// Without memory for the counts the ratio opens nothing.
 void breaker::count(core::steady_time now, counted call) noexcept
 {
     auto* known = recent_.load(std::memory_order_acquire);
     if (known == nullptr) {
-        std::unique_ptr<sliding_counts> made{new (std::nothrow) sliding_counts{from_, settings_->window}};
-        if (made == nullptr) {
-            return;
-        }
+        auto made = std::make_unique<sliding_counts>(from_, settings_->window);
         if (recent_.compare_exchange_strong(known, made.get(), std::memory_order_acq_rel)) {
             known = made.release();
         }

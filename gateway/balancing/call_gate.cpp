@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
-#include <new>
 #include <utility>
 
 namespace gateway::balancing {
@@ -162,31 +161,27 @@ void call_gate::seat(const errand& asked) noexcept
         return;
     }
     auto how = full;
-    try {
-        if (!room_) {
-            room_ = std::make_unique<waiting_room>(0);
+    if (!room_) {
+        room_ = std::make_unique<waiting_room>(0);
+    }
+    if (room_->queue.size() == 0) {
+        static_cast<void>(room_->queue.pop(now_()));  // what waited before says nothing of those that come now
+    }
+    room_->queue.set_length(static_cast<std::size_t>(length_.load(std::memory_order_relaxed)));
+    admit_next();  // who waits behind that has no share left, and is no reason to refuse this one
+    if (auto taken = call_share(asked.caller); taken && take_place(/*past_queue=*/true)) {
+        waiter.share_ = std::move(*taken);
+        how = admitted;
+    } else {
+        taken.reset();
+        room_->waiters.emplace(ticket_of(waiter), asked.waiter);
+        const auto place = room_->queue.push(ticket_of(waiter), asked.caller, now_());
+        if (place == fair_queue::place::waits) {
+            state_.fetch_add(one_waiting, std::memory_order_acq_rel);
+            return;
         }
-        if (room_->queue.size() == 0) {
-            static_cast<void>(room_->queue.pop(now_()));  // what waited before says nothing of those that come now
-        }
-        room_->queue.set_length(static_cast<std::size_t>(length_.load(std::memory_order_relaxed)));
-        admit_next();  // who waits behind that has no share left, and is no reason to refuse this one
-        if (auto taken = call_share(asked.caller); taken && take_place(/*past_queue=*/true)) {
-            waiter.share_ = std::move(*taken);
-            how = admitted;
-        } else {
-            taken.reset();
-            room_->waiters.emplace(ticket_of(waiter), asked.waiter);
-            const auto place = room_->queue.push(ticket_of(waiter), asked.caller, now_());
-            if (place == fair_queue::place::waits) {
-                state_.fetch_add(one_waiting, std::memory_order_acq_rel);
-                return;
-            }
-            room_->waiters.erase(ticket_of(waiter));
-            how = place == fair_queue::place::share ? share : full;
-        }
-    } catch (const std::bad_alloc&) {
-        drop(waiter);  // as much of it as there is: for this call there is no room
+        room_->waiters.erase(ticket_of(waiter));
+        how = place == fair_queue::place::share ? share : full;
     }
     if (waiter.decide(how)) {
         waiter.decided();

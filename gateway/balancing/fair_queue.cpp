@@ -15,19 +15,11 @@ fair_queue::place fair_queue::push(std::uint64_t ticket, std::uint64_t caller, c
     if (own >= std::max<std::size_t>(length_ / 2, 1)) {
         return place::share;
     }
-    // Without memory for one of the parts the call waits nowhere.
-    std::list<std::uint64_t> turn(own == 0 ? 1 : 0, caller);
     auto& mine = lines_[caller];
     mine.calls.push_back({ticket, now});
-    try {
-        callers_of_.emplace(ticket, caller);
-    } catch (...) {
-        mine.calls.pop_back();
-        throw;
-    }
+    callers_of_.emplace(ticket, caller);
     if (own == 0) {
-        mine.turn = turn.begin();
-        turns_.splice(turns_.end(), turn);
+        mine.turn = turns_.insert(turns_.end(), caller);
     }
     return place::waits;
 }

@@ -79,7 +79,7 @@ void card_editor::stop()
 template <class T>
 net::task<T> card_editor::ask(net::task<T> work)
 {
-    // A bug, or no memory for this card: whoever waits for it still has an answer, and the next card is made.
+    // A bug: the caller still gets an answer, and the next card is made.
     try {
         co_return co_await net::asio::co_spawn(executor(), std::move(work), net::use_task);
     } catch (const std::exception& bug) {

@@ -141,13 +141,7 @@ void fetched_cards::start(const slot_pointer& slot)
         return;
     }
     ++fetching_;
-    try {
-        out_.start(fetch(slot), "card_fetch");
-    } catch (...) {
-        slot->fetching = false;  // without memory it has not begun
-        --fetching_;
-        throw;
-    }
+    out_.start(fetch(slot), "card_fetch");
 }
 
 net::task<> fetched_cards::fetch(slot_pointer slot)

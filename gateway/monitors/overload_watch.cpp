@@ -1,7 +1,5 @@
 #include "gateway/monitors/overload_watch.hpp"
 
-#include "net/loop/memory_reserve.hpp"
-
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -13,8 +11,6 @@
 
 namespace gateway::monitors {
 namespace {
-
-constexpr unsigned everything = 100;  // percent of the memory: there is no more
 
 balancing::overload_settings marks_of(const config::overload_settings& settings)
 {
@@ -91,11 +87,7 @@ void overload_watch::turn()
 {
     const auto now = std::chrono::steady_clock::now();
     clock_.look(now);
-    const bool whole = net::memory_reserve::refill();  // before anything here needs memory
-    auto sample = source_ ? source_() : look(now);
-    if (!whole) {
-        sample.memory = everything;
-    }
+    const auto sample = source_ ? source_() : look(now);
     const auto level = meter_.sample(sample.lag, sample.memory, now);
     if (level_.exchange(level, std::memory_order_relaxed) != level) {
         log_.write(

@@ -12,7 +12,6 @@
 #include <condition_variable>
 #include <list>
 #include <mutex>
-#include <new>
 #include <string>
 #include <thread>
 #include <utility>
@@ -183,7 +182,6 @@ public:
         pushed_out_.fetch_add(line_breaks(oldest), std::memory_order_relaxed);
     }
 
-    void lose(std::size_t lines) noexcept { pushed_out_.fetch_add(lines, std::memory_order_relaxed); }
     std::uint64_t dropped() const noexcept { return pushed_out_.load(std::memory_order_relaxed) + writer_.lost(); }
     bool failing() const noexcept { return writer_.failing(); }
     void set_form(line_form form) noexcept { writer_.set_form(form); }
@@ -232,15 +230,11 @@ void log_output::write(std::string_view lines)
     if (lines.empty()) {
         return;
     }
-    try {
-        std::string text;
-        text.reserve(lines.size() + 1);
-        text += lines;
-        text += '\n';
-        implementation_->write(std::move(text));
-    } catch (const std::bad_alloc&) {
-        implementation_->lose(line_breaks(lines) + 1);
-    }
+    std::string text;
+    text.reserve(lines.size() + 1);
+    text += lines;
+    text += '\n';
+    implementation_->write(std::move(text));
 }
 
 std::uint64_t log_output::dropped() const noexcept

@@ -74,13 +74,7 @@ net::task<token_exchanger::answer> token_exchanger::token(model::exchange_reques
         }
         about->under_way = true;
         ++under_way_;
-        try {
-            net::asio::co_spawn(services_.where, run(self, about, std::move(asked)), net::asio::detached);
-        } catch (...) {
-            about->under_way = false;  // without memory it has not begun
-            --under_way_;
-            throw;
-        }
+        net::asio::co_spawn(services_.where, run(self, about, std::move(asked)), net::asio::detached);
     }
     if (about->under_way) {
         net::task_signal ended;

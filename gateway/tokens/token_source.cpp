@@ -100,12 +100,7 @@ token_facts token_source::facts() const
 void token_source::begin()
 {
     asking_ = true;
-    try {
-        net::asio::co_spawn(services_.where, run(shared_from_this()), net::asio::detached);
-    } catch (...) {
-        asking_ = false;  // without memory it has not begun
-        throw;
-    }
+    net::asio::co_spawn(services_.where, run(shared_from_this()), net::asio::detached);
 }
 
 net::task<> token_source::run(std::shared_ptr<token_source> source)

@@ -1,7 +1,6 @@
 #include "gateway/access/question_line.hpp"
 
 #include "tests/unit/gateway/access/key_set_rig.hpp"
-#include "tests/unit/net/failing_allocations.hpp"
 
 #include <doctest/doctest.h>
 
@@ -112,40 +111,6 @@ TEST_SUITE("access question_line")
         x.let_go();
         REQUIRE(asked->has_value());
         CHECK((**asked).error().code == errc::access_unavailable);
-    }
-
-    TEST_CASE(
-        "Whichever allocation fails while a question is asked, whoever asks hears of it, and the next one is answered" *
-        doctest::skip(!tests::allocations_can_fail)
-    )
-    {
-        bool has_failed = true;
-        for (int number = 1; has_failed; ++number) {
-            CAPTURE(number);
-            rig x;
-            std::array<bool, 2> heard{};
-            tests::fail_allocation(number);
-            for (auto& each : heard) {
-                try {
-                    auto question = x.line->ask("a", [&x] { return x.question(); });
-                    auto ended = [&each](const std::exception_ptr&, const answer&) { each = true; };
-                    net::asio::co_spawn(x.io.get_executor(), std::move(question), std::move(ended));
-                    x.io.restart();
-                    x.io.poll();
-                } catch (const std::bad_alloc&) {
-                    each = true;  // if it leaves the loop, the gateway ends
-                }
-            }
-            has_failed = tests::stop_failing();
-            x.let_go();
-            x.let_go();  // of the second, if the first has failed
-            for (const bool each : heard) {
-                CHECK(each);
-            }
-            const auto next = x.ask("a");
-            x.let_go();
-            CHECK(next->has_value());
-        }
     }
 }
 
