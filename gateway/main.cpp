@@ -33,6 +33,7 @@
 #include <iostream>
 #include <new>
 #include <optional>
+#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>
