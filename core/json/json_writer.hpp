@@ -98,7 +98,8 @@ public:
 private:
     void comma()
     {
-        if (!out_.empty() && out_.back() != '{' && out_.back() != '[' && out_.back() != ':') {
+        constexpr std::string_view before_value = "{[:,";
+        if (!out_.empty() && before_value.find(out_.back()) == std::string_view::npos) {
             out_ += ',';
         }
     }
