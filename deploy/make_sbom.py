@@ -16,7 +16,6 @@ LINKED_IN = {
     "libboost1.81-dev": "BSL-1.0",
     "libboost-url1.81-dev": "BSL-1.0",
     "libcli11-dev": "BSD-3-Clause",
-    "libstdc++-12-dev": "GPL-3.0-or-later WITH GCC-exception-3.1",
     "libyaml-cpp-dev": "MIT",
     "nlohmann-json3-dev": "MIT",
 }

@@ -1,6 +1,7 @@
 #include "gateway/access/credential_verifier.hpp"
 
 #include "config/settings.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 
 #include <utility>
 
@@ -52,6 +53,17 @@ void credential_verifier::stop()
     tokens_.stop();
     sts_.stop();
     external_.stop();
+}
+
+void credential_verifier::collect(telemetry::metrics& into) const
+{
+    telemetry::family ages{telemetry::metric("cardea_key_set_age_seconds")};
+    for (const auto& [provider, facts] : tokens_.key_sets()) {
+        if (facts.age) {
+            ages.add({{"provider", provider}}, telemetry::seconds(*facts.age));
+        }
+    }
+    into.add(std::move(ages));
 }
 
 }  // namespace gateway::access

@@ -21,13 +21,13 @@ namespace gateway::access {
 
 class credential_verifier final : public model::plane {
 public:
-    // What the services refer to outlives the verifier and the loop.
+    // Everything that the services refer to outlives the verifier and the loop.
     credential_verifier(const key_set_services& services, const std::function<core::wall_time()>& wall);
 
     // From now on. Key sets that are used before and after are kept.
     void set_providers(const std::vector<core::access_provider>& providers);
 
-    // Whose the credential is. Fails with unauthenticated; with access_unavailable if the provider that decides cannot tell.
+    // The owner of the credential. Fails with unauthenticated; with access_unavailable if the provider that decides cannot tell.
     net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented);
 
     void apply(const config::settings& now, const model::changed_settings& changed) override;
@@ -36,7 +36,7 @@ public:
     void stop() override;
 
     // Of each provider that has one, in their order.
-    std::vector<provider_key_set> key_sets() const { return tokens_.key_sets(); }
+    void collect(telemetry::metrics& into) const override;
 
 private:
     token_verifier tokens_;

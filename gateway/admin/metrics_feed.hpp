@@ -1,19 +1,21 @@
 // The metrics page, piece by piece, so that neither its making nor its sending holds a loop or needs memory for all of it,
-// however many agents there are. On the control loop's thread; asks the workers by posting.
+// however many agents there are. Families are collected in turns on the control loop, which asks the workers by posting, and
+// serialized on a side thread.
 #pragma once
 
-#include "gateway/admin/metrics_samples.hpp"
-#include "gateway/admin/metrics_series.hpp"
-#include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/management/registry.hpp"
+#include "gateway/telemetry/metric_family.hpp"
+#include "gateway/telemetry/worker_families.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "gateway/threads/turns.hpp"
 #include "gateway/worker/worker.hpp"
+
+#include <prometheus/metric_family.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <set>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -21,8 +23,7 @@ namespace gateway::admin {
 
 class metrics_feed {
 public:
-    // Agents that are looked at, and agents that are written, between two looks at the time.
-    static constexpr std::size_t walk = 256;
+    // Agents whose series are collected between two looks at the time.
     static constexpr std::size_t slice = 128;
 
     // A piece of the page is sent when it has so many bytes.
@@ -31,41 +32,36 @@ public:
     // References outlive the feed.
     struct sources {
         const std::vector<std::unique_ptr<worker::worker>>& workers;
-        agent_planes planes;
-        metrics_series& series;
-        const telemetry::loop_totals& admin;
+        const management::registry& agents;
         threads::turns& by;
+        threads::side_thread& serializer;
     };
 
-    // `most` agents have series of their own.
-    metrics_feed(sources from, telemetry::gateway_sample gateway, std::uint64_t most);
+    // `totals` are counters of the control loop. `most` agents, the first by id, have series.
+    metrics_feed(sources from, telemetry::metrics planes, const telemetry::loop_totals& totals, std::uint64_t most);
 
-    // The next piece; empty: that was all. An agent that comes meanwhile is on the next page; of one that goes, some families have
-    // series.
+    // The next piece; empty: that was all. An agent that comes meanwhile is on the next page; some families have series of an agent
+    // that goes.
     net::task<std::string> next();
 
 private:
     net::task<std::string> begin();
-    net::task<> choose();
-    net::task<> settle();
-    net::task<> count_omitted();
-    std::vector<std::string> agents_after(const std::string& id) const;
-    std::vector<std::string> next_shown();
-    net::task<> add(std::vector<std::string> agents);
-    void add_others();
-    net::task<std::vector<telemetry::agent_counters>> counters_of(const std::vector<std::string>& agents) const;
+    void choose(const std::set<std::string, std::less<>>& lingering);
+    std::size_t families() const noexcept { return telemetry::counted_families().size() + planes_.agents().size(); }
+    net::task<std::string> collect_slice();
+    net::task<prometheus::MetricFamily>
+    counted_slice(const telemetry::counted_family& what, std::vector<std::string> agents);
+    prometheus::MetricFamily plane_slice(const telemetry::agent_family& what, const std::vector<std::string>& agents)
+        const;
+    net::task<std::string> serialize(prometheus::MetricFamily family, bool begins);
 
     sources from_;
-    telemetry::gateway_sample gateway_;
+    telemetry::metrics planes_;
+    telemetry::worker_sums sums_;
     std::uint64_t most_;
-    std::set<std::string, std::less<>> lingering_;       // agents that are gone, whose streams are not
-    std::size_t counted_ = 0;                            // agents that any worker has counters of
-    std::vector<std::string> shown_;                     // agents with series of their own, in the order of ids
-    std::optional<telemetry::agent_counters> others_;    // of the other ones together; nullopt: there never were any
-    telemetry::plane_samples planes_of_others_;          // the same
-    std::span<const telemetry::agent_family> families_;  // that are not finished
-    std::optional<telemetry::family> current_;           // the first of them, if it has been begun
-    std::size_t written_ = 0;                            // agents in it
+    std::vector<std::string> shown_;  // agents with series, in the order of ids
+    std::size_t family_ = 0;          // the first that is not finished: counted ones, then those of the planes
+    std::size_t written_ = 0;         // agents in it
     bool begun_ = false;
 };
 

@@ -1,8 +1,7 @@
 #include "gateway/admin/status_pages.hpp"
 
 #include "gateway/responses/answer.hpp"
-#include "gateway/responses/content_coding.hpp"
-#include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -63,7 +62,7 @@ net::routine<> status_pages::send_metrics(net::server_connection& caller)
 {
     const auto here = caller.owner().get_executor();
     const bool chunked = caller.head().minor_version == 1;
-    const auto page = services_.metrics(responses::takes_gzip(caller.head().fields));
+    const auto page = services_.metrics();
     if (!chunked) {
         caller.end_body_with_connection();
     }
@@ -72,10 +71,6 @@ net::routine<> status_pages::send_metrics(net::server_connection& caller)
     net::http1::head_writer out{head};
     out.field("Content-Type", telemetry::metrics_content_type);
     out.field("Cache-Control", "no-store");
-    out.field("Vary", "Accept-Encoding");
-    if (page->compressed()) {
-        out.field("Content-Encoding", "gzip");
-    }
     if (chunked) {
         out.field("Transfer-Encoding", "chunked");
     }

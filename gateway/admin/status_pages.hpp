@@ -1,8 +1,8 @@
-// What Prometheus and orchestrators ask: `/metrics`, `/healthz` and `/readyz`, for whichever listener. On the control loop's
+// The pages for Prometheus and orchestrators: `/metrics`, `/healthz` and `/readyz`, for whichever listener. On the control loop's
 // thread.
 #pragma once
 
-#include "gateway/admin/metrics_body.hpp"
+#include "gateway/admin/metrics_feed.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace gateway::admin {
 
-// What the pages ask of the gateway as a whole.
+// The gateway, as far as the pages show it.
 class status_services {
 public:
     virtual ~status_services() = default;
@@ -19,8 +19,8 @@ public:
     virtual bool ready() const noexcept = 0;        // takes traffic
     virtual bool audit_fails() const noexcept = 0;  // the latest line for the audit was lost
 
-    // The page, in gzip if that is asked for and there is memory for it; outlived by the services.
-    virtual std::unique_ptr<metrics_body> metrics(bool gzip) = 0;
+    // The page; the services outlive it.
+    virtual std::unique_ptr<metrics_feed> metrics() = 0;
 };
 
 class status_pages {

@@ -1,11 +1,58 @@
 #include "gateway/cards/card_plane.hpp"
 
 #include "gateway/model/agent_record.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 
 #include <iterator>
 #include <utility>
 
 namespace gateway::cards {
+namespace {
+
+using telemetry::family;
+using telemetry::metric;
+
+void add_fetches(family& into, const std::string& id, const card_status& card)
+{
+    into.add_some({{"agent", id}, {"outcome", "ok"}}, card.fetched - card.not_modified);
+    into.add_some({{"agent", id}, {"outcome", "not_modified"}}, card.not_modified);
+    for (const auto& [reason, n] : card.failures) {
+        into.add_some({{"agent", id}, {"outcome", core::name(reason)}}, n);
+    }
+}
+
+void add_age(family& into, const std::string& id, const card_status& card)
+{
+    if (card.card) {
+        const auto age = seen_at(card, std::chrono::steady_clock::now()) - card.card->fetched_at;
+        into.add({{"agent", id}}, telemetry::seconds(std::chrono::duration_cast<core::duration>(age)));
+    }
+}
+
+void add_changes(family& into, const std::string& id, const card_status& card)
+{
+    into.add_some({{"agent", id}}, card.changes);
+}
+
+void add_problems(family& into, const std::string& id, const card_status& card)
+{
+    using enum ::a2a::problem_severity;
+    for (const auto severity : {error, warning, note}) {
+        const auto has = [severity](const ::a2a::card_problem& each) { return each.severity == severity; };
+        const auto count =
+            std::ranges::count_if(card.problems, has) + (card.address_problem && has(*card.address_problem) ? 1 : 0);
+        into.add({{"agent", id}, {"severity", ::a2a::name(severity)}}, static_cast<std::uint64_t>(count));
+    }
+}
+
+void add_hidden_tools(family& into, const std::string& id, const card_status& card)
+{
+    if (card.hidden) {
+        into.add({{"agent", id}}, card.hidden->count);
+    }
+}
+
+}  // namespace
 
 using core::errc;
 
@@ -146,7 +193,7 @@ net::task<model::card_answer> card_plane::obtain(std::string id)
         if (!slot->gone) {
             co_return answer;
         }
-        // It has changed meanwhile, or has been removed.
+        // The agent has changed meanwhile, or has been removed.
     }
     co_return model::card_answer{nullptr, model::card_use::miss, core::caller_error(errc::agent_not_found)};
 }
@@ -245,6 +292,24 @@ const card_status* card_plane::status(const std::string& id) const
 {
     const auto found = slots_.find(id);
     return found == slots_.end() ? nullptr : &found->second->status;
+}
+
+void card_plane::collect(telemetry::metrics& into) const
+{
+    const auto add = [&](const telemetry::metric_row& row,
+                         void (*of)(family&, const std::string&, const card_status&)) {
+        into.add_agents(row, [this, of](family& series, const std::string& id) {
+            if (const auto* known = status(id)) {
+                of(series, id, *known);
+            }
+        });
+    };
+    into.add(metric("cardea_agents"), agents());
+    add(metric("cardea_card_fetch_total"), add_fetches);
+    add(metric("cardea_card_age_seconds"), add_age);
+    add(metric("cardea_card_changes_total"), add_changes);
+    add(metric("cardea_card_problems"), add_problems);
+    add(metric("cardea_mcp_tools_hidden"), add_hidden_tools);
 }
 
 }  // namespace gateway::cards

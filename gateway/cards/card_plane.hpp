@@ -61,11 +61,11 @@ public:
     // From now on it is asked when a session that was lost is made again; nothing: that is under way.
     void set_attempts(session_cards::attempts next) { sessions_.set_attempts(std::move(next)); }
 
-    // What the session with an MCP server lists is its card from now on. `done` is told whether it makes one, once it is
+    // The lists of the session with an MCP server are its card from now on. `done` is told whether it makes one, once it is
     // published; callers who ask for the card meanwhile wait.
     void set_session_card(const std::string& id, std::shared_ptr<const ::mcp::server_lists> lists, card_told done);
 
-    // What set_session_card() would publish. Fails with agent_not_found, and as card_maker::make_of_lists().
+    // The card that set_session_card() would publish. Fails with agent_not_found, and as card_maker::make_of_lists().
     net::task<core::result<card_preview>>
     preview_session_card(std::string id, std::shared_ptr<const ::mcp::server_lists> lists);
 
@@ -83,11 +83,11 @@ public:
     // forgotten.
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
 
-    // The same for one agent; null: it is gone. Its previous card is not recalled: it has just been changed. That of a session
+    // Sets one agent; null: it is gone. Its previous card is not recalled: it has just been changed. That of a session
     // which the change does not concern stays until set_session_card().
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
-    // What the cards of some agents say has changed, but for those of sessions: those that `chosen` names are made again, and what
+    // The content of the cards of some agents has changed, but for those of sessions: those that `chosen` names are made again, and what
     // was made before is stale. In turns of `by`, which outlives the plane.
     using choice = std::function<bool(const core::agent&)>;
     void make_again(choice chosen, threads::turns& by);
@@ -98,7 +98,7 @@ public:
     // Returns when the card that the operator wrote for the agent, if there is one, has been made.
     net::task<> settled(std::string id);
 
-    // What to answer to a request for the agent's card; waits for a fetch only if there is nothing to serve.
+    // The answer to a request for the agent's card; waits for a fetch only if there is nothing to serve.
     net::task<model::card_answer> obtain(std::string id);
 
     // Fetches now, whatever is cached. Fails with agent_not_found.
@@ -118,6 +118,8 @@ public:
     const card_status* status(const std::string& id) const;
 
     std::size_t agents() const noexcept { return slots_.size(); }
+
+    void collect(telemetry::metrics& into) const override;
 
     void on_due() override {}
     void on_sweep(core::steady_time) override { fetched_.sweep(slots_); }

@@ -69,15 +69,15 @@ void certificate_watch::refresh(bool asked)
     }
 }
 
-std::vector<telemetry::certificate_sample> certificate_watch::ends() const
+void certificate_watch::collect(telemetry::metrics& into) const
 {
-    std::vector<telemetry::certificate_sample> all;
+    telemetry::family ends{telemetry::metric("cardea_tls_certificate_not_after_timestamp_seconds")};
     for (const auto* each : {&traffic_, &admin_, &metrics_}) {
         for (const auto& [cert, end] : each->tls.ends()) {
-            all.push_back({each->name, cert, end});
+            ends.add({{"listener", each->name}, {"cert", cert}}, telemetry::seconds(end.time_since_epoch()));
         }
     }
-    return all;
+    into.add(std::move(ends));
 }
 
 void certificate_watch::stop()

@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/lifecycle/listener_tls.hpp"
-#include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/types.hpp"
 #include "net/tls/tls_context.hpp"
 #include "net/tls/tls_tickets.hpp"
@@ -53,7 +53,8 @@ public:
     void refresh(bool asked);
 
     // Until when the certificates of each listener are valid.
-    std::vector<telemetry::certificate_sample> ends() const;
+    // Adds the families that this class counts to the page of metrics.
+    void collect(telemetry::metrics& into) const;
 
     // Looks no more. The loop has run to its end before this is destroyed.
     void stop();

@@ -2,6 +2,7 @@
 
 #include "config/exposure.hpp"
 #include "gateway/responses/answer.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/descriptor_budget.hpp"
 
 #include <optional>
@@ -138,6 +139,12 @@ void listeners::apply(const config::settings& now, const model::changed_settings
 bool listeners::busy() const noexcept
 {
     return admin_service_->open() > 0 || (metrics_service_ && metrics_service_->open() > 0);
+}
+
+void listeners::collect(telemetry::metrics& into) const
+{
+    into.add(telemetry::metric("cardea_connections_refused_total"), std::uint64_t{traffic_->refused()});
+    certificates_.collect(into);
 }
 
 }  // namespace gateway::lifecycle

@@ -68,8 +68,7 @@ public:
     // Empty: there is none.
     std::string metrics_address() const { return metrics_ ? net::to_text(metrics_->local()) : std::string{}; }
 
-    // Callers' connections that were refused for want of room.
-    std::uint64_t refused() const noexcept { return traffic_->refused(); }
+    void collect(telemetry::metrics& into) const override;
 
 private:
     net::loop& control_;

@@ -12,6 +12,10 @@ namespace config {
 struct settings;
 }
 
+namespace gateway::telemetry {
+class metrics;
+}  // namespace gateway::telemetry
+
 namespace gateway::model {
 
 struct agent_entry;
@@ -47,6 +51,9 @@ public:
 
     // `now` has just begun to apply.
     virtual void apply(const config::settings& /*now*/, const changed_settings& /*changed*/) {}
+
+    // Adds the families that the plane counts to the page of metrics.
+    virtual void collect(telemetry::metrics& /*into*/) const {}
 
     // Begins nothing more; busy() until the rest has ended.
     virtual void stop() {}

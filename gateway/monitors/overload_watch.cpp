@@ -1,5 +1,7 @@
 #include "gateway/monitors/overload_watch.hpp"
 
+#include "gateway/telemetry/metric_family.hpp"
+
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
@@ -109,6 +111,11 @@ void overload_watch::wait()
             turn();
         }
     });
+}
+
+void overload_watch::collect(telemetry::metrics& into) const
+{
+    into.add(telemetry::metric("cardea_overload_level"), std::uint64_t{level()});
 }
 
 }  // namespace gateway::monitors

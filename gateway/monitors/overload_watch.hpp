@@ -43,9 +43,10 @@ public:
 
     // Any thread.
     balancing::overload_level level() const noexcept { return level_.load(std::memory_order_relaxed); }
+    void collect(telemetry::metrics& into) const override;
 
 private:
-    // What a loop is asked now and then: when it runs.
+    // Question to a loop, now and then: when it runs.
     struct pulse {
         explicit pulse(net::executor asked)
             : on{std::move(asked)}

@@ -1,5 +1,6 @@
 #include "gateway/push/push_plane.hpp"
 
+#include "gateway/telemetry/metric_family.hpp"
 #include "jose/base64url.hpp"
 #include "net/loop/thrown.hpp"
 
@@ -12,6 +13,19 @@
 
 namespace gateway::push {
 namespace {
+
+using telemetry::metric;
+
+constexpr std::string_view retried = "retried";  // the attempt failed and is made again
+
+std::vector<std::string_view> attempt_outcomes()
+{
+    std::vector<std::string_view> all{retried};
+    for (std::size_t i = 0; i < push_ends; ++i) {
+        all.push_back(name(static_cast<push_end>(i)));
+    }
+    return all;
+}
 
 using core::errc;
 
@@ -45,7 +59,7 @@ queue_limits limits_of(const config::limit_settings& limits) noexcept
     return {limits.push_queue, limits.push_queue_agent, limits.push_queue_bytes};
 }
 
-// Of a delivery that is being written; given back at the end, also of a write that throws, unless it is used.
+// Place of a delivery that is being written; given back at the end, also of a write that throws, unless it is used.
 class reserved_place {
 public:
     reserved_place(push_queue& queue, std::size_t& under_way, const store::delivery_facts& of) noexcept
@@ -103,7 +117,8 @@ delivery_store deliveries_in(threads::store_thread& store)
 push_plane::push_plane(net::deadlines& by, push_services services, const config::settings& settings)
     : services_{std::move(services)},
       settings_{settings},
-      queue_{limits_of(settings.limits)}
+      queue_{limits_of(settings.limits)},
+      attempts_{metric("cardea_push_attempts_total"), attempt_outcomes()}
 {
     by.add(*this);
 }
@@ -200,7 +215,7 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
         give_up_late(verdict, delivery);
     }
     if (!verdict.end) {
-        ++repeated_;
+        attempts_.count(retried);
         const auto failures = queue_.failures(delivery.lane) + 1;
         const auto pause = pause_after(failures, verdict.patience, services_.random());
         services_.log.write(
@@ -237,7 +252,7 @@ void push_plane::give_up_late(push_verdict& verdict, const store::delivery_facts
 
 void push_plane::note(push_end end, const push_verdict& verdict, const store::delivery_facts& delivery)
 {
-    ++ended_[static_cast<std::size_t>(end)];
+    attempts_.count(name(end));
     if (end == push_end::delivered) {
         return;
     }
@@ -359,18 +374,16 @@ net::task<core::result<std::string>> push_plane::whole_task(std::string agent, s
     co_return read_task_answer(*answer, rest);
 }
 
-push_facts push_plane::facts() const
+void push_plane::collect(telemetry::metrics& into) const
 {
-    push_facts out;
-    out.waiting = queue_.size();
-    out.bytes = queue_.bytes();
-    if (const auto oldest = queue_.oldest()) {
-        const auto age = std::chrono::duration_cast<core::duration>(services_.clock() - *oldest);
-        out.oldest = std::max(age, core::duration::zero());
+    attempts_.collect(into);
+    core::duration oldest{};
+    if (const auto since = queue_.oldest()) {
+        oldest = std::max(std::chrono::duration_cast<core::duration>(services_.clock() - *since), oldest);
     }
-    out.ended = ended_;
-    out.repeated = repeated_;
-    return out;
+    into.add(metric("cardea_push_queue"), std::uint64_t{queue_.size()});
+    into.add(metric("cardea_push_queue_bytes"), std::uint64_t{queue_.bytes()});
+    into.add(metric("cardea_push_oldest_seconds"), telemetry::seconds(oldest));
 }
 
 }  // namespace gateway::push

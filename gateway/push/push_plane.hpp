@@ -13,6 +13,7 @@
 #include "gateway/push/push_outcome.hpp"
 #include "gateway/push/push_queue.hpp"
 #include "gateway/push/push_request.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "jose/sealed_text.hpp"
@@ -39,10 +40,10 @@ struct delivery_store {
     std::function<net::task<core::result<>>(std::uint64_t number)> drop;
 };
 
-// The same functions of a store on its thread, which outlives them.
+// Functions of a store on its thread, which outlives them.
 delivery_store deliveries_in(threads::store_thread& store);
 
-// What is referred to outlives the plane, the fetcher only until stop().
+// Everything referred to outlives the plane, the fetcher only until stop().
 struct push_services {
     net::fetcher& fetcher;
     net::executor where;
@@ -57,20 +58,12 @@ struct push_services {
     threads::side_thread* long_bodies = nullptr;  // where they are translated; null: here
 };
 
-struct push_facts {
-    std::uint64_t waiting = 0;
-    std::uint64_t bytes = 0;                       // of those that wait
-    std::optional<core::duration> oldest{};        // its age; nullopt: none waits
-    std::array<std::uint64_t, push_ends> ended{};  // by push_end
-    std::uint64_t repeated = 0;                    // attempts that failed and are made again
-};
-
 class push_plane final : public net::timed, public model::plane {
 public:
     // `by` calls on_sweep(), until the plane is destroyed. `settings` outlive the plane.
     push_plane(net::deadlines& by, push_services services, const config::settings& settings);
 
-    // What an earlier process has not delivered; before anything is accepted.
+    // Loads what an earlier process has not delivered; before anything is accepted.
     core::result<> load(store::engine& records);
 
     // How addresses are opened. Nothing is delivered before.
@@ -83,7 +76,7 @@ public:
     // The id of the delivery, once it is in the store. Fails with overloaded, draining, store_full and store_failed.
     net::task<core::result<std::string>> accept(model::push_delivery delivery);
 
-    push_facts facts() const;
+    void collect(telemetry::metrics& into) const override;
 
     // No attempt begins any more. What has not ended stays in the store.
     void stop() noexcept override { stopped_ = true; }
@@ -111,9 +104,8 @@ private:
     push_queue queue_;
     std::shared_ptr<const model::push_addresses> addresses_;
     signer sign_;
-    std::array<std::uint64_t, push_ends> ended_{};
-    std::uint64_t repeated_ = 0;
-    std::size_t under_way_ = 0;  // coroutines
+    telemetry::counter_family attempts_;  // by push_end, or "retried"
+    std::size_t under_way_ = 0;             // coroutines
     bool stopped_ = false;
 };
 

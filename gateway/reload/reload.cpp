@@ -3,6 +3,7 @@
 #include "config/exposure.hpp"
 #include "config/values.hpp"
 #include "gateway/reload/changed_files.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -252,10 +253,10 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
     }
     counts_.refused_last = !report.problems.empty();
     if (counts_.refused_last) {
-        ++counts_.refused;
+        reloads_.count("refused");
         write_refusal(by, report.problems);
     } else {
-        ++counts_.applied;
+        reloads_.count("ok");
         counts_.last_success = std::chrono::system_clock::now();
         config::apply(found.now.settings, settings_);
         std::swap(settings_.agents, found.now.settings.agents);
@@ -329,6 +330,18 @@ void reloader::write_success(reload_trigger by, const config::changes& changes) 
     if (!changes.needs_restart.empty()) {
         log_.write(core::log_level::warn, "config_needs_restart", {{"settings", joined(changes.needs_restart)}});
     }
+}
+
+void reloader::collect(telemetry::metrics& into) const
+{
+    using telemetry::metric;
+    reloads_.collect(into);
+    into.add(metric("cardea_config_restart_needed"), counts_.restart_needed ? 1.0 : 0.0);
+    into.add(metric("cardea_config_last_reload_successful"), counts_.refused_last ? 0.0 : 1.0);
+    into.add(
+        metric("cardea_config_last_success_timestamp_seconds"),
+        telemetry::seconds(counts_.last_success.time_since_epoch())
+    );
 }
 
 }  // namespace gateway::reload

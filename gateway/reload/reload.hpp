@@ -10,6 +10,7 @@
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/reload/configuration.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "net/loop/directory_watch.hpp"
 #include "net/loop/loop.hpp"
@@ -47,8 +48,6 @@ core::json to_json(const reload_report& report);
 void log_warnings(const std::vector<config_warning>& warnings, const core::logger& log);
 
 struct reload_counts {
-    std::uint64_t applied = 0;
-    std::uint64_t refused = 0;
     core::wall_time last_success{};  // when the configuration in use was taken; at first, the start
     bool refused_last = false;
     bool restart_needed = false;  // settings of the configuration in use take effect with the next start
@@ -99,6 +98,7 @@ public:
     bool busy() const noexcept override { return busy_ || !waiting_.empty(); }
 
     const reload_counts& counts() const noexcept { return counts_; }
+    void collect(telemetry::metrics& into) const override;
 
 private:
     struct reading_result {
@@ -133,6 +133,7 @@ private:
     net::directory_watch watch_;
     timer settle_;
     std::vector<net::task_signal*> waiting_;
+    telemetry::counter_family reloads_{telemetry::metric("cardea_config_reloads_total"), {"ok", "refused"}};
     reload_counts counts_;
     bool settling_ = false;
     bool busy_ = false;

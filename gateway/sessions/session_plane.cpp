@@ -6,6 +6,7 @@
 #include "gateway/sessions/session_settings.hpp"
 #include "gateway/sessions/session_trouble.hpp"
 #include "gateway/sessions/session_waiter.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -24,13 +25,84 @@ using core::errc;
 // A program that does not answer by then, because it waits for something or never will, holds up nobody any more.
 constexpr core::duration longest_turn{1000};
 
-// Of a session that waits for the previous one to end.
+// Facts of a session that waits for the previous one to end.
 session_facts facts_of_next(const core::agent& record)
 {
     session_facts facts;
     facts.transport = record.mcp->transport;
     facts.state = ::mcp::session_state::starting;
     return facts;
+}
+
+using telemetry::family;
+using telemetry::metric;
+
+void add_up(family& into, const std::string& id, const session_facts& session)
+{
+    into.add({{"agent", id}}, std::uint64_t{session.ready_since ? 1U : 0U});
+}
+
+void add_states(family& into, const std::string& id, const session_facts& session)
+{
+    for (std::size_t i = 0; i < ::mcp::session_states; ++i) {
+        const auto state = static_cast<::mcp::session_state>(i);
+        into.add({{"agent", id}, {"state", ::mcp::name(state)}}, std::uint64_t{state == session.state ? 1U : 0U});
+    }
+}
+
+void add_losses(family& into, const std::string& id, const session_facts& session)
+{
+    for (std::size_t i = 0; i < session.losses.size(); ++i) {
+        const auto reason = static_cast<::mcp::session_reason>(i);
+        into.add_some({{"agent", id}, {"reason", ::mcp::name(reason)}}, session.losses[i]);
+    }
+}
+
+void add_attempts(family& into, const std::string& id, const session_facts& session)
+{
+    into.add({{"agent", id}}, session.counts.attempts);
+}
+
+void add_restarts(family& into, const std::string& id, const session_facts& session)
+{
+    into.add_some({{"agent", id}}, restarts_of(session));
+}
+
+void add_handshake_time(family& into, const std::string& id, const session_facts& session)
+{
+    if (session.counts.handshakes > 0) {
+        into.add({{"agent", id}}, telemetry::seconds(session.counts.latest_handshake));
+    }
+}
+
+void add_refreshes(family& into, const std::string& id, const session_facts& session)
+{
+    const auto& counts = session.counts;
+    into.add_some({{"agent", id}, {"outcome", "changed"}}, counts.walks_changed);
+    into.add_some(
+        {{"agent", id}, {"outcome", "unchanged"}},
+        counts.walks - counts.walks_changed - counts.walks_incomplete
+    );
+    into.add_some({{"agent", id}, {"outcome", "incomplete"}}, counts.walks_incomplete);
+    into.add_some({{"agent", id}, {"outcome", "failed"}}, counts.walks_failed);
+}
+
+void add_messages(family& into, const std::string& id, const session_facts& session)
+{
+    into.add_some({{"agent", id}, {"direction", "received"}}, session.counts.received);
+    into.add_some({{"agent", id}, {"direction", "sent"}}, session.counts.sent);
+}
+
+void add_refused(family& into, const std::string& id, const session_facts& session)
+{
+    into.add_some({{"agent", id}}, session.counts.refused);
+}
+
+void add_write_queue(family& into, const std::string& id, const session_facts& session)
+{
+    if (session.transport == core::mcp_transport::stdio) {
+        into.add({{"agent", id}}, session.queued);
+    }
 }
 
 }  // namespace
@@ -340,6 +412,28 @@ void session_plane::stop()
     for (auto& [id, each] : std::exchange(sessions_, {})) {
         retire(std::move(each));
     }
+}
+
+void session_plane::collect(telemetry::metrics& into) const
+{
+    const auto add = [&](const telemetry::metric_row& row,
+                         void (*of)(family&, const std::string&, const session_facts&)) {
+        into.add_agents(row, [this, of](family& series, const std::string& id) {
+            if (const auto known = facts(id)) {
+                of(series, id, *known);
+            }
+        });
+    };
+    add(metric("cardea_mcp_session_up"), add_up);
+    add(metric("cardea_mcp_session_state"), add_states);
+    add(metric("cardea_mcp_session_losses_total"), add_losses);
+    add(metric("cardea_mcp_attempts_total"), add_attempts);
+    add(metric("cardea_mcp_session_restarts_total"), add_restarts);
+    add(metric("cardea_mcp_initialize_seconds"), add_handshake_time);
+    add(metric("cardea_mcp_list_refreshes_total"), add_refreshes);
+    add(metric("cardea_mcp_messages_total"), add_messages);
+    add(metric("cardea_mcp_messages_refused_total"), add_refused);
+    add(metric("cardea_mcp_write_queue_bytes"), add_write_queue);
 }
 
 }  // namespace gateway::sessions

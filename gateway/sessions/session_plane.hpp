@@ -32,7 +32,7 @@ namespace gateway::sessions {
 
 class agent_session;
 
-// What all servers have in common.
+// Settings that all servers have in common.
 struct program_settings {
     std::vector<std::pair<std::string, std::string>> inherited;  // of the gateway's own environment
     std::size_t starts = 1;                                      // of programs, at a time
@@ -79,7 +79,9 @@ public:
     // Nothing: the agent has no session.
     std::optional<session_facts> facts(const std::string& id) const;
 
-    // As agent_session::complaints(), of the gateway's own session.
+    void collect(telemetry::metrics& into) const override;
+
+    // Works as agent_session::complaints(), of the gateway's own session.
     std::vector<std::string> complaints(const std::string& id) const;
     bool has(const std::string& id) const { return sessions_.contains(id) || next_.contains(id); }
 
@@ -88,7 +90,7 @@ public:
     // longer than timeouts.request), or what the walk failed with.
     net::task<core::result<>> refresh(std::string id);
 
-    // What the server lists now; nothing of it is kept. Fails as refresh() does.
+    // The current lists of the server; nothing of them is kept. Fails as refresh() does.
     net::task<::mcp::look_result> look(std::string id);
 
     // How servers are reached, also for callers. It lives as long as this.
@@ -102,17 +104,17 @@ public:
     // timeouts.initialize.
     net::task<core::result<>> find_era(std::string id);
 
-    // What the agent's server has said of itself, of a session that is ready; one that has not begun begins. Fails with why it is
+    // The agent's server as it describes itself, in a session that is ready; one that has not begun begins. Fails with why it is
     // not ready, as refresh().
     core::result<std::shared_ptr<const ::mcp::server_facts>> control(const std::string& id);
 
-    // As mcp::runner::lane(). Null: the agent has no session.
+    // Works as mcp::session_runner::lane(). Null: the agent has no session.
     ::mcp::transport_factory lane(const std::string& id);
 
-    // What the server lists and says of itself. Null: the session does not serve now.
+    // Lists and description of the server. Null: the session does not serve now.
     std::shared_ptr<const ::mcp::server_lists> lists(const std::string& id) const;
 
-    // The same of a session that may be lost. Null: nothing is known of it.
+    // Lists of a session that may be lost. Null: nothing is known of it.
     std::shared_ptr<const ::mcp::server_lists> known_lists(const std::string& id) const;
 
     // Who hears of what an agent's server lists, whenever that has changed; empty: nobody.

@@ -3,7 +3,6 @@
 #include "gateway/telemetry/worker_metrics.hpp"
 
 #include <cassert>
-#include <utility>
 
 namespace gateway::telemetry {
 
@@ -52,7 +51,6 @@ mcp_counters& agent_counters::posted_to()
 
 void agent_counters::count(const model::request_record& record)
 {
-    called_ = called_ || record.mcp_method || record.stream || record.where == model::route::call;
     if (record.mcp_method) {
         posted_to().count(record);
     }
@@ -90,7 +88,6 @@ void agent_counters::count(const model::request_record& record)
 
 void agent_counters::stream_started()
 {
-    called_ = true;
     ++called().streams_active;
 }
 
@@ -107,24 +104,6 @@ void agent_counters::merge(const agent_counters& other)
     }
     if (other.mcp_ != nullptr) {
         posted_to().merge(*other.mcp_);
-    }
-}
-
-// All but the streams that are open: they may end yet.
-void agent_counters::empty_into(agent_counters& sum)
-{
-    sum.cards_.merge(cards_);
-    cards_ = {};
-    if (calls_ != nullptr) {
-        const auto active = std::exchange(calls_->streams_active, 0);
-        sum.called().merge(*calls_);
-        *calls_ = {};
-        calls_->streams_active = active;
-    }
-    if (mcp_ != nullptr) {
-        mcp_->forget_names();
-        sum.posted_to().merge(*mcp_);
-        *mcp_ = {};
     }
 }
 

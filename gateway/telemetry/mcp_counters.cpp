@@ -38,14 +38,6 @@ void mcp_counters::add_tool(std::string_view name, std::uint64_t n)
     }
 }
 
-void mcp_counters::forget_names()
-{
-    for (const auto& [name, n] : tools) {
-        other_tools += n;
-    }
-    tools.clear();
-}
-
 void mcp_counters::merge(const mcp_counters& other)
 {
     for (std::size_t method = 0; method < methods; ++method) {

@@ -36,9 +36,6 @@ struct mcp_counters {
     void count(const model::request_record& record);
     void merge(const mcp_counters& other);
 
-    // Calls of tools are calls of other ones from now on.
-    void forget_names();
-
 private:
     void add_tool(std::string_view name, std::uint64_t n);
 };

@@ -284,29 +284,6 @@ const agent_counters* worker_metrics::find(std::string_view id) const
     return found == agents_.end() ? nullptr : &found->second;
 }
 
-bool worker_metrics::take_called(std::string_view id)
-{
-    const auto found = agents_.find(id);
-    return found != agents_.end() && std::exchange(found->second.called_, false);
-}
-
-std::int64_t worker_metrics::settle(std::string_view id, agent_series now)
-{
-    const auto found = agents_.find(id);
-    if (found == agents_.end()) {
-        return 0;
-    }
-    auto& counters = found->second;
-    const bool was_shown = std::exchange(counters.shown_, now != agent_series::shared);
-    if (now == agent_series::shared && was_shown) {
-        agent_counters shown;
-        counters.empty_into(shown);
-    } else if (now != agent_series::own && !was_shown) {
-        counters.empty_into(omitted_);
-    }
-    return now == agent_series::shared ? counters.streams_active() : 0;
-}
-
 void worker_metrics::linger(std::string_view id, agent_counters& counters)
 {
     counters.forgotten_ = true;

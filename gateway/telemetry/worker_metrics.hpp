@@ -1,6 +1,6 @@
 // The counters of one loop: plain integers that one thread owns, without locks or atomics. Every label comes from our
 // own enumerations and from agent ids of the snapshot, so that no request can add a time series. What /metrics shows is
-// the sum of all loops (gateway/admin/metrics_feed.hpp).
+// the sum of all loops (worker_families.hpp).
 #pragma once
 
 #include "a2a/dialect/enums.hpp"
@@ -171,9 +171,6 @@ public:
     void count_task_state(::a2a::task_state state);
     void merge(const agent_counters& other);
 
-    // Of agents that are one here.
-    void add_streams(std::int64_t active) { called().streams_active += active; }
-
 private:
     friend class worker_metrics;
 
@@ -181,21 +178,11 @@ private:
     mcp_counters& posted_to();
     bool streaming() const noexcept { return streams_active() > 0; }
     std::int64_t streams_active() const noexcept { return calls_ == nullptr ? 0 : calls_->streams_active; }
-    void empty_into(agent_counters& sum);
 
     card_use_counters cards_;
     std::unique_ptr<call_counters> calls_;
     std::unique_ptr<mcp_counters> mcp_;
     bool forgotten_ = false;
-    bool called_ = false;  // since take_called()
-    bool shown_ = false;   // on the latest page, in series of its own
-};
-
-// What series an agent has on a page.
-enum class agent_series : std::uint8_t {
-    own,
-    own_again,  // its own, and none on the page before
-    shared,     // none of its own
 };
 
 // Of one loop, beside the agents. A copy may travel to another thread.
@@ -265,17 +252,6 @@ public:
 
     const loop_totals& totals() const noexcept { return totals_; }
 
-    // Whether the agent was called, or a message was posted to it, since this was asked last.
-    bool take_called(std::string_view id);
-
-    // Before each page, of every agent. What is counted of one between two pages, the first of which has no series of it, goes to
-    // omitted(), but for its open streams; it starts from zero when it gets series. What was on a page never goes to omitted(),
-    // so that nothing counts twice. Returns the open streams of one that has no series.
-    std::int64_t settle(std::string_view id, agent_series now);
-
-    // What was counted of agents while they had no series of their own; only grows. Tools have no names there.
-    const agent_counters& omitted() const noexcept { return omitted_; }
-
     // Null: nothing has been counted of it.
     const agent_counters* find(std::string_view id) const;
 
@@ -298,7 +274,6 @@ private:
 
     loop_totals totals_;
     agent_map agents_;
-    agent_counters omitted_;
     std::set<std::string, std::less<>> lingering_;
 };
 

@@ -1,6 +1,7 @@
 #include "gateway/tokens/token_plane.hpp"
 
 #include "gateway/model/sent_credentials.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 
 #include <utility>
 
@@ -149,6 +150,21 @@ void token_plane::on_sweep(core::steady_time /*now*/)
             arrange(id);
         }
     }
+}
+
+void token_plane::collect(telemetry::metrics& into) const
+{
+    into.add_agents(telemetry::metric("cardea_agent_token_refreshes_total"), [this](auto& family, const auto& id) {
+        if (const auto known = facts(id)) {
+            family.add_some({{"agent", id}, {"outcome", "ok"}}, known->renewed);
+            family.add_some({{"agent", id}, {"outcome", "failed"}}, known->failed);
+        }
+    });
+    into.add_agents(telemetry::metric("cardea_agent_token_age_seconds"), [this](auto& family, const auto& id) {
+        if (const auto known = facts(id); known && known->age) {
+            family.add({{"agent", id}}, telemetry::seconds(*known->age));
+        }
+    });
 }
 
 }  // namespace gateway::tokens

@@ -21,16 +21,16 @@ namespace gateway::tokens {
 
 class token_plane final : public net::timed, public model::plane {
 public:
-    // What the services refer to outlives the plane and the loop, and so does the plane the tasks of its sources. `by` calls
+    // Everything that the services refer to outlives the plane and the loop, and so does the plane the tasks of its sources. `by` calls
     // on_sweep().
     token_plane(net::deadlines& by, token_services services);
 
     // Begins to ask for tokens of an agent that needs some; null: it is gone. One whose OAuth client is the same keeps its token.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
-    // Of many that come together, those ask for theirs at once whom calls wait for, the others one after the other.
+    // If many come together, agents that calls wait for ask for theirs at once, the others one after the other.
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
 
-    // As token_source::token(). Fails with upstream_credentials also for an agent that needs no token.
+    // Works as token_source::token(). Fails with upstream_credentials also for an agent that needs no token.
     net::task<core::result<core::secret>> token(std::string id, core::secret refused);
 
     // The agent with such a token; null: it has none, or is not served.
@@ -42,6 +42,8 @@ public:
 
     // With what its callers' tokens were exchanged for. Nothing: the agent needs no token.
     std::optional<token_facts> facts(const std::string& id) const;
+
+    void collect(telemetry::metrics& into) const override;
 
     // Before the fetcher ends: nothing is asked any more.
     void stop() noexcept override;

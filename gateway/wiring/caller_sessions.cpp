@@ -16,6 +16,8 @@
 namespace gateway::wiring {
 namespace {
 
+using telemetry::metric;
+
 // As calls reach it: with the token of the agent's OAuth server too, if it has one.
 ::mcp::http_settings settings_of(const model::agent_entry& agent)
 {
@@ -108,21 +110,42 @@ void caller_sessions::stop()
     over_http_.stop();
 }
 
-void caller_sessions::add_to(telemetry::gateway_sample& now) const
+void caller_sessions::collect(telemetry::metrics& into) const
 {
-    now.recovered_sessions = over_http_.recovered() + programs_.counts().recovered;
-    now.sessions_ended = programs_.counts().ended;
-    now.parked_calls = programs_.parked_calls();
-    now.server_requests = programs_.asked_of_callers();
+    into.add(metric("cardea_mcp_recoveries_total"), over_http_.recovered() + programs_.counts().recovered);
+    into.add(metric("cardea_mcp_parked_calls"), std::uint64_t{programs_.parked_calls()});
+    constexpr std::array<std::string_view, ::mcp::question_tally::ends> ends{"passed", "answered"};
+    const auto& asked = programs_.asked_of_callers();
+    telemetry::family requests{metric("cardea_mcp_server_requests_total")};
+    for (std::size_t method = 0; method < asked.counts.size(); ++method) {
+        for (std::size_t end = 0; end < ends.size(); ++end) {
+            requests.add_some(
+                {{"method", ::mcp::question_tally::methods[method]}, {"outcome", ends[end]}},
+                asked.counts[method][end]
+            );
+        }
+    }
+    into.add(std::move(requests));
+    into.add_agents(metric("cardea_mcp_client_sessions"), [this](auto& family, const auto& id) {
+        if (const auto live = programs_.live(id)) {
+            family.add({{"agent", id}}, std::uint64_t{live->sessions});
+        }
+    });
+    into.add_agents(metric("cardea_mcp_warm_programs"), [this](auto& family, const auto& id) {
+        if (const auto live = programs_.live(id); live && live->warm) {
+            family.add({{"agent", id}}, std::uint64_t{*live->warm});
+        }
+    });
 }
 
-std::optional<telemetry::callers_sample> caller_sessions::sample_of(const std::string& agent_id) const
+telemetry::loop_totals caller_sessions::totals() const
 {
-    const auto live = programs_.live(agent_id);
-    if (!live) {
-        return std::nullopt;
+    telemetry::loop_totals out;
+    const auto& ended = programs_.counts().ended;
+    for (std::size_t i = 0; i < ended.size(); ++i) {
+        out.sessions_ended.add(static_cast<model::session_end>(i), ended[i]);
     }
-    return telemetry::callers_sample{.sessions = live->sessions, .warm = live->warm};
+    return out;
 }
 
 }  // namespace gateway::wiring

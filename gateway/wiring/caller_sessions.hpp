@@ -8,7 +8,8 @@
 #include "gateway/mcp/program_plane.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
-#include "gateway/telemetry/metrics_page.hpp"
+#include "gateway/telemetry/metric_family.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/worker/worker.hpp"
 #include "net/loop/loop.hpp"
 
@@ -48,10 +49,10 @@ public:
     // Calls that a server of such a session has not answered, or whose answer has not reached the caller. Any thread.
     std::size_t calls() const noexcept { return programs_.calls(); }
 
-    void add_to(telemetry::gateway_sample& now) const;
+    void collect(telemetry::metrics& into) const override;
 
-    // Nothing: the agent has no sessions in this process.
-    std::optional<telemetry::callers_sample> sample_of(const std::string& agent_id) const;
+    // Sessions that are over, which workers count too.
+    telemetry::loop_totals totals() const;
 
 private:
     sessions::session_plane& own_;

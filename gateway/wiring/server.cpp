@@ -1,9 +1,11 @@
 #include "gateway/wiring/server.hpp"
 
 #include "config/exposure.hpp"
+#include "gateway/management/agent_series.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/reload/own_address.hpp"
 #include "gateway/responses/answer.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "gateway/telemetry/process_stats.hpp"
 #include "gateway/wiring/access_publication.hpp"
 #include "gateway/wiring/agent_publication.hpp"
@@ -27,6 +29,8 @@
 
 namespace gateway::wiring {
 namespace {
+
+using telemetry::metric;
 
 // 0: one for each core.
 std::size_t or_cores(std::uint64_t configured)
@@ -83,34 +87,35 @@ core::result<> start_cards(
     return {};
 }
 
-void describe(telemetry::gateway_sample& now, const reload::reload_counts& reloads, const net::dns_cache& names)
+void collect_process(telemetry::metrics& into)
 {
-    now.dns_failures = names.failures();
-    now.version = model::version();
-    now.revision = model::revision();
-    now.compiler = model::compiler();
-    now.config_reloads = reloads.applied;
-    now.config_refusals = reloads.refused;
-    now.config_since = reloads.last_success;
-    now.config_refused_last = reloads.refused_last;
-    now.restart_needed = reloads.restart_needed;
-    if (auto process = telemetry::read_process_stats()) {
-        now.process = *process;
-    }
-}
-
-telemetry::named_counts by_outcome(const threads::store_writes& writes)
-{
-    return {
-        {"ok", writes.ok},
-        {core::name(core::errc::store_failed), writes.failed},
-        {core::name(core::errc::store_full), writes.full}
+    const auto stats = telemetry::read_process_stats();
+    const auto add = [&](const telemetry::metric_row& row, auto value) {
+        telemetry::family one{row};
+        if (stats) {
+            one.add({}, value(*stats));
+        }
+        into.add(std::move(one));
     };
+    using process = telemetry::process_stats;
+    add(metric("process_resident_memory_bytes"), [](const process& of) { return of.resident_bytes; });
+    add(metric("process_virtual_memory_bytes"), [](const process& of) { return of.virtual_bytes; });
+    add(metric("process_open_fds"), [](const process& of) { return of.open_descriptors; });
+    add(metric("process_max_fds"), [](const process& of) { return of.most_descriptors; });
+    add(metric("process_threads"), [](const process& of) { return of.threads; });
+    add(metric("process_cpu_seconds_total"), [](const process& of) { return telemetry::seconds(of.cpu_time); });
 }
 
-telemetry::named_counts by_outcome(const upgrade::handover_counts& all)
+// Series with an outcome each.
+using outcomes = std::initializer_list<std::pair<std::string_view, std::uint64_t>>;
+
+void add_outcomes(telemetry::metrics& into, const telemetry::metric_row& row, outcomes all)
 {
-    return {{"completed", all.completed}, {"failed", all.failed}, {"refused", all.refused}};
+    telemetry::family family{row};
+    for (const auto& [outcome, n] : all) {
+        family.add({{"outcome", outcome}}, n);
+    }
+    into.add(std::move(family));
 }
 
 }  // namespace
@@ -381,29 +386,52 @@ net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights 
     return management_->handle(std::move(body), {std::move(rights), std::move(left)});
 }
 
-std::unique_ptr<admin::metrics_body> server::metrics(bool gzip)
+// The families of the server itself, and of parts that are no planes.
+void server::collect(telemetry::metrics& into) const
 {
-    telemetry::gateway_sample now;
-    describe(now, reloader_->counts(), *shared_.names);
-    now.started = started_;
-    now.ready = ready();
-    now.overload = overload_.level();
-    now.agents = cards_->agents();
-    now.connections = worker::open_connections(workers_);
-    now.refused_connections = listeners_.refused();
-    now.certificates = listeners_.certificates().ends();
-    now.store_writes = by_outcome(store_.writes());
-    now.handovers = by_outcome(succession_.counts());
-    now.spans = traces_.counts();
-    now.dropped_log_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0;
-    now.dropped_audit_lines = audit_.dropped();
-    now.key_sets = admin::samples_of(credentials_->key_sets());
-    const admin::agent_planes
-        planes{*registry_, *cards_, *sessions_, *agent_tokens_, *callers_, management_->calls(), *push_};
-    const admin::metrics_feed::sources from{workers_, planes, series_, admin_->guard().totals(), turns_.operators};
-    auto page = std::make_unique<admin::metrics_feed>(from, std::move(now), settings_.metrics_agents);
-    auto packed = gzip ? telemetry::gzip_stream::make() : nullptr;
-    return std::make_unique<admin::metrics_body>(std::move(page), std::move(packed), turns_.operators);
+    telemetry::family build{metric("cardea_build_info")};
+    build.add(
+        {{"version", model::version()}, {"revision", model::revision()}, {"compiler", model::compiler()}},
+        std::uint64_t{1}
+    );
+    into.add(std::move(build));
+    const auto started = telemetry::seconds(started_.time_since_epoch());
+    into.add(metric("cardea_start_time_seconds"), started);
+    into.add(metric("process_start_time_seconds"), started);
+    into.add(metric("cardea_ready"), ready() ? 1.0 : 0.0);
+    into.add(metric("cardea_connections_open"), std::uint64_t{worker::open_connections(workers_)});
+    into.add(metric("cardea_dns_failures_total"), shared_.names->failures());
+    into.add(metric("cardea_log_lines_dropped_total"), log_hooks_.dropped ? log_hooks_.dropped() : 0);
+    into.add(metric("cardea_audit_dropped_total"), audit_.dropped());
+    const auto& writes = store_.writes();
+    add_outcomes(
+        into,
+        metric("cardea_store_writes_total"),
+        {{"ok", writes.ok},
+         {core::name(core::errc::store_failed), writes.failed},
+         {core::name(core::errc::store_full), writes.full}}
+    );
+    const auto& handovers = succession_.counts();
+    add_outcomes(
+        into,
+        metric("cardea_handovers_total"),
+        {{"completed", handovers.completed}, {"failed", handovers.failed}, {"refused", handovers.refused}}
+    );
+    collect_process(into);
+}
+
+std::unique_ptr<admin::metrics_feed> server::metrics()
+{
+    telemetry::metrics all;
+    collect(all);
+    management::collect_agents(all, {*registry_, *cards_, *sessions_, management_->calls()});
+    for (const auto* each : planes_) {
+        each->collect(all);
+    }
+    auto counted = admin_->guard().totals();
+    counted.merge(callers_->totals());
+    const admin::metrics_feed::sources from{workers_, *registry_, turns_.operators, long_bodies_};
+    return std::make_unique<admin::metrics_feed>(from, std::move(all), counted, settings_.metrics_agents);
 }
 
 }  // namespace gateway::wiring

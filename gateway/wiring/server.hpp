@@ -8,7 +8,6 @@
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/access/server_metadata.hpp"
 #include "gateway/admin/admin_handler.hpp"
-#include "gateway/admin/metrics_series.hpp"
 #include "gateway/admin/scrape_handler.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
@@ -157,7 +156,8 @@ private:
     net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
     bool ready() const noexcept override { return serves_ && !end_->begun(); }
     bool audit_fails() const noexcept override { return audit_.failing(); }
-    std::unique_ptr<admin::metrics_body> metrics(bool gzip) override;
+    std::unique_ptr<admin::metrics_feed> metrics() override;
+    void collect(telemetry::metrics& into) const;
     net::task<reload::reload_report> reload() override { return reloader_->reload(reload::reload_trigger::request); }
     net::task<model::handover_report> hand_over() override { return succession_.hand_over(); }
 
@@ -207,7 +207,6 @@ private:
     std::unique_ptr<reload::reloader> reloader_;
     std::unique_ptr<admin::admin_handler> admin_;
     admin::scrape_handler scrapers_;
-    admin::metrics_series series_;
     std::vector<std::unique_ptr<worker::worker>> workers_;
     std::vector<model::plane*> planes_;         // since start(); each after those that it uses
     lifecycle::inherited_listeners inherited_;  // until start()

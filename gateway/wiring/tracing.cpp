@@ -1,6 +1,7 @@
 #include "gateway/wiring/tracing.hpp"
 
 #include "gateway/model/version.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -80,16 +81,16 @@ net::task<> tracing::finish(threads::drain_wait& waiting)
     fetcher_.reset();
 }
 
-telemetry::named_counts tracing::counts() const
+void tracing::collect(telemetry::metrics& into) const
 {
-    telemetry::named_counts out;
+    telemetry::family ended{telemetry::metric("cardea_trace_spans_total")};
     if (exporter_) {
         const auto counts = exporter_->counts();
         for (std::size_t i = 0; i < counts.size(); ++i) {
-            out.emplace_back(name(static_cast<span_end>(i)), counts[i]);
+            ended.add({{"outcome", name(static_cast<span_end>(i))}}, counts[i]);
         }
     }
-    return out;
+    into.add(std::move(ended));
 }
 
 }  // namespace gateway::wiring

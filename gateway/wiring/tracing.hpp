@@ -6,7 +6,6 @@
 #include "core/log.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/span.hpp"
-#include "gateway/telemetry/agent_samples.hpp"
 #include "gateway/threads/drain_wait.hpp"
 #include "gateway/wiring/trace_exporter.hpp"
 #include "gateway/worker/worker.hpp"
@@ -40,8 +39,7 @@ public:
     // Something is under way that ends soon after finish().
     bool busy() const noexcept override { return exporter_ && exporter_->busy(); }
 
-    // How spans have ended; empty: nothing was ever recorded.
-    telemetry::named_counts counts() const;
+    void collect(telemetry::metrics& into) const override;
 
 private:
     net::loop& control_;

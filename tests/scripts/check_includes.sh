@@ -17,12 +17,12 @@ gateway/threads: core net store
 gateway/responses: core net config a2a
 gateway/model: core jose net config store a2a mcp + balancing threads responses
 gateway/telemetry: core a2a mcp + model
-gateway/access: core jose net config a2a + threads model
-gateway/tokens: core jose net + model
-gateway/push: core jose net config store a2a + threads model
-gateway/cards: core jose net config store a2a mcp + threads model
-gateway/sessions: core net config mcp + threads model cards
-gateway/management: core jose net config store + threads model cards sessions
+gateway/access: core jose net config a2a + threads model telemetry
+gateway/tokens: core jose net + model telemetry
+gateway/push: core jose net config store a2a + threads model telemetry
+gateway/cards: core jose net config store a2a mcp + threads model telemetry
+gateway/sessions: core net config mcp + threads model telemetry cards
+gateway/management: core jose net config store + threads model telemetry cards sessions
 gateway/cli: core jose net config a2a + model access
 gateway/relay: core net config a2a mcp + balancing threads responses model access
 gateway/mcp/table: core net mcp + model
@@ -36,9 +36,9 @@ gateway/pages: core net + responses model access relay request
 gateway/a2a: core net config a2a + threads responses model access relay request
 gateway/mcp/route: core net config mcp + threads responses model access relay request
 gateway/worker: core net config + responses model telemetry relay request pages a2a mcp/route
-gateway/monitors: core net config + balancing model cards worker
-gateway/reload: core jose net config + threads model management cli
-gateway/admin: core net config + threads responses model telemetry access tokens push cards sessions management relay pages worker reload
+gateway/monitors: core net config + balancing model telemetry cards worker
+gateway/reload: core jose net config + threads model telemetry management cli
+gateway/admin: core net config + threads responses model telemetry access management relay pages worker reload
 gateway/lifecycle: core net config store + threads responses model telemetry worker reload
 gateway/upgrade: core net config store mcp + threads model cards sessions cli reload lifecycle
 gateway/wiring: core jose net config store mcp + threads responses model telemetry access tokens push cards sessions management mcp/http mcp worker monitors reload admin lifecycle upgrade
@@ -50,7 +50,6 @@ examples:
 knots='
 gateway/request gateway/a2a
 gateway/request gateway/mcp/route
-gateway/admin gateway/wiring
 gateway/upgrade gateway/wiring
 '
 

@@ -26,7 +26,7 @@ TEST_CASE("a notification is in the store once it is accepted, goes out once, an
     CHECK(field(x.receiver.asked[0], "X-A2A-Notification-Token") == "secret-token");
     CHECK(x.records->deliveries()->empty());
     CHECK(x.ended(push_end::delivered) == 1);
-    CHECK(x.plane->facts().waiting == 0);
+    CHECK(x.metric("cardea_push_queue") == 0);
     x.pass(1h);
     CHECK(x.receiver.asked.size() == 1);
     CHECK_FALSE(x.logged("secret-token"));
@@ -58,7 +58,7 @@ TEST_CASE("a notification that fails is repeated with the same id after 1, 2 and
     for (const auto& each : x.receiver.asked) {
         CHECK(field(each, "Cardea-Delivery") == id);
     }
-    CHECK(x.plane->facts().repeated == 3);
+    CHECK(x.attempts("retried") == 3);
     CHECK(x.ended(push_end::delivered) == 1);
     CHECK_FALSE(x.logged("push_failed"));
 }
@@ -114,7 +114,7 @@ TEST_CASE("a delivery is signed with its body and id if there is a signer, and w
     const auto id = x.accept(old_task);
     x.pass(0s);
     CHECK(x.receiver.asked.empty());
-    CHECK(x.plane->facts().repeated == 1);
+    CHECK(x.attempts("retried") == 1);
     fails = false;
     x.pass(1s);
     REQUIRE(x.receiver.asked.size() == 1);
@@ -173,22 +173,21 @@ TEST_CASE("a delivery ends with the attempt that fails at the age of the limit, 
         x.pass(age);
         CHECK(x.receiver.asked.size() == 1);
         CHECK(x.ended(push_end::expired) == (expired ? 1 : 0));
-        CHECK(x.plane->facts().waiting == (expired ? 0 : 1));
+        CHECK(x.metric("cardea_push_queue") == (expired ? 0 : 1));
     }
 }
 
-TEST_CASE("the facts say how many wait, for how long and how large they are")
+TEST_CASE("The page of metrics says how many wait, for how long and how large they are")
 {
     push_rig x;
-    CHECK_FALSE(x.plane->facts().oldest.has_value());
+    CHECK(x.metric("cardea_push_oldest_seconds") == 0);
     x.receiver.answers = {scripted_receiver::status(500)};
     x.accept(old_task);
     x.pass(90s);
     x.accept(old_task, "2");
-    const auto facts = x.plane->facts();
-    CHECK(facts.waiting == 2);
-    CHECK(facts.bytes == 2 * old_task.size());
-    CHECK(facts.oldest == core::duration{90s});
+    CHECK(x.metric("cardea_push_queue") == 2);
+    CHECK(x.metric("cardea_push_queue_bytes") == static_cast<double>(2 * old_task.size()));
+    CHECK(x.metric("cardea_push_oldest_seconds") == 90);
 }
 
 TEST_SUITE_END();

@@ -21,7 +21,7 @@ TEST_CASE("what was not delivered is delivered by the next process, with its id 
     x.make_plane();
     x.receiver.answers = {scripted_receiver::status(200)};
     x.receiver.asked.clear();
-    CHECK(x.plane->facts().waiting == 2);
+    CHECK(x.metric("cardea_push_queue") == 2);
     x.pass(0s);
     x.pass(0s);
     REQUIRE(x.receiver.asked.size() == 2);
@@ -83,7 +83,7 @@ TEST_CASE("a notification whose write throws takes no place, and the plane does 
     CHECK_FALSE(x.plane->busy());
     x.keep_throws = false;
     CHECK(x.accept(old_task) != "overloaded");
-    CHECK(x.plane->facts().bytes == old_task.size());
+    CHECK(x.metric("cardea_push_queue_bytes") == static_cast<double>(old_task.size()));
 }
 
 TEST_CASE("a store that cannot be read has a delivery repeated, and one that cannot be written has it made again later")
@@ -93,12 +93,12 @@ TEST_CASE("a store that cannot be read has a delivery repeated, and one that can
     x.faults.read = true;
     x.pass(0s);
     CHECK(x.receiver.asked.empty());
-    CHECK(x.plane->facts().repeated == 1);
+    CHECK(x.attempts("retried") == 1);
     x.faults = {.drop = true};
     x.pass(1s);
     CHECK(x.receiver.asked.size() == 1);
     CHECK(x.logged("push_persist_failed"));
-    CHECK(x.plane->facts().waiting == 0);
+    CHECK(x.metric("cardea_push_queue") == 0);
     x.faults = {};
     x.make_plane();
     x.pass(0s);
@@ -124,12 +124,12 @@ TEST_CASE("nothing goes out while addresses cannot be opened, or for an agent th
     x.accept(old_task);
     x.pass(1h);
     CHECK(x.receiver.asked.empty());
-    CHECK(x.plane->facts().repeated == 0);
+    CHECK(x.attempts("retried") == 0);
     x.plane->set_addresses(x.addresses);
     const auto served = std::exchange(x.entry, nullptr);
     x.pass(0s);
     CHECK(x.receiver.asked.empty());
-    CHECK(x.plane->facts().repeated == 1);
+    CHECK(x.attempts("retried") == 1);
     x.entry = served;
     x.pass(1s);
     CHECK(x.receiver.asked.size() == 1);
@@ -159,7 +159,7 @@ TEST_CASE("a caller of 0.3 gets the whole task for an update of 1.0, which the a
     x.accept(new_update);
     x.pass(0s);
     CHECK(x.receiver.asked.size() == 1);
-    CHECK(x.plane->facts().repeated == 1);
+    CHECK(x.attempts("retried") == 1);
     x.pass(1s);
     REQUIRE(x.receiver.asked.size() == 3);
     CHECK(x.receiver.asked[1].url == "http://agent.test/");

@@ -4,6 +4,7 @@
 #include "gateway/push/push_plane.hpp"
 #include "net/loop/signal.hpp"
 #include "store/memory.hpp"
+#include "tests/support/collected.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 
@@ -206,7 +207,13 @@ struct push_rig {
         return place->has_value() ? place->value() : std::string{core::name(place->error().code)};
     }
 
-    std::uint64_t ended(push_end how) const { return plane->facts().ended[static_cast<std::size_t>(how)]; }
+    // Of the page of metrics.
+    double metric(const std::string& series) const { return test_support::collected(*plane, series).value_or(-1); }
+    double attempts(const std::string& outcome) const
+    {
+        return metric("cardea_push_attempts_total{outcome=\"" + outcome + "\"}");
+    }
+    double ended(push_end how) const { return attempts(std::string{name(how)}); }
     bool logged(std::string_view text) const { return sink.text.find(text) != std::string::npos; }
 
     net::asio::io_context io{1};
