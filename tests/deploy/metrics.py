@@ -1,4 +1,4 @@
-"""The names of the gateway's metrics: those of docs/metrics.md, which check_docs.sh compares with the code, and
+"""The names of the gateway's metrics: those of docs/metrics.md, which is generated from the code, and
 those that rules and dashboards use before the gateway serves them."""
 
 import pathlib

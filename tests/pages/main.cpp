@@ -13,7 +13,11 @@ struct page {
     std::string (*make)();
 };
 
-constexpr std::array all{page{"answers.md", pages::answers}, page{"limits.md", pages::limits}};
+constexpr std::array all{
+    page{"answers.md", pages::answers},
+    page{"limits.md", pages::limits},
+    page{"metrics.md", pages::metrics}
+};
 
 std::string read(const std::string& path)
 {

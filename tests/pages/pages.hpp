@@ -7,5 +7,6 @@ namespace pages {
 
 std::string answers();
 std::string limits();
+std::string metrics();
 
 }  // namespace pages
