@@ -150,7 +150,7 @@ constexpr auto rows = std::to_array<error_row>({
         "the body is not JSON, or nested deeper than 64"),
     ROW(invalid_request, 400, -32600, 200, false,
         "The body is not a JSON-RPC 2.0 request.",
-        "not one JSON-RPC 2.0 request; batches of calls are refused, but for [MCP 2025-03-26](mcp.md#sessions)"),
+        "not one JSON-RPC 2.0 request; batches of calls are refused"),
     ROW(method_not_found, 404, -32601, 200, false,
         "There is no such method.",
         "`/rpc`: the method does not exist"),

@@ -2,7 +2,7 @@
 
 #include "gateway/model/agent_record.hpp"
 #include "mcp/calls/client_method.hpp"
-#include "mcp/translation/legacy_request.hpp"
+#include "mcp/translation/legacy_messages.hpp"
 #include "net/loop/outbox.hpp"
 
 #include <chrono>
@@ -61,7 +61,6 @@ program_plane::program_plane(table::program_services services)
       shared_{services_, sessions_},
       legacy_clients_{services_, sessions_, modern_, shared_},
       translated_{services_, sessions_},
-      gathered_{there_},
       parameters_{services_},
       sweeper_{*this}
 {
@@ -201,9 +200,6 @@ void program_plane::carry_out(const model::program_request& asked, table::progra
     if (legacy_clients_.translated().has(key)) {
         exchange.translate();
     }
-    if (!asked.many.empty()) {
-        return carry_out_each(asked, exchange);
-    }
     switch (asked.act) {
         case model::program_act::begin:
             return begin(asked, exchange);
@@ -253,20 +249,6 @@ void program_plane::resume(const model::program_request& asked, table::program_e
         std::erase_if(found->batch.events, [&](const auto& each) { return found->queue->repeats(*each.text); });
     }
     exchange.resume(streams_, std::move(*found));
-}
-
-void program_plane::carry_out_each(const model::program_request& asked, table::program_exchange& exchange)
-{
-    const auto key = key_of(asked);
-    const ::mcp::message_head head{.name = {}, .fields = asked.fields};
-    auto begun = gathered_.ask_each(asked.many, head, table_of(key), key);
-    if (!begun) {
-        exchange.finish(std::move(begun).error());
-    } else if (begun->empty()) {
-        exchange.finish({});
-    } else {
-        exchange.follow(gathered_.gather(std::move(*begun), asked.agent, table::refusing(table_of(key), key)));
-    }
 }
 
 // With the record that holds now: a worker may know an older one for a moment, whose sessions have ended.

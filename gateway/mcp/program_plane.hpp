@@ -4,15 +4,14 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/mcp/eras/legacy_clients.hpp"
-#include "gateway/mcp/eras/listed_parameters.hpp"
-#include "gateway/mcp/eras/modern_programs.hpp"
-#include "gateway/mcp/eras/translated_calls.hpp"
+#include "gateway/mcp/eras/modern_client_calls.hpp"
+#include "gateway/mcp/eras/modern_connections.hpp"
+#include "gateway/mcp/eras/modern_program.hpp"
 #include "gateway/mcp/programs/program_sessions.hpp"
 #include "gateway/mcp/shared/shared_sessions.hpp"
-#include "gateway/mcp/table/gathered_answers.hpp"
-#include "gateway/mcp/table/kept_streams.hpp"
 #include "gateway/mcp/table/program_exchange.hpp"
 #include "gateway/mcp/table/program_services.hpp"
+#include "gateway/mcp/table/resumable_streams.hpp"
 #include "gateway/mcp/table/session_table.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/program_port.hpp"
@@ -93,7 +92,6 @@ private:
     void begin(const model::program_request& asked, table::program_exchange& exchange);
     core::result<std::shared_ptr<table::text_queue>>
     ask(const model::program_request& asked, table::program_exchange& exchange);
-    void carry_out_each(const model::program_request& asked, table::program_exchange& exchange);
     core::result<std::shared_ptr<table::text_queue>> ask_alone(
         const std::shared_ptr<const model::agent_entry>& agent,
         const model::program_request& asked,
@@ -115,13 +113,12 @@ private:
     std::shared_ptr<const int> calls_ = std::make_shared<const int>(0);    // held by each call under way
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
     table::program_services services_;
-    table::kept_streams streams_;
+    table::resumable_streams streams_;
     programs::program_sessions sessions_;
     eras::modern_programs modern_;
     shared::shared_sessions shared_;
     eras::legacy_clients legacy_clients_;
-    eras::translated_calls translated_;
-    table::gathered_answers gathered_;
+    eras::modern_client_calls translated_;
     eras::listed_parameters parameters_;
     sweeper sweeper_;
 };

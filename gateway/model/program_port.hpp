@@ -1,12 +1,12 @@
-// What workers ask of the sessions of callers with MCP servers that are programs, or that speak HTTP+SSE of 2024-11-05. The
-// sessions live on the control loop; what comes of a request is read in batches, so that a caller that reads slowly bounds
+// Requests of workers to callers' sessions with MCP servers that are programs, or that speak HTTP+SSE of 2024-11-05. The
+// sessions live on the control loop; the answer to a request is read in batches, so that a caller that reads slowly bounds
 // what waits for it.
 #pragma once
 
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/incoming.hpp"
-#include "mcp/calls/replay_store.hpp"
+#include "mcp/calls/event_log.hpp"
 #include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
@@ -35,7 +35,6 @@ struct program_request {
     std::string principal;                  // whose session it is; empty: nobody in particular
     std::string handle;                     // of the session; empty: of begin and call
     ::mcp::kept_message message;            // of begin, call, request, tell and modern; of others: none
-    std::vector<::mcp::kept_message> many;  // of request, instead of `message`: those of a batch
     std::string_view version;               // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; of modern those that repeat arguments; never logged
@@ -79,7 +78,7 @@ public:
     // The batch has reached the caller. After one that is over only that of begin has to be told of.
     virtual void next() = 0;
 
-    // Of a request that resumes at_once and has no batch yet: what comes goes out as a stream. A batch comes at once, with the
+    // For a request that resumes at_once and has no batch yet: messages go out as a stream. A batch comes at once, with the
     // place where it begins, unless another one is on its way.
     virtual void stream() = 0;
 
@@ -94,7 +93,7 @@ public:
 
     // From any loop, which is `here`; `wake` is set there when a batch has come, and outlives the reader. Batches fail as the functions of
     // mcp::programs::program_sessions do, and with session_not_found and agent_not_found; those of `modern` as
-    // mcp::eras::translated_calls do, and those of `resume` as mcp::table::kept_streams does. One of `resume` that is over, empty and
+    // mcp::eras::modern_client_calls do, and those of `resume` as mcp::table::resumable_streams does. One of `resume` that is over, empty and
     // no failure says that the client has got everything.
     virtual std::unique_ptr<program_reader> open(program_request asked, net::executor here, net::signal& wake) = 0;
 

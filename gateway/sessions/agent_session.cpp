@@ -26,26 +26,33 @@ agent_session::agent_session(
       ended_{std::move(ended)},
       words_{std::move(words)},
       vouching_{services_.control.get_executor()},
-      runner_{services_.control, std::move(settings), std::move(connect), *this, services_.log, agent_->record.id}
+      runner_{::mcp::session_runner::make(
+          services_.control,
+          std::move(settings),
+          std::move(connect),
+          *this,
+          services_.log,
+          agent_->record.id
+      )}
 {
 }
 
 session_facts agent_session::facts() const
 {
     session_facts facts;
-    facts.transport = runner_.fell_back() ? core::mcp_transport::sse : record().mcp->transport;
-    facts.state = runner_.state();
-    facts.reason = runner_.reason();
-    facts.detail = runner_.detail();
-    facts.begun = runner_.has_begun();
-    facts.needs_operator = runner_.needs_operator();
-    facts.ready_since = runner_.ready_since();
-    facts.counts = runner_.counts();
-    facts.queued = runner_.queued();
+    facts.transport = runner_->fell_back() ? core::mcp_transport::sse : record().mcp->transport;
+    facts.state = runner_->state();
+    facts.reason = runner_->reason();
+    facts.detail = runner_->detail();
+    facts.begun = runner_->has_begun();
+    facts.needs_operator = runner_->needs_operator();
+    facts.ready_since = runner_->ready_since();
+    facts.counts = runner_->counts();
+    facts.queued = runner_->queued();
     facts.losses = losses_;
     facts.failure = failure_;
-    facts.next_attempt = runner_.next_attempt();
-    if (const auto& lists = runner_.latest()) {
+    facts.next_attempt = runner_->next_attempt();
+    if (const auto& lists = runner_->latest()) {
         const auto shown = [&](std::string_view words) { return model::shown_words(*words_.secrets, words); };
         facts.era = ::mcp::name(lists->server.speaks);
         facts.version = lists->server.protocol_version;
@@ -68,7 +75,7 @@ std::vector<std::string> agent_session::complaints() const
 
 std::optional<core::error> agent_session::trouble() const
 {
-    auto why = trouble_of({runner_.state(), runner_.has_begun(), runner_.needs_operator()});
+    auto why = trouble_of({runner_->state(), runner_->has_begun(), runner_->needs_operator()});
     if (why && why->code == core::errc::session_misconfigured && model::passes_logins(agent_->record)) {
         why->detail =
             "needs login: the server asks who is calling; callers can log in, and `card_headers` may have a "
@@ -93,7 +100,7 @@ void agent_session::set_agent(std::shared_ptr<const model::agent_entry> agent, c
 
 void agent_session::set_walk(core::duration usual_walk)
 {
-    runner_.set_walk(record().mcp->walk.value_or(usual_walk));
+    runner_->set_walk(record().mcp->walk.value_or(usual_walk));
 }
 
 void agent_session::vouch(passed_lists lists)
@@ -128,7 +135,7 @@ void agent_session::end_vouching()
 
 void agent_session::render_again()
 {
-    if (leaving_ || runner_.latest() == nullptr) {
+    if (leaving_ || runner_->latest() == nullptr) {
         return;
     }
     if (trouble()) {
@@ -143,9 +150,9 @@ std::shared_ptr<session_waiter> agent_session::refresh()
     auto waiter = std::make_shared<session_waiter>(services_.control, record().mcp->request_timeout);
     waiting_.push_back(waiter);
     if (trouble()) {
-        runner_.demand();
+        runner_->demand();
     } else {
-        runner_.refresh();
+        runner_->refresh();
     }
     return waiter;
 }
@@ -154,7 +161,7 @@ std::shared_ptr<session_waiter> agent_session::find_era()
 {
     auto waiter = std::make_shared<session_waiter>(services_.control, record().mcp->initialize_timeout);
     waiting_for_era_.push_back(waiter);
-    runner_.demand();
+    runner_->demand();
     return waiter;
 }
 
@@ -162,7 +169,7 @@ void agent_session::leave(core::error why)
 {
     leaving_ = true;
     tell(std::move(why));
-    runner_.stop();
+    runner_->stop();
 }
 
 void agent_session::session_changed(session_state state, ::mcp::session_reason why)
@@ -176,7 +183,7 @@ void agent_session::session_changed(session_state state, ::mcp::session_reason w
     const bool begins_again = served_ && (state == session_state::initializing || state == session_state::starting);
     if (begins_again || state == session_state::backoff || state == session_state::failed) {
         ++losses_[static_cast<std::size_t>(why)];
-        failure_ = session_failure{why, runner_.detail(), services_.control.now()};
+        failure_ = session_failure{why, runner_->detail(), services_.control.now()};
     }
     served_ = state == session_state::ready || state == session_state::degraded;
     const auto now = trouble();
@@ -184,15 +191,15 @@ void agent_session::session_changed(session_state state, ::mcp::session_reason w
     if (!vouched_) {
         services_.cards.set_session_trouble(record().id, now);
     }
-    if (runner_.spoken()) {
+    if (runner_->spoken()) {
         tell_all(waiting_for_era_, {});
     }
     if (now && is_down(now->code)) {
         tell(*now);
     }
-    if (served_ && services_.fell_back && runner_.fell_back() != agent_->fell_back) {
+    if (served_ && services_.fell_back && runner_->fell_back() != agent_->fell_back) {
         const auto id = record().id;
-        services_.fell_back(id, runner_.fell_back());
+        services_.fell_back(id, runner_->fell_back());
     }
 }
 
@@ -226,7 +233,7 @@ void agent_session::render()
 {
     ++rendering_;
     services_.cards
-        .set_session_card(record().id, runner_.latest(), [this, alive = std::weak_ptr<bool>{alive_}](bool success) {
+        .set_session_card(record().id, runner_->latest(), [this, alive = std::weak_ptr<bool>{alive_}](bool success) {
             if (!alive.expired()) {
                 card_made(success);
             }

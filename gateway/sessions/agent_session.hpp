@@ -10,9 +10,9 @@
 #include "gateway/sessions/passed_lists.hpp"
 #include "gateway/sessions/session_facts.hpp"
 #include "gateway/sessions/session_waiter.hpp"
-#include "mcp/protocol/complaint_log.hpp"
-#include "mcp/session/runner.hpp"
-#include "mcp/session/timer.hpp"
+#include "mcp/protocol/stderr_log.hpp"
+#include "mcp/session/session_runner.hpp"
+#include "mcp/session/session_timers.hpp"
 #include "net/loop/loop.hpp"
 
 #include <array>
@@ -27,22 +27,22 @@
 
 namespace gateway::sessions {
 
-// What all sessions use; outlives them.
+// Services that all sessions use; they outlive them.
 struct session_services {
     net::loop& control;
     cards::card_plane& cards;
     const core::logger& log;
-    // What an agent's server lists has changed to this; empty: nobody wants to hear of it. It may change.
+    // Called when an agent's lists have changed; may be empty, and may change.
     const std::function<void(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists)>& listed;
 
     // The server of an agent speaks HTTP+SSE, though its record has streamable HTTP, or does not any more. It may set the agent.
     const std::function<void(const std::string& id, bool fell_back)>& fell_back;
 };
 
-// What the server says, as far as operators are shown it.
+// Words of the server that operators are shown.
 struct server_words {
     std::shared_ptr<core::redaction> secrets;  // of the agent, and shared with whoever tells what it says
-    std::shared_ptr<const ::mcp::complaint_lines> complaints{};  // what its programs wrote to stderr; null: not known
+    std::shared_ptr<const ::mcp::stderr_lines> complaints{};  // what its programs wrote to stderr; null: not known
 };
 
 class agent_session final : private ::mcp::runner_observer {
@@ -57,16 +57,16 @@ public:
         std::function<void(const agent_session& session)> ended
     );
 
-    ::mcp::runner& runner() noexcept { return runner_; }
+    ::mcp::session_runner& runner() noexcept { return *runner_; }
     const core::agent& record() const noexcept { return agent_->record; }
     session_facts facts() const;
 
-    // What its programs wrote to stderr last, oldest first; empty: nothing, or it has none.
+    // The last lines that its programs wrote to stderr, oldest first; empty: nothing, or it has none.
     std::vector<std::string> complaints() const;
-    bool speaks_modern() const noexcept { return runner_.spoken() == ::mcp::era::modern; }
+    bool speaks_modern() const noexcept { return runner_->spoken() == ::mcp::era::modern; }
 
     // Null: none were walked yet.
-    const std::shared_ptr<const ::mcp::server_lists>& lists() const noexcept { return runner_.latest(); }
+    const std::shared_ptr<const ::mcp::server_lists>& lists() const noexcept { return runner_->latest(); }
 
     // Why it has no card; nothing: it has one.
     std::optional<core::error> trouble() const;
@@ -82,18 +82,18 @@ public:
     // Nothing: it does not serve now.
     std::optional<passed_lists> lists_to_pass() const;
 
-    // What it lists is made a card of again, once it is there to vouch for it.
+    // Makes a card of the lists again, once the session is ready.
     void render_again();
 
     // Has the lists walked now; one that has not begun begins. The waiter is told when the card says what they say, or why it
     // does not.
     std::shared_ptr<session_waiter> refresh();
 
-    // The same, for the era that the server speaks: the waiter is told as soon as a handshake has shown it, or why none has. It waits
+    // Waits for the era that the server speaks: the waiter is told as soon as a handshake has shown it, or why none has. It waits
     // for timeouts.initialize.
     std::shared_ptr<session_waiter> find_era();
 
-    // It ends in order and says nothing more of the agent, which may have another session already. Those who wait are told `why`.
+    // Ends in order and says nothing more of the agent, which may have another session already. Those who wait are told `why`.
     void leave(core::error why);
 
 private:
@@ -125,7 +125,7 @@ private:
     waiters waiting_for_era_;
     ::mcp::timer vouching_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
-    ::mcp::runner runner_;
+    std::shared_ptr<::mcp::session_runner> runner_;
 };
 
 }  // namespace gateway::sessions

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "gateway/threads/side_thread.hpp"
-#include "mcp/transport/apart_transport.hpp"
+#include "mcp/transport/offloading_transport.hpp"
 #include "net/loop/loop.hpp"
 
 #include <cstddef>

@@ -7,7 +7,6 @@
 #include "gateway/sessions/long_texts.hpp"
 #include "gateway/sessions/session_settings.hpp"
 #include "mcp/protocol/discovery.hpp"
-#include "mcp/transport/fallback_transport.hpp"
 #include "mcp/transport/sse_transport.hpp"
 #include "mcp/transport/stdio_transport.hpp"
 
@@ -45,7 +44,7 @@ server_reach::server_reach(
 {
     auto hidden = secrets_of_callers(agent);
     if (agent.fell_back) {
-        // What the gateway's own session has found out need not be tried again for each.
+        // Facts that the gateway's own session has found out need not be tried again for each.
         return reading(::mcp::sse_factory(loop_, exchanges_, over_http(agent, std::move(hidden))), agent.record);
     }
     return reading(made_for(agent, std::move(hidden), nullptr), agent.record);
@@ -89,7 +88,7 @@ void server_reach::renew(const std::string& id, const std::shared_ptr<const mode
 ::mcp::transport_factory server_reach::of_gateway(
     const model::agent_entry& agent,
     std::shared_ptr<const core::redaction> secrets,
-    std::shared_ptr<::mcp::complaint_lines> complaints
+    std::shared_ptr<::mcp::stderr_lines> complaints
 )
 {
     auto made = made_for(agent, std::move(secrets), std::move(complaints), /*own=*/true);
@@ -99,7 +98,7 @@ void server_reach::renew(const std::string& id, const std::shared_ptr<const mode
 ::mcp::transport_factory server_reach::made_for(
     const model::agent_entry& agent,
     std::shared_ptr<const core::redaction> secrets,
-    std::shared_ptr<::mcp::complaint_lines> complaints,
+    std::shared_ptr<::mcp::stderr_lines> complaints,
     bool own
 )
 {

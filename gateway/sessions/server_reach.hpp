@@ -7,7 +7,7 @@
 #include "core/secret.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/threads/side_thread.hpp"
-#include "mcp/protocol/complaint_log.hpp"
+#include "mcp/protocol/stderr_log.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/client/exchange.hpp"
@@ -23,7 +23,7 @@
 
 namespace gateway::sessions {
 
-// As tokens::token_plane::token(): of agents whose credentials come from an OAuth server. The agent's entry has each token by the
+// Works as tokens::token_plane::token(): for agents whose credentials come from an OAuth server. The agent's entry has each token by the
 // time that it comes.
 using token_supply = std::function<net::task<core::result<core::secret>>(std::string id, core::secret refused)>;
 
@@ -46,17 +46,17 @@ public:
     ::mcp::transport_factory of_gateway(
         const model::agent_entry& agent,
         std::shared_ptr<const core::redaction> secrets,
-        std::shared_ptr<::mcp::complaint_lines> complaints = nullptr
+        std::shared_ptr<::mcp::stderr_lines> complaints = nullptr
     );
 
-    // The same without what secrets_of_callers() has.
+    // A factory for sessions of callers, without what secrets_of_callers() has.
     ::mcp::transport_factory of_callers(const model::agent_entry& agent);
 
-    // What another way to the server tells, with its long messages read on that thread.
+    // Another transport, with its long messages read on that thread.
     ::mcp::transport_factory
     reading(::mcp::transport_factory made, const core::agent& record, std::size_t most_items = 0);
 
-    // What is hidden of all callers' sessions with the agent: also its tokens from renew(), for as long as one of them holds it.
+    // Secrets that are hidden in all callers' sessions with the agent: also its tokens from renew(), for as long as one of them holds it.
     std::shared_ptr<const core::redaction> secrets_of_callers(const model::agent_entry& agent);
 
     // The agent has changed, such as its token. Null: it is gone.
@@ -69,7 +69,7 @@ private:
     ::mcp::transport_factory made_for(
         const model::agent_entry& agent,
         std::shared_ptr<const core::redaction> secrets,
-        std::shared_ptr<::mcp::complaint_lines> complaints,
+        std::shared_ptr<::mcp::stderr_lines> complaints,
         bool own = false
     );
     ::mcp::http_settings over_http(const model::agent_entry& agent, std::shared_ptr<const core::redaction> secrets);

@@ -1,9 +1,9 @@
-// What operators are told of a session. A value.
+// Facts of a session that operators see. A value.
 #pragma once
 
 #include "core/agent.hpp"
 #include "core/clock.hpp"
-#include "mcp/session/runner.hpp"
+#include "mcp/session/session_context.hpp"
 
 #include <array>
 #include <cstddef>

@@ -205,7 +205,7 @@ void session_plane::begin_next(const std::string& id)
 void session_plane::add(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     const auto secrets = std::make_shared<core::redaction>(model::secrets_of(agent->record, {agent->token.reveal()}));
-    const auto complaints = std::make_shared<::mcp::complaint_lines>();
+    const auto complaints = std::make_shared<::mcp::stderr_lines>();
     auto factory = reach_.of_gateway(*agent, secrets, complaints);
     if (factory == nullptr) {
         log_.write(

@@ -13,7 +13,7 @@
 #include "gateway/sessions/session_facts.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "gateway/threads/turns.hpp"
-#include "mcp/session/runner.hpp"
+#include "mcp/session/session_runner.hpp"
 #include "mcp/session/start_turns.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"

@@ -24,7 +24,7 @@ public:
     struct terms {
         std::string_view call{
         };  // the raw id of the request whose stream it is, which outlives the gate; empty: of none
-        bool replayed = false;  // with no `call`: answers to some, as in what a client resumes or for a batch
+        bool replayed = false;                          // with no `call`: answers to some, as in what a client resumes
         std::optional<client_capabilities> declared{};  // nullopt: nobody knows, and everything may be asked
         std::uint64_t limit = 0;                        // bytes of an event
         bool answers_only =

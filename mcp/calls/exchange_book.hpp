@@ -7,7 +7,6 @@
 #include "core/error.hpp"
 #include "core/place_shares.hpp"
 #include "mcp/calls/client_message.hpp"
-#include "mcp/calls/question_tally.hpp"
 #include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/message.hpp"

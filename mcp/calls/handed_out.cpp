@@ -326,15 +326,6 @@ open_handed_out(const incoming& message, std::string_view body, const handed_out
     return opening{message, body, client, has_tasks}.open();
 }
 
-bool names_handed_out(const incoming& message, std::string_view body)
-{
-    std::string room;
-    const auto method = message.text(routed::method, body, room).value_or("");
-    const auto of_answer = message.raw(routed::result, body);
-    return is_about_tasks(method) || !message[routed::related_task].empty() ||
-           !message[routed::request_state].empty() || of_answer.find("related-task") != std::string_view::npos;
-}
-
 bool hands_out_nothing(std::string_view beginning)
 {
     core::json_cursor<core::wide_bytes> cursor{beginning, 64};

@@ -40,9 +40,6 @@ struct opened_message {
 core::result<opened_message>
 open_handed_out(const incoming& message, std::string_view body, const handed_out_to& client, bool has_tasks);
 
-// Whether the message names something that may have been handed out.
-bool names_handed_out(const incoming& message, std::string_view body);
-
 // The request that a message of the server answers: a request of the client that may be handed something; one of the modern
 // era, whose answer says by its `resultType` that it hands out nothing; tasks/list; one that is handed nothing; or, on a stream that is
 // resumed or that says what nobody asked for, it is not known what.

@@ -126,7 +126,6 @@ class body_reader {
 public:
     body_reader(std::string_view body, const incoming_limits& limits)
         : body_{body},
-          limits_{limits},
           cursor_{body, limits.depth}
     {
     }
@@ -134,11 +133,9 @@ public:
     incoming_body read()
     {
         cursor_.skip_space();
-        read_.is_batch = cursor_.peek() == '[';
-        const bool valid = read_.is_batch ? read_batch() : read_one();
+        const bool valid = read_one();
         if (!valid || !cursor_.finish()) {
             incoming_body refused;
-            refused.is_batch = read_.is_batch;
             refused.problem = core::errc::parse_error;
             refused.why = cursor_.why().empty() ? "a container is not closed" : cursor_.why();
             return refused;
@@ -171,39 +168,11 @@ private:
         return true;
     }
 
-    bool read_batch()
-    {
-        if (!cursor_.open('[')) {
-            return false;
-        }
-        if (cursor_.close()) {
-            object("an empty batch");
-            return true;
-        }
-        std::size_t count = 0;
-        do {
-            incoming message;
-            if (!read_message(message)) {
-                return false;
-            }
-            if (message.method == client_method::initialize) {
-                object("initialize within a batch");
-            }
-            if (++count <= limits_.batch) {
-                read_.batch.push_back(message);
-            } else {
-                object("a batch of too many messages");
-            }
-            cursor_.skip_space();
-        } while (cursor_.take(','));
-        return cursor_.close();
-    }
-
     bool read_message(incoming& message)
     {
         message.whole.at = offset();
         if (cursor_.peek() != '{') {
-            object("not an object");
+            object(cursor_.peek() == '[' ? "batches are not supported" : "not an object");
             return cursor_.value();
         }
         if (!read_members(scope::message, message)) {
@@ -339,7 +308,6 @@ private:
     }
 
     std::string_view body_;
-    incoming_limits limits_;
     cursor_type cursor_;
     incoming_body read_;
     std::string_view objection_;

@@ -92,23 +92,19 @@ struct incoming {
 std::optional<routed> target_of(client_method method) noexcept;
 
 struct incoming_limits {
-    unsigned depth = 64;  // of nested containers, a batch being one; at most 64
-    std::size_t batch = 100;
+    unsigned depth = 64;  // of nested containers; at most 64
 };
 
 struct incoming_body {
-    incoming message;             // of a body that is no batch
-    std::vector<incoming> batch;  // of one that is: 1 to 100
-    bool is_batch = false;
-    text_range id;                      // for the error answer: of the only request, if it has one of an allowed type
-    std::optional<core::errc> problem;  // then only `id` and `is_batch` are of use
+    incoming message;
+    text_range id;                      // for the error answer: of a request, if it has one of an allowed type
+    std::optional<core::errc> problem;  // then only `id` is of use
     std::string_view why;               // a constant, for the log
 };
 
 // `problem` is parse_error: not JSON, or too deep; or invalid_request: no message, no kind of message or two; a routed member
 // twice, also in another spelling, or one that differs from it in case only (not within `_meta`); params that are no object; an
-// id that is neither string nor number (the error of an answer may lack one); a batch that is empty or over the limit, has
-// anything but messages or an `initialize`. Allocates for a batch, and for names with escapes.
+// id that is neither string nor number (the error of an answer may lack one); a batch. Allocates for names with escapes.
 incoming_body read_incoming(std::string_view body, incoming_limits limits = {});
 
 }  // namespace mcp

@@ -180,9 +180,6 @@ private:
 
 std::optional<refusal> check_modern(const head_fields& head, const incoming_body& body, std::string_view text)
 {
-    if (body.is_batch) {
-        return refused(core::errc::invalid_request, "a batch");
-    }
     if (body.message.kind == incoming_kind::answer) {
         return refused(core::errc::invalid_request, "an answer in the modern era");
     }
@@ -210,20 +207,13 @@ std::optional<refusal> check_fields(const head_fields& head)
     return std::nullopt;
 }
 
-std::optional<refusal>
-check_legacy(const head_fields& head, const incoming_body& body, std::string_view session_version)
+std::optional<refusal> check_legacy(const head_fields& head, const incoming_body& body)
 {
     auto fields = head;
-    if (!body.is_batch && body.message.method == client_method::initialize) {
+    if (body.message.method == client_method::initialize) {
         fields.version = {};  // the body negotiates it
     }
-    if (auto problem = check_fields(fields)) {
-        return problem;
-    }
-    if (body.is_batch && !has_batches(legacy_version(head, session_version))) {
-        return refused(core::errc::invalid_request, "a batch in a version that has none");
-    }
-    return std::nullopt;
+    return check_fields(fields);
 }
 
 }  // namespace
@@ -275,8 +265,8 @@ void accepted_types::apply(type& to, std::uint8_t specific, bool taken) noexcept
 
 era era_of_post(const head_fields& head, const incoming_body& body)
 {
-    const bool initializes = !body.is_batch && body.message.method == client_method::initialize;
-    const bool in_body = !body.is_batch && !initializes && !body.message[routed::meta_version].empty();
+    const bool initializes = body.message.method == client_method::initialize;
+    const bool in_body = !initializes && !body.message[routed::meta_version].empty();
     return in_body || is_modern_field(head.version) ? era::modern : era::legacy;
 }
 
@@ -288,8 +278,7 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
     return session_version.empty() ? assumed_version : session_version;
 }
 
-std::optional<refusal>
-check_post(const head_fields& head, const incoming_body& body, std::string_view text, std::string_view session_version)
+std::optional<refusal> check_post(const head_fields& head, const incoming_body& body, std::string_view text)
 {
     if (!head.accept.any()) {
         return refused(core::errc::not_acceptable, "Accept excludes JSON and events");
@@ -297,7 +286,7 @@ check_post(const head_fields& head, const incoming_body& body, std::string_view 
     if (body.problem) {
         return refused(*body.problem, body.why);
     }
-    const bool initializes = !body.is_batch && body.message.method == client_method::initialize;
+    const bool initializes = body.message.method == client_method::initialize;
     if (initializes && body.message.kind != incoming_kind::request) {
         return refused(core::errc::invalid_request, "initialize without an id");
     }
@@ -305,11 +294,10 @@ check_post(const head_fields& head, const incoming_body& body, std::string_view 
     if (initializes && is_modern_field(head.version) && body.message[routed::meta_version].empty()) {
         return unsupported(head.version.value, era::legacy);
     }
-    if (!body.is_batch && stays_open(body.message.method) && !head.accept.events()) {
+    if (stays_open(body.message.method) && !head.accept.events()) {
         return refused(core::errc::not_acceptable, "Accept excludes events, which a subscription is made of");
     }
-    return era_of_post(head, body) == era::modern ? check_modern(head, body, text)
-                                                  : check_legacy(head, body, session_version);
+    return era_of_post(head, body) == era::modern ? check_modern(head, body, text) : check_legacy(head, body);
 }
 
 std::optional<refusal> check_get(const head_fields& head)

@@ -75,7 +75,7 @@ struct refusal {
     std::string said = {};  // the sentence of the error; empty: the one that its code has
 };
 
-// Modern: the version in `_meta`, or a version field from 2026-07-28 on. A batch and an answer have no `_meta`, and `initialize` is of the
+// Modern: the version in `_meta`, or a version field from 2026-07-28 on. An answer has no `_meta`, and `initialize` is of the
 // legacy era whatever its `_meta` says.
 era era_of_post(const head_fields& head, const incoming_body& body);
 
@@ -87,18 +87,12 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
 // - either era: not_acceptable (Accept excludes JSON and events, or is about a stream and excludes events); parse_error and invalid_request as read_incoming() found;
 //   invalid_request (`initialize` is a notification); version_unsupported with the legacy versions (`initialize` with a version field
 //   of the modern era)
-// - modern: invalid_request (a batch, an answer); invalid_params (`_meta` lacks version or capabilities); header_mismatch (a
+// - modern: invalid_request (an answer); invalid_params (`_meta` lacks version or capabilities); header_mismatch (a
 //   field is missing, doubled, not decodable or not as in the body); version_unsupported with `supported` and `requested`;
 //   method_not_found (an unknown method, or one of the legacy era)
-// - legacy: bad_request (an unknown version; a version or session id doubled); invalid_request (a batch in another version than
-//   2025-03-26)
+// - legacy: bad_request (an unknown version; a version or session id doubled)
 // A legacy request without the `name` or `uri` that its method needs passes: target_of() finds none.
-std::optional<refusal> check_post(
-    const head_fields& head,
-    const incoming_body& body,
-    std::string_view text,
-    std::string_view session_version = {}
-);
+std::optional<refusal> check_post(const head_fields& head, const incoming_body& body, std::string_view text);
 
 // Checks GET and DELETE, which have no body: bad_request (a field doubled, an unknown version), not_acceptable (a GET that
 // does not take events).

@@ -3,6 +3,7 @@
 
 #include "mcp/calls/incoming.hpp"
 
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -24,5 +25,14 @@ text_range moved(text_range part, std::span<const text_edit> edits) noexcept;
 
 // Where the parts of a message stand in the copy of its body; offsets are from the beginning of the message there.
 incoming moved(const incoming& message, std::span<const text_edit> edits) noexcept;
+
+struct trace_words {
+    std::string_view parent;  // of `traceparent`
+    std::string_view state;   // of `tracestate`; empty: none
+};
+
+// The edit that writes the trace into a request; `message` says where its parts stand in `text`. Nothing: it says `traceparent` itself,
+// or it has no params, or these or `_meta` are no object whose names stand once.
+std::optional<text_edit> trace_edit(const incoming& message, std::string_view text, const trace_words& words);
 
 }  // namespace mcp

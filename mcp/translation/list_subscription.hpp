@@ -7,11 +7,24 @@
 
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace mcp {
+
+// The params of `subscriptions/listen` for changes of these resources.
+std::string listen_params(const std::set<std::string, std::less<>>& uris);
+
+// The resources of which the server will tell, by its `notifications/subscriptions/acknowledged`.
+std::vector<std::string> acknowledged_resources(std::string_view notification);
+
+// A notification without the id of the subscription in its `_meta`; all other bytes stay.
+std::string without_subscription(std::string_view notification);
+
+// `notifications/resources/updated`.
+std::string resource_updated(std::string_view uri);
 
 // The lists whose changes are asked for; `notifications`: that member of the params, raw. Templates go with resources.
 list_set lists_listened_to(std::string_view notifications);

@@ -149,7 +149,7 @@ void http_post::took(std::string_view piece)
     }
 }
 
-// Long ones are read by whoever gets them, away from the loop (apart_transport.hpp). That one finds out whether it is the answer, and
+// Long ones are read by whoever gets them, away from the loop (offloading_transport.hpp). That one finds out whether it is the answer, and
 // takes no exception to a failure that is told behind that.
 bool http_post::passes_unread(std::string_view text) const noexcept
 {
@@ -208,7 +208,7 @@ void http_post::tell_answer(std::string_view text)
     }
 }
 
-void http_post::answered_apart()
+void http_post::answered_offloaded()
 {
     if (!settled_) {
         settled_ = true;

@@ -54,9 +54,9 @@ public:
     const std::string& method() const noexcept { return message_.method; }
     bool settled() const noexcept { return settled_; }
 
-    // A text was passed on unread that may be the answer; answered_apart(): it was.
+    // A text was passed on unread that may be the answer; answered_offloaded(): it was.
     bool passed_unread() const noexcept { return unread_; }
-    void answered_apart();
+    void answered_offloaded();
 
     // Servers that do not know this transport answer `initialize` so.
     bool refused_initialize() const noexcept

@@ -80,7 +80,7 @@ void http_stream::took(std::string_view piece)
             continue;
         }
         failures_ = 0;
-        if (event->data.size() > read_at_once) {  // read by whoever gets it (apart_transport.hpp)
+        if (event->data.size() > read_at_once) {  // read by whoever gets it (offloading_transport.hpp)
             owner_.take(event->data);
             if (alive.expired()) {
                 return;

@@ -47,7 +47,7 @@ public:
 
     core::result<> send(outgoing message) override;
     void settle(const dialect& speaks) override { wire_.speaks = speaks; }
-    void answered_apart(std::uint64_t text_id) override;
+    void answered_offloaded(std::uint64_t text_id) override;
     void open_stream(outgoing listen) override;
     void close(bool end_session) override;
 
@@ -167,11 +167,11 @@ void http_transport::advance()
     }
 }
 
-void http_transport::answered_apart(std::uint64_t text_id)
+void http_transport::answered_offloaded(std::uint64_t text_id)
 {
     const auto is = [text_id](const auto& each) { return each->passed_unread() && each->answered_as() == text_id; };
     if (const auto found = std::ranges::find_if(under_way_, is); found != under_way_.end()) {
-        (*found)->answered_apart();
+        (*found)->answered_offloaded();
     }
 }
 

@@ -253,7 +253,7 @@ bool is_session_id(std::string_view text) noexcept
 
 core::duration patience_for(const outgoing& message, const core::mcp_server& server) noexcept
 {
-    // As a ping, `server/discover` has a shorter time of its own.
+    // `server/discover` as a ping has a shorter time of its own.
     if (message.method == "initialize" || message.method == "server/discover") {
         return server.initialize_timeout;
     }

@@ -40,7 +40,7 @@ public:
         net::loop& on,
         net::child_command command,
         std::size_t max_message,
-        complaint_log complaints,
+        stderr_log complaints,
         transport_observer& observer
     )
         : loop_{on},
@@ -171,7 +171,7 @@ private:
     net::child_command command_;
     std::size_t max_message_;
     line_reader lines_;
-    complaint_log complaints_;
+    stderr_log complaints_;
     transport_observer& observer_;
     std::unique_ptr<net::child_process> child_;
     bool connected_ = false;  // and the observer knows
@@ -208,7 +208,7 @@ transport_factory stdio_factory(
     net::loop& on,
     const core::mcp_server& server,
     const std::vector<std::pair<std::string, std::string>>& inherited,
-    complaint_log complaints
+    stderr_log complaints
 )
 {
     return [&on,

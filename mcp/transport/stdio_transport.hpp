@@ -3,7 +3,7 @@
 
 #include "core/log.hpp"
 #include "core/mcp_server.hpp"
-#include "mcp/protocol/complaint_log.hpp"
+#include "mcp/protocol/stderr_log.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/loop/loop.hpp"
 
@@ -32,7 +32,7 @@ transport_factory stdio_factory(
     net::loop& on,
     const core::mcp_server& server,
     const std::vector<std::pair<std::string, std::string>>& inherited,
-    complaint_log complaints
+    stderr_log complaints
 );
 
 }  // namespace mcp

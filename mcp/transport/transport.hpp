@@ -35,7 +35,7 @@ public:
     // One message, whoever it is for and whether it is one or not; valid during the call.
     virtual void received(std::string_view text) = 0;
 
-    // A long message that another thread has read (mcp/transport/apart_transport.hpp). Unless it is overridden it is received().
+    // A long message that another thread has read (mcp/transport/offloading_transport.hpp). Unless it is overridden it is received().
     virtual void received_long(const read_text& what);
 
     // A message was too long, and is dropped to its end: its beginning, valid during the call, and the
@@ -88,9 +88,6 @@ public:
     // messages: it is logged at debug level, and after close() not kept either.
     virtual void set_trial(bool /*on*/) {}
 
-    // The connection serves: until then a program that starts leaves the processors to others first.
-    virtual void serves() {}
-
     // The last words of its program on stderr, without what it was given to keep; a line or two. Empty: nothing, or no program.
     virtual std::string last_words() const { return {}; }
 
@@ -103,8 +100,8 @@ public:
     // Bytes that wait until the server takes them.
     virtual std::size_t queued() const noexcept { return 0; }
 
-    // A text of it that was read elsewhere (mcp/transport/apart_transport.hpp) is the answer to the request that has this id in its text.
-    virtual void answered_apart(std::uint64_t /*text_id*/) {}
+    // A text of it that was read elsewhere (mcp/transport/offloading_transport.hpp) is the answer to the request that has this id in its text.
+    virtual void answered_offloaded(std::uint64_t /*text_id*/) {}
 
     // Listens to what the server says unasked; `listen` is the request for it in the modern era, else empty. Nothing where
     // that comes by itself. A stream of the modern era that has ended is not made again unless this is called again.

@@ -147,23 +147,6 @@ TEST_CASE("A stream that ends without an answer is an error to a caller that tak
     CHECK(json::parse(called.body)["id"] == 7);
 }
 
-TEST_CASE("The answers to a batch become an array for a caller that takes JSON alone")
-{
-    const auto x = streaming_gateway();
-    const auto began = post_taking(x, "application/json", initialize_body);
-    const field_list session{
-        {"Mcp-Session-Id", began.header("Mcp-Session-Id")},
-        {"MCP-Protocol-Version", "2025-03-26"}
-    };
-    const auto called = post_taking(x, "application/json", "[" + call_of("1") + "," + call_of("2") + "]", session);
-    CHECK(called.status == 200);
-    CHECK(called.header("Content-Type") == "application/json");
-    CHECK(
-        called.body ==
-        R"([{"jsonrpc":"2.0","id":1,"result":{"content":[]}},{"jsonrpc":"2.0","id":2,"result":{"content":[]}}])"
-    );
-}
-
 TEST_CASE("A list that is edited becomes JSON for a caller that takes JSON alone")
 {
     const auto x = relayed{

@@ -179,21 +179,6 @@ TEST_CASE("A webhook at an address that is not public is -32602, and the server 
     CHECK(subscribe(allowed, webhook("https://127.0.0.1/a")).status == 400);
 }
 
-TEST_CASE("A batch with a webhook at an address that is not public is -32602 too")
-{
-    const auto x = events_gateway();
-    auto opening = initialize_body;
-    opening.replace(opening.find("2025-06-18"), 10, "2025-03-26");
-    const auto session = post(x, opening).header("Mcp-Session-Id");
-    const auto before = passed_on(x).size();
-    const auto body = "[" + request_of("events/list", "", false) + "," +
-                      request_of("events/subscribe", R"("delivery":)" + webhook("https://10.0.0.1/a"), false) + "]";
-    const auto got = post(x, body, {{"Mcp-Session-Id", session}});
-    CHECK(got.status == 400);
-    CHECK(got.body.find("-32602") != std::string::npos);
-    CHECK(passed_on(x).size() == before);
-}
-
 TEST_CASE("Rules of access know the methods of events")
 {
     const auto x = events_gateway([](config::settings& settings) {

@@ -82,25 +82,6 @@ TEST_CASE("A program answers with one event a caller that takes events alone")
     CHECK(without_ids(got.body).ends_with(event_of(done_of("1"))));
 }
 
-TEST_CASE("A batch to a program is answered with an array to a caller that takes JSON alone")
-{
-    const program_gateway x;
-    auto older = initialize_body;
-    older.replace(older.find("2025-11-25"), 10, "2025-03-26");
-    const auto began = post_taking(x, "application/json", older);
-    const field_list session{
-        {"Mcp-Session-Id", began.header("Mcp-Session-Id")},
-        {"MCP-Protocol-Version", "2025-03-26"}
-    };
-    const auto got =
-        post_taking(x, "application/json", "[" + call_of("talk") + "," + call_of("one", "2") + "]", session);
-    CHECK(got.status == 200);
-    CHECK(got.header("Content-Type") == "application/json");
-    CHECK(got.body == "[" + done_of("1") + "," + done_of("2") + "]");
-    const auto told = post_taking(x, "application/json", R"([{"jsonrpc":"2.0","method":"notifications/a"}])", session);
-    CHECK(told.status == 202);
-}
-
 TEST_CASE("A program's caller that excludes JSON and events gets 406")
 {
     const program_gateway x;

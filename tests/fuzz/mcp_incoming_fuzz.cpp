@@ -197,13 +197,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (read.problem) {
         return 0;
     }
-    require(read.is_batch == !read.batch.empty(), "a batch has messages", body);
-    if (read.is_batch) {
-        for (const auto& message : read.batch) {
-            check_message(message, body);
-        }
-        return 0;
-    }
     check_message(read.message, body);
     check_edit(read.message, body);
     // JSON-RPC's own reader takes it too, if it is a call.

@@ -2,8 +2,8 @@
 // document but for the members that the translation takes away or adds, and its parts stand where they are said to stand.
 #include "core/json/json.hpp"
 #include "mcp/protocol/message.hpp"
-#include "mcp/translation/legacy_request.hpp"
-#include "mcp/translation/modern_answer.hpp"
+#include "mcp/translation/legacy_messages.hpp"
+#include "mcp/translation/modern_messages.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
 #include <nlohmann/json.hpp>
@@ -32,7 +32,7 @@ bool same(const core::json& before, const core::json& after)
 void check_request(std::string_view text)
 {
     const auto read = mcp::read_incoming(text);
-    if (read.problem || read.is_batch) {
+    if (read.problem) {
         return;
     }
     const mcp::legacy_request made{read.message, text};

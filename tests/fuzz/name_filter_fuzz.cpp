@@ -132,7 +132,7 @@ void check_names(const mcp::name_filter& filter, std::string_view name)
 void check_call(const core::mcp_filter& filter, std::string_view body)
 {
     const auto read = mcp::read_incoming(body);
-    if (read.problem || read.is_batch) {
+    if (read.problem) {
         return;
     }
     core::mcp_server server;

@@ -1,7 +1,7 @@
 // Any text as a session id or an event's, and any agent, address, principal and upstream id as one that is sealed, each on a line; the rest
 // says where a byte is changed. Nothing that the key has not sealed opens, what it has sealed opens as it was, and only for whom
 // it was sealed.
-#include "mcp/calls/replay_store.hpp"
+#include "mcp/calls/event_log.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 

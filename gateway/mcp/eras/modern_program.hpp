@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "gateway/mcp/programs/program.hpp"
 #include "gateway/mcp/programs/program_calls.hpp"
+#include "gateway/mcp/programs/program_sessions.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
@@ -16,12 +17,13 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 #include <utility>
 
 namespace gateway::mcp::eras {
 
-// What it needs of those who keep it; outlives it.
+// The services of the owner of a modern_program; outlive it.
 struct modern_services {
     net::executor on;
     std::function<std::unique_ptr<programs::program>(const model::agent_entry& agent)> start;
@@ -44,7 +46,7 @@ public:
     modern_program(const modern_program&) = delete;
     modern_program& operator=(const modern_program&) = delete;
 
-    // What comes of a request; letting go of it cancels the request. One that has ended is started again. Fails with overloaded
+    // The messages that answer a request; letting go of them cancels the request. A program that has ended is started again. Fails with overloaded
     // (most_calls, most_calls_of_principal or most_listens are in flight, the program does not read, or too much waits for its
     // start), body_too_large and upstream_reset; what comes also with upstream_timeout, upstream_protocol and message_too_large.
     core::result<std::shared_ptr<table::text_queue>>
@@ -63,7 +65,7 @@ public:
     // Calls that are silent for too long end, and a program that nobody calls.
     void sweep(core::steady_time now);
 
-    // What is in flight fails.
+    // Fails what is in flight.
     void end(const core::error& why);
 
     const model::agent_entry& agent() const noexcept { return *agent_; }
@@ -83,6 +85,35 @@ private:
     core::steady_time now_;  // of the latest call or look: that is near enough to tell silence by
     core::steady_time last_use_;
     bool answers_ = false;
+};
+
+// The programs that serve callers of the modern era, one for each agent.
+class modern_programs {
+public:
+    // `sessions` keeps what has ended until it is gone. References outlive it.
+    modern_programs(const table::program_services& services, programs::program_sessions& sessions)
+        : services_{services},
+          sessions_{sessions}
+    {
+    }
+
+    // Fails as modern_program::request(), and with draining.
+    core::result<std::shared_ptr<table::text_queue>>
+    request(const std::shared_ptr<const model::agent_entry>& agent, const ::mcp::client_message& request);
+
+    // Null: it is gone. A program ends that was made of another record.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // Ends what is late or idle. Called every second.
+    void sweep(core::steady_time now);
+
+    void stop();
+
+private:
+    const table::program_services& services_;
+    programs::program_sessions& sessions_;
+    model::string_map<std::unique_ptr<modern_program>> programs_;  // by agent
+    bool stopped_ = false;
 };
 
 }  // namespace gateway::mcp::eras

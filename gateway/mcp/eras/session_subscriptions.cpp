@@ -2,8 +2,8 @@
 
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/translation/legacy_answer.hpp"
-#include "mcp/translation/subscription.hpp"
+#include "mcp/translation/legacy_messages.hpp"
+#include "mcp/translation/list_subscription.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -4,10 +4,10 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/mcp/eras/legacy_calls.hpp"
+#include "gateway/mcp/eras/legacy_client_calls.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "mcp/calls/client_message.hpp"
-#include "mcp/translation/modern_request.hpp"
+#include "mcp/translation/modern_messages.hpp"
 #include "net/loop/shared_budget.hpp"
 
 #include <cstddef>

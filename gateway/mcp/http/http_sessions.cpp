@@ -16,7 +16,7 @@ using core::errc;
 
 constexpr std::size_t longest_params = 4096;  // of a request that is kept to be told again
 
-// It is about a resource that callers do not get since a reload.
+// The message is about a resource that callers do not get since a reload.
 bool is_hidden(const model::agent_entry& agent, std::string_view params)
 {
     const auto uri = ::mcp::members_of(params).text("uri");
@@ -355,7 +355,7 @@ void http_sessions::clear_some()
     }
 }
 
-// What is left of an agent of the same name must not take marks away that its sessions get from now on.
+// The rest of a former agent of the same name must not take marks away that its sessions get from now on.
 void http_sessions::clear_all(const std::string& agent)
 {
     for (auto& each : leaving_) {

@@ -4,9 +4,9 @@
 
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "gateway/mcp/http/cancel_notifier.hpp"
 #include "gateway/mcp/http/known_sessions.hpp"
-#include "gateway/mcp/http/recovery_turns.hpp"
-#include "gateway/mcp/http/server_notes.hpp"
+#include "gateway/mcp/http/session_recovery.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/client/exchange.hpp"
@@ -27,7 +27,7 @@ namespace gateway::mcp::http {
 
 struct http_session_services {
     net::loop& loop;
-    // How the server of an agent is reached over HTTP, with the credentials of the agent.
+    // The settings for the server of an agent over HTTP, with the credentials of the agent.
     std::function<::mcp::http_settings(const model::agent_entry& agent)> settings;
     ::mcp::client_info client;
     std::function<core::steady_time()> clock;
@@ -69,7 +69,7 @@ public:
     // upstream_reset. Of more sessions than most_swept the others lose their marks behind what else is due on the loop.
     void forget(const std::string& agent);
 
-    // What is old goes. Called every minute. What is more than most_swept goes behind what else is due on the loop.
+    // Drops what is old. Called every minute. More than most_swept go after what else is due on the loop.
     void sweep(core::steady_time now);
 
     // Ends what is under way; those who wait fail with draining.
@@ -113,7 +113,7 @@ private:
     http_session_services services_;
     model::session_calls calls_;
     net::exchange_client exchanges_;
-    server_notes notes_;
+    cancel_notifier notes_;
     model::string_map<known_sessions> agents_;
     std::list<model::string_map<known_sessions>::node_type> leaving_;  // of agents that are gone
     recovery_turns turns_;

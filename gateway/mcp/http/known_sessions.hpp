@@ -1,9 +1,9 @@
-// What this process knows of the sessions of one agent over HTTP, as far as it has to: which are over, the server's new id of one,
+// The sessions of one agent over HTTP that this process has to know: which are over, the server's new id of one,
 // what it has to be told again, and the attempt to begin it again. Pure but for `mark`; one thread.
 #pragma once
 
 #include "core/clock.hpp"
-#include "gateway/mcp/http/recovery_turns.hpp"
+#include "gateway/mcp/http/session_recovery.hpp"
 #include "gateway/mcp/table/restored_state.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/session_id.hpp"
@@ -56,7 +56,7 @@ public:
     // Which is used now. Null: nothing is known of it.
     known_session* look(const ::mcp::session_digest& id, core::steady_time now);
 
-    // The same of one that need not be known. Good until the next call of it.
+    // Finds one that need not be known. Good until the next call.
     known_session& touch(const ::mcp::session_digest& id, core::steady_time now);
 
     // The server's id and cookies of it.
@@ -68,10 +68,10 @@ public:
     // The server took this request (restored_state::note()).
     void note(known_session& of, const ::mcp::client_message& request);
 
-    // What is old goes, from the least recent on, and at most so many. How many went.
+    // Drops what is old, from the least recent on, and at most so many. Returns how many went.
     std::size_t sweep(core::steady_time now, std::size_t most_gone);
 
-    // The same of all of them, old or not.
+    // Drops them, old or not.
     std::size_t clear(std::size_t most_gone);
 
     std::size_t size() const noexcept { return by_id_.size(); }

@@ -65,7 +65,6 @@ void program::ready(std::string_view version)
     ::mcp::dialect speaks;
     speaks.version = version;
     wire_->settle(speaks);
-    wire_->serves();
 }
 
 bool program::listen()

@@ -22,7 +22,7 @@ class program_observer {
 public:
     virtual ~program_observer() = default;
 
-    // It runs: what waited has been sent.
+    // The program runs: the waiting messages have been sent.
     virtual void connected() {}
 
     // Tells whoever called listen() that what the server says unasked is heard from now on, or it does not offer that.
@@ -40,17 +40,17 @@ public:
     // No answer will come to the call with this number of send().
     virtual void failed(std::uint64_t call, core::error why) = 0;
 
-    // It has ended by itself, or could not be started. The last thing that is told.
+    // The program has ended by itself, or could not be started. The last report.
     virtual void ended(core::error why) = 0;
 };
 
 class program final : private ::mcp::transport_observer {
 public:
-    // What waits until it runs.
+    // The limits of messages that wait until it runs.
     static constexpr std::size_t most_waiting = 64;
     static constexpr std::size_t most_waiting_bytes = 16 * 1024 * 1024;  // of all; the only one may be longer
 
-    // It starts when its turn comes; without turns at once, as what is no program of this machine. `held`: not before let_start().
+    // The program starts when its turn comes; without turns at once, such as a connection. `held`: not before let_start().
     program(::mcp::start_place turns, const ::mcp::transport_factory& make, bool held = false);
 
     // Once, if it is held.
@@ -65,16 +65,13 @@ public:
     // has ended).
     core::result<> send(std::string text, std::string_view method, std::uint64_t call);
 
-    // The same of a request with more that is known of it.
+    // Sends a message whose id and name are known.
     core::result<> send(::mcp::outgoing message);
 
-    // What is spoken, where it has to be known for a message to be sent; before the first one.
+    // The dialect, where it has to be known for a message to be sent; before the first one.
     void settle(const ::mcp::dialect& speaks) { wire_->settle(speaks); }
 
-    // Somebody waits for it: it gets its part of the processors.
-    void serves() { wire_->serves(); }
-
-    // It serves, in this version: what starts behind it need not wait for it any more.
+    // The program serves, in this version: the next start need not wait for it any more.
     void ready(std::string_view version);
 
     // Hears what the server says unasked over streamable HTTP; listening() follows. False: what is said there comes by itself.

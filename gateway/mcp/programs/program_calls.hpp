@@ -39,7 +39,7 @@ public:
     {
     }
 
-    // What comes goes to `reader`; null: nowhere, and questions and log messages go to others. Fails with overloaded, body_too_large
+    // The messages of the call go to `reader`; null: nowhere, and questions and log messages go to others. Fails with overloaded, body_too_large
     // and upstream_reset: nothing was sent.
     core::result<::mcp::call_number> begin(
         const ::mcp::client_message& request,
@@ -64,10 +64,10 @@ public:
     void send(std::string text, std::string_view method = {});
     void refuse(std::string_view question) { send(book_.refuse_question(question)); }
 
-    // What waits there or has not arrived.
+    // Refuses the questions that wait there or have not arrived.
     void refuse_those_of(table::text_queue& reader);
 
-    // What came, unless it was for the reader of a call that goes on: what is unasked, or the answer to a call, whose reader has
+    // The message, unless it was for the reader of a call that goes on: what is unasked, or the answer to a call, whose reader has
     // the text. The answer to `initialize` is for the caller of this to judge and to pass on, unless it is a failure.
     std::optional<::mcp::delivery> take(std::string_view text, core::steady_time now, bool listening);
     std::optional<::mcp::delivery> take(const ::mcp::read_part& message, core::steady_time now, bool listening);
@@ -84,10 +84,10 @@ public:
     // All of them, and the program is another's.
     std::unique_ptr<program> fail(const core::error& why);
 
-    // The same of the call that is `initialize`, which goes to another program: nobody is told.
+    // Gives up `initialize`, which goes to another program: nobody is told.
     std::unique_ptr<program> abandon();
 
-    // As mcp::exchange_book::next_question().
+    // See mcp::exchange_book::next_question().
     std::int64_t next_question() const noexcept { return book_.next_question(); }
 
     // `subscriptions/listen` ends if callers get other resources now: the program is told, and it fails.

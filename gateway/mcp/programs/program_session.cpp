@@ -1,19 +1,38 @@
 #include "gateway/mcp/programs/program_session.hpp"
 
-#include "gateway/mcp/table/tried_openings.hpp"
+#include "gateway/mcp/programs/program_sessions.hpp"
+#include "gateway/mcp/table/handshake_retry.hpp"
+#include "gateway/model/version.hpp"
 #include "mcp/calls/client_capabilities.hpp"
+#include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"
 #include "mcp/protocol/version.hpp"
 #include "mcp/translation/list_subscription.hpp"
-#include "mcp/translation/modern_request.hpp"
+#include "mcp/translation/modern_messages.hpp"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 namespace gateway::mcp::programs {
 namespace {
+
+// Servers of the legacy era refuse one without a name or a version.
+std::string client_info(std::string_view raw)
+{
+    auto info = ::mcp::short_client_info(raw);
+    const auto read = ::mcp::members_of(info);
+    if (::mcp::is_string(read.find("name")) && ::mcp::is_string(read.find("version"))) {
+        return info;
+    }
+    info = "{";
+    ::mcp::append_text_member(info, "name", "cardea");
+    ::mcp::append_text_member(info, "version", model::version());
+    ::mcp::close(info, '}');
+    return info;
+}
 
 using core::errc;
 
@@ -58,8 +77,77 @@ core::result<> put_own(program_calls& calls, const table::restored_state::reques
 
 }  // namespace
 
+::mcp::kept_message initialize_of(const single_call& call)
+{
+    std::string params{"{"};
+    ::mcp::append_text_member(params, "protocolVersion", call.version);
+    ::mcp::append_member(params, "capabilities", call.capabilities.empty() ? "{}" : call.capabilities);
+    ::mcp::append_member(params, "clientInfo", client_info(call.client));
+    ::mcp::close(params, '}');
+    return ::mcp::own_request("0", "initialize", params);
+}
+
+table::restored_state state_of(const single_call& call)
+{
+    table::restored_state state;
+    state.initialized();
+    if (!call.level.empty()) {
+        std::string params{"{"};
+        ::mcp::append_member(params, "level", call.level);
+        ::mcp::close(params, '}');
+        ::mcp::client_message wish;
+        wish.method = "logging/setLevel";
+        wish.params = params;
+        state.note(wish);
+    }
+    return state;
+}
+
+core::result<>
+held_requests::push(const ::mcp::client_message& request, const std::shared_ptr<table::text_queue>& reader)
+{
+    const auto size = request.text.size();
+    if (all_.size() >= most || (!all_.empty() && bytes_ + size > most_bytes)) {
+        return core::gateway_error(core::errc::overloaded, "too many calls of this session wait for its program");
+    }
+    all_.push_back({::mcp::kept_message{request}, reader});
+    bytes_ += size;
+    return {};
+}
+
+bool held_requests::cancel(const ::mcp::client_message& notification)
+{
+    const auto id = ::mcp::plain_name(notification.request_id);
+    const auto cancelled =
+        std::ranges::find_if(all_, [&](const held& each) { return ::mcp::is_spelled(each.message.view().id, id); });
+    if (cancelled == all_.end()) {
+        return false;
+    }
+    if (const auto reader = cancelled->reader.lock()) {
+        reader->close();
+    }
+    bytes_ -= cancelled->message.view().text.size();
+    all_.erase(cancelled);
+    return true;
+}
+
+std::list<held_requests::held> held_requests::take()
+{
+    bytes_ = 0;
+    return std::exchange(all_, {});
+}
+
+void held_requests::fail(const core::error& why)
+{
+    for (const auto& each : take()) {
+        if (const auto reader = each.reader.lock()) {
+            reader->fail(why);
+        }
+    }
+}
+
 program_session::program_session(
-    session_owner& owner,
+    program_sessions& owner,
     table::session_name name,
     const ::mcp::client_message& initialize,
     const std::optional<table::restored_state>& once
@@ -104,7 +192,7 @@ void program_session::end_if_left(table::text_queue& reader)
     });
 }
 
-// What the program before it was asked is no business of this one.
+// Questions of the previous program are not known to this one.
 void program_session::begin_program(stage opening, const std::shared_ptr<table::text_queue>& reader)
 {
     stage_ = opening;
@@ -202,7 +290,7 @@ core::result<> program_session::tell(const ::mcp::client_message& message)
 template <class Messages>
 void program_session::came_each(const Messages& messages)
 {
-    // What a message leads to may be the end of the session.
+    // A message may end the session.
     const std::weak_ptr<bool> alive{alive_};
     for (const auto& each : messages) {
         if (alive.expired() || calls_ == nullptr) {
@@ -294,7 +382,7 @@ void program_session::listening()
     }
 }
 
-// What waits for a program that speaks the modern era alone goes to whoever speaks that with it.
+// Requests that wait for a program that speaks only the modern era go to the translation.
 void program_session::hand_over(std::string_view refusal)
 {
     if (!modern_only_ || !table::says_modern_only(refusal)) {

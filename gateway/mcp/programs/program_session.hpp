@@ -5,20 +5,18 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/mcp/programs/held_requests.hpp"
 #include "gateway/mcp/programs/program.hpp"
 #include "gateway/mcp/programs/program_calls.hpp"
-#include "gateway/mcp/programs/single_call.hpp"
-#include "gateway/mcp/table/caller_session.hpp"
 #include "gateway/mcp/table/restored_state.hpp"
 #include "gateway/mcp/table/session_table.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
-#include "gateway/mcp/table/unasked_messages.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/exchange_book.hpp"
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -27,29 +25,54 @@
 
 namespace gateway::mcp::programs {
 
-class program_session;
-
-// The table that such sessions are in, which has their programs.
-class session_owner : public table::session_table {
-public:
-    virtual std::unique_ptr<program> take_program(const program_session& of) = 0;
-
-    // It may be in a call of its own.
-    virtual void retire(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal) = 0;
-    virtual void recovered(const program_session& session) = 0;
-
-    // A program of it has answered `initialize`.
-    virtual void opened(const program_session& session) = 0;
-
-    const std::shared_ptr<::mcp::question_tally>& tally() const noexcept { return services().asked; }
-    const core::logger& log() const noexcept { return services().log; }
-
-protected:
-    explicit session_owner(table::program_services services)
-        : table::session_table{std::move(services)}
-    {
-    }
+// A call of a client without a session, and the terms of the session that it gets.
+struct single_call {
+    ::mcp::client_message request;
+    std::string_view version;            // of the legacy era
+    std::string_view capabilities = {};  // that its session declares; raw JSON object; empty: none
+    std::string_view client = {
+    };  // raw, the name that the server sees; unless it has a name and a version, that is Cardea's
+    std::string_view level = {};  // raw, of the log messages that it wants; empty: the server's own
+    // Gets the call, and who waits for it, if the server refuses the session because it speaks the modern era alone; it may be empty.
+    std::function<void(const ::mcp::client_message& request, const std::shared_ptr<table::text_queue>& reader)>
+        modern_only = {};
 };
+
+// The request that a client would begin such a session with.
+::mcp::kept_message initialize_of(const single_call& call);
+
+// The state that the server is told between `initialize` and the call.
+table::restored_state state_of(const single_call& call);
+
+// Requests of one session that wait for its next program. That a reader has left cancels nothing.
+class held_requests {
+public:
+    static constexpr std::size_t most = 64;
+    static constexpr std::size_t most_bytes = 16 * 1024 * 1024;  // of all; the only one may be longer
+
+    struct held {
+        ::mcp::kept_message message;
+        std::weak_ptr<table::text_queue> reader;
+    };
+
+    // Fails with overloaded.
+    core::result<> push(const ::mcp::client_message& request, const std::shared_ptr<table::text_queue>& reader);
+
+    // The request of a client's `notifications/cancelled` is over. False: it is not here.
+    bool cancel(const ::mcp::client_message& notification);
+
+    // All of them, in order, which leave.
+    std::list<held> take();
+    void fail(const core::error& why);
+
+    bool empty() const noexcept { return all_.empty(); }
+
+private:
+    std::list<held> all_;
+    std::size_t bytes_ = 0;
+};
+
+class program_sessions;
 
 class program_session final : public table::caller_session, private program_observer {
 public:
@@ -66,7 +89,7 @@ public:
     // `initialize` is a client's, or one that the gateway made: then the session ends with its only call, before which the
     // program is told what is in `once`.
     program_session(
-        session_owner& owner,
+        program_sessions& owner,
         table::session_name name,
         const ::mcp::client_message& initialize,
         const std::optional<table::restored_state>& once
@@ -77,7 +100,7 @@ public:
     // come, and if nobody waits for it any more.
     std::shared_ptr<table::text_queue> open();
 
-    // As single_call::modern_only, of a session for one call.
+    // Sets single_call::modern_only of a session for one call.
     void set_modern_only(decltype(single_call::modern_only) to) { modern_only_ = std::move(to); }
 
     // Fails with overloaded (64 calls are in flight, 1,000 resources are subscribed to, too much waits for the next program, or the
@@ -125,7 +148,7 @@ private:
     void lose(const core::error& why);
     void end_if_done();
 
-    session_owner& owner_;
+    program_sessions& owner_;
     ::mcp::kept_message initialize_;
     bool once_;
     decltype(single_call::modern_only) modern_only_;
@@ -136,7 +159,7 @@ private:
     std::unique_ptr<program_calls> calls_;      // of the program; null: there is none
     std::int64_t first_question_ = 0;           // of the next program; 0: it is the first one
     held_requests held_;                        // until the session is open again
-    table::unasked_messages unasked_;
+    table::server_notifications unasked_;
     std::string version_;  // that was agreed on; empty: none yet
     table::restored_state state_;
     std::optional<core::steady_time> stream_asked_;     // when; nullopt: nothing waits for the stream

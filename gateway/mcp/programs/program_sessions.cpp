@@ -1,6 +1,6 @@
 #include "gateway/mcp/programs/program_sessions.hpp"
 
-#include "gateway/mcp/table/session_handle.hpp"
+#include "gateway/mcp/table/session_table.hpp"
 #include "gateway/model/agent_record.hpp"
 
 #include <algorithm>
@@ -26,12 +26,12 @@ std::size_t most_sessions(const core::agent& record)
 }  // namespace
 
 program_sessions::program_sessions(table::program_services services)
-    : session_owner{std::move(services)},
+    : table::session_table{std::move(services)},
       leaving_{executor(), [this](const std::string& agent_id) { start_held(agent_id); }}
 {
 }
 
-// What is let go of goes to leaving_.
+// The programs that end here go to leaving_.
 program_sessions::~program_sessions()
 {
     agents_.clear();
@@ -95,8 +95,7 @@ core::result<program_session*> program_sessions::begin_one(
         return room.error();
     }
     use_programs_of(name.agent);
-    session_owner& owner = *this;
-    return &add(std::make_unique<program_session>(owner, std::move(name), initialize, once), std::move(*room));
+    return &add(std::make_unique<program_session>(*this, std::move(name), initialize, once), std::move(*room));
 }
 
 void program_sessions::use_programs_of(const std::shared_ptr<const model::agent_entry>& agent)
@@ -200,7 +199,7 @@ void program_sessions::sweep(core::steady_time now)
         } else if (now - programs->last_use >= warm_after_last) {
             programs->warm.keep(0);
         }
-        // What it waited for may have been sessions without a program.
+        // A held program may have waited for sessions without a program.
         start_held(id);
     }
     table::session_table::sweep(now);

@@ -5,10 +5,8 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/mcp/programs/agent_programs.hpp"
-#include "gateway/mcp/programs/leaving_programs.hpp"
+#include "gateway/mcp/programs/process_pool.hpp"
 #include "gateway/mcp/programs/program_session.hpp"
-#include "gateway/mcp/programs/single_call.hpp"
 #include "gateway/mcp/table/program_services.hpp"
 #include "gateway/mcp/table/session_table.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
@@ -30,7 +28,7 @@ struct begun_session {
     std::shared_ptr<table::text_queue> answer;  // to `initialize`, or to the only call
 };
 
-class program_sessions final : public session_owner {
+class program_sessions final : public table::session_table {
 public:
     static constexpr std::size_t usual_programs = 64;  // of an agent, programs that wait included
     static constexpr core::duration warm_after_last = std::chrono::minutes{10};
@@ -49,7 +47,7 @@ public:
         const ::mcp::client_message& initialize
     );
 
-    // Of `sessionless: fresh`: a session that ends with the call. Fails as begin() and as program_session::request() do.
+    // For `sessionless: fresh`: a session that ends with the call. Fails as begin() and as program_session::request() do.
     core::result<begun_session>
     call(std::shared_ptr<const model::agent_entry> agent, std::string principal, const single_call& single);
 
@@ -63,18 +61,22 @@ public:
     void stop() override;
     bool busy() const noexcept { return !leaving_.empty(); }
 
-    // Ends it, and keeps it until it is gone.
-    void retire(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal) override
+    // Ends it, and keeps it until it is gone. It may be in a call of its own.
+    void retire(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal)
     {
         leaving_.add(std::move(used), agent_id, principal);
     }
 
     std::size_t warm(const std::string& agent_id) const;
 
+    // For its sessions. A program of one has answered `initialize`: opened().
+    std::unique_ptr<program> take_program(const program_session& of);
+    void recovered(const program_session& session);
+    void opened(const program_session& session) { keep_warm(session.agent().record.id); }
+    const std::shared_ptr<::mcp::question_tally>& tally() const noexcept { return services().asked; }
+    const core::logger& log() const noexcept { return services().log; }
+
 private:
-    std::unique_ptr<program> take_program(const program_session& of) override;
-    void recovered(const program_session& session) override;
-    void opened(const program_session& session) override { keep_warm(session.agent().record.id); }
     void keep_warm_after_taking(const std::string& agent_id);
 
     void use_programs_of(const std::shared_ptr<const model::agent_entry>& agent);
@@ -88,7 +90,7 @@ private:
     void keep_warm(const std::string& agent_id);
 
     model::string_map<std::unique_ptr<agent_programs>> agents_;
-    leaving_programs leaving_;
+    terminating_processes leaving_;
     bool took_waiting_ = false;  // the program that a session got last
 };
 

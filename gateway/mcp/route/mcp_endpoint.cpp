@@ -209,13 +209,12 @@ mcp_endpoint::prepare(request::request_context& request, const ::mcp::incoming_b
         }
         version = *session;
     }
-    if (const auto why = ::mcp::check_post(fields, read, body, version)) {
+    if (const auto why = ::mcp::check_post(fields, read, body)) {
         return refuse(request, *why);
     }
     std::string room;
     if (!may_post(request, read, body)) {
-        const auto method = read.is_batch ? std::nullopt : message.text(::mcp::routed::method, body, room);
-        return request::respond_forbidden(request, method);
+        return request::respond_forbidden(request, message.text(::mcp::routed::method, body, room));
     }
     if (const auto why = refused_webhook(read, body, settings_)) {
         return refuse(request, *why);
@@ -290,7 +289,7 @@ void mcp_endpoint::write_call(
     using ::mcp::client_method;
     const auto& server = *request.agent->record.mcp;
     const auto method = read.message.method;
-    auto& call = set_server_call(request, passed, ::mcp::stays_open(method), read.is_batch, form);
+    auto& call = set_server_call(request, passed, ::mcp::stays_open(method), /*replayed=*/false, form);
     call.edit = request.edit.get();
     call.repeatable = ::mcp::safe_to_repeat(method);
     call.streaming = true;

@@ -77,7 +77,7 @@ bool is_too_long(const ::mcp::incoming_body& read)
                ) ||
                message[id].size > longest_id || message[progress_token].size > longest_id;
     };
-    return has_long(read.message) || std::ranges::any_of(read.batch, has_long);
+    return has_long(read.message);
 }
 
 }  // namespace gateway::mcp::route

@@ -86,41 +86,35 @@ void write_name(request::request_context& request, const ::mcp::head_field& name
 
 bool may_post(const request::request_context& request, const ::mcp::incoming_body& read, std::string_view body)
 {
-    const auto may = [&](const ::mcp::incoming& message) {
-        std::string room;
-        const auto method = message.text(::mcp::routed::method, body, room).value_or("");
-        return message.kind != ::mcp::incoming_kind::request ||
-               request.access->may_call(request.agent->record, request.principal(), method);
-    };
-    return !request.access || (read.is_batch ? std::ranges::all_of(read.batch, may) : may(read.message));
+    if (!request.access || read.message.kind != ::mcp::incoming_kind::request) {
+        return true;
+    }
+    std::string room;
+    const auto method = read.message.text(::mcp::routed::method, body, room).value_or("");
+    return request.access->may_call(request.agent->record, request.principal(), method);
 }
 
 std::optional<::mcp::refusal>
 refused_webhook(const ::mcp::incoming_body& read, std::string_view body, const config::settings& settings)
 {
-    const auto objection = [&](const ::mcp::incoming& message) -> std::optional<std::string_view> {
-        if (message.method != ::mcp::client_method::events_subscribe || message[::mcp::routed::delivery].empty()) {
-            return std::nullopt;
-        }
-        std::string room;
-        const auto url = message.text(::mcp::routed::webhook, body, room);
-        const bool absent =
-            message[::mcp::routed::webhook].empty() && ::mcp::is_object(message.raw(::mcp::routed::delivery, body));
-        return absent ? std::nullopt : model::objection_to_push_url(std::string{url.value_or("")}, settings);
-    };
-    const std::span<const ::mcp::incoming> all =
-        read.is_batch ? std::span{read.batch} : std::span{&read.message, std::size_t{1}};
-    for (const auto& each : all) {
-        if (const auto why = objection(each)) {
-            return ::mcp::refusal{
-                .code = errc::invalid_params,
-                .data = {},
-                .why = *why,
-                .said = "params.delivery.url " + std::string{*why} + ".",
-            };
-        }
+    const auto& message = read.message;
+    if (message.method != ::mcp::client_method::events_subscribe || message[::mcp::routed::delivery].empty()) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    std::string room;
+    const auto url = message.text(::mcp::routed::webhook, body, room);
+    const bool absent =
+        message[::mcp::routed::webhook].empty() && ::mcp::is_object(message.raw(::mcp::routed::delivery, body));
+    const auto why = absent ? std::nullopt : model::objection_to_push_url(std::string{url.value_or("")}, settings);
+    if (!why) {
+        return std::nullopt;
+    }
+    return ::mcp::refusal{
+        .code = errc::invalid_params,
+        .data = {},
+        .why = *why,
+        .said = "params.delivery.url " + std::string{*why} + ".",
+    };
 }
 
 namespace {
@@ -196,9 +190,6 @@ core::result<std::vector<::mcp::text_edit>> filter(
 {
     std::vector<::mcp::text_edit> edits;
     const auto& filters = *request.agent->filters;
-    if (read.is_batch) {
-        return core::caller_error(errc::invalid_request, "a batch, of a server whose lists are edited");
-    }
     auto admitted = ::mcp::admit(filters, read.message, body);
     if (!admitted) {
         return std::move(admitted).error();
@@ -227,13 +218,6 @@ core::result<std::vector<::mcp::text_edit>> open_what_was_handed_out(
     const message_services& with
 )
 {
-    if (read.is_batch) {
-        const auto names = [body](const ::mcp::incoming& each) { return ::mcp::names_handed_out(each, body); };
-        if (std::ranges::any_of(read.batch, names)) {
-            return core::caller_error(errc::invalid_request, "a batch that names a task or a state");
-        }
-        return std::vector<::mcp::text_edit>{};
-    }
     const auto owner = owner_of(request, with);
     const auto* const session = request.repair ? request.repair->sealed() : nullptr;
     const bool has_tasks = session != nullptr && session->declared.has(::mcp::client_capability::tasks);

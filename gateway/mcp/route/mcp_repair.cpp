@@ -11,7 +11,7 @@
 #include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/translation/list_subscription.hpp"
-#include "mcp/translation/modern_answer.hpp"
+#include "mcp/translation/modern_messages.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 

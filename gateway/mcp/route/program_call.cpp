@@ -6,10 +6,10 @@
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "mcp/calls/client_capabilities.hpp"
-#include "mcp/calls/trace_meta.hpp"
+#include "mcp/calls/text_edits.hpp"
 #include "mcp/protocol/read_text.hpp"
 #include "mcp/protocol/version.hpp"
-#include "mcp/translation/legacy_request.hpp"
+#include "mcp/translation/legacy_messages.hpp"
 
 #include <algorithm>
 #include <span>
@@ -144,23 +144,6 @@ std::optional<net::routine<>> set_modern_call(request::request_context& request,
     return std::nullopt;
 }
 
-// Of a session. Each message goes on as if it had come alone.
-void set_batch(request::request_context& request, const program_message& what)
-{
-    auto& call = begin_call(request, what);
-    call.asked.agent = request.agent->record.id;
-    call.asked.principal = owner_of(request);
-    call.asked.handle = handle_of(*what.session);
-    if (request.translated) {
-        call.asked.fields = passed_fields(request);
-    }
-    std::string room;
-    for (const auto& each : what.read.batch) {
-        call.asked.many.emplace_back(::mcp::client_message_of(each, what.body, room));
-    }
-    call.gathers = true;
-}
-
 }  // namespace
 
 ::mcp::incoming_body read_long(request::request_context& request, std::string_view body)
@@ -170,7 +153,7 @@ void set_batch(request::request_context& request, const program_message& what)
     const auto& agent = *request.agent;
     const bool may_wait =
         is_for_program_port(agent, /*legacy=*/false, /*alone=*/true) || agent.record.mcp->era != core::mcp_era::modern;
-    if (may_wait && !read.problem && !read.is_batch) {
+    if (may_wait && !read.problem) {
         request.input_digest = input_digest(read.message, body);
     }
     return read;
@@ -196,16 +179,6 @@ std::optional<net::routine<>> set_program_call(request::request_context& request
     const bool alone = !what.session && !begins;
     if (request.record.era == ::mcp::era::modern) {
         return set_modern_call(request, what);
-    }
-    if (what.read.is_batch && !what.session) {
-        return request::respond_call_error(
-            request,
-            core::caller_error(errc::invalid_request, "a batch without a session")
-        );
-    }
-    if (what.read.is_batch) {
-        set_batch(request, what);
-        return std::nullopt;
     }
     if (alone && server.sessionless == core::mcp_sessionless::refuse) {
         return request::respond_call_error(

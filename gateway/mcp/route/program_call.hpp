@@ -26,7 +26,6 @@ namespace gateway::mcp::route {
 struct program_call {
     model::program_request asked;
     ::mcp::answer_form form = ::mcp::answer_form::either;  // that the caller takes
-    bool gathers = false;                                  // several answers may come: they are events
     bool primed = false;  // a stream of events begins with one that is empty (MCP 2025-11-25, basic/transports)
 };
 

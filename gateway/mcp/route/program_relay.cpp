@@ -8,7 +8,7 @@
 #include "gateway/request/responder.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/translation/modern_answer.hpp"
+#include "mcp/translation/modern_messages.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/server/timed_ask.hpp"
@@ -169,17 +169,14 @@ net::routine<> program_relay::answer(model::program_act act, bool came)
             // The client has everything: it need not come again (HTML standard, "Server-sent events").
             return batch_.over && batch_.events.empty() ? answer_whole(204) : stream(came);
     }
-    if (call_.gathers && came && batch_.over && batch_.texts.empty()) {
-        return answer_whole(202);
-    }
-    if (call_.form == ::mcp::answer_form::json && (call_.gathers || batch_.texts.empty())) {
-        return answer_whole(batch_.texts.empty() ? 202 : 200);  // a call that was cancelled has no answer
+    if (call_.form == ::mcp::answer_form::json && batch_.texts.empty()) {
+        return answer_whole(202);  // a call that was cancelled has no answer
     }
     const bool whole = came && batch_.over && batch_.texts.size() == 1 && !batch_.failure;
     const auto status = whole && act == model::program_act::modern
                             ? modern_status(batch_.texts.front(), request_.record.mcp_method)
                             : 200;
-    const bool streams = !whole || call_.gathers || (status == 200 && call_.form == ::mcp::answer_form::events);
+    const bool streams = !whole || (status == 200 && call_.form == ::mcp::answer_form::events);
     return streams ? stream(came) : answer_whole(status);
 }
 
@@ -194,7 +191,7 @@ net::routine<> program_relay::answer_whole(unsigned status)
             co_return;
         }
         answer.fields = session_fields();
-        answer.body = call_.gathers ? ::mcp::batch_of(batch_.texts) : std::move(batch_.texts.front());
+        answer.body = std::move(batch_.texts.front());
     }
     co_await request::respond(request_, std::move(answer));
 }

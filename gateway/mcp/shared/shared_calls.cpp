@@ -1,8 +1,12 @@
 #include "gateway/mcp/shared/shared_calls.hpp"
 
+#include "gateway/mcp/shared/shared_session.hpp"
+#include "gateway/mcp/shared/shared_sessions.hpp"
+#include "mcp/calls/upstream_names.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/translation/modern_request.hpp"
+#include "mcp/translation/modern_messages.hpp"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -26,7 +30,71 @@ constexpr std::string_view unsubscribe = "resources/unsubscribe";
 
 }  // namespace
 
-shared_calls::shared_calls(shared_owner& owner, std::shared_ptr<const model::agent_entry> agent)
+subscription_waiters::ticket
+subscription_waiters::add(const ::mcp::client_message& request, const std::shared_ptr<table::text_queue>& reader)
+{
+    const auto made = ++last_;
+    waiting added{request.client, std::string{request.principal}, std::string{request.id}, reader};
+    all_.emplace(made, std::move(added));
+    return made;
+}
+
+void subscription_waiters::finish(ticket request, std::string_view member, std::string_view raw)
+{
+    const auto found = all_.extract(request);
+    if (const auto reader = found.empty() ? nullptr : found.mapped().reader.lock()) {
+        reader->finish(answer_with(found.mapped().id, member, raw));
+    }
+}
+
+void subscription_waiters::fail(ticket request, const core::error& why)
+{
+    const auto found = all_.extract(request);
+    if (const auto reader = found.empty() ? nullptr : found.mapped().reader.lock()) {
+        reader->fail(why);
+    }
+}
+
+bool subscription_waiters::cancel(const ::mcp::client_message& notification)
+{
+    const auto id = ::mcp::plain_name(notification.request_id);
+    const auto found = std::ranges::find_if(all_, [&](const auto& each) {
+        return each.second.client == notification.client && ::mcp::is_spelled(each.second.id, id);
+    });
+    if (found == all_.end()) {
+        return false;
+    }
+    if (const auto reader = found->second.reader.lock()) {
+        reader->close();
+    }
+    all_.erase(found);
+    return true;
+}
+
+void subscription_waiters::end_those_of(std::uint64_t client, const core::error& why)
+{
+    std::erase_if(all_, [&](const auto& each) {
+        const bool its = each.second.client == client;
+        if (const auto reader = its ? each.second.reader.lock() : nullptr) {
+            reader->fail(why);
+        }
+        return its;
+    });
+}
+
+std::size_t subscription_waiters::count_of(std::uint64_t client) const
+{
+    const auto is_its = [client](const auto& each) { return each.second.client == client; };
+    return static_cast<std::size_t>(std::ranges::count_if(all_, is_its));
+}
+
+std::size_t subscription_waiters::count_of(std::string_view principal) const
+{
+    const auto is_its = [principal](const auto& each) { return each.second.principal == principal; };
+    return static_cast<std::size_t>(std::ranges::count_if(all_, is_its));
+}
+
+shared_calls::shared_calls(shared_sessions& owner, std::shared_ptr<const model::agent_entry> agent)
     : owner_{owner},
       agent_{std::move(agent)}
 {
@@ -319,7 +387,7 @@ void shared_calls::list_changed(const ::mcp::list_set& lists)
     }
 }
 
-// What is about the tasks or questions of one caller is for nobody: it does not say whose they are.
+// Messages about the tasks or questions of one caller are dropped: they do not say whose they are.
 void shared_calls::come_unasked(std::string_view text)
 {
     const auto message = ::mcp::members_of(text);

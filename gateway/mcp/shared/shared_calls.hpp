@@ -1,5 +1,5 @@
 // The calls of all callers who share the control session of one agent with its server: what is sent over its lane
-// (mcp::caller_lane), who reads what comes of it, and the subscriptions of all. On the thread of one loop.
+// (mcp::shared_channel), who reads what comes of it, and the subscriptions of all. On the thread of one loop.
 #pragma once
 
 #include "core/clock.hpp"
@@ -7,7 +7,6 @@
 #include "gateway/mcp/programs/program.hpp"
 #include "gateway/mcp/programs/program_calls.hpp"
 #include "gateway/mcp/shared/shared_session.hpp"
-#include "gateway/mcp/shared/subscription_waiters.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
@@ -26,36 +25,41 @@
 
 namespace gateway::mcp::shared {
 
-class shared_calls;
-
-// What it needs of those who keep it, and what it tells them; outlives it.
-class shared_owner {
+// Requests of clients that wait for the outcome of a change of subscriptions.
+class subscription_waiters {
 public:
-    virtual ~shared_owner() = default;
-    virtual net::executor executor() = 0;
-    virtual core::steady_time now() const = 0;
+    using ticket = ::mcp::shared_subscriptions::ticket;
 
-    // Null: the agent has no session.
-    virtual ::mcp::transport_factory lane(const std::string& agent_id) = 0;
+    ticket add(const ::mcp::client_message& request, const std::shared_ptr<table::text_queue>& reader);
+    void forget(ticket request) { all_.erase(request); }
 
-    // What the agent's server says of itself. Fails with why its session is not ready, and if that speaks another era.
-    virtual core::result<std::shared_ptr<const ::mcp::server_facts>>
-    server_of(const std::string& agent_id, ::mcp::era spoken) const = 0;
+    // Ends the request with this member of the server's answer, or with a failure; does nothing if it is not here.
+    void finish(ticket request, std::string_view member, std::string_view raw);
+    void fail(ticket request, const core::error& why);
 
-    // That its session speaks; of one that is not ready the legacy one.
-    virtual ::mcp::era era_of(const std::string& agent_id) const = 0;
+    // A client's `notifications/cancelled`: its reader hears nothing more. False: the request is not here.
+    bool cancel(const ::mcp::client_message& notification);
 
-    virtual const std::shared_ptr<::mcp::question_tally>& tally() const = 0;
-    virtual const core::logger& log() const = 0;
+    // Those of one client (client_message::client) fail.
+    void end_those_of(std::uint64_t client, const core::error& why);
 
-    // Perhaps in a call of its own.
-    virtual void retire(std::unique_ptr<programs::program> used, const std::string& agent_id) = 0;
+    std::size_t size() const noexcept { return all_.size(); }
+    std::size_t count_of(std::uint64_t client) const;
+    std::size_t count_of(std::string_view principal) const;
 
-    // The control session is lost, and what was in flight has failed; it is ready again. It may let go of the calls, behind
-    // this.
-    virtual void lost(shared_calls& of) = 0;
-    virtual void recovered(shared_calls& of) = 0;
+private:
+    struct waiting {
+        std::uint64_t client;
+        std::string principal;
+        std::string id;  // raw
+        std::weak_ptr<table::text_queue> reader;
+    };
+
+    std::map<ticket, waiting> all_;
+    ticket last_ = 0;
 };
+
+class shared_sessions;
 
 class shared_calls final : private programs::program_observer {
 public:
@@ -69,7 +73,7 @@ public:
     // sessions to tell as clients.
     static constexpr core::duration least_pause = ::mcp::change_debounce;
 
-    shared_calls(shared_owner& owner, std::shared_ptr<const model::agent_entry> agent);
+    shared_calls(shared_sessions& owner, std::shared_ptr<const model::agent_entry> agent);
     ~shared_calls() override;
     shared_calls(const shared_calls&) = delete;
     shared_calls& operator=(const shared_calls&) = delete;
@@ -82,7 +86,7 @@ public:
     bool has_sessions() const noexcept { return !sessions_.empty(); }
     std::uint64_t new_client() noexcept { return ++last_client_; }
 
-    // What comes of a request of the client that it names; with `cancels_if_left`, letting go of it cancels the request, else
+    // The messages that answer a request of the client that it names; with `cancels_if_left`, letting go of it cancels the request, else
     // nothing does. Fails with overloaded (64 calls of this client are in flight, 512 of its principal, 1,024 of all, too many
     // subscriptions, or the server does not read), invalid_params (no URI), body_too_large and upstream_reset. What comes fails with
     // upstream_reset (the session was lost), upstream_timeout, upstream_protocol and message_too_large, and with the error that
@@ -99,10 +103,10 @@ public:
     // For every session: these have changed.
     void list_changed(const ::mcp::list_set& lists);
 
-    // What is late ends. Sessions that have calls in flight are in use.
+    // Ends what is late. Sessions that have calls in flight are in use.
     void sweep(core::steady_time now);
 
-    // What is in flight fails.
+    // Fails what is in flight.
     void end(const core::error& why);
 
     // The client has calls in flight.
@@ -110,7 +114,7 @@ public:
     bool subscribes(std::uint64_t client) const noexcept { return subscriptions_.has(client); }
 
     const model::agent_entry& agent() const noexcept { return *agent_; }
-    // As modern_program::set_agent().
+    // See modern_program::set_agent().
     void set_agent(std::shared_ptr<const model::agent_entry> agent)
     {
         if (calls_ != nullptr) {
@@ -122,7 +126,7 @@ public:
 private:
     using subscriptions = ::mcp::shared_subscriptions;
 
-    // What the server said to the latest question: a member of its answer, or why there is none.
+    // The server's answer to the latest question: a member of it, or why there is none.
     struct said_to_us {
         std::string_view member = {};  // `result` or `error`
         std::string_view raw = {};
@@ -147,7 +151,7 @@ private:
     void come_unasked(std::string_view text);
     void tell_changes(core::steady_time now);
 
-    shared_owner& owner_;
+    shared_sessions& owner_;
     std::shared_ptr<const model::agent_entry> agent_;
     std::unique_ptr<programs::program_calls> calls_;  // null: the session has no lane
     subscriptions subscriptions_;

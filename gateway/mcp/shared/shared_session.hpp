@@ -4,25 +4,43 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/mcp/table/caller_session.hpp"
+#include "gateway/mcp/table/session_table.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
-#include "gateway/mcp/table/unasked_messages.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "mcp/calls/shared_subscriptions.hpp"
 #include "mcp/protocol/discovery.hpp"
+#include "mcp/protocol/server_facts.hpp"
 
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
 
 namespace gateway::mcp::shared {
 
+// The version of a client that asks for this one, in a session that speaks the other: the older one. Of a version that is not known
+// the session's. Views into the arguments.
+std::string_view common_version(std::string_view asked, std::string_view spoken) noexcept;
+
+// To `initialize` with this raw id: what the server has said of itself, without tasks, since it cannot tell whose one is.
+std::string initialize_answer(std::string_view id, std::string_view version, const ::mcp::server_facts& server);
+
+// To `server/discover` (MCP 2026-07-28), the same.
+std::string discover_answer(std::string_view id, const ::mcp::server_facts& server);
+
+// To a request that concerns the client alone (`ping`, `logging/setLevel`), or that would let one client touch what is another's
+// (`tasks/…`: -32601). Nothing: it is for the server.
+std::optional<std::string> answer_here(const ::mcp::client_message& request);
+
+// An answer with this raw id, and this raw member: `result` or `error`.
+std::string answer_with(std::string_view id, std::string_view member, std::string_view raw);
+
 class shared_calls;
-class shared_owner;
+class shared_sessions;
 
 class shared_session final : public table::caller_session {
 public:
@@ -37,7 +55,7 @@ public:
     shared_session(
         table::session_table& in,
         table::session_name name,
-        const shared_owner& owner,
+        const shared_sessions& owner,
         shared_calls& calls,
         std::string version
     );
@@ -67,11 +85,11 @@ private:
     void tell(std::string text);
     void catch_up();
 
-    const shared_owner& owner_;
+    const shared_sessions& owner_;
     shared_calls& calls_;
     std::string version_;
     std::uint64_t number_;  // client_message::client of its messages
-    table::unasked_messages unasked_;
+    table::server_notifications unasked_;
     ::mcp::list_set changed_;                     // since somebody listened who had room for it
     std::set<std::string, std::less<>> updated_;  // the same
     std::set<std::string, std::less<>> told_;     // as the server said it since the previous sweep()

@@ -1,8 +1,7 @@
 #include "gateway/mcp/shared/shared_sessions.hpp"
 
-#include "gateway/mcp/shared/shared_answers.hpp"
 #include "gateway/mcp/shared/shared_session.hpp"
-#include "gateway/mcp/table/session_handle.hpp"
+#include "gateway/mcp/table/session_table.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
@@ -20,7 +19,7 @@ bool is_about_subscriptions(std::string_view method) noexcept
 
 }  // namespace
 
-// What is let go of goes to leaving_.
+// The programs that end here go to leaving_.
 shared_sessions::~shared_sessions()
 {
     agents_.clear();
@@ -68,8 +67,7 @@ core::result<programs::begun_session> shared_sessions::begin(
         table::answered(executor(), initialize_answer(initialize.id, version, **server))
     };
     table::session_name name{agent, begun.handle, std::move(principal)};
-    const shared_owner& owner = *this;
-    add(std::make_unique<shared_session>(*this, std::move(name), owner, calls, version), std::move(*room));
+    add(std::make_unique<shared_session>(*this, std::move(name), *this, calls, version), std::move(*room));
     calls.connect();
     return begun;
 }
@@ -116,8 +114,7 @@ shared_calls& shared_sessions::calls_of(const std::shared_ptr<const model::agent
     set_agent(agent->record.id, agent);
     auto& calls = agents_[agent->record.id];
     if (calls == nullptr) {
-        shared_owner& self = *this;
-        calls = std::make_unique<shared_calls>(self, agent);
+        calls = std::make_unique<shared_calls>(*this, agent);
     }
     return *calls;
 }
@@ -163,11 +160,6 @@ void shared_sessions::stop()
     ended_.clear();
 }
 
-void shared_sessions::retire(std::unique_ptr<programs::program> used, const std::string& agent_id)
-{
-    leaving_.retire(std::move(used), agent_id, {});
-}
-
 void shared_sessions::lost(shared_calls& of)
 {
     const auto& record = of.agent().record;
@@ -176,7 +168,7 @@ void shared_sessions::lost(shared_calls& of)
     }
 }
 
-// What changed meanwhile nobody has heard.
+// Changes meanwhile were not reported to anybody.
 void shared_sessions::recovered(shared_calls& of)
 {
     const auto& id = of.agent().record.id;

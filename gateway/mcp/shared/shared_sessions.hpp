@@ -16,11 +16,12 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::mcp::shared {
 
-class shared_sessions final : public table::session_table, private shared_owner {
+class shared_sessions final : public table::session_table {
 public:
     // `leaving` keeps what has ended until it is gone. References outlive it.
     shared_sessions(const table::program_services& services, programs::program_sessions& leaving)
@@ -39,8 +40,8 @@ public:
         const ::mcp::client_message& initialize
     );
 
-    // Of the control session; of one that is not ready the legacy one.
-    ::mcp::era era_of(const std::string& agent_id) const override;
+    // The era of the control session; the legacy one if that is not ready.
+    ::mcp::era era_of(const std::string& agent_id) const;
 
     // A request of a client of the legacy era without a session (`sessionless: shared`), or of one of the modern era; letting go of
     // it cancels it. Fails as shared_calls::request() and begin() do, with bad_request (a subscription) and version_unsupported (the
@@ -55,18 +56,27 @@ public:
     void sweep(core::steady_time now) override;
     void stop() override;
 
-private:
-    net::executor executor() override { return table::session_table::executor(); }
-    core::steady_time now() const override { return table::session_table::now(); }
-    ::mcp::transport_factory lane(const std::string& agent_id) override { return services().lane(agent_id); }
-    core::result<std::shared_ptr<const ::mcp::server_facts>> server_of(const std::string& agent_id, ::mcp::era spoken)
-        const override;
-    const std::shared_ptr<::mcp::question_tally>& tally() const override { return services().asked; }
-    const core::logger& log() const override { return services().log; }
-    void retire(std::unique_ptr<programs::program> used, const std::string& agent_id) override;
-    void lost(shared_calls& of) override;
-    void recovered(shared_calls& of) override;
+    // For its sessions and calls. Null: the agent has no session.
+    ::mcp::transport_factory lane(const std::string& agent_id) { return services().lane(agent_id); }
 
+    // The facts that the agent's server states. Fails with why its session is not ready, and if that speaks another era.
+    core::result<std::shared_ptr<const ::mcp::server_facts>> server_of(const std::string& agent_id, ::mcp::era spoken)
+        const;
+    const std::shared_ptr<::mcp::question_tally>& tally() const { return services().asked; }
+    const core::logger& log() const { return services().log; }
+
+    // Perhaps in a call of its own.
+    void retire(std::unique_ptr<programs::program> used, const std::string& agent_id)
+    {
+        leaving_.retire(std::move(used), agent_id, {});
+    }
+
+    // The control session is lost, and what was in flight has failed; it is ready again. It may let go of the calls, after
+    // this.
+    void lost(shared_calls& of);
+    void recovered(shared_calls& of);
+
+private:
     shared_calls& calls_of(const std::shared_ptr<const model::agent_entry>& agent);
     core::result<std::shared_ptr<table::text_queue>>
     ask(const std::shared_ptr<const model::agent_entry>& agent, const ::mcp::client_message& request, ::mcp::era spoken

@@ -58,7 +58,7 @@ std::unique_ptr<model::program_reader> program_exchange::reader(bool answers_onl
     return std::make_unique<caller_end>(shared_from_this());
 }
 
-void program_exchange::keep(kept_streams& streams, stream_terms terms)
+void program_exchange::keep(resumable_streams& streams, stream_terms terms)
 {
     kept_ = &streams;
     terms_ = std::move(terms);
@@ -95,7 +95,7 @@ void program_exchange::listen(std::shared_ptr<text_queue> queue)
     send(std::move(begun));
 }
 
-void program_exchange::resume(kept_streams& streams, kept_streams::resumed from)
+void program_exchange::resume(resumable_streams& streams, resumable_streams::resumed from)
 {
     if (from.queue != nullptr) {
         kept_ = &streams;
@@ -145,7 +145,7 @@ void program_exchange::look()
     send(std::move(batch));
 }
 
-// What is the whole answer is no stream, and nobody comes back for it.
+// A whole answer is not a stream, and nobody comes back for it.
 void program_exchange::keep(model::program_batch& batch)
 {
     const auto messages = batch.texts.size() + (batch.failure ? 1 : 0);
@@ -158,7 +158,7 @@ void program_exchange::keep(model::program_batch& batch)
     kept_->keep(stream_, batch);
 }
 
-// Where it begins; empty: it is not kept.
+// The place where the stream begins; empty: it is not kept.
 std::string program_exchange::open_stream()
 {
     if (kept_ == nullptr) {

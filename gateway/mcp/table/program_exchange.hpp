@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "gateway/mcp/table/kept_streams.hpp"
+#include "gateway/mcp/table/resumable_streams.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/program_port.hpp"
 #include "net/loop/signal.hpp"
@@ -43,14 +43,14 @@ public:
     void translate() noexcept { translated_ = true; }
 
     // Before what follows: what goes out as events is kept in `streams`, which outlives the sessions' loop.
-    void keep(kept_streams& streams, stream_terms terms);
+    void keep(resumable_streams& streams, stream_terms terms);
 
     // On the loop of the sessions, one of these and once.
     void follow(std::shared_ptr<text_queue> queue);
-    // Of a session that begins; `unheard` is called if the caller leaves before the answer has reached it.
+    // Follows a session that begins; `unheard` is called if the caller leaves before the answer has reached it.
     void follow(std::shared_ptr<text_queue> queue, std::string handle, std::function<void()> unheard);
     void listen(std::shared_ptr<text_queue> queue);
-    void resume(kept_streams& streams, kept_streams::resumed from);
+    void resume(resumable_streams& streams, resumable_streams::resumed from);
     void finish(core::result<> outcome);
 
     std::shared_ptr<text_queue> give_up() override;
@@ -82,10 +82,10 @@ private:
     std::function<void()> unheard_;
     bool wanted_ = true;
     bool translated_ = false;
-    bool ends_ = false;             // with the next batch
-    kept_streams* kept_ = nullptr;  // null: what comes is not kept
-    stream_terms terms_;            // with `kept_`, until there is a stream
-    std::uint64_t stream_ = 0;      // with `kept_`; 0: there is none yet
+    bool ends_ = false;                  // with the next batch
+    resumable_streams* kept_ = nullptr;  // null: what comes is not kept
+    stream_terms terms_;                 // with `kept_`, until there is a stream
+    std::uint64_t stream_ = 0;           // with `kept_`; 0: there is none yet
 
     // On the loop of the caller.
     net::signal* wake_;  // null: the reader has gone

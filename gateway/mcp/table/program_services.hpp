@@ -1,12 +1,12 @@
-// What callers' sessions that live in this process need of the rest of the gateway.
+// The services of the gateway for callers' sessions that live in this process.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "mcp/calls/question_tally.hpp"
-#include "mcp/calls/replay_store.hpp"
+#include "mcp/calls/event_log.hpp"
+#include "mcp/calls/server_questions.hpp"
 #include "mcp/calls/session_id.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/server_facts.hpp"
@@ -24,22 +24,22 @@ namespace gateway::mcp::table {
 struct program_services {
     net::loop& loop;
     ::mcp::start_turns& turns;
-    // How the programs of an agent are reached; it is one of those that are.
+    // The transport to the programs of an agent; its server is a program.
     std::function<::mcp::transport_factory(const model::agent_entry& agent)> reach;
     // Whether the agent's server speaks the modern era, as far as that is known.
     std::function<bool(const core::agent& record)> speaks_modern;
     std::function<core::steady_time()> clock;
     const core::logger& log;
-    // What the server of an agent has said of itself in the control session, which begins if it is lazy. Fails with why that is
+    // The facts that the server of an agent has stated in the control session, which begins if it is lazy. Fails with why that is
     // not ready.
     std::function<core::result<std::shared_ptr<const ::mcp::server_facts>>(const std::string& agent_id)> control = {};
-    // How callers reach the server over the control session (mcp::caller_lane); null: there is none.
+    // Carries callers' messages over the control session (mcp::shared_channel); null: there is none.
     std::function<::mcp::transport_factory(const std::string& agent_id)> lane = {};
-    // What the agent's server lists, as far as that is known; empty or null: it is not.
+    // The lists of the agent's server, as far as they are known; empty or null: they are not.
     std::function<std::shared_ptr<const ::mcp::server_lists>(const std::string& agent_id)> listed = {};
-    // How an agent's server is reached that speaks streamable HTTP.
+    // The settings for an agent's server that speaks streamable HTTP.
     std::function<::mcp::http_settings(const model::agent_entry& agent)> over_http = {};
-    // What the gateway's own session knows of the agent's server; null: that does not serve. Empty: nothing is known of any.
+    // The lists that the gateway's own session knows; null: that does not serve. Empty: nothing is known of any.
     std::function<std::shared_ptr<const ::mcp::server_lists>(const std::string& id)> lists = {};
     // Returns when it is known which era the agent's server speaks (sessions::session_plane::find_era()). Empty: nobody finds out.
     std::function<net::task<core::result<>>(const std::string& agent_id)> find_era = {};
@@ -48,11 +48,11 @@ struct program_services {
     std::function<net::task<core::result<>>(const std::string& agent_id)> read_lists = {};
     // The state of calls that wait for input is sealed with it; it opens nothing in another process.
     std::shared_ptr<const ::mcp::session_ids> seals = nullptr;
-    // Of streams that clients resume.
+    // The limits of streams that clients resume.
     ::mcp::replay_limits replay = {};
     // Called for each session that is over; empty: nobody wants to know.
     std::function<void(const std::string& handle)> ended = {};
-    // What servers ask callers; not null.
+    // Counts servers' questions to callers; not null.
     std::shared_ptr<::mcp::question_tally> asked = std::make_shared<::mcp::question_tally>();
 };
 

@@ -1,4 +1,4 @@
-// What a server keeps for a session by the client's wish: the next program must be told again. Pure; one thread.
+// The state that a server keeps for a session by the client's wish: the next program must be told again. Pure; one thread.
 #pragma once
 
 #include "mcp/calls/client_message.hpp"
@@ -18,7 +18,7 @@ public:
     static constexpr std::size_t longest_value = 4096;  // bytes of a URI or a level; a longer one is not told again
     static constexpr std::size_t value_overhead = 96;   // bytes of memory that a value takes beside its own
 
-    // Where next() goes on. It stays good whatever is noted meanwhile.
+    // The place where next() goes on. Later notes do not invalidate it.
     struct place {
         bool behind_level = false;
         std::string uri{};  // the one before
@@ -44,7 +44,7 @@ public:
     // To a resource whose URI is kept.
     bool subscribes() const noexcept { return !resources_.empty(); }
 
-    // What is kept takes about so many bytes of memory.
+    // The state takes about so many bytes of memory.
     std::size_t bytes() const noexcept { return bytes_; }
 
     // All of them, in order.

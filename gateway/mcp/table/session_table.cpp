@@ -5,6 +5,8 @@
 #include <boost/asio/post.hpp>
 
 #include <algorithm>
+#include <random>
+#include <tuple>
 #include <utility>
 
 namespace gateway::mcp::table {
@@ -18,6 +20,135 @@ core::error no_session()
 }
 
 }  // namespace
+
+caller_session::caller_session(session_table& in, session_name name)
+    : in_{in},
+      name_{std::move(name)},
+      began_{in.now()},
+      last_use_{began_}
+{
+}
+
+void caller_session::end(model::session_end why, const core::error& error)
+{
+    if (!std::exchange(over_, true)) {
+        share_.give_back();
+        close(error);
+        in_.over(*this, why);
+    }
+}
+
+core::steady_time caller_session::now() const
+{
+    return in_.now();
+}
+
+net::executor caller_session::executor() const
+{
+    return in_.executor();
+}
+
+std::string new_session_handle()
+{
+    std::random_device source;
+    std::string handle;
+    for (int word = 0; word < 4; ++word) {
+        auto bits = source();
+        for (int byte = 0; byte < 4; ++byte, bits >>= 8U) {
+            handle += static_cast<char>(bits & 255U);
+        }
+    }
+    return handle;
+}
+
+caller_session* agent_sessions::next_to_go(std::string_view principal, core::steady_time now)
+{
+    const auto known = full_until.find(principal);
+    if (known != full_until.end() && now < known->second) {
+        return nullptr;
+    }
+    auto until = now + longest_full;
+    caller_session* next = nullptr;
+    for (const auto& [handle, each] : sessions) {
+        if (!principal.empty() && each->name().principal != principal) {
+            continue;
+        }
+        const bool listens = each->listened_to();
+        const auto due = listens ? each->last_use() + evictable_listener : each->unused_since() + evictable;
+        if (now < due) {
+            until = std::min(until, due);
+            continue;
+        }
+        const bool first = next == nullptr ||
+                           std::tuple{listens, each->last_use()} < std::tuple{next->listened_to(), next->last_use()};
+        if (first && !each->busy()) {
+            next = each.get();
+        }
+    }
+    if (next == nullptr) {
+        std::erase_if(full_until, [&](const auto& each) { return each.second <= now; });
+        full_until.insert_or_assign(std::string{principal}, until);
+    }
+    return next;
+}
+
+void ending_sessions::add(
+    std::unique_ptr<caller_session> session,
+    model::session_end why,
+    std::shared_ptr<const core::error> error
+)
+{
+    session->leave();
+    const auto* const name = session.get();
+    all_.emplace(name, ending{std::move(session), why, std::move(error)});
+}
+
+void ending_sessions::begin()
+{
+    if (!under_way_) {
+        end_some(most_at_once);
+    }
+}
+
+void ending_sessions::end_all()
+{
+    while (!all_.empty()) {
+        end_some(all_.size());
+    }
+}
+
+// One may end others meanwhile, and more may come.
+void ending_sessions::end_some(std::size_t most)
+{
+    under_way_ = true;
+    for (; most > 0 && !all_.empty(); --most) {
+        const auto& how = all_.begin()->second;
+        const auto error = how.error;
+        how.session->end(how.why, *error);
+    }
+    under_way_ = !all_.empty();
+    if (!under_way_) {
+        return;
+    }
+    net::asio::post(on_, [this, alive = std::weak_ptr{alive_}] {
+        if (!alive.expired()) {
+            end_some(most_at_once);
+        }
+    });
+}
+
+std::unique_ptr<caller_session> ending_sessions::take(const caller_session& session)
+{
+    auto found = all_.extract(&session);
+    return found.empty() ? nullptr : std::move(found.mapped().session);
+}
+
+std::size_t ending_sessions::count(std::string_view agent_id) const
+{
+    return static_cast<std::size_t>(std::ranges::count_if(all_, [&](const auto& each) {
+        return each.first->agent().record.id == agent_id;
+    }));
+}
 
 caller_session* session_table::find(const session_key& key) const
 {
@@ -167,7 +298,7 @@ void session_table::over(const caller_session& session, model::session_end why)
     if (services_.ended) {
         services_.ended(session.name().handle);
     }
-    // It may be in a call of its own.
+    // The session may be in a call of its own.
     auto keep = [ended = std::shared_ptr<caller_session>{take(session)}] {};
     net::asio::post(executor(), std::move(keep));
 }

@@ -1,7 +1,8 @@
-// Messages of a server on their way to one reader: those of one call, or those that are said unasked. The reader looks, then
-// waits to be woken; letting go of the queue is how it leaves. On the thread of one loop.
+// Messages of a server on their way to their readers: of one call, or of what the server says by itself. The reader looks, then waits to
+// be woken; letting go of the queue is how it leaves. On the thread of one loop.
 #pragma once
 
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/loop/types.hpp"
 
@@ -17,12 +18,12 @@
 
 namespace gateway::mcp::table {
 
-// What may be lost when a reader is slow; nothing that somebody waits for is.
+// A slow reader may lose notifications; nothing that somebody waits for is lost.
 enum class text_kind : unsigned char { notification, question, answer };
 
 class text_queue {
 public:
-    // What waits beyond this: the oldest notifications are dropped, and no question is taken.
+    // The limits of texts that wait: beyond them the oldest notifications are dropped, and no question is accepted.
     static constexpr std::size_t most_texts = 256;
     static constexpr std::size_t most_bytes = 1024 * 1024;
 
@@ -76,7 +77,7 @@ public:
     // So many more, with so many bytes in all, may wait without a loss.
     bool has_room(std::size_t bytes, std::size_t texts = 1) const noexcept;
 
-    // What waits goes to `other`, which takes what it has room for. The questions that it did not take.
+    // Moves the waiting texts to `other` while it has room. Returns the questions that it did not accept.
     std::vector<std::string> move_to(text_queue& other);
 
     // The questions that wait or have not arrived, which leave the queue.
@@ -114,5 +115,49 @@ private:
 
 // For the reader of a request that is answered already.
 std::shared_ptr<text_queue> answered(net::executor on, std::string answer);
+
+// A server's own messages in one session: they go to the client's GET stream, and wait while nobody listens.
+class server_notifications {
+public:
+    // A question that nobody has come to read by then is refused.
+    static constexpr core::duration patience{10'000};
+
+    explicit server_notifications(net::executor on)
+        : on_{on}
+    {
+    }
+
+    // Instead of whoever listened, whose queue ends.
+    std::shared_ptr<text_queue> listen();
+    bool listened_to() const noexcept { return !listener_.expired(); }
+
+    // Asks text_queue::has_room(); false: nobody listens.
+    bool has_room(std::size_t bytes, std::size_t texts = 1) const noexcept;
+
+    // False: a question that cannot be taken.
+    bool push(std::string text, text_kind kind, core::steady_time now);
+
+    // The questions that have waited too long or for which there was no room, which are no longer asked.
+    std::vector<std::string> overdue(core::steady_time now);
+
+    // Nobody waits for their answers any more.
+    void forget_questions();
+
+    // Nothing more comes.
+    void close();
+
+private:
+    void move(text_queue& from, text_queue& to);
+    void watch(text_queue& listener, bool replaced);
+    text_queue& unheard();
+
+    net::executor on_;
+    std::weak_ptr<text_queue> listener_;
+    std::unique_ptr<text_queue> unheard_;                       // what waits for a listener
+    std::vector<std::string> left_over_;                        // questions that found no room
+    core::steady_time waits_since_ = core::steady_time::max();  // its oldest question
+    unsigned forgotten_ = 0;                                    // how often questions were
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
 
 }  // namespace gateway::mcp::table

@@ -1,5 +1,4 @@
-#include "gateway/mcp/programs/held_requests.hpp"
-
+#include "gateway/mcp/programs/program_session.hpp"
 #include "net/loop/loop.hpp"
 #include "tests/unit/mcp/calls/client_texts.hpp"
 

@@ -1,5 +1,4 @@
-#include "gateway/mcp/eras/legacy_probe.hpp"
-
+#include "gateway/mcp/eras/legacy_clients.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/unit/gateway/mcp/sessions_rig.hpp"
 

@@ -1,7 +1,7 @@
 // Calls of clients of the modern era on programs of the legacy one, whose lines are the test's.
 #pragma once
 
-#include "gateway/mcp/eras/translated_calls.hpp"
+#include "gateway/mcp/eras/modern_client_calls.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "tests/unit/gateway/mcp/sessions_rig.hpp"
@@ -14,7 +14,7 @@
 
 namespace mcp_path_test {
 
-using gateway::mcp::eras::translated_calls;
+using gateway::mcp::eras::modern_client_calls;
 using gateway::model::program_request;
 
 inline const std::string declares = R"("io.modelcontextprotocol/clientCapabilities":{"elicitation":{},"roots":{}},)";
@@ -94,7 +94,7 @@ public:
         .lists = [this](const std::string&) { return known; },
         .seals = new_seals(),
     };
-    translated_calls calls{services, *sessions};
+    modern_client_calls calls{services, *sessions};
 };
 
 }  // namespace mcp_path_test

@@ -1,6 +1,5 @@
 #include "gateway/mcp/eras/modern_program.hpp"
 
-#include "gateway/mcp/eras/modern_programs.hpp"
 #include "tests/unit/gateway/mcp/sessions_rig.hpp"
 
 #include <doctest/doctest.h>

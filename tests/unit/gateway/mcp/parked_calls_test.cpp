@@ -298,7 +298,7 @@ TEST_CASE("Of one agent 100 calls are parked, and the next one's question is ref
     parked_rig x;
     x.server.max_sessions = 200;
     std::vector<std::string> asked;
-    for (std::size_t i = 0; i < translated_calls::most_parked_of_agent; ++i) {
+    for (std::size_t i = 0; i < modern_client_calls::most_parked_of_agent; ++i) {
         asked.push_back(x.park({message("0", "roots/list")}));
     }
     CHECK(x.calls.parked() == 100);
@@ -328,16 +328,16 @@ TEST_CASE("Of all agents 1,000 calls are parked, and the next one's question is 
         x.poll();
         x.programs.say(message("0", "roots/list"), x.programs.started.size() - 1);
     };
-    for (std::size_t i = 0; i < translated_calls::most_parked - 1; ++i) {
-        call_to(i / translated_calls::most_parked_of_agent);
+    for (std::size_t i = 0; i < modern_client_calls::most_parked - 1; ++i) {
+        call_to(i / modern_client_calls::most_parked_of_agent);
     }
-    CHECK(x.wait_until([&x] { return x.calls.parked() == translated_calls::most_parked - 1; }));
+    CHECK(x.wait_until([&x] { return x.calls.parked() == modern_client_calls::most_parked - 1; }));
     call_to(9);
-    CHECK(x.wait_until([&x] { return x.calls.parked() == translated_calls::most_parked; }));
+    CHECK(x.wait_until([&x] { return x.calls.parked() == modern_client_calls::most_parked; }));
     call_to(10);
     const auto last = x.programs.started.size() - 1;
     CHECK(x.wait_until([&] { return x.lines(last).back().find("-32601") != std::string::npos; }));
-    CHECK(x.calls.parked() == translated_calls::most_parked);
+    CHECK(x.calls.parked() == modern_client_calls::most_parked);
     x.programs.say(answer_text("1"), last);
     x.poll();
     CHECK(next(asking.back()) == answer_text("1"));

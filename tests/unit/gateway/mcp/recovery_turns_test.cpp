@@ -1,4 +1,4 @@
-#include "gateway/mcp/http/recovery_turns.hpp"
+#include "gateway/mcp/http/session_recovery.hpp"
 
 #include <doctest/doctest.h>
 

@@ -97,7 +97,6 @@ public:
             return {};
         }
         void settle(const mcp::dialect& /*speaks*/) override {}
-        void serves() override { ++of_.serving; }
         void open_stream(mcp::outgoing /*listen*/) override { ++of_.streams; }
         void close(bool /*end_session*/) override
         {
@@ -160,7 +159,6 @@ public:
     std::optional<core::error> refuses;
     int closed = 0;
     int streams = 0;  // of what is said unasked that were asked for
-    int serving = 0;  // how often one was told that it serves
 };
 
 class rig {

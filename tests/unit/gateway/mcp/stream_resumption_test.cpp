@@ -261,7 +261,7 @@ TEST_CASE("A question waits 15 s for a client that is away, and then goes elsewh
     const auto begun = x.begin_stream(*lost);
     x.leave(lost);
     x.say(x.question);
-    x.pass(gateway::mcp::table::kept_streams::patience - 1ms);
+    x.pass(gateway::mcp::table::resumable_streams::patience - 1ms);
     CHECK_FALSE(x.has_refused("5"));
     SUBCASE("it comes in time")
     {
@@ -354,12 +354,12 @@ TEST_CASE("A translated call whose client does not come back for a question fail
     x.poll();
     SUBCASE("it comes in time")
     {
-        x.pass(gateway::mcp::table::kept_streams::patience - 1ms);
+        x.pass(gateway::mcp::table::resumable_streams::patience - 1ms);
         CHECK(x.next(*x.resume(begun)) == R"(1:{"jsonrpc":"2.0","id":1,"method":"roots/list"} )");
     }
     SUBCASE("it is late")
     {
-        x.pass(gateway::mcp::table::kept_streams::patience);
+        x.pass(gateway::mcp::table::resumable_streams::patience);
         const auto told = x.next(*x.resume(begun));
         CHECK(told.find(R"({"jsonrpc":"2.0","id":7,"error":)") != std::string::npos);
         CHECK(told.find(R"("code":"upstream_timeout")") != std::string::npos);

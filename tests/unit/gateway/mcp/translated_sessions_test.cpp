@@ -188,7 +188,7 @@ TEST_CASE("64 calls of a session are in flight, and no more")
     translated_rig x;
     const auto session = x.begin_session();
     std::vector<std::unique_ptr<program_reader>> calls;
-    for (std::size_t i = 0; i < gateway::mcp::eras::legacy_calls::most_calls; ++i) {
+    for (std::size_t i = 0; i < gateway::mcp::eras::legacy_client_calls::most_calls; ++i) {
         calls.push_back(x.open(x.asked(program_act::request, session, message(std::to_string(i), "tools/call"))));
         CHECK(x.all(*calls.back()).empty());
     }

@@ -180,19 +180,6 @@ TEST_CASE("A subscription to tasks names the client's own")
     }
 }
 
-TEST_CASE("What a batch names is found")
-{
-    const auto names = [](const std::string& body) {
-        const auto read = mcp::read_incoming(body);
-        return mcp::names_handed_out(read.message, body);
-    };
-    CHECK(names(request("tasks/get", "{}")));
-    CHECK(names(request("tools/call", R"({"requestState":"s"})")));
-    CHECK(names(request("x", related("t"))));
-    CHECK(names(R"({"jsonrpc":"2.0","id":1,"result":)" + related("t") + "}"));
-    CHECK_FALSE(names(request("tools/call", R"({"name":"tasks/get"})")));
-}
-
 TEST_CASE("The answer to a client's request hands out tasks and states, which are sealed, and every other byte stays")
 {
     const auto answer = [](std::string_view result) {

@@ -253,49 +253,14 @@ TEST_CASE("64 nested containers are read, and 65 are not")
     CHECK(problem(call(R"({"_meta":{"x":)" + nested(3) + "}}"), {.depth = 5}) == "parse_error: nested too deep");
 }
 
-TEST_CASE("a batch has 1 to 100 messages")
+TEST_CASE("A batch is refused, and one that is not JSON is a parse error")
 {
-    const auto batch = [](std::size_t count, std::string_view last = {}) {
-        std::string body{" [ "};
-        for (std::size_t i = 0; i < count; ++i) {
-            body += i == 0 ? "" : " , ";
-            body += R"({"jsonrpc":"2.0","method":"tools/list","id":)" + std::to_string(i) + "}";
-        }
-        return body + std::string{last} + " ] ";
-    };
-    for (const std::size_t count : {1U, 2U, 99U, 100U}) {
-        const auto body = batch(count);
-        const auto read = mcp::read_incoming(body);
-        REQUIRE(!read.problem);
-        CHECK(read.is_batch);
-        REQUIRE(read.batch.size() == count);
-        CHECK(read.batch.back().raw(routed::id, body) == std::to_string(count - 1));
-        CHECK(read.batch.back().method == client_method::tools_list);
-        CHECK(read.batch.back().whole.of(body).starts_with('{'));
-        CHECK(read.batch.back().whole.of(body).ends_with('}'));
+    for (const auto* const body : {"[]", R"( [{"jsonrpc":"2.0","id":1,"method":"tools/list"}] )", "[1,[2]]"}) {
+        CAPTURE(body);
+        CHECK(problem(body) == "invalid_request: batches are not supported");
     }
-    CHECK(problem(batch(101)) == "invalid_request: a batch of too many messages");
-    CHECK(problem(batch(0)) == "invalid_request: an empty batch");
-    CHECK(problem(batch(1, ",1")) == "invalid_request: not an object");
-    CHECK(problem(batch(1, ",[]")) == "invalid_request: not an object");
-    CHECK(problem(batch(1, ",{}")).starts_with("invalid_request: "));
-    CHECK(problem(batch(1, ",")).starts_with("parse_error: "));
-    CHECK(
-        problem(batch(1, R"(,{"jsonrpc":"2.0","method":"initialize","id":1})")) ==
-        "invalid_request: initialize within a batch"
-    );
-    CHECK(mcp::read_incoming(R"([{"jsonrpc":"2.0","id":1,"id":1,"method":"x"}])").is_batch);
-}
-
-TEST_CASE("the members of one message of a batch say nothing of the next")
-{
-    const std::string body =
-        R"([{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"a"}},{"jsonrpc":"2.0","method":"x"}])";
-    const auto read = mcp::read_incoming(body);
-    REQUIRE(!read.problem);
-    CHECK(read.batch[0].raw(routed::name, body) == R"("a")");
-    CHECK(read.batch[1][routed::name].empty());
-    CHECK(read.batch[1].kind == incoming_kind::notification);
+    CHECK(problem("[1,]").starts_with("parse_error: "));
+    CHECK(problem("1") == "invalid_request: not an object");
 }
 
 TEST_CASE("places are replaced in a copy, in any order, and every other byte stays")

@@ -1,6 +1,5 @@
-#include "mcp/calls/question_tally.hpp"
-
 #include "mcp/calls/exchange_book.hpp"
+#include "mcp/calls/server_questions.hpp"
 #include "tests/unit/mcp/calls/client_texts.hpp"
 
 #include <doctest/doctest.h>

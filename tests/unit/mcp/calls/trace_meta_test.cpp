@@ -1,4 +1,4 @@
-#include "mcp/calls/trace_meta.hpp"
+#include "mcp/calls/text_edits.hpp"
 
 #include <doctest/doctest.h>
 

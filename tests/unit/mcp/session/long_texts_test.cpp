@@ -1,7 +1,7 @@
 // What a server says to its session at such length that it is read away from the loop.
 #include "mcp/protocol/discovery.hpp"
 #include "mcp/protocol/read_text.hpp"
-#include "mcp/transport/apart_transport.hpp"
+#include "mcp/transport/offloading_transport.hpp"
 #include "tests/unit/mcp/session/runner_rig.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "mcp/translation/asked_input.hpp"
+#include "mcp/translation/input_questions.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "mcp/translation/legacy_answer.hpp"
+#include "mcp/translation/legacy_messages.hpp"
 
 #include <doctest/doctest.h>
 

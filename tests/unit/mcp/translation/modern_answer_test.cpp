@@ -1,6 +1,5 @@
-#include "mcp/translation/modern_answer.hpp"
-
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/modern_messages.hpp"
 
 #include <doctest/doctest.h>
 

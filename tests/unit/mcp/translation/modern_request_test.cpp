@@ -1,6 +1,5 @@
-#include "mcp/translation/modern_request.hpp"
-
 #include "mcp/calls/incoming.hpp"
+#include "mcp/translation/modern_messages.hpp"
 #include "tests/unit/mcp/calls/client_texts.hpp"
 
 #include <doctest/doctest.h>

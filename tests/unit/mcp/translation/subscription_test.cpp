@@ -1,4 +1,4 @@
-#include "mcp/translation/subscription.hpp"
+#include "mcp/translation/list_subscription.hpp"
 
 #include <doctest/doctest.h>
 

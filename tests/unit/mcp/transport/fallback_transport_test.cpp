@@ -1,5 +1,4 @@
-#include "mcp/transport/fallback_transport.hpp"
-
+#include "mcp/transport/sse_transport.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
 TEST_SUITE_BEGIN("mcp/transport/fallback_transport");

@@ -1,6 +1,6 @@
 // Callers' requests of the modern era over streamable HTTP, which have another id in their text than they are told by.
 #include "mcp/protocol/read_text.hpp"
-#include "mcp/transport/apart_transport.hpp"
+#include "mcp/transport/offloading_transport.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
 #include <boost/asio/post.hpp>

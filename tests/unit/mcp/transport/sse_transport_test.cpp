@@ -277,7 +277,7 @@ TEST_CASE("A long text over SSE is passed on unread: what it answers is answered
         it.agent.send_event(text);
         REQUIRE(it.x.wait_for("received " + text));
         if (says_so) {
-            it.x.wire->answered_apart(1);
+            it.x.wire->answered_offloaded(1);
         }
         it.x.run_for(600ms);
         CHECK(it.x.has("failed 1 upstream_timeout") != says_so);

@@ -121,12 +121,12 @@ TEST_CASE("What a program says once another one of it serves is logged at debug 
     rig x;
     x.settings.states.probe_patience = core::duration{50};
     x.settings.states.start_timeout = core::duration{5'000};
-    const auto kept = std::make_shared<mcp::complaint_lines>();
+    const auto kept = std::make_shared<mcp::stderr_lines>();
     x.start(mcp::stdio_factory(
         x.loop,
         program,
         mcp::inherited_environment(),
-        mcp::complaint_log{"sh", core::redaction{}, x.log, kept}
+        mcp::stderr_log{"sh", core::redaction{}, x.log, kept}
     ));
     // The probe's late answer ends the one that serves by then.
     REQUIRE(x.wait_until([&] { return x.sink.text.find(R"("text":"bye")") != std::string::npos; }));

@@ -1,4 +1,0 @@
-// Until its last user includes session_timers.hpp.
-#pragma once
-
-#include "mcp/session/session_timers.hpp"
