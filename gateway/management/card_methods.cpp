@@ -1,6 +1,6 @@
 #include "gateway/management/card_methods.hpp"
 
-#include "core/status.hpp"
+#include "core/error.hpp"
 #include "gateway/management/json_records.hpp"
 #include "gateway/management/rpc_parameters.hpp"
 

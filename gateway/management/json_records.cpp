@@ -2,8 +2,8 @@
 
 #include "config/dump.hpp"
 #include "config/url.hpp"
+#include "core/error.hpp"
 #include "core/log.hpp"
-#include "core/status.hpp"
 #include "core/utf8.hpp"
 
 #include <algorithm>

@@ -2,7 +2,7 @@
 
 #include "config/json_value.hpp"
 #include "config/schema.hpp"
-#include "core/status.hpp"
+#include "core/error.hpp"
 #include "gateway/management/agent_registration.hpp"
 #include "gateway/management/json_records.hpp"
 #include "gateway/management/rpc_parameters.hpp"

@@ -1,8 +1,8 @@
 #include "gateway/responses/answer.hpp"
 
 #include "a2a/dialect/error.hpp"
+#include "core/error.hpp"
 #include "core/json/jsonrpc_server.hpp"
-#include "core/status.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
