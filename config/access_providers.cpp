@@ -241,50 +241,17 @@ constexpr std::string_view expected_parameter = "letters, digits, '.', '_', '-' 
 constexpr auto most_scrypt_count = static_cast<std::ptrdiff_t>(most_scrypt_keys);
 
 // Header fields that clients and proxies send for other reasons, in lower case.
-constexpr auto taken_headers = std::to_array<std::string_view>(
-    {"a2a-extensions",
-     "a2a-version",
-     "accept",
-     "accept-charset",
-     "accept-encoding",
-     "accept-language",
-     "authorization",
-     "cache-control",
-     "content-encoding",
-     "content-language",
-     "content-location",
-     "content-type",
-     "cookie",
-     "date",
-     "expect",
-     "forwarded",
-     "from",
-     "if-match",
-     "if-modified-since",
-     "if-none-match",
-     "if-range",
-     "if-unmodified-since",
-     "last-event-id",
-     "max-forwards",
-     "mcp-protocol-version",
-     "mcp-session-id",
-     "origin",
-     "pragma",
-     "proxy-authenticate",
-     "proxy-authorization",
-     "range",
-     "referer",
-     "set-cookie",
-     "traceparent",
-     "tracestate",
-     "user-agent",
-     "via",
-     "www-authenticate",
-     "x-forwarded-for",
-     "x-forwarded-host",
-     "x-forwarded-proto",
-     "x-goog-iap-jwt-assertion"}
-);
+// clang-format off
+constexpr auto taken_headers = std::to_array<std::string_view>({
+    "a2a-extensions", "a2a-version", "accept", "accept-charset", "accept-encoding", "accept-language",
+    "authorization", "cache-control", "content-encoding", "content-language", "content-location", "content-type",
+    "cookie", "date", "expect", "forwarded", "from", "if-match", "if-modified-since", "if-none-match", "if-range",
+    "if-unmodified-since", "last-event-id", "max-forwards", "mcp-protocol-version", "mcp-session-id", "origin",
+    "pragma", "proxy-authenticate", "proxy-authorization", "range", "referer", "set-cookie", "traceparent",
+    "tracestate", "user-agent", "via", "www-authenticate", "x-forwarded-for", "x-forwarded-host",
+    "x-forwarded-proto", "x-goog-iap-jwt-assertion"
+});
+// clang-format on
 
 core::result<std::string> parse_header(std::string_view text)
 {

@@ -106,17 +106,12 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
 
 bool routes_message(std::string_view name)
 {
-    constexpr auto fields = std::to_array<std::string_view>(
-        {"host",
-         "content-length",
-         "transfer-encoding",
-         "connection",
-         "keep-alive",
-         "proxy-connection",
-         "te",
-         "trailer",
-         "upgrade"}
-    );
+    // clang-format off
+    constexpr auto fields = std::to_array<std::string_view>({
+        "host", "content-length", "transfer-encoding", "connection", "keep-alive", "proxy-connection", "te",
+        "trailer", "upgrade"
+    });
+    // clang-format on
     return std::ranges::any_of(fields, [&](std::string_view each) { return core::equal_ignoring_case(each, name); });
 }
 

@@ -56,33 +56,16 @@ void compare_agents(const settings& before, const settings& now, changes& out)
 bool applies_at_once(std::string_view path) noexcept
 {
     // The control loop looks these up when it needs them.
-    constexpr auto paths = std::to_array<std::string_view>(
-        {"access",
-         "admin_access",
-         "metrics_agents",
-         "register.token",
-         "log.level",
-         "log.format",
-         "rate_limits.principal.rate",
-         "rate_limits.principal.burst",
-         "rate_limits.agent.rate",
-         "rate_limits.agent.burst",
-         "rate_limits.address.rate",
-         "rate_limits.address.burst",
-         "cards.ttl",
-         "cards.min_ttl",
-         "cards.max_ttl",
-         "cards.stale_if_error",
-         "cards.negative_ttl",
-         "cards.timeout",
-         "cards.max_size",
-         "cards.background",
-         "mcp.walk",
-         "mcp.session_keys",
-         "reload.watch",
-         "trace.endpoint",
-         "trace.sample"}
-    );
+    // clang-format off
+    constexpr auto paths = std::to_array<std::string_view>({
+        "access", "admin_access", "metrics_agents", "register.token", "log.level", "log.format",
+        "rate_limits.principal.rate", "rate_limits.principal.burst", "rate_limits.agent.rate",
+        "rate_limits.agent.burst", "rate_limits.address.rate", "rate_limits.address.burst", "cards.ttl",
+        "cards.min_ttl", "cards.max_ttl", "cards.stale_if_error", "cards.negative_ttl", "cards.timeout",
+        "cards.max_size", "cards.background", "mcp.walk", "mcp.session_keys", "reload.watch", "trace.endpoint",
+        "trace.sample"
+    });
+    // clang-format on
     return std::find(paths.begin(), paths.end(), path) != paths.end();
 }
 

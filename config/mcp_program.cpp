@@ -105,21 +105,12 @@ std::vector<std::pair<std::string, core::secret>> read_environment(const field& 
 
 bool loads_code(std::string_view variable) noexcept
 {
-    constexpr auto names = std::to_array<std::string_view>(
-        {"PATH",
-         "NODE_OPTIONS",
-         "NODE_PATH",
-         "PYTHONPATH",
-         "PYTHONSTARTUP",
-         "PYTHONHOME",
-         "RUBYOPT",
-         "RUBYLIB",
-         "PERL5OPT",
-         "PERL5LIB",
-         "JAVA_TOOL_OPTIONS",
-         "BASH_ENV",
-         "ENV"}
-    );
+    // clang-format off
+    constexpr auto names = std::to_array<std::string_view>({
+        "PATH", "NODE_OPTIONS", "NODE_PATH", "PYTHONPATH", "PYTHONSTARTUP", "PYTHONHOME", "RUBYOPT", "RUBYLIB",
+        "PERL5OPT", "PERL5LIB", "JAVA_TOOL_OPTIONS", "BASH_ENV", "ENV"
+    });
+    // clang-format on
     return variable.starts_with("LD_") || variable.starts_with("npm_config_") ||
            std::find(names.begin(), names.end(), variable) != names.end();
 }
