@@ -1,5 +1,6 @@
 #include "gateway/a2a/dialect_bridge.hpp"
 
+#include "a2a/extension_header.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "net/http1/head_writer.hpp"
@@ -180,18 +181,24 @@ void dialect_bridge::fill(relay::relay_call& call)
         out.field("A2A-Version", "1.0");
     }
     call.agent = agent_;
-    call.verb = verb;
-    call.head = sent_head_;
-    call.session = sent_fields_;
-    call.body = request_.body;
-    call.translated = true;
-    call.repeatable = ::a2a::safe_to_repeat(::a2a::method_for(how_.sent, to_.version));
-    call.streaming = streams;
-    call.edit = this;
+    call.request.verb = verb;
+    call.request.head = sent_head_;
+    call.request.lines = sent_fields_;
+    call.request.body = request_.body;
+    call.request.translated = true;
+    call.traits.repeatable = ::a2a::safe_to_repeat(::a2a::method_for(how_.sent, to_.version));
+    call.traits.streaming = streams;
     may_get_ = how_.sent == ::a2a::operation::subscribe && is_rest(to_) && verb == method::post;
     if (may_get_) {
-        call.repair = this;
+        call.hooks.repair = this;
     }
+}
+
+void dialect_bridge::note(relay::relay_outcome& outcome) const
+{
+    outcome.lost = request_.lost + lost_;
+    outcome.edited_status = status_;
+    outcome.refusal = failure_;
 }
 
 void dialect_bridge::begin(const net::http1::response_head& head, bool events, relay::side_requests& beside)
@@ -224,9 +231,9 @@ net::routine<core::result<std::string>> dialect_bridge::opening()
         co_return std::string{};
     }
     const auto& call = beside_->call();  // its head has the token, if the agent takes one
-    auto head = std::string{call.head};
+    auto head = std::string{call.request.head};
     if (is_rest(to_)) {
-        head = head_for(*task_, call.head.substr(call.head.find("\r\n") + 2));
+        head = head_for(*task_, call.request.head.substr(call.request.head.find("\r\n") + 2));
     }
     auto answer = co_await beside_->ask(verb_of(task_->verb), head, task_->body, with_.largest_answer);
     if (!answer) {
@@ -305,11 +312,11 @@ net::routine<core::result<>> dialect_bridge::add_pages(model::edited_answer& who
         }
         auto page = request_;
         ask_for_page(page);
-        auto head = std::string{call.head};
+        auto head = std::string{call.request.head};
         if (is_rest(to_)) {
-            head = head_for(page, call.head.substr(call.head.find("\r\n") + 2));
+            head = head_for(page, call.request.head.substr(call.request.head.find("\r\n") + 2));
         }
-        auto answer = co_await beside_->ask(call.verb, head, page.body, with_.largest_answer);
+        auto answer = co_await beside_->ask(call.request.verb, head, page.body, with_.largest_answer);
         if (!answer) {
             co_return std::move(answer).error();
         }
@@ -391,13 +398,13 @@ net::routine<core::result<bool>> dialect_bridge::repair(
 {
     may_get_ = false;
     // The rest of the head may have a token that came since.
-    const auto line_end = call.head.find("\r\n") + 2;
-    const auto target = call.head.substr(0, line_end).substr(call.head.find(' '));
-    auto text = std::string{"GET"}.append(target).append(call.head.substr(line_end));
+    const auto line_end = call.request.head.find("\r\n") + 2;
+    const auto target = call.request.head.substr(0, line_end).substr(call.request.head.find(' '));
+    auto text = std::string{"GET"}.append(target).append(call.request.head.substr(line_end));
     sent_head_ = std::move(text);
-    call.verb = method::get;
-    call.head = sent_head_;
-    call.body = {};
+    call.request.verb = method::get;
+    call.request.head = sent_head_;
+    call.request.body = {};
     co_return true;
 }
 

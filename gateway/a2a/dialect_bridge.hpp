@@ -5,7 +5,7 @@
 #include "a2a/dialect/answer.hpp"
 #include "a2a/dialect/request.hpp"
 #include "core/error.hpp"
-#include "gateway/a2a/facts_edit.hpp"
+#include "gateway/a2a/answer_edits.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/answer_edit.hpp"
 #include "gateway/relay/relay_call.hpp"
@@ -62,13 +62,10 @@ public:
     // Of the call, for a caller of JSON-RPC.
     void set_facts(call_facts facts) { facts_ = std::move(facts); }
 
-    // The answer holds a card, which this edit makes fit for callers first; it outlives the bridge.
-    void set_card(relay::answer_edit& edit) noexcept { card_ = &edit; }
+    // The answer holds a card, which this edit makes fit for callers first.
+    void set_card(std::unique_ptr<relay::answer_edit> edit) noexcept { card_ = std::move(edit); }
 
     ::a2a::dialect agent_dialect() const noexcept { return to_; }
-    std::size_t lost() const noexcept { return request_.lost + lost_; }  // members, of the request and the answer
-    unsigned status() const noexcept { return status_; }                 // that the caller got; 0: the agent's
-    const std::optional<core::error>& failure() const noexcept { return failure_; }  // why the answer is a refusal
 
     void begin(const net::http1::response_head& head, bool events, relay::side_requests& beside) override;
     void add_fields(std::string& fields) const override;
@@ -76,6 +73,7 @@ public:
     net::routine<core::result<model::edited_answer>> edit(std::string text) override;
     std::optional<model::edited_answer> instead() override { return std::exchange(instead_, std::nullopt); }
     bool over() const noexcept override { return over_; }
+    void note(relay::relay_outcome& outcome) const override;
 
     std::optional<std::size_t> interest(const net::http1::response_head& head) const override
     {
@@ -125,7 +123,7 @@ private:
     std::string sent_fields_;
     std::string next_page_;  // raw token of a page that belongs to the answer; empty: none
     call_facts facts_;
-    relay::answer_edit* card_ = nullptr;
+    std::unique_ptr<relay::answer_edit> card_;
     relay::side_requests* beside_ = nullptr;
     std::optional<core::error> failure_;
     std::size_t lost_ = 0;

@@ -1,7 +1,7 @@
 #include "gateway/a2a/push_hook.hpp"
 
 #include "a2a/dialect/answer.hpp"
-#include "gateway/a2a/push_answer_edit.hpp"
+#include "gateway/a2a/answer_edits.hpp"
 #include "gateway/request/responder.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -22,12 +22,13 @@ constexpr std::size_t read_at_once = 256 * 1024;
 
 }  // namespace
 
-bool push_hook::applies_to(const request::request_context& request) const noexcept
+bool push_hook::applies_to(const request_context& request) const noexcept
 {
     return request.agent->takes_a2a() && mediates_push(*request.agent, settings_);
 }
 
-net::routine<::a2a::translation<push_call>> push_hook::mediate(request::request_context& request, push_call call) const
+net::routine<::a2a::translation<push_call>> push_hook::mediate(request_context& request, a2a_call& into, push_call call)
+    const
 {
     if (call.payload.empty() && call.method.empty()) {
         co_return call;  // of HTTP+JSON, without a body
@@ -58,13 +59,13 @@ net::routine<::a2a::translation<push_call>> push_hook::mediate(request::request_
     // All that changes is in the payload.
     const auto begin = static_cast<std::size_t>(call.payload.data() - call.body.data());
     const auto behind = call.body.size() - begin - call.payload.size();
-    request.edited_body = mediation.mediated(call.body, request.agent->record.id, *found);
-    call.body = request.edited_body;
+    into.edited_body = mediation.mediated(call.body, request.agent->record.id, *found);
+    call.body = into.edited_body;
     call.payload = call.body.substr(begin, call.body.size() - begin - behind);
     co_return call;
 }
 
-net::routine<push_hook::found_configs> push_hook::find(request::request_context& request, push_call call) const
+net::routine<push_hook::found_configs> push_hook::find(request_context& request, push_call call) const
 {
     if (call.payload.size() <= read_at_once) {
         co_return ::a2a::find_requested_push(call.caller, call.what, call.payload);
@@ -76,7 +77,7 @@ net::routine<push_hook::found_configs> push_hook::find(request::request_context&
     co_return co_await net::ask(here, here, std::move(asked));
 }
 
-net::routine<> push_hook::refuse(request::request_context& request, ::a2a::dialect caller, ::a2a::refusal why)
+net::routine<> push_hook::refuse(request_context& request, ::a2a::dialect caller, ::a2a::refusal why)
 {
     if (caller.over == ::a2a::binding::rest) {
         co_await request::respond_refusal(request, caller, why);
@@ -84,40 +85,35 @@ net::routine<> push_hook::refuse(request::request_context& request, ::a2a::diale
     }
     const auto code = why.code == ::a2a::rpc_code::method_not_found ? errc::method_not_found : errc::invalid_params;
     auto failure = core::caller_error(code, why.member + ": " + std::string{why.why});
-    if (request.call_id.empty()) {
+    if (request.errors.call_id.empty()) {
         co_await request::respond_call_error(request, std::move(failure));  // a notification
         co_return;
     }
     responses::answer answer;
     ::a2a::answer_options options;
-    options.id = request.call_id;
+    options.id = request.errors.call_id;
     answer.status = ::a2a::append_refusal(answer.body, caller, options, why);
     net::http1::head_writer{answer.fields}.field("Cardea-Error", core::name(code));
     co_await request::respond_error(request, std::move(failure), std::move(answer));
 }
 
-void push_hook::restore(request::request_context& request, const push_call& call) const
+void push_hook::restore(const request_context& request, a2a_call& call, const push_call& asked) const
 {
     using enum ::a2a::operation;
-    const bool has_configs = call.what == create_push || call.what == get_push || call.what == list_push;
+    const bool has_configs = asked.what == create_push || asked.what == get_push || asked.what == list_push;
     // An agent that is not mediated any more still has our addresses.
-    if (!request.call || !has_configs || !request.agent->takes_a2a() || known_.push_addresses() == nullptr) {
+    if (!has_configs || !request.agent->takes_a2a() || known_.push_addresses() == nullptr) {
         return;
     }
-    auto& relayed = *request.call;
-    push_question about{request.agent->record.id, call.caller, call.what};
     push_answer_edit::means with{
         applies_to(request) ? longest_push_answer : settings_.limits.sse_event,
         control_.long_bodies(),
         request.caller.owner().get_executor()
     };
-    request.edit = std::make_unique<push_answer_edit>(
-        std::move(about),
-        known_.push_addresses(),
-        std::move(with),
-        std::move(request.edit)
+    push_answer_edit::question about{request.agent->record.id, asked.caller, asked.what};
+    call.relayed.hooks.edits.push_back(
+        std::make_unique<push_answer_edit>(std::move(about), known_.push_addresses(), std::move(with))
     );
-    relayed.edit = request.edit.get();
 }
 
 }  // namespace gateway::a2a

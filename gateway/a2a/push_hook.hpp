@@ -3,6 +3,7 @@
 #pragma once
 
 #include "a2a/dialect/push_edit.hpp"
+#include "gateway/a2a/a2a_route.hpp"
 #include "gateway/a2a/push_mediation.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/request/local_snapshot.hpp"
@@ -33,29 +34,25 @@ public:
     {
     }
 
-    // The call with an address of the gateway's instead of the caller's: with views into `call`, or into request.edited_body. As it
-    // is if it has no configuration, or if the agent, which is set, is not mediated. The payload is JSON, or empty. Fails with invalid_params and
+    // The call with an address of the gateway's instead of the caller's: with views into `call`, or into into.edited_body. As it is if it
+    // has no configuration, or if the agent, which is set, is not mediated. The payload is JSON, or empty. Fails with invalid_params and
     // method_not_found. What `call` points into outlives the routine.
-    net::routine<::a2a::translation<push_call>> mediate(request::request_context& request, push_call call) const;
+    net::routine<::a2a::translation<push_call>> mediate(request_context& request, a2a_call& into, push_call call) const;
 
     // After mediate(): whether there is room for what it has made.
-    static bool has_room(request::request_context& request) noexcept
-    {
-        return request.edited_share.set(request.edited_body.capacity());
-    }
+    static bool has_room(a2a_call& call) noexcept { return call.edited_share.set(call.edited_body.capacity()); }
 
     // Answers a call that mediate() has refused.
-    static net::routine<> refuse(request::request_context& request, ::a2a::dialect caller, ::a2a::refusal why);
+    static net::routine<> refuse(request_context& request, ::a2a::dialect caller, ::a2a::refusal why);
 
-    // After request.call has been set to what mediate() returned, or to the call of an agent that is not mediated: callers read their
-    // own addresses in the answer, where they are sealed into ours. An edit that the call has already comes before. Only the caller
-    // and the operation of `call` count.
-    void restore(request::request_context& request, const push_call& call) const;
+    // After call.relayed has been set to the result of mediate(), or to the call of an agent that is not mediated: callers read their own
+    // addresses in the answer, where they are sealed into ours. Only the caller and the operation of `asked` count.
+    void restore(const request_context& request, a2a_call& call, const push_call& asked) const;
 
 private:
     using found_configs = ::a2a::translation<std::vector<::a2a::placed_push_config>>;
-    net::routine<found_configs> find(request::request_context& request, push_call call) const;
-    bool applies_to(const request::request_context& request) const noexcept;
+    net::routine<found_configs> find(request_context& request, push_call call) const;
+    bool applies_to(const request_context& request) const noexcept;
 
     model::control_services& control_;
     const config::settings& settings_;

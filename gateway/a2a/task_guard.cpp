@@ -32,21 +32,21 @@ bool shows_task(::a2a::operation what) noexcept
 
 }  // namespace
 
-task_guard::task_guard(const request::request_context& request, access::task_index* tasks)
+task_guard::task_guard(const request_context& request, access::task_index* tasks)
 {
     const auto* agent = request.agent.get();
     // A card that has not been seen may have interfaces at several addresses.
     const bool routes = agent != nullptr && (agent->several_addresses || agent->awaits_card);
-    if (tasks != nullptr && agent != nullptr && (request.access || routes)) {
+    if (tasks != nullptr && agent != nullptr && (request.sender.access || routes)) {
         tasks_ = tasks;
-        hides_ = request.access != nullptr;
+        hides_ = request.sender.access != nullptr;
         caller_ = request.principal();
         agent_ = agent->record.id;
         now_ = request.caller.owner().now();
     }
 }
 
-bool task_guard::note_task(std::string_view task, request::named_facts& in) const
+bool task_guard::note_task(std::string_view task, task_references& in) const
 {
     if (tasks_ == nullptr) {
         return true;
@@ -66,7 +66,7 @@ bool task_guard::knows_own(std::string_view task) const
     return known && (known->whose == access::task_index::anybody || known->whose == tasks_->owner_of(caller_));
 }
 
-bool task_guard::note_context(std::string_view context, ::a2a::operation what, request::named_facts& in) const
+bool task_guard::note_context(std::string_view context, ::a2a::operation what, task_references& in) const
 {
     // What a list shows is taken out of the answer.
     if (!hides_ || what == ::a2a::operation::list) {
@@ -81,7 +81,7 @@ bool task_guard::note_context(std::string_view context, ::a2a::operation what, r
     return !in.hidden_context;
 }
 
-bool task_guard::note_value(std::string_view value, ::a2a::operation what, request::named_facts& in) const
+bool task_guard::note_value(std::string_view value, ::a2a::operation what, task_references& in) const
 {
     // A name of 1.0 drafts: the id of the task stands behind this, and perhaps something behind the id.
     constexpr std::string_view of_tasks = "tasks/";
@@ -97,9 +97,9 @@ bool task_guard::note_value(std::string_view value, ::a2a::operation what, reque
     return own;
 }
 
-request::named_facts task_guard::look(std::string_view params, ::a2a::operation what) const
+task_references task_guard::look(std::string_view params, ::a2a::operation what) const
 {
-    request::named_facts found;
+    task_references found;
     const bool extends = what == ::a2a::operation::none;
     if (tasks_ == nullptr || (extends && !hides_)) {
         return found;
@@ -134,7 +134,8 @@ held_context::~held_context()
     }
 }
 
-relay::task_terms shown_tasks(const request::request_context& request, access::task_index* tasks)
+relay::task_terms
+shown_tasks(const request_context& request, std::uint64_t context, model::task_home home, access::task_index* tasks)
 {
     const auto method = request.record.rpc_method;
     if (tasks == nullptr || !method || !shows_task(::a2a::operation_of(*method))) {
@@ -142,14 +143,14 @@ relay::task_terms shown_tasks(const request::request_context& request, access::t
     }
     return {
         .index = tasks,
-        .interface = request.call->home,  // NOLINT(*-optional-access): only what is relayed comes here
-        .owned = request.access != nullptr,
+        .interface = home,
+        .owned = request.sender.access != nullptr,
         .caller = request.principal(),
-        .context = request.named.context
+        .context = context
     };
 }
 
-net::routine<> respond_named(request::request_context& request, const request::named_facts& named)
+net::routine<> respond_named(request_context& request, const task_references& named)
 {
     if (named.unclear) {
         return request::respond_call_error(

@@ -1,4 +1,4 @@
-// What the tasks and contexts of a call come to: where its task lives, and, if callers need credentials, whether they belong to another
+// Looks up the tasks and contexts of a call: where its task lives, and, if callers need credentials, whether they belong to another
 // principal. gateway/access/task_index.hpp knows both.
 #pragma once
 
@@ -11,37 +11,49 @@
 #include <string_view>
 
 namespace gateway::request {
-struct named_facts;
 struct request_context;
-}  // namespace gateway::request
+}
 
 namespace gateway::a2a {
+
+using request::request_context;
+
+// The tasks and contexts that a call names.
+struct task_references {
+    bool hidden_task = false;  // it names one of another principal
+    bool hidden_context = false;
+    bool unclear = false;       // it names one in a way that readers do not agree on
+    model::task_home home = 0;  // where its task lives; 0: it is not known
+    std::uint64_t context = 0;  // that a message names, as task_index::context_facts::name; 0: none
+
+    bool refused() const noexcept { return hidden_task || hidden_context || unclear; }
+};
 
 // What the caller of one request may not know of. A copy may be asked on another thread while the request lasts.
 class task_guard {
 public:
     // Once the owner and the agent of the request are known. Null: nothing is known.
-    task_guard(const request::request_context& request, access::task_index* tasks);
+    task_guard(const request_context& request, access::task_index* tasks);
 
     // Whether there is anything to be found.
     bool looks() const noexcept { return tasks_ != nullptr; }
 
     // What the parameters of a call of JSON-RPC name, which have passed a scan.
-    request::named_facts look(std::string_view params, ::a2a::operation what) const;
+    task_references look(std::string_view params, ::a2a::operation what) const;
 
     // Adds what is known of a value that some reader may take for a task or a context that the call names. False: it belongs to another
     // principal.
-    bool note_value(std::string_view value, ::a2a::operation what, request::named_facts& in) const;
+    bool note_value(std::string_view value, ::a2a::operation what, task_references& in) const;
 
     // Adds what is known of a task that the call names. False: the task belongs to another principal. A task that is not known belongs to
     // nobody, since the agent may know it.
-    bool note_task(std::string_view task, request::named_facts& in) const;
+    bool note_task(std::string_view task, task_references& in) const;
 
     // Whether the task is known, and the caller may know of it.
     bool knows_own(std::string_view task) const;
 
 private:
-    bool note_context(std::string_view context, ::a2a::operation what, request::named_facts& in) const;
+    bool note_context(std::string_view context, ::a2a::operation what, task_references& in) const;
 
     access::task_index* tasks_ = nullptr;      // null: nothing is to be found
     const core::principal* caller_ = nullptr;  // null: one without a credential
@@ -50,8 +62,10 @@ private:
     core::steady_time now_;
 };
 
-// What becomes of the tasks that the answer to request.call shows: of an operation of A2A whose answer has one.
-relay::task_terms shown_tasks(const request::request_context& request, access::task_index* tasks);
+// The terms of the tasks that the answer shows, of an operation of A2A whose answer has one. `context`: of the message; `home`: of new
+// tasks.
+relay::task_terms
+shown_tasks(const request_context& request, std::uint64_t context, model::task_home home, access::task_index* tasks);
 
 // While a message is under way: nobody else gets into its context before the agent's answer has made it the caller's. Outlived by
 // what `terms` refers to.
@@ -74,6 +88,6 @@ private:
 
 // Answers a call that is refused for what it names. Of what belongs to another principal it notes that it was denied: a task is one
 // that the agent does not know. The request outlives the routine.
-net::routine<> respond_named(request::request_context& request, const request::named_facts& named);
+net::routine<> respond_named(request_context& request, const task_references& named);
 
 }  // namespace gateway::a2a

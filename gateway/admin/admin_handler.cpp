@@ -2,7 +2,7 @@
 
 #include "gateway/model/registration.hpp"
 #include "gateway/model/version.hpp"
-#include "gateway/pages/rpc_exchange.hpp"
+#include "gateway/pages/management_route.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "gateway/responses/index_page.hpp"
 #include "net/loop/ask.hpp"

@@ -38,15 +38,16 @@ net::pieces framed(const net::server_connection::request_piece& piece, bool chun
 void add_head(net::pieces& request, const relay_call& call, const net::upstream_target& to)
 {
     constexpr std::string_view name = "\r\nCookie: ";
-    if (call.cookies.empty()) {
-        return net::add_head(request, call.head, to);
+    if (call.request.cookies.empty()) {
+        return net::add_head(request, call.request.head, to);
     }
-    const auto own = core::find_ignoring_case(call.head, name);
-    const auto end = own == call.head.npos ? call.head.size() : call.head.find("\r\n", own + name.size());
-    net::add_head(request, call.head.substr(0, end), to);
-    request.add(own == call.head.npos ? name.substr(2) : std::string_view{"; "});
-    request.add(call.cookies);
-    request.add(own == call.head.npos ? std::string_view{"\r\n"} : call.head.substr(end));
+    const auto own = core::find_ignoring_case(call.request.head, name);
+    const auto end =
+        own == call.request.head.npos ? call.request.head.size() : call.request.head.find("\r\n", own + name.size());
+    net::add_head(request, call.request.head.substr(0, end), to);
+    request.add(own == call.request.head.npos ? name.substr(2) : std::string_view{"; "});
+    request.add(call.request.cookies);
+    request.add(own == call.request.head.npos ? std::string_view{"\r\n"} : call.request.head.substr(end));
 }
 
 }  // namespace
@@ -64,8 +65,8 @@ agent_exchange::agent_exchange(
       settings_{settings},
       call_{call},
       attempts_{settings.control, call},
-      span_{call.trace},
-      due_{call.longest > core::duration{} ? caller.owner().now() + call.longest : core::steady_time::max()}
+      span_{call.caller.trace},
+      due_{call.times.longest > core::duration{} ? caller.owner().now() + call.times.longest : core::steady_time::max()}
 {
 }
 
@@ -85,7 +86,7 @@ net::routine<core::result<>> agent_exchange::begin()
     while (resends || attempts_.admit(caller_.owner().now())) {
         first_byte_.reset();
         connected_ = false;
-        span_.begin(*call_.agent->upstream, net::http1::name(call_.verb), caller_.owner().now());
+        span_.begin(*call_.agent->upstream, net::http1::name(call_.request.verb), caller_.owner().now());
         done = core::result<>{};
         if (fresh || !take_connection()) {
             done = co_await make_connection();
@@ -119,7 +120,7 @@ net::routine<core::result<>> agent_exchange::begin()
 bool agent_exchange::never_arrived(const core::error& why)
 {
     return connected_ && why.code == errc::upstream_reset && lease_->reused() && side().received().empty() &&
-           !call_.passed && lease_->ended_before(sent_before_);
+           !call_.request.passed && lease_->ended_before(sent_before_);
 }
 
 // Whether there is another attempt, now that this one is over.
@@ -172,41 +173,42 @@ net::routine<core::result<>> agent_exchange::make_connection()
 bool agent_exchange::begin_request()
 {
     auto& text = caller_.request_scratch();
-    text = call_.extensions.to_agent.value_or("");
+    text = call_.request.extensions.value_or("");
     const auto& head = caller_.head();
     const forwarding_hop hop{
         caller_.peer(),
         head.authority,
         caller_.secure() ? "https" : "http",
-        call_.from_proxy,
-        call_.credentials,
+        call_.caller.from_proxy,
+        call_.caller.credentials,
         call_.agent.get(),
-        call_.extensions.to_agent.has_value(),
-        call_.says_version,
+        call_.request.extensions.has_value(),
+        call_.request.says_version,
         span_.told(),
         settings_.deadlines,
         call_deadline::left(head_due(), caller_.owner().now())
     };
-    const auto care = call_.edit != nullptr || call_.tasks.must_read() ? body_care::edited : body_care::passes;
-    outgoing_body sent{framing::length, call_.body.size(), care};
-    if (call_.translated) {
-        sent.how = call_.verb == net::http1::method::post ? framing::length : framing::none;
+    const auto care =
+        !call_.hooks.edits.empty() || call_.hooks.tasks.must_read() ? body_care::edited : body_care::passes;
+    outgoing_body sent{framing::length, call_.request.body.size(), care};
+    if (call_.request.translated) {
+        sent.how = call_.request.verb == net::http1::method::post ? framing::length : framing::none;
         sent.answer = body_care::translated;
-    } else if (call_.passed || head.body == framing::none) {
+    } else if (call_.request.passed || head.body == framing::none) {
         sent = {head.body, head.content_length, care};
     }
-    sent.json = call_.speaks.has_value() || call_.terms != nullptr;
+    sent.json = call_.request.json;
     write_request_fields(text, head, sent, hop);
     sent_before_ = side().bytes_out();
     interim_ = 0;
     net::pieces request;
     add_head(request, call_, lease_->target());
-    request.add(call_.session);
+    request.add(call_.request.lines);
     request.add(text);
-    request.add(call_.body);
+    request.add(call_.request.body);
     side().write(request);
     side().arm();
-    request_done_ = !side().writing() && !side().write_error() && !call_.passed;
+    request_done_ = !side().writing() && !side().write_error() && !call_.request.passed;
     return request_done_;
 }
 
@@ -218,7 +220,7 @@ net::routine<core::result<>> agent_exchange::finish_request()
             co_return written;
         }
     }
-    if (!first_byte_ && call_.passed) {
+    if (!first_byte_ && call_.request.passed) {
         co_return co_await pass_request_body();
     }
     request_done_ = !first_byte_ && !side().write_error();
@@ -296,7 +298,7 @@ core::result<> agent_exchange::parse_head()
 {
     auto& parser = lease_->parser();
     while (!first_byte_ && !side().received().empty()) {
-        auto parsed = parser.parse(side().received(), call_.verb);
+        auto parsed = parser.parse(side().received(), call_.request.verb);
         if (!parsed) {
             return std::move(parsed).error();
         }

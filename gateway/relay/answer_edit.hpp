@@ -1,11 +1,12 @@
-// What is done to an agent's answer that callers may not see as it is: for answer_editor, which brings the text. One thread, that
-// of the caller's loop.
+// Edits of an agent's answer that callers may not see as it is; answer_editor brings the text. One thread, that of the caller's loop.
 #pragma once
 
 #include "core/error.hpp"
 #include "gateway/model/answered_card.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/routine.hpp"
+#include "net/loop/types.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -15,6 +16,7 @@
 namespace gateway::relay {
 
 class side_requests;
+struct relay_outcome;
 
 class answer_edit {
 public:
@@ -79,8 +81,33 @@ public:
     // After edit(): the stream ends with this event.
     virtual bool over() const noexcept { return false; }
 
+    // After the relay, whether or not there was an answer: notes what this edit made of it.
+    virtual void note(relay_outcome& outcome) const { static_cast<void>(outcome); }
+
 private:
     terms terms_;
+};
+
+// An edit that needs nothing but the text, on another thread if that is long.
+class text_edit : public answer_edit {
+public:
+    struct means {
+        std::uint64_t limit = 0;     // of an answer in bytes
+        threads::side_thread& side;  // outlives the edit
+        net::executor here;          // of the caller's loop
+        bool each = false;           // as terms::each
+    };
+
+    explicit text_edit(means with);
+
+    net::routine<core::result<model::edited_answer>> edit(std::string text) final;
+
+private:
+    // Nothing else of the edit runs meanwhile.
+    virtual core::result<model::edited_answer> edit_here(std::string text) const = 0;
+
+    threads::side_thread& side_;
+    net::executor here_;
 };
 
 }  // namespace gateway::relay

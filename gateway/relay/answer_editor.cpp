@@ -14,8 +14,11 @@ using net::http1::framing;
 
 namespace {
 
-// Of an answer, in which most servers have said what kind of result it is.
+// Most servers have said in so much of an answer what kind of result it is.
 constexpr std::size_t beginning = 16 * 1024;
+
+// A longer text is edited on another thread.
+constexpr std::size_t edited_at_once = 256 * 1024;
 
 // Into a head without its end.
 void set_status(std::string& head, const model::edited_answer& answer)
@@ -32,21 +35,43 @@ void set_status(std::string& head, const model::edited_answer& answer)
 
 }  // namespace
 
+text_edit::text_edit(means with)
+    : answer_edit{{
+          .limit = with.limit,
+          .each = with.each,
+          .too_large = errc::message_too_large,
+          .unreadable = errc::upstream_protocol,
+      }},
+      side_{with.side},
+      here_{std::move(with.here)}
+{
+}
+
+net::routine<core::result<model::edited_answer>> text_edit::edit(std::string text)
+{
+    if (text.size() <= edited_at_once) {
+        co_return edit_here(std::move(text));
+    }
+    auto asked = side_.ask<core::result<model::edited_answer>>([this, &text] { return edit_here(std::move(text)); });
+    co_return co_await net::ask(here_, here_, std::move(asked));
+}
+
 answer_editor::answer_editor(
     net::server_connection& caller,
     agent_exchange& agent,
     exchange_wait& wait,
     answer_writer& writer,
-    answer_edit& edit
+    std::span<const std::unique_ptr<answer_edit>> edits
 )
     : caller_{caller},
       agent_{agent},
       wait_{wait},
       writer_{writer},
-      edit_{edit},
+      edits_{edits},
+      edit_{*edits.front()},
       body_{agent.head().body, agent.head().content_length},
       // What is edited is as long in an event as elsewhere.
-      events_{std::min(agent.settings().limits.sse_event, edit.on().limit)},
+      events_{std::min(agent.settings().limits.sse_event, edit_.on().limit)},
       share_{caller.bodies()}
 {
 }
@@ -111,10 +136,23 @@ net::routine<core::result<>> answer_editor::edit_whole()
 
 net::routine<core::result<model::edited_answer>> answer_editor::edited(std::string text)
 {
-    if (!edit_.concerns(text)) {
-        co_return model::edited_answer{std::move(text), false};
+    model::edited_answer answer{std::move(text), false};
+    for (const auto& each : edits_) {
+        if (!each->concerns(answer.text)) {
+            continue;
+        }
+        auto next = co_await each->edit(std::move(answer.text));
+        if (!next) {
+            co_return std::move(next).error();
+        }
+        answer.text = std::move(next->text);
+        answer.edited = answer.edited || next->edited;
+        if (&each == &edits_.front()) {
+            answer.status = next->status;
+            answer.refused = next->refused;
+        }
     }
-    co_return co_await edit_.edit(std::move(text));
+    co_return answer;
 }
 
 // Nothing of the answer is edited: what has come goes out, and then each piece as it comes.
@@ -184,9 +222,9 @@ net::routine<core::result<>> answer_editor::send_whole(std::string head, std::st
 void answer_editor::write_fields(std::string& text, body_care care) const
 {
     const auto& call = agent_.call();
-    writer_.write_fields(text, agent_.head(), care, answered_by(call), call.extensions.to_caller);
-    if (call.terms != nullptr) {
-        call.terms->add_fields(text);
+    writer_.write_fields(text, agent_.head(), care, answered_by(call), call.extensions_as);
+    if (call.hooks.terms != nullptr) {
+        call.hooks.terms->add_fields(text);
     }
     if (care != body_care::passes) {
         edit_.add_fields(text);
@@ -210,7 +248,8 @@ core::error answer_editor::too_large() const
 core::steady_time answer_editor::silent_until() const
 {
     const auto& call = agent_.call();
-    const auto silence = call.silence > core::duration{} ? call.silence : agent_.settings().timeouts.upstream_idle;
+    const auto silence =
+        call.times.silence > core::duration{} ? call.times.silence : agent_.settings().timeouts.upstream_idle;
     return std::min(caller_.owner().now() + silence, agent_.answer_due());
 }
 
@@ -389,13 +428,13 @@ net::routine<core::result<>> answer_editor::send_events(std::string text, bool l
     const bool begins = !writer_.begun();
     if (begins) {
         writer_.add_head(std::nullopt);
-        if (agent_.call().repair != nullptr) {
-            writer_.add_event(agent_.call().repair->first_events());
+        if (agent_.call().hooks.repair != nullptr) {
+            writer_.add_event(agent_.call().hooks.repair->first_events());
         }
     }
     const auto head_size = writer_.pending();
     const bool fits = writer_.add(text);
-    if (agent_.call().gate != nullptr) {
+    if (agent_.call().hooks.gate != nullptr) {
         tell_refused(agent_.call());
     }
     if (!fits && begins && writer_.pending() == head_size) {

@@ -14,24 +14,27 @@
 #include "net/sse/sse_events.hpp"
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace gateway::relay {
 
 class answer_editor {
 public:
-    // Of a call with an edit, after agent.begin(), for an answer in no content coding. References outlive the editor.
+    // After agent.begin(), for an answer in no content coding. The first of the edits says what is edited, and what comes beside the
+    // texts; each text goes through all of them in order. References outlive the editor.
     answer_editor(
         net::server_connection& caller,
         agent_exchange& agent,
         exchange_wait& wait,
         answer_writer& writer,
-        answer_edit& edit
+        std::span<const std::unique_ptr<answer_edit>> edits
     );
 
-    // One of the two carries the answer, or what follows if the caller has got the head of a stream already (early_events), to the caller and gives the connection back. They fail as the
-    // edit does and its terms say, with overloaded (bodies), event_too_large, upstream_reset or upstream_protocol, or as
+    // One of the two carries the answer, or what follows if the caller has got the head of a stream already (early_events), to the
+    // caller and gives the connection back. They fail as the edits do and its terms say, with overloaded (bodies), event_too_large, upstream_reset or upstream_protocol, or as
     // a wait or a write does; if writer.begun(), with a part of the answer gone out.
     net::routine<core::result<>> edit_whole();
 
@@ -57,7 +60,8 @@ private:
     agent_exchange& agent_;
     exchange_wait& wait_;
     answer_writer& writer_;
-    answer_edit& edit_;
+    std::span<const std::unique_ptr<answer_edit>> edits_;
+    answer_edit& edit_;  // the first
     body_reader body_;
     std::optional<core::error> broken_;  // the body, behind `text_`
     std::string text_;                   // of the body, not looked at

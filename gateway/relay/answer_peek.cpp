@@ -49,8 +49,8 @@ net::routine<core::result<>>
 repair_call(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call)
 {
     for (;;) {
-        call.repair->note_answer(agent.head());
-        const auto wanted = call.repair->interest(agent.head());
+        call.hooks.repair->note_answer(agent.head());
+        const auto wanted = call.hooks.repair->interest(agent.head());
         if (!wanted) {
             co_return core::result<>{};
         }
@@ -58,7 +58,7 @@ repair_call(net::server_connection& caller, agent_exchange& agent, exchange_wait
         if (*wanted > 0) {
             body = co_await peek_body(caller, agent, wait, *wanted);
         }
-        const auto again = co_await call.repair->repair(call, agent, agent.head(), std::move(body));
+        const auto again = co_await call.hooks.repair->repair(call, agent, agent.head(), std::move(body));
         if (!again) {
             co_return again.error();
         }

@@ -75,13 +75,13 @@ bool call_attempts::move(core::steady_time now)
         return false;
     }
     const auto next =
-        call_.agent->reach->group->choose({.now = now, .caller = call_.caller_hash, .dice = dice(), .tried = tried_});
+        call_.agent->reach->group->choose({.now = now, .caller = call_.caller.hash, .dice = dice(), .tried = tried_});
     if (!next) {
         return false;
     }
     auto to = model::endpoint_of(call_.agent, *next);
-    head_ = model::moved_head(call_.head, *call_.agent, *to);
-    call_.head = head_;
+    head_ = model::moved_head(call_.request.head, *call_.agent, *to);
+    call_.request.head = head_;
     call_.agent = std::move(to);
     return true;
 }
@@ -99,7 +99,7 @@ bool call_attempts::again(const failure& why, core::steady_time now)
     ++sent_;
     const auto& agent = *call_.agent;
     const bool lost = why.code == errc::upstream_reset && why.connected && !why.answer_began;
-    if (!lost || !call_.repeatable || call_.passed || agent.calls == nullptr) {
+    if (!lost || !call_.traits.repeatable || call_.request.passed || agent.calls == nullptr) {
         return false;
     }
     if (sent_ >= agent.terms->retry.attempts || !agent.calls->retries().take(agent.terms->retry.budget, now)) {

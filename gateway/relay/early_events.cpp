@@ -23,7 +23,9 @@ early_events::early_events(
       writer_{writer},
       settings_{settings},
       call_{call},
-      due_{call.patience > core::duration{} ? caller.owner().now() + call.patience : core::steady_time::max()}
+      due_{
+          call.times.patience > core::duration{} ? caller.owner().now() + call.times.patience : core::steady_time::max()
+      }
 {
 }
 
@@ -53,7 +55,8 @@ net::routine<core::result<>> early_events::break_silence()
 
 bool early_events::wraps(const net::http1::response_head& head) const noexcept
 {
-    return call_.as_events && head.status == 200 && is_json(head) && has_identity_coding(head) && !is_empty(head);
+    return call_.traits.as_events && head.status == 200 && is_json(head) && has_identity_coding(head) &&
+           !is_empty(head);
 }
 
 net::routine<core::result<>> early_events::begin(const net::http1::response_head& head)
@@ -78,8 +81,8 @@ void early_events::write_head() const
     head.field("Cache-Control", "no-cache, no-transform");
     head.field("X-Accel-Buffering", "no");
     head.field("Date", caller_.owner().http_date());
-    if (call_.terms != nullptr) {
-        call_.terms->add_fields(text);
+    if (call_.hooks.terms != nullptr) {
+        call_.hooks.terms->add_fields(text);
     }
 }
 

@@ -37,7 +37,7 @@ std::optional<std::string> path_within_origin(const relay_call& call, const net:
     if (location == nullptr || origin.empty()) {
         return std::nullopt;
     }
-    const auto line = call.head.substr(0, call.head.find("\r\n"));
+    const auto line = call.request.head.substr(0, call.request.head.find("\r\n"));
     const auto at = line.find(' ') + 1;
     auto target =
         core::http_url::parse(core::resolved(origin + std::string{line.substr(at, line.rfind(' ') - at)}, *location));
@@ -65,7 +65,7 @@ bool redirects::follow(relay_call& call, const net::http1::response_head& head)
         call.moved->forget(call.agent->record.id);
     }
     // What a caller asks below `relay_paths` may lead beyond them.
-    if (!keeps_method(head.status) || !may_follow() || call.opaque) {
+    if (!keeps_method(head.status) || !may_follow() || call.traits.opaque) {
         return false;
     }
     auto path = path_within_origin(call, head);
@@ -77,7 +77,7 @@ bool redirects::follow(relay_call& call, const net::http1::response_head& head)
     // An agent may repeat the query of its URL, which goes along in any case.
     path_ = core::without_parameters(std::move(*path), call.agent->query_key.reveal());
     head_ = head_at(call, path_);
-    call.head = head_;
+    call.request.head = head_;
     // A query could be of this caller alone.
     if (call.moved != nullptr && permanent_ && path_.find('?') == std::string::npos) {
         call.moved->set(*call.agent, path_);
@@ -102,7 +102,7 @@ std::string unfollowed_redirect(const relay_call& call, const net::http1::respon
     auto text = "status " + std::to_string(head.status);
     if (!keeps_method(head.status)) {
         text += " (only 307 and 308 are followed)";
-    } else if (!call.opaque) {
+    } else if (!call.traits.opaque) {
         const auto most = call.agent->record.mcp ? redirects::most_of_message : redirects::most_of_call;
         text += " (followed only within the origin, at most " + std::to_string(most) + " times)";
     }
@@ -117,8 +117,8 @@ std::string unfollowed_redirect(const relay_call& call, const net::http1::respon
 std::string head_at(const relay_call& call, const std::string& path)
 {
     std::string text;
-    net::http1::head_writer{text}.request_line(call.verb, model::with_query(path, call.agent->query_key));
-    text += call.head.substr(call.head.find("\r\n") + 2);
+    net::http1::head_writer{text}.request_line(call.request.verb, model::with_query(path, call.agent->query_key));
+    text += call.request.head.substr(call.request.head.find("\r\n") + 2);
     return text;
 }
 

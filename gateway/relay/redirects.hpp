@@ -32,7 +32,7 @@ public:
 
 private:
     std::string path_;
-    std::string head_;  // what call.head points into
+    std::string head_;  // what call.request.head points into
     unsigned most_;
     unsigned count_ = 0;
     bool permanent_ = true;  // all so far have been 308

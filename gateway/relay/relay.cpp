@@ -2,7 +2,7 @@
 
 #include "gateway/relay/answer_editor.hpp"
 #include "gateway/relay/answer_peek.hpp"
-#include "gateway/relay/call_place.hpp"
+#include "gateway/relay/inflight_slot.hpp"
 #include "gateway/relay/side_requests.hpp"
 #include "gateway/relay/token_renewal.hpp"
 #include "gateway/responses/answer.hpp"
@@ -30,16 +30,16 @@ std::optional<std::uint64_t> told_length(const net::http1::response_head& head, 
 
 void tell_refused(const relay_call& call)
 {
-    for (auto& each : call.gate->take_refused()) {
-        call.repair->refuse(call, std::move(each));
+    for (auto& each : call.hooks.gate->take_refused()) {
+        call.hooks.repair->refuse(call, std::move(each));
     }
 }
 
-relay::relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call)
+relay::relay(net::server_connection& caller, net::upstream_pool& pool, const relay_settings& settings, relay_call& call)
     : caller_{caller},
       settings_{settings},
-      call_{std::move(call)},
-      wait_{caller, call_.streaming},
+      call_{call},
+      wait_{caller, call_.traits.streaming},
       agent_{caller, pool, wait_, settings_, call_},
       tasks_{caller, settings_, call_},
       writer_{caller, tasks_},
@@ -73,12 +73,12 @@ net::routine<relay_outcome> relay::run()
             }
         }
     }
-    if (done && call_.repair != nullptr) {
+    if (done && call_.hooks.repair != nullptr) {
         done = co_await repair_call(caller_, agent_, wait_, call_);
     }
     headed_ = true;
-    if (done && call_.whole && is_event_stream(agent_.head())) {
-        writer_.keep_answers(settings_.limits.sse_event, call_.gathers, *call_.gate);
+    if (done && call_.traits.whole && is_event_stream(agent_.head())) {
+        writer_.keep_answers(settings_.limits.sse_event, call_.traits.gathers, *call_.hooks.gate);
     }
     if (early_.begun()) {
         outcome_.status = 200;
@@ -89,8 +89,8 @@ net::routine<relay_outcome> relay::run()
         outcome_.first_byte = agent_.first_byte();
         if (early_.begun() || early_.wraps(agent_.head())) {
             done = co_await pass_early();
-        } else if (call_.edit != nullptr) {
-            done = co_await edit_answer(*call_.edit);
+        } else if (!call_.hooks.edits.empty()) {
+            done = co_await edit_answer();
         } else {
             done = co_await pass_answer();
         }
@@ -100,8 +100,8 @@ net::routine<relay_outcome> relay::run()
     }
     if (!done) {
         agent_.discard();
-        if (done.error().code == errc::upstream_timeout && call_.repair != nullptr) {
-            call_.repair->gave_up(call_);
+        if (done.error().code == errc::upstream_timeout && call_.hooks.repair != nullptr) {
+            call_.hooks.repair->gave_up(call_);
         }
         if (wait_.ended()) {
             done = interrupted(woken::ended, "body");
@@ -115,17 +115,20 @@ net::routine<relay_outcome> relay::run()
     }
     caller_.clock().stop();
     outcome_.answered = writer_.begun();
+    if (!call_.hooks.edits.empty()) {
+        call_.hooks.edits.front()->note(outcome_);
+    }
     co_return std::move(outcome_);
 }
 
 bool relay::may_renew_token() const noexcept
 {
-    return agent_.head().status == 401 && (call_.token || !call_.agent->token.empty()) && !call_.passed;
+    return agent_.head().status == 401 && (call_.token || !call_.agent->token.empty()) && !call_.request.passed;
 }
 
 void relay::end_listening()
 {
-    if (!call_.listens) {
+    if (!call_.traits.listens) {
         return;
     }
     wait_.end_in_order();
@@ -140,11 +143,11 @@ core::result<> relay::accept_answer(bool edited)
 {
     const auto& head = agent_.head();
     core::result<> accepted;
-    if (call_.terms != nullptr) {
-        accepted = call_.terms->accept(head);
+    if (call_.hooks.terms != nullptr) {
+        accepted = call_.hooks.terms->accept(head);
     }
-    const bool of_server = call_.gate != nullptr;
-    if (accepted && !call_.opaque && (!edited || of_server) && is_page(head)) {
+    const bool of_server = call_.hooks.gate != nullptr;
+    if (accepted && !call_.traits.opaque && (!edited || of_server) && is_page(head)) {
         accepted = core::upstream_error(errc::upstream_status, "an HTML page, status " + std::to_string(head.status));
     }
     if (accepted && of_server && is_event_stream(head) && !has_identity_coding(head)) {
@@ -159,13 +162,13 @@ core::result<> relay::accept_answer(bool edited)
 
 net::routine<core::result<>> relay::pass_answer()
 {
-    if (call_.terms != nullptr && call_.terms->replaces(agent_.head())) {
+    if (call_.hooks.terms != nullptr && call_.hooks.terms->replaces(agent_.head())) {
         outcome_.replaced = true;
         agent_.discard();
         co_return core::result<>{};
     }
     const auto& head = agent_.head();
-    const bool reads = call_.verb == method::get || call_.verb == method::head;
+    const bool reads = call_.request.verb == method::get || call_.request.verb == method::head;
     if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads)) {
         // Its Location would lead the caller past the gateway.
         co_return core::upstream_error(errc::upstream_status, unfollowed_redirect(call_, head));
@@ -175,20 +178,20 @@ net::routine<core::result<>> relay::pass_answer()
     }
     body_ = {head.body, head.content_length};
     // Events may be missing then, or come first.
-    const bool gated = call_.gate != nullptr && is_event_stream(head) && !body_.done();
+    const bool gated = call_.hooks.gate != nullptr && is_event_stream(head) && !body_.done();
     if (gated || (!body_.done() && head.body != framing::length)) {
         writer_.leave_length_open();
     }
     if (!expect_events()) {
         co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
-    writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_), call_.extensions.to_caller);
-    if (call_.terms != nullptr) {
-        call_.terms->add_fields(caller_.scratch());
+    writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_), call_.extensions_as);
+    if (call_.hooks.terms != nullptr) {
+        call_.hooks.terms->add_fields(caller_.scratch());
     }
-    writer_.add_head(gated ? std::nullopt : told_length(head, call_.verb));
+    writer_.add_head(gated ? std::nullopt : told_length(head, call_.request.verb));
     if (gated) {
-        writer_.add_event(call_.repair->first_events());
+        writer_.add_event(call_.hooks.repair->first_events());
     }
     agent_.consume_head();
     if (head.body == framing::length && head.content_length > net::small_block) {
@@ -212,11 +215,11 @@ net::routine<core::result<>> relay::pass_early()
     }
     outcome_.stream = model::stream_end::complete;
     if (is_event_stream(head)) {
-        note_stream(call_.place);
-        writer_.set_gate(call_.gate);
+        note_stream(call_.slot);
+        writer_.set_gate(call_.hooks.gate);
     }
-    if (call_.edit != nullptr) {
-        co_return co_await edit_body(*call_.edit);
+    if (!call_.hooks.edits.empty()) {
+        co_return co_await edit_body();
     }
     body_ = {head.body, head.content_length};
     agent_.consume_head();
@@ -224,12 +227,12 @@ net::routine<core::result<>> relay::pass_early()
 }
 
 // With all that has to be known of the answer said.
-net::routine<core::result<>> relay::edit_body(answer_edit& edit)
+net::routine<core::result<>> relay::edit_body()
 {
     const bool events = is_event_stream(agent_.head());
     side_requests beside{caller_, agent_, wait_};
-    edit.begin(agent_.head(), events, beside);
-    answer_editor editor{caller_, agent_, wait_, writer_, edit};
+    call_.hooks.edits.front()->begin(agent_.head(), events, beside);
+    answer_editor editor{caller_, agent_, wait_, writer_, call_.hooks.edits};
     if (!events) {
         co_return co_await editor.edit_whole();
     }
@@ -242,11 +245,11 @@ net::routine<> relay::tell_failure(core::error why)
 {
     const bool in_order = wait_.ends_in_order() && why.code == errc::draining;
     const bool final = why.code == errc::upstream_timeout || (early_.begun() && why.code != errc::draining);
-    if (!(final || in_order) || why.from == core::side::caller || call_.repair == nullptr || !writer_.begun() ||
+    if (!(final || in_order) || why.from == core::side::caller || call_.hooks.repair == nullptr || !writer_.begun() ||
         !writer_.between_events()) {
         co_return;
     }
-    auto text = in_order ? call_.repair->end_text() : call_.repair->failure_text(why);
+    auto text = in_order ? call_.hooks.repair->end_text() : call_.hooks.repair->failure_text(why);
     if (text.empty() && !in_order) {
         co_return;
     }
@@ -272,13 +275,13 @@ bool relay::expect_events()
         return false;
     }
     outcome_.stream = model::stream_end::complete;
-    note_stream(call_.place);
+    note_stream(call_.slot);
     wait_.expect_stream();
     if (has_identity_coding(head)) {
-        const bool told = head.body == framing::length && call_.gate == nullptr;
+        const bool told = head.body == framing::length && call_.hooks.gate == nullptr;
         const auto keep_alive = told ? core::duration{} : settings_.timeouts.stream_keep_alive;
         writer_.expect_events(settings_.limits.sse_event, keep_alive);
-        writer_.set_gate(call_.gate);
+        writer_.set_gate(call_.hooks.gate);
     }
     return true;
 }
@@ -287,7 +290,7 @@ bool relay::expect_events()
 bool relay::settle_gate()
 {
     tell_refused(call_);
-    return held_.set(call_.gate->held() + writer_.kept());
+    return held_.set(call_.hooks.gate->held() + writer_.kept());
 }
 
 // Adds what has come of the body, and its end; gives how many received bytes that used up. An error: nothing more of it
@@ -306,7 +309,7 @@ core::result<std::size_t> relay::add_body()
             return std::move(piece).error();
         }
         const bool added = writer_.add(piece->data);
-        if (call_.gate != nullptr && !settle_gate()) {
+        if (call_.hooks.gate != nullptr && !settle_gate()) {
             return core::gateway_error(errc::overloaded, "bodies");
         }
         if (!added) {
@@ -329,7 +332,8 @@ core::result<std::size_t> relay::add_body()
 net::routine<core::result<>> relay::pass_body()
 {
     auto& side = agent_.side();
-    const auto silence = call_.silence > core::duration{} ? call_.silence : settings_.timeouts.upstream_idle;
+    const auto silence =
+        call_.times.silence > core::duration{} ? call_.times.silence : settings_.timeouts.upstream_idle;
     auto silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
     for (;;) {
         if (wait_.ended() && !writer_.begun()) {
@@ -381,34 +385,35 @@ net::routine<core::result<>> relay::pass_body()
     }
 }
 
-net::routine<core::result<>> relay::edit_answer(answer_edit& edit)
+net::routine<core::result<>> relay::edit_answer()
 {
+    const auto& terms = call_.hooks.edits.front()->on();
     const auto& head = agent_.head();
     if (head.status == 304) {
         // The request had no condition.
         co_return core::upstream_error(errc::upstream_status, "status 304");
     }
     const bool redirects = head.status >= 300 && head.status < 400;
-    const bool as_it_is = head.status >= 300 || (is_empty(head) && call_.verb != method::head);
-    if (edit.on().every ? redirects : as_it_is) {
+    const bool as_it_is = head.status >= 300 || (is_empty(head) && call_.request.verb != method::head);
+    if (terms.every ? redirects : as_it_is) {
         co_return co_await pass_answer();
     }
     if (!has_identity_coding(head)) {
-        co_return core::upstream_error(edit.on().unreadable, "the answer is in a content coding");
+        co_return core::upstream_error(terms.unreadable, "the answer is in a content coding");
     }
     if (auto accepted = accept_answer(/*edited=*/true); !accepted) {
         co_return accepted;
     }
     if (is_event_stream(head)) {
-        if (!edit.on().events || call_.verb == method::head) {
-            co_return core::upstream_error(edit.on().unexpected, "the answer is a stream of events");
+        if (!terms.events || call_.request.verb == method::head) {
+            co_return core::upstream_error(terms.unexpected, "the answer is a stream of events");
         }
         writer_.leave_length_open();
         if (!expect_events()) {
             co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
         }
     }
-    co_return co_await edit_body(edit);
+    co_return co_await edit_body();
 }
 
 }  // namespace gateway::relay

@@ -6,9 +6,9 @@
 #include "gateway/relay/agent_exchange.hpp"
 #include "gateway/relay/answer_writer.hpp"
 #include "gateway/relay/body_reader.hpp"
-#include "gateway/relay/call_place.hpp"
 #include "gateway/relay/early_events.hpp"
 #include "gateway/relay/exchange_wait.hpp"
+#include "gateway/relay/inflight_slot.hpp"
 #include "gateway/relay/open_stream.hpp"
 #include "gateway/relay/redirects.hpp"
 #include "gateway/relay/relay_call.hpp"
@@ -26,7 +26,7 @@ namespace gateway::relay {
 class relay final : public open_stream {
 public:
     // References outlive the relay.
-    relay(net::server_connection& caller, net::upstream_pool& pool, relay_settings settings, relay_call call);
+    relay(net::server_connection& caller, net::upstream_pool& pool, const relay_settings& settings, relay_call& call);
     ~relay() override;
 
     net::routine<relay_outcome> run();
@@ -45,7 +45,7 @@ public:
     // An answer that is a stream of events is cut.
     void end_stream() override { wait_.end(); }
     const model::agent_entry& agent() const noexcept override { return *call_.agent; }
-    core::caller_mark whose() const noexcept override { return call_.place == nullptr ? 0 : call_.place->whose(); }
+    core::caller_mark whose() const noexcept override { return call_.slot == nullptr ? 0 : call_.slot->whose(); }
 
 private:
     bool may_renew_token() const noexcept;
@@ -53,18 +53,18 @@ private:
     net::routine<core::result<>> pass_answer();
     // What few calls need is not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
     [[gnu::noinline]] net::routine<core::result<>> pass_early();
-    [[gnu::noinline]] net::routine<core::result<>> edit_body(answer_edit& edit);
+    [[gnu::noinline]] net::routine<core::result<>> edit_body();
     [[gnu::noinline]] net::routine<> tell_failure(core::error why);
     net::routine<core::result<>> pass_body();
-    [[gnu::noinline]] net::routine<core::result<>> edit_answer(answer_edit& edit);
+    [[gnu::noinline]] net::routine<core::result<>> edit_answer();
     bool expect_events();
     core::result<std::size_t> add_body();
     bool settle_gate();
 
     net::server_connection& caller_;
-    relay_settings settings_;
-    relay_call call_;
-    std::string renewed_head_;  // what call_.head points into once the agent has refused a token
+    const relay_settings& settings_;
+    relay_call& call_;
+    std::string renewed_head_;  // what call_.request.head points into once the agent has refused a token
     redirects redirects_;
     relay_outcome outcome_;
     exchange_wait wait_;
@@ -73,7 +73,7 @@ private:
     task_watch tasks_;
     answer_writer writer_;
     early_events early_;
-    net::budget_share held_;  // by call_.gate
+    net::budget_share held_;  // by call_.hooks.gate
     bool announced_ = false;  // to the observer
     bool headed_ = false;     // the answer has begun that the caller gets
 };

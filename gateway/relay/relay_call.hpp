@@ -6,11 +6,10 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/access/task_index.hpp"
-#include "gateway/model/answered_card.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/relay/answer_edit.hpp"
 #include "gateway/relay/call_deadline.hpp"
-#include "gateway/relay/call_extensions.hpp"
 #include "gateway/relay/forwarding.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/routine.hpp"
@@ -22,6 +21,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace gateway::access {
 class credential_reader;
@@ -38,8 +38,7 @@ class event_gate;
 namespace gateway::relay {
 
 class agent_exchange;
-class answer_edit;
-class call_place;
+class inflight_slot;
 class moved_paths;
 class request_trace;
 class stream_observer;
@@ -90,6 +89,9 @@ public:
 
     // The same of the end in order of a stream that listens; empty: it just ends.
     virtual std::string end_text() const { return {}; }
+
+    // The session that the call belongs to is over for the caller, whatever the server says to it.
+    virtual net::routine<> end_session() { co_return; }
 };
 
 // What a route demands of the answer to a call, and adds to it.
@@ -105,6 +107,9 @@ public:
 
     // Adds fields to the head that goes to the caller.
     virtual void add_fields(std::string& fields) const = 0;
+
+    // The line that tells a caller where to log in, after a refused answer; empty: the agent has not asked who is calling.
+    virtual std::string_view challenge() const noexcept { return {}; }
 };
 
 // What a call has instead of the agent's own credential, if the agent takes tokens of its callers.
@@ -133,54 +138,78 @@ struct task_terms {
     }
 };
 
+// The request as the agent gets it. What its views point into outlives the relay.
+struct outgoing_request {
+    net::http1::method verb = net::http1::method::post;
+    std::string_view head;       // request line and fixed fields
+    std::string_view lines{};    // further lines of the head
+    std::string_view cookies{};  // of the agent's session, beside the agent's own
+    std::string_view body;       // held by the caller's connection, whole
+    std::optional<std::string> extensions{
+    };  // a line instead of the caller's fields of extensions; nullopt: these pass
+    std::string head_text{};    // what `head` points into, if it was made for this call
+    bool passed = false;        // instead of `body`: what the caller sends, piece by piece as it comes
+    bool translated = false;    // `body` is not what the caller sent: its fields are in `lines`
+    bool says_version = false;  // `lines` has the A2A-Version of the agent's, which replaces the caller's
+    bool json = false;          // the body is JSON, whatever other name of it the caller uses
+};
+
+// The kind of a call, and the form that its answer takes.
+struct call_traits {
+    bool opaque = false;      // the answer may be anything; else a page of HTML is none
+    bool repeatable = false;  // may be sent again even if it may have been processed
+    bool streaming = false;   // may be answered with events: a caller that closes its half has left
+    bool listens = false;     // part of no call: its stream ends in order with the gateway
+    bool begins = false;      // a client's `initialize`, which has that time of its MCP server for all of it
+    bool whole = false;       // a stream with an answer, or several, becomes JSON; with a gate of answers_only
+    bool gathers = false;     // the same of several answers, which become an array
+    bool as_events = false;   // JSON becomes an event
+};
+
+// Times that a call has instead of the usual ones; 0: none.
+struct call_times {
+    core::duration silence{};   // of the agent during its answer; 0: timeouts.upstream_idle
+    core::duration longest{};   // until the end of its answer, whatever comes meanwhile
+    core::duration patience{};  // with a repair: until the caller gets events instead; 0: it waits
+};
+
+// The caller, as far as the relay has to know it. Pointers outlive the relay.
+struct call_origin {
+    std::uint64_t hash = 0;           // whose calls go to the same endpoint, with balancing::caller
+    bool from_proxy = false;          // the caller is a trusted proxy
+    std::string_view subject_type{};  // of the caller's own token, with relay_call::token
+    const access::credential_reader* credentials = nullptr;  // that the agent does not get; null: none
+    request_trace* trace = nullptr;                          // that the gateway joins; null: none
+};
+
+// The steps that the route of a call adds to it. Pointers outlive the relay; a plain call has none of them.
+struct relay_hooks {
+    std::vector<std::unique_ptr<answer_edit>> edits;  // of an answer that callers may not see as it is, in order
+    answer_terms* terms = nullptr;
+    ::mcp::event_gate* gate = nullptr;  // of a stream of events; with `repair`
+    call_repair* repair = nullptr;
+    task_terms tasks{};
+};
+
 struct relay_call {
     std::shared_ptr<const model::agent_entry> agent;
-    net::http1::method verb = net::http1::method::post;
-    std::string_view head;          // request line and fixed fields; outlives the relay
-    std::string_view session{};     // further lines of the head; outlives the relay
-    std::string_view cookies{};     // of the agent's session, beside the agent's own; outlives the relay
-    std::string_view body;          // held by the caller's connection, whole
-    bool opaque = false;            // the answer may be anything; else a page of HTML is none
-    bool passed = false;            // instead of `body`: what the caller sends, piece by piece as it comes
-    bool translated = false;        // `body` is not what the caller sent: its fields are in `session`
-    bool says_version = false;      // `session` has the A2A-Version of the agent's, which replaces the caller's
-    bool repeatable = false;        // may be sent again even if it may have been processed
-    std::uint64_t caller_hash = 0;  // whose calls go to the same endpoint, with balancing::caller
-    bool from_proxy = false;        // the caller is a trusted proxy
-    bool listens = false;           // part of no call: its stream ends in order with the gateway
-    bool begins = false;            // a client's `initialize`, which has that time of its MCP server for all of it
-    bool whole = false;             // a stream with an answer, or several, becomes JSON; with a gate of answers_only
-    bool gathers = false;           // the same of several answers, which become an array
-    bool as_events = false;         // JSON becomes an event
-    bool streaming = false;         // may be answered with events: a caller that closes its half has left
-    const access::credential_reader* credentials =
-        nullptr;                                      // that the agent does not get; outlives the relay; null: none
-    std::shared_ptr<const core::principal> caller{};  // of a call with a card; null: an anonymous one
-    answer_terms* terms = nullptr;                    // outlives the relay; null: none
-    ::mcp::event_gate* gate = nullptr;           // of a stream of events; outlives the relay, with `repair`; null: none
-    call_repair* repair = nullptr;               // outlives the relay; null: none
-    call_deadline deadline{};                    // of the head of its answer
-    call_place* place = nullptr;                 // outlives the relay; null: calls of the agent are not counted
-    moved_paths* moved = nullptr;                // that keeps where a 308 leads; outlives the relay; null: none does
-    core::duration silence{};                    // of the agent during its answer; 0: timeouts.upstream_idle
-    core::duration longest{};                    // until the end of its answer, whatever comes meanwhile; 0: none
-    core::duration patience{};                   // with a repair: until the caller gets events instead; 0: it waits
-    std::shared_ptr<caller_token> token{};       // at the end of `head`, of callers that others know too; null: none
-    std::string_view subject_type{};             // of the caller's own token, with `token`
-    std::optional<extension_terms> speaks{};     // of a call of A2A
-    extension_fields extensions{};               // of the same: agent_relay makes it of these terms
-    std::string card_origin{};                   // of that card, as model::answered_card::origin
-    std::optional<model::card_position> card{};  // the answer holds one: agent_relay makes an edit of that
-    task_terms tasks{};                          // that the answer shows
-    model::task_home home = 0;                   // of new ones; 0: the agent has one address
-    request_trace* trace = nullptr;              // that the gateway joins; outlives the relay; null: none
-    answer_edit* edit = nullptr;                 // of an answer that callers may not see as it is; outlives the relay
+    outgoing_request request;
+    call_traits traits;
+    call_times times;
+    call_origin caller;
+    call_deadline deadline{};               // of the head of its answer
+    inflight_slot* slot = nullptr;          // outlives the relay; null: calls of the agent are not counted
+    moved_paths* moved = nullptr;           // that keeps where a 308 leads; outlives the relay; null: none does
+    std::shared_ptr<caller_token> token{};  // at the end of the head, of callers that others know too; null: none
+    std::string_view extensions_as{
+    };  // the field in which the caller hears of extensions; empty: as the agent calls it
+    relay_hooks hooks;
 };
 
 // How long the agent has for the head of its answer.
 inline core::duration head_time(const relay_call& call) noexcept
 {
-    return call.repeatable ? call.agent->read_timeout : call.agent->head_timeout;
+    return call.traits.repeatable ? call.agent->read_timeout : call.agent->head_timeout;
 }
 
 inline answer_of answered_by(const relay_call& call) noexcept
@@ -219,6 +248,9 @@ struct relay_outcome {
     unsigned status = 0;                          // of the agent's answer; 0: no head of it came
     std::optional<model::stream_end> stream;      // the answer was an event stream
     std::optional<core::steady_time> first_byte;  // of the agent's answer
+    unsigned edited_status = 0;                   // that an edit gave the answer; 0: it kept its own
+    std::uint64_t lost = 0;                       // members that an edit dropped
+    std::optional<core::error> refusal;           // why an edit made a refusal of the answer; nullopt: it did not
 };
 
 }  // namespace gateway::relay

@@ -66,11 +66,19 @@ side_requests::ask(net::http1::method verb, std::string_view head, std::string_v
             "the answer came before the whole request was sent"
         );
     }
-    auto call = main_.call();
-    call.verb = verb;
-    call.head = head;
-    call.body = body;
-    call.repeatable = true;
+    const auto& main = main_.call();
+    relay_call call;
+    call.agent = main.agent;
+    call.request = main.request;
+    call.times = main.times;
+    call.caller = main.caller;
+    call.deadline = main.deadline;
+    call.token = main.token;
+    call.traits = main.traits;
+    call.request.verb = verb;
+    call.request.head = head;
+    call.request.body = body;
+    call.traits.repeatable = true;
     agent_exchange other{caller_, main_.pool(), wait_, main_.settings(), call};
     redirects way;
     auto begun = co_await other.begin();

@@ -9,8 +9,8 @@ namespace gateway::relay {
 void task_watch::begin(const net::http1::response_head& head, body_care care)
 {
     scan_.reset();
-    const bool good = call_.tasks.index != nullptr && head.status >= 200 && head.status < 300;
-    claims_ = good && call_.tasks.context != 0;
+    const bool good = call_.hooks.tasks.index != nullptr && head.status >= 200 && head.status < 300;
+    claims_ = good && call_.hooks.tasks.context != 0;
     reads_ = good && has_identity_coding(head);
     if (good && !reads_) {
         on_result();  // for all that can be seen
@@ -25,26 +25,26 @@ void task_watch::begin(const net::http1::response_head& head, body_care care)
 void task_watch::see(std::string_view piece)
 {
     if (!scan_) {
-        if (!claims_ && piece.size() == whole_ && !::a2a::may_show_task(piece, call_.tasks.must_read())) {
+        if (!claims_ && piece.size() == whole_ && !::a2a::may_show_task(piece, call_.hooks.tasks.must_read())) {
             reads_ = false;
             return;
         }
         using enum ::a2a::task_scan::framing;
         using enum ::a2a::task_text::until;
-        scan_.emplace(events_ ? events : document, call_.tasks.must_read() ? context : task);
+        scan_.emplace(events_ ? events : document, call_.hooks.tasks.must_read() ? context : task);
     }
     reads_ = scan_->feed(piece, *this);
 }
 
 void task_watch::on_task(std::string_view id, std::optional<::a2a::task_state> state)
 {
-    auto* const index = call_.tasks.index;
+    auto* const index = call_.hooks.tasks.index;
     if (index == nullptr) {
         return;
     }
     on_result();
     const auto& agent = *call_.agent;
-    const bool changed = index->note(agent.record.id, id, call_.tasks.facts(), state, caller_.owner().now());
+    const bool changed = index->note(agent.record.id, id, call_.hooks.tasks.facts(), state, caller_.owner().now());
     if (changed && state) {
         settings_.observer.task_changed(agent, *state);
     }
@@ -53,14 +53,14 @@ void task_watch::on_task(std::string_view id, std::optional<::a2a::task_state> s
 void task_watch::on_result()
 {
     if (std::exchange(claims_, false)) {
-        const auto& terms = call_.tasks;
+        const auto& terms = call_.hooks.tasks;
         terms.index->claim_context(terms.context, terms.facts().whose, caller_.owner().now());
     }
 }
 
 void task_watch::on_context(std::string_view id)
 {
-    const auto& terms = call_.tasks;
+    const auto& terms = call_.hooks.tasks;
     if (terms.must_read()) {
         terms.index->note_context(call_.agent->record.id, id, terms.facts().whose, caller_.owner().now());
     }

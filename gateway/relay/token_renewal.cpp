@@ -39,15 +39,15 @@ core::error no_other_token(const net::server_connection& caller, const relay_cal
 net::routine<core::result<bool>>
 renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call)
 {
-    if (!call.head.ends_with(token_line(call.token->text))) {
+    if (!call.request.head.ends_with(token_line(call.token->text))) {
         co_return true;  // another call has done it meanwhile
     }
-    const auto read = call.credentials->read(caller.head());
+    const auto read = call.caller.credentials->read(caller.head());
     const auto shown = read ? *read : std::nullopt;
     if (!shown) {
         co_return false;
     }
-    auto about = exchange_of(call, {shown->written, call.subject_type}, call.token->principal);
+    auto about = exchange_of(call, {shown->written, call.caller.subject_type}, call.token->principal);
     about.refused = call.token->text;
     auto asked = control.exchange(std::move(about));
     auto told = co_await net::ask_until(caller, call.deadline.due, control.executor(), std::move(asked));
@@ -72,9 +72,9 @@ renew_token(model::control_services& control, net::server_connection& caller, re
         // Not const: a const result<bool> is returned as the bool that says whether it has a value.
         auto renewed = co_await renew_caller_token(control, caller, call);
         if (renewed && *renewed) {
-            const auto old_line = call.head.rfind("\r\n", call.head.size() - 3) + 2;
-            head = std::string{call.head.substr(0, old_line)} + token_line(call.token->text);
-            call.head = head;
+            const auto old_line = call.request.head.rfind("\r\n", call.request.head.size() - 3) + 2;
+            head = std::string{call.request.head.substr(0, old_line)} + token_line(call.token->text);
+            call.request.head = head;
             call.deadline.put_off(caller.owner().now() - begun);
         }
         co_return renewed;
@@ -87,8 +87,8 @@ renew_token(model::control_services& control, net::server_connection& caller, re
     const bool same = *entry != nullptr && (*entry)->record == call.agent->record;
     if (same) {
         call.agent = model::endpoint_of(*entry, call.agent->number);
-        head = head_with_token(call.head, *call.agent);
-        call.head = head;
+        head = head_with_token(call.request.head, *call.agent);
+        call.request.head = head;
         call.deadline.put_off(caller.owner().now() - begun);
     }
     co_return same;

@@ -37,11 +37,6 @@ std::optional<model::denial> denial_of(const request_context& request) noexcept
     return request.hidden ? std::optional{model::denial::hidden} : std::nullopt;
 }
 
-std::string_view address_of(const request_context& request) noexcept
-{
-    return request.client.empty() ? std::string_view{request.caller.peer()} : request.client;
-}
-
 }  // namespace
 
 void access_guard::set_observers(telemetry::worker_metrics& metrics, telemetry::audit_tally& tally)
@@ -71,13 +66,13 @@ void access_guard::set_plans(access::access_plans plans)
 
 access::gate& access_guard::gate_for(const request_context& request) noexcept
 {
-    return request.to.where == model::route::registration ? registration_gate_ : gate_;
+    return request.way->needs == identity::registrant ? registration_gate_ : gate_;
 }
 
 // The record of the agent that is asked for, also if it is disabled: a credential that is the server's stays so. Null: there is none.
 const core::agent* access_guard::record_of(request_context& request) const
 {
-    if (const auto* known = known_.find(request.to.agent, request.sighted)) {
+    if (const auto* known = known_.find(request.to.agent, request.lookup)) {
         return &known->entry->record;
     }
     return request.disabled ? &request.disabled->record : nullptr;
@@ -92,18 +87,18 @@ bool access_guard::is_for_agent(request_context& request) const
 
 bool access_guard::identify(request_context& request)
 {
-    if (request.to.where == model::route::push) {
-        return true;  // its credential is its address
+    if (request.way->needs == identity::address) {
+        return true;
     }
     auto& gate = gate_for(request);
-    request.access = gate.plan();
-    if (!request.access) {
+    request.sender.access = gate.plan();
+    if (!request.sender.access) {
         return true;
     }
     const bool for_agent = is_for_agent(request);
-    auto owner = gate.identify(request.caller, address_of(request), for_agent);
+    auto owner = gate.identify(request.caller, request.address(), for_agent);
     if (owner && for_agent && !may_know(request, *owner)) {
-        auto as_of_none = gate.identify(request.caller, address_of(request));
+        auto as_of_none = gate.identify(request.caller, request.address());
         if (!as_of_none || !may_know(request, *as_of_none)) {
             owner = std::move(as_of_none);
         }
@@ -111,7 +106,7 @@ bool access_guard::identify(request_context& request)
     if (!owner) {
         return false;
     }
-    request.owner = std::move(*owner);
+    request.sender.owner = std::move(*owner);
     return true;
 }
 
@@ -119,7 +114,7 @@ bool access_guard::identify(request_context& request)
 bool access_guard::may_know(request_context& request, const core::result<access::caller>& owner) const
 {
     const auto* record = record_of(request);
-    return record != nullptr && request.access->may_discover(*record, owner ? owner->get() : nullptr);
+    return record != nullptr && request.sender.access->may_discover(*record, owner ? owner->get() : nullptr);
 }
 
 net::routine<> access_guard::ask(request_context& request)
@@ -128,20 +123,20 @@ net::routine<> access_guard::ask(request_context& request)
     const auto due = relay::caller_deadline(caller.head().fields, deadline_fields_, caller.started());
     auto& gate = gate_for(request);
     const bool for_agent = is_for_agent(request);
-    auto owner = for_agent ? gate.identify(caller, address_of(request), for_agent) : std::nullopt;
+    auto owner = for_agent ? gate.identify(caller, request.address(), for_agent) : std::nullopt;
     if (!owner) {
-        owner = co_await gate.ask(caller, address_of(request), due, for_agent);
+        owner = co_await gate.ask(caller, request.address(), due, for_agent);
     }
     if (for_agent && !may_know(request, *owner)) {
-        auto as_of_none = gate.identify(caller, address_of(request));
+        auto as_of_none = gate.identify(caller, request.address());
         if (!as_of_none) {
-            as_of_none = co_await gate.ask(caller, address_of(request), due);
+            as_of_none = co_await gate.ask(caller, request.address(), due);
         }
         if (!may_know(request, *as_of_none)) {
             owner = std::move(as_of_none);
         }
     }
-    request.owner = std::move(*owner);
+    request.sender.owner = std::move(*owner);
 }
 
 bool access_guard::asks_first(const request_context& request) const
@@ -152,28 +147,25 @@ bool access_guard::asks_first(const request_context& request) const
     const auto* known = known_.find(request.to.agent);
     const bool relayed =
         known != nullptr && !known->entry->record.mcp && fits_any(known->entry->record.relay_paths, model::mcp_path);
-    if (!relayed || !request.access) {
+    if (!relayed || !request.sender.access) {
         return !relayed;
     }
     const auto& record = known->entry->record;
     const auto* caller = request.principal();
     // A browser asks without credentials: after a 401 it would not send the call that has them.
-    return !request.access->may_discover(record, caller) ||
-           (caller == nullptr && !request.access->may_call_somehow(record, nullptr));
+    return !request.sender.access->may_discover(record, caller) ||
+           (caller == nullptr && !request.sender.access->may_call_somehow(record, nullptr));
 }
 
 // Whether the request has an owner to be known: what everybody may read has none.
 bool access_guard::identifies(const request_context& request) const
 {
-    const auto where = request.to.where;
-    const bool for_all =
-        where == model::route::key_set || where == model::route::resource_metadata || where == model::route::index;
-    return request.access && !for_all && !asks_first(request);
+    return request.sender.access && request.way->needs != identity::nobody && !asks_first(request);
 }
 
 std::optional<net::routine<>> access_guard::admit_address(request_context& request) const
 {
-    if (limits_ && !limits_->admits_address(address_of(request), request.caller.owner().now())) {
+    if (limits_ && !limits_->admits_address(request.address(), request.caller.owner().now())) {
         constexpr auto over = model::rate_limit::address;
         return respond_limited(request, over, limits_->rate(over));
     }
@@ -183,9 +175,9 @@ std::optional<net::routine<>> access_guard::admit_address(request_context& reque
 std::optional<net::routine<>> access_guard::admit(request_context& request) const
 {
     if (identifies(request)) {
-        request.record.access = access::outcome_of(request.owner);
+        request.record.access = access::outcome_of(request.sender.owner);
         if (const auto* caller = request.principal()) {
-            request.place.belong_to(core::mark_of_principal(caller->provider, caller->id));
+            request.slot.belong_to(core::mark_of_principal(caller->provider, caller->id));
             request.record.principal = caller->id;
             request.record.provider = caller->provider;
         }
@@ -215,47 +207,28 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
     if (!identifies(request)) {
         return std::nullopt;
     }
-    request.in_words_of_a2x = a2x_ && calls_before_1(request);
-    if (!request.owner) {
-        const auto* known = known_.find(request.to.agent, request.sighted);
-        return respond_unidentified(request, request.owner.error(), known == nullptr ? nullptr : &known->entry->record);
+    request.errors.uses_a2x_errors = a2x_ && calls_before_1(request);
+    if (!request.sender.owner) {
+        const auto* known = known_.find(request.to.agent, request.lookup);
+        return respond_unidentified(
+            request,
+            request.sender.owner.error(),
+            known == nullptr ? nullptr : &known->entry->record
+        );
     }
-    switch (request.to.where) {
-        case model::route::card:
-        case model::route::call:
-        case model::route::mcp:
-        case model::route::relay:
-            return admit_to_agent(request);
-        case model::route::registration:
-            if (!access::has_scope(request.principal(), core::scope_register)) {
-                return respond_forbidden(request);
-            }
-            return std::nullopt;
-        case model::route::directory:
-            if (!request.to.agent.empty()) {
-                return admit_to_agent(request);
-            }
-            break;
-        case model::route::push:
-        case model::route::key_set:
-        case model::route::resource_metadata:
-        case model::route::index:
-        case model::route::management:
-        case model::route::none:
-            break;
+    if (request.way->needs == identity::of_agent) {
+        return admit_to_agent(request);
     }
-    return request.principal() == nullptr ? std::optional{respond_forbidden(request)} : std::nullopt;
+    const bool registers = request.way->needs == identity::registrant;
+    const bool lacks =
+        registers ? !access::has_scope(request.principal(), core::scope_register) : request.principal() == nullptr;
+    return lacks ? std::optional{respond_forbidden(request)} : std::nullopt;
 }
 
 std::optional<net::routine<>> access_guard::admit_one_more(request_context& request) const
 {
-    const auto where = request.to.where;
-    const bool is_of_one = where == model::route::directory && !request.to.agent.empty();
-    const bool reaches_agent =
-        !asks_first(request) && (where == model::route::card || where == model::route::call ||
-                                 where == model::route::mcp || where == model::route::relay || is_of_one);
-    const auto* known =
-        limits_ && reaches_agent && request.sees_agent ? known_.find(request.to.agent, request.sighted) : nullptr;
+    const bool counts = limits_ && request.way->reaches_agent && request.agent_visible && !asks_first(request);
+    const auto* known = counts ? known_.find(request.to.agent, request.lookup) : nullptr;
     if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {
         return std::nullopt;
     }
@@ -266,15 +239,15 @@ std::optional<net::routine<>> access_guard::admit_one_more(request_context& requ
 
 std::optional<net::routine<>> access_guard::admit_to_agent(request_context& request) const
 {
-    const auto* known = known_.find(request.to.agent, request.sighted);
+    const auto* known = known_.find(request.to.agent, request.lookup);
     const auto* caller = request.principal();
-    request.sees_agent = known != nullptr && request.access->may_discover(known->entry->record, caller);
-    if (!request.sees_agent) {
+    request.agent_visible = known != nullptr && request.sender.access->may_discover(known->entry->record, caller);
+    if (!request.agent_visible) {
         request.hidden = known == nullptr ? nullptr : known->entry;
         // To a caller with a credential an agent that it may not know of is one that does not exist.
         return caller == nullptr ? std::optional{respond_forbidden(request)} : std::nullopt;
     }
-    request.may_call = request.access->may_call_somehow(known->entry->record, caller);
+    request.may_call = request.sender.access->may_call_somehow(known->entry->record, caller);
     return std::nullopt;
 }
 

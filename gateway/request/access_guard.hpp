@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "gateway/access/gate.hpp"
 #include "gateway/access/rate_limiter.hpp"
+#include "gateway/model/control_services.hpp"
 #include "gateway/request/local_snapshot.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"

@@ -1,15 +1,14 @@
 #include "gateway/request/agent_relay.hpp"
 
-#include "gateway/a2a/card_edit.hpp"
-#include "gateway/a2a/facts_edit.hpp"
-#include "gateway/a2a/task_guard.hpp"
+#include "core/redaction.hpp"
+#include "gateway/access/access_plan.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/relay/deadline_fields.hpp"
-#include "gateway/request/endpoint.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
+#include "gateway/request/route_base.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
@@ -23,53 +22,6 @@
 namespace gateway::request {
 
 using core::errc;
-
-namespace {
-
-// In the words of docs/extensions/gateway-v1.md.
-std::string facts_of(const relay::relay_call& call, const relay::extension_terms& terms, core::steady_time now)
-{
-    auto facts = R"({"agent":")" + call.agent->record.id + R"(","translated":)";  // an id needs no escapes
-    facts += terms.translated ? "true" : "false";
-    if (terms.card_fetched) {
-        const auto age = std::chrono::duration_cast<std::chrono::seconds>(now - *terms.card_fetched);
-        facts += R"(,"cardAge":)" + std::to_string(age.count());
-    }
-    return facts + '}';
-}
-
-// Sets what the agent and the caller hear of extensions, or returns the answer that refuses the call.
-std::optional<net::routine<>> set_extensions(request_context& request, std::uint64_t longest_answer)
-{
-    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    if (!call.speaks) {
-        return std::nullopt;
-    }
-    auto read = relay::read_extension_fields(request.caller.head().fields, *call.speaks);
-    if (!read) {
-        return respond_call_error(request, std::move(read).error());
-    }
-    if (!read->missing.empty()) {
-        return respond_extension_required(request, read->missing);
-    }
-    call.extensions = std::move(read->fields);
-    const auto place = ::a2a::place_of_metadata(call.speaks->what, call.speaks->caller);
-    // An answer that is edited for another reason has no facts, and does not say so.
-    const bool takes_facts = request.bridge != nullptr || call.edit == nullptr;
-    if (read->facts && place != ::a2a::metadata_place::none && !call.card && takes_facts) {
-        auto facts = facts_of(call, *call.speaks, request.caller.owner().now());
-        if (request.bridge != nullptr) {
-            request.bridge->set_facts({place, std::move(facts), call.extensions.to_caller});
-            return std::nullopt;
-        }
-        request.edit =
-            std::make_unique<a2a::facts_edit>(place, std::move(facts), call.extensions.to_caller, longest_answer);
-        call.edit = request.edit.get();
-    }
-    return std::nullopt;
-}
-
-}  // namespace
 
 agent_relay::agent_relay(
     model::control_services& control,
@@ -87,41 +39,26 @@ agent_relay::agent_relay(
 }
 
 // A call to the agent's own address goes where earlier ones have been redirected for good.
-void agent_relay::go_where_it_moved(request_context& request)
+void agent_relay::go_where_it_moved(relay::relay_call& call)
 {
-    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    if (call.head.data() != call.agent->call_head.data()) {
+    if (call.request.head.data() != call.agent->call_head.data()) {
         return;
     }
     call.moved = &moved_;
     if (const auto* path = moved_.find(*call.agent)) {
-        request.head = relay::head_at(call, *path);
-        call.head = request.head;
+        call.request.head_text = relay::head_at(call, *path);
+        call.request.head = call.request.head_text;
     }
 }
 
-// What the relay has to know of the request, besides the call.
-void agent_relay::complete(request_context& request) const
+// The agent's own time includes the time before the request, but not if the body comes piece by piece, or if a server may be asked again
+// for a message of a session.
+relay::call_deadline agent_relay::deadline_of(const request_context& request, const relay::relay_call& call) const
 {
-    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    call.from_proxy = request.from_proxy;
-    call.credentials = request.access ? &request.access->reader() : nullptr;
-    if (call.agent->siblings != nullptr) {
-        call.caller_hash = caller_hash(request);
-    }
-    call.tasks = a2a::shown_tasks(request, control_.tasks());
-    call.trace = request.trace.joined() ? &request.trace : nullptr;
-}
-
-// Of the agent's own time, what comes before the request counts too; not so where the body comes piece by piece, or where what the
-// server is asked for in a session may be asked for again.
-relay::call_deadline agent_relay::deadline_of(const request_context& request) const
-{
-    const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     const auto& server = call.agent->record.mcp;
-    const auto timeout = server && call.begins ? server->initialize_timeout : relay::head_time(call);
+    const auto timeout = server && call.traits.begins ? server->initialize_timeout : relay::head_time(call);
     relay::call_deadline out;
-    if (!call.passed && (!server || call.begins)) {
+    if (!call.request.passed && (!server || call.traits.begins)) {
         out.due = request.caller.owner().now() + timeout;
     }
     const auto asked = relay::requested_deadline(request.caller.head().fields, settings_.deadlines.fields);
@@ -131,11 +68,10 @@ relay::call_deadline agent_relay::deadline_of(const request_context& request) co
     return out;
 }
 
-// What speaks against sending the request to the agent at all.
-std::optional<core::error> agent_relay::objection(const request_context& request) const
+// Says why the request may not be sent to the agent at all.
+std::optional<core::error> agent_relay::objection(const request_context& request, const relay::relay_call& call) const
 {
-    const bool streaming = request.call->streaming;  // NOLINT(*-optional-access): only what is relayed comes here
-    if (streaming && (!has_room() || !stream_share(request.place.whose()))) {
+    if (call.traits.streaming && (!has_room() || !stream_share(request.slot.whose()))) {
         // What the agent would begin could not be passed on.
         return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
@@ -154,19 +90,10 @@ std::optional<core::error> agent_relay::objection(const request_context& request
     return std::nullopt;
 }
 
-// The answer to a request that does not go to the agent at all.
-std::optional<net::routine<>> agent_relay::refuse(request_context& request) const
-{
-    if (auto why = objection(request)) {
-        return respond_call_error(request, std::move(*why));
-    }
-    return set_extensions(request, settings_.limits.sse_event);
-}
-
 // Waits for a token of the agent's OAuth server.
-net::routine<core::result<>> agent_relay::find_token(request_context& request, core::steady_time due)
+net::routine<core::result<>>
+agent_relay::find_token(request_context& request, relay::relay_call& call, core::steady_time due)
 {
-    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     auto asked = control_.agent_with_token(call.agent->record.id, core::secret{});
     const auto entry = co_await net::ask_until(request.caller, due, control_.executor(), std::move(asked));
     if (!entry) {
@@ -176,27 +103,28 @@ net::routine<core::result<>> agent_relay::find_token(request_context& request, c
         co_return core::upstream_error(errc::upstream_credentials, "no token");
     }
     auto endpoint = model::endpoint_of(*entry, call.agent->number);
-    request.head = relay::head_with_token(call.head, *endpoint);
-    call.head = request.head;
+    call.request.head_text = relay::head_with_token(call.request.head, *endpoint);
+    call.request.head = call.request.head_text;
     call.agent = std::move(endpoint);
     co_return core::result<>{};
 }
 
 // Puts a token for the caller into the head.
-net::routine<core::result<>> agent_relay::find_caller_token(request_context& request, core::steady_time due)
+net::routine<core::result<>>
+agent_relay::find_caller_token(request_context& request, relay::relay_call& call, core::steady_time due)
 {
-    const auto known = caller_tokens_.find(request);
+    const auto known = caller_tokens_.find(request, call);
     if (!known) {
         co_return known.error();
     }
     if (!*known) {
-        co_return co_await caller_tokens_.ask(request, due);
+        co_return co_await caller_tokens_.ask(request, call, due);
     }
     co_return core::result<>{};
 }
 
-// How the exchange ended, and what a translation came to.
-void agent_relay::note_outcome(request_context& request, const relay::relay_outcome& outcome)
+// Notes how the exchange ended, and what an edit made of the answer.
+void agent_relay::note_outcome(request_context& request, relay::relay_outcome& outcome)
 {
     auto& record = request.record;
     record.status = outcome.status;
@@ -205,100 +133,93 @@ void agent_relay::note_outcome(request_context& request, const relay::relay_outc
         record.upstream_first_byte = *outcome.first_byte - request.caller.started();
         record.first_byte = *record.upstream_first_byte;
     }
-    if (request.bridge == nullptr) {
-        return;
+    record.lost = outcome.lost;
+    if (outcome.edited_status != 0 && outcome.answered) {
+        record.status = outcome.edited_status;
     }
-    record.lost = request.bridge->lost();
-    if (request.bridge->status() != 0 && outcome.answered) {
-        record.status = request.bridge->status();
-    }
-    const auto& refused = request.bridge->failure();
-    if (refused && !outcome.failure) {
-        note_failure(request, *refused);
+    if (outcome.refusal && !outcome.failure) {
+        note_failure(request, std::move(*outcome.refusal));
     }
 }
 
 // No routine of its own: mostly there is nothing to wait for in front of the call, which may wait for long.
-net::routine<> agent_relay::pass(request_context& request)
+net::routine<> agent_relay::pass(request_context& request, relay::relay_call& call)
 {
-    if (ending_listening_ && request.call->listens) {  // NOLINT(*-optional-access): only what is relayed comes here
-        return respond_end(request);
+    if (ending_listening_ && call.traits.listens) {
+        return respond_end(request, call);
     }
-    if (auto refusal = refuse(request)) {
-        return std::move(*refusal);
+    if (auto why = objection(request, call)) {
+        return respond_call_error(request, std::move(*why));
     }
-    go_where_it_moved(request);
-    const auto& agent = *request.call->agent;  // NOLINT(*-optional-access): only what is relayed comes here
+    go_where_it_moved(call);
+    const auto& agent = *call.agent;
     if (model::exchanges_tokens(agent.record) || agent.awaits_token) {
-        return pass_with_token(request);
+        return pass_with_token(request, call);
     }
-    return admit(request);
+    return admit(request, call);
 }
 
-net::routine<> agent_relay::pass_with_token(request_context& request)
+net::routine<> agent_relay::pass_with_token(request_context& request, relay::relay_call& call)
 {
-    const auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
     const auto& caller = request.caller;
     const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
     core::result<> found;
     if (model::exchanges_tokens(call.agent->record)) {
-        found = co_await find_caller_token(request, due);
+        found = co_await find_caller_token(request, call, due);
     }
     if (found && call.agent->awaits_token) {
-        found = co_await find_token(request, due);
+        found = co_await find_token(request, call, due);
     }
     if (found) {
-        co_await admit(request);
+        co_await admit(request, call);
     } else {
         co_await respond_call_error(request, std::move(found).error());
     }
 }
 
 // A client that asks now what a server says unasked gets a stream that is over, and asks elsewhere for the next one; a subscription
-// gets its result (MCP 2026-07-28, basic/patterns/subscriptions).
-net::routine<> agent_relay::respond_end(request_context& request)
+// gets its result (MCP 2026-07-28, basic/patterns/subscriptions). Only messages to MCP servers listen, which have a repair.
+net::routine<> agent_relay::respond_end(request_context& request, const relay::relay_call& call)
 {
     responses::answer ended;
     ended.content_type = "text/event-stream";
-    const auto text = request.repair->end_text();  // NOLINT(*-optional-access): only messages to MCP servers listen
+    const auto text = call.hooks.repair->end_text();
     if (!text.empty()) {
         ended.body = "data: " + text + "\n\n";
     }
     return respond_error(request, core::gateway_error(errc::draining, "a stream that listens"), std::move(ended));
 }
 
-net::routine<> agent_relay::admit(request_context& request)
+net::routine<> agent_relay::admit(request_context& request, relay::relay_call& call)
 {
-    complete(request);
-    request.call->deadline = deadline_of(request);  // NOLINT(*-optional-access): only what is relayed comes here
-    auto admitted = admission_.enter(request);
-    if (!admitted) {
-        return wait_for_place(request);
+    call.caller.from_proxy = request.sender.from_proxy;
+    call.caller.credentials = request.sender.access ? &request.sender.access->reader() : nullptr;
+    if (call.agent->siblings != nullptr) {
+        call.caller.hash = caller_hash(request);
     }
-    return *admitted ? send(request) : respond_call_error(request, std::move(*admitted).error());
+    call.caller.trace = request.trace.joined() ? &request.trace : nullptr;
+    call.slot = &request.slot;
+    call.deadline = deadline_of(request, call);
+    auto admitted = admission_.enter(request, call);
+    if (!admitted) {
+        return wait_for_slot(request, call);
+    }
+    return *admitted ? send(request, call) : respond_call_error(request, std::move(*admitted).error());
 }
 
-net::routine<> agent_relay::wait_for_place(request_context& request)
+net::routine<> agent_relay::wait_for_slot(request_context& request, relay::relay_call& call)
 {
-    auto admitted = co_await admission_.wait(request);
+    auto admitted = co_await admission_.wait(request, call);
     if (admitted) {
-        co_await send(request);
+        co_await send(request, call);
     } else {
         co_await respond_call_error(request, std::move(admitted).error());
     }
 }
 
-// With its place, which the stream of an answer changes.
-net::routine<> agent_relay::send(request_context& request)
+// With its slot, which the stream of an answer changes.
+net::routine<> agent_relay::send(request_context& request, relay::relay_call& call)
 {
-    auto& call = *request.call;  // NOLINT(*-optional-access): only what is relayed comes here
-    const a2a::held_context context{call.tasks, request.caller.owner().now()};
-    if (!context.holds()) {
-        request.named.hidden_context = true;
-        co_await a2a::respond_named(request, request.named);
-        co_return;
-    }
-    call.place = &request.place;
     const relay::relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
@@ -306,49 +227,44 @@ net::routine<> agent_relay::send(request_context& request)
         .control = control_,
         .deadlines = settings_.deadlines.fields
     };
-    std::optional<a2a::card_edit> card;
-    if (call.card) {
-        const auto here = request.caller.owner().get_executor();
-        card.emplace(control_, here, model::answered_card{call.agent, {}, *call.card, call.caller, call.card_origin});
-        if (request.bridge != nullptr) {
-            request.bridge->set_card(*card);
-        } else {
-            call.edit = &*card;
-        }
-    }
-    const bool listens = call.listens;
-    relay::relay passing{request.caller, pool_, settings, std::move(call)};
-    if (listens) {
+    relay::relay passing{request.caller, pool_, settings, call};
+    if (call.traits.listens) {
         streams_.push_back(passing);  // its server may leave it without an answer
     }
     auto outcome = co_await passing.run();
     request.record.sent = passing.attempts();
-    request.record.endpoint = static_cast<unsigned>(passing.agent().number) + 1;
+    request.record.endpoint = static_cast<unsigned>(call.agent->number) + 1;
     note_outcome(request, outcome);
+    if (outcome.replaced || outcome.failure) {
+        co_await respond_outcome(request, call, outcome);
+    }
+}
+
+// Answers a call whose answer did not go to the caller, or not whole.
+net::routine<>
+agent_relay::respond_outcome(request_context& request, const relay::relay_call& call, relay::relay_outcome& outcome)
+{
     if (outcome.replaced) {
-        co_await request.repair->end_session();  // NOLINT(*-optional-access): only a DELETE of a session is replaced
-        responses::answer done;
-        co_await respond(request, std::move(done));
+        co_await call.hooks.repair->end_session();  // only a DELETE of a session is replaced
+        co_await respond(request, responses::answer{});
         co_return;
     }
-    if (!outcome.failure) {
-        co_return;
+    auto& failure = *outcome.failure;  // NOLINT(*-optional-access): by the promise above
+    if (call.token && failure.from == core::side::upstream) {
+        failure.detail = core::redaction{{call.token->text.reveal()}}.apply(failure.detail);
     }
     if (outcome.told) {
-        note_failure(request, std::move(*outcome.failure));
-        co_return;
-    }
-    if (outcome.answered || outcome.failure->code == errc::caller_gone) {
+        note_failure(request, std::move(failure));
+    } else if (outcome.answered || failure.code == errc::caller_gone) {
         request.caller.cut();
-        note_failure(request, std::move(*outcome.failure));
-        co_return;
-    }
-    if (listens && outcome.failure->code == errc::draining) {
-        co_await respond_end(request);
+        note_failure(request, std::move(failure));
+    } else if (call.traits.listens && failure.code == errc::draining) {
+        co_await respond_end(request, call);
     } else if (outcome.refused) {
-        co_await respond_replaced(request, std::move(*outcome.failure), *outcome.refused);
+        const auto challenge = call.hooks.terms == nullptr ? std::string_view{} : call.hooks.terms->challenge();
+        co_await respond_replaced(request, std::move(failure), *outcome.refused, challenge);
     } else {
-        co_await respond_call_error(request, std::move(*outcome.failure));
+        co_await respond_call_error(request, std::move(failure));
     }
 }
 

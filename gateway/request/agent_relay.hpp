@@ -3,7 +3,7 @@
 
 #include "gateway/relay/moved_paths.hpp"
 #include "gateway/relay/relay.hpp"
-#include "gateway/request/call_admission.hpp"
+#include "gateway/request/admission.hpp"
 #include "gateway/request/caller_tokens.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 
@@ -27,10 +27,10 @@ public:
         telemetry::worker_metrics& metrics
     );
 
-    // Sends request.call to its agent and passes the answer on, or answers with what failed.
-    net::routine<> pass(request_context& request);
+    // Sends the call to its agent and passes the answer on, or answers with what failed. Both outlive the routine.
+    net::routine<> pass(request_context& request, relay::relay_call& call);
 
-    // Whether the gateway serves what request.to says, before anything of it is read.
+    // Says why the gateway does not serve the request while it is overloaded, before anything of it is read.
     std::optional<core::error> overload_objection(request_context& request) const
     {
         return admission_.objection(request);
@@ -58,20 +58,22 @@ public:
 private:
     using stream_list = boost::intrusive::list<relay::open_stream, boost::intrusive::constant_time_size<false>>;
 
-    void go_where_it_moved(request_context& request);
-    void complete(request_context& request) const;
-    relay::call_deadline deadline_of(const request_context& request) const;
-    net::routine<> admit(request_context& request);
-    net::routine<> send(request_context& request);
+    void go_where_it_moved(relay::relay_call& call);
+    relay::call_deadline deadline_of(const request_context& request, const relay::relay_call& call) const;
+    net::routine<> admit(request_context& request, relay::relay_call& call);
+    net::routine<> send(request_context& request, relay::relay_call& call);
     // Not inlined, as in relay.hpp.
-    [[gnu::noinline]] net::routine<> pass_with_token(request_context& request);
-    [[gnu::noinline]] net::routine<> wait_for_place(request_context& request);
-    [[gnu::noinline]] net::routine<core::result<>> find_token(request_context& request, core::steady_time due);
-    [[gnu::noinline]] net::routine<core::result<>> find_caller_token(request_context& request, core::steady_time due);
-    static net::routine<> respond_end(request_context& request);
-    static void note_outcome(request_context& request, const relay::relay_outcome& outcome);
-    std::optional<net::routine<>> refuse(request_context& request) const;
-    std::optional<core::error> objection(const request_context& request) const;
+    [[gnu::noinline]] net::routine<> pass_with_token(request_context& request, relay::relay_call& call);
+    [[gnu::noinline]] net::routine<> wait_for_slot(request_context& request, relay::relay_call& call);
+    [[gnu::noinline]] net::routine<core::result<>>
+    find_token(request_context& request, relay::relay_call& call, core::steady_time due);
+    [[gnu::noinline]] net::routine<core::result<>>
+    find_caller_token(request_context& request, relay::relay_call& call, core::steady_time due);
+    [[gnu::noinline]] static net::routine<>
+    respond_outcome(request_context& request, const relay::relay_call& call, relay::relay_outcome& outcome);
+    static net::routine<> respond_end(request_context& request, const relay::relay_call& call);
+    static void note_outcome(request_context& request, relay::relay_outcome& outcome);
+    std::optional<core::error> objection(const request_context& request, const relay::relay_call& call) const;
     void tell_streams(void (relay::open_stream::*what)());
     bool has_room() const noexcept { return open_streams_ + kept_places_ < settings_.limits.streams; }
     std::optional<core::place_share> stream_share(core::caller_mark whose) const noexcept;
@@ -82,7 +84,7 @@ private:
     net::upstream_pool& pool_;
     const config::settings& settings_;
     telemetry::worker_metrics& metrics_;
-    call_admission admission_;
+    admission admission_;
     std::uint64_t open_streams_ = 0;
     std::uint64_t kept_places_ = 0;
     bool ending_listening_ = false;

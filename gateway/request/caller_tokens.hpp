@@ -24,13 +24,13 @@ public:
     {
     }
 
-    // Puts the token for the caller into the head of request.call. Fails with forbidden if the caller has no bearer token that a
+    // Puts the token for the caller into the head of the call. Fails with forbidden if the caller has no bearer token that a
     // provider accepted which others can ask too: nobody is asked then. False: it takes a question, ask().
-    core::result<bool> find(request_context& request);
+    core::result<bool> find(request_context& request, relay::relay_call& call);
 
-    // The same with the question. Fails as model::control_services::exchange(), and as net::gave_up() at `due`. The request outlives
-    // the routine.
-    net::routine<core::result<>> ask(request_context& request, core::steady_time due);
+    // Asks for the token first. Fails as model::control_services::exchange(), and as net::gave_up() at `due`. Both outlive the
+    // routine.
+    net::routine<core::result<>> ask(request_context& request, relay::relay_call& call, core::steady_time due);
 
 private:
     model::control_services& control_;

@@ -13,7 +13,6 @@ namespace {
 using net::http1::field_name;
 
 constexpr std::string_view any_port = ":*";
-constexpr std::string_view methods_of_agents = "GET, HEAD, POST, PUT, PATCH, DELETE, OPTIONS";
 
 // Scheme, host and port of an http or https origin; empty: the text is another one, or has more.
 std::string normalised(std::string_view origin)
@@ -51,51 +50,6 @@ bool fits(std::string_view listed, std::string_view http)
         return core::origin_of(listed) == core::origin_of(http.substr(0, http.rfind(':')));
     }
     return core::origin_of(listed) == http;
-}
-
-// Documents that say the same to everybody who may read them.
-bool is_public_document(model::route where) noexcept
-{
-    switch (where) {
-        case model::route::card:
-        case model::route::key_set:
-        case model::route::resource_metadata:
-        case model::route::directory:
-        case model::route::index:
-            return true;
-        case model::route::call:
-        case model::route::mcp:
-        case model::route::relay:
-        case model::route::push:
-        case model::route::registration:
-        case model::route::management:
-        case model::route::none:
-            return false;
-    }
-    return false;
-}
-
-std::string_view methods_of(const request_context& request) noexcept
-{
-    switch (request.to.where) {
-        case model::route::management:
-        case model::route::registration:
-        case model::route::push:
-            return "POST";
-        case model::route::mcp:
-            return "POST, GET, DELETE, OPTIONS";
-        case model::route::call:
-        case model::route::relay:
-        case model::route::none:
-            return methods_of_agents;
-        case model::route::card:
-        case model::route::key_set:
-        case model::route::resource_metadata:
-        case model::route::directory:
-        case model::route::index:
-            break;
-    }
-    return reading_methods;
 }
 
 std::string fields_for(std::string_view origin)
@@ -196,7 +150,7 @@ cross_origin::answer_preflight(request_context& request, origin_verdict page, bo
     }
     if (page == origin_verdict::forbidden) {
         // For every agent alike, whether or not the page's user may know of it.
-        if (!is_public_document(request.to.where) || !publishes(asks_callers)) {
+        if (!request.way->is_document || !publishes(asks_callers)) {
             return respond_call_error(request, core::caller_error(core::errc::origin_forbidden));
         }
         request.caller.set_answer_fields(fields_for("*"));
@@ -204,7 +158,7 @@ cross_origin::answer_preflight(request_context& request, origin_verdict page, bo
     responses::answer answer;
     answer.status = 204;
     net::http1::head_writer out{answer.fields};
-    const auto methods = methods_of(request);
+    const auto methods = request.way->page_methods;
     out.field("Allow", methods);
     out.field("Access-Control-Allow-Methods", methods);
     if (const auto* asked = net::http1::find(head.fields, "Access-Control-Request-Headers")) {
@@ -217,17 +171,16 @@ cross_origin::answer_preflight(request_context& request, origin_verdict page, bo
 
 void cross_origin::publish(request_context& request) const
 {
-    const auto where = request.to.where;
-    if (!is_public_document(where) || !publishes(request.access != nullptr) ||
+    if (!request.way->is_document || !publishes(request.sender.access != nullptr) ||
         request.caller.answer_fields().starts_with("Access-Control")) {
         return;
     }
-    const bool of_server = where == model::route::directory && !request.to.agent.empty();
-    if (where == model::route::card || of_server) {
-        const auto* known = request.sees_agent ? known_.find(request.to.agent, request.sighted) : nullptr;
+    if (request.way->needs == identity::of_agent) {
+        const bool of_server = request.to.where == model::route::directory;
+        const auto* known = request.agent_visible ? known_.find(request.to.agent, request.lookup) : nullptr;
         // An agent of another kind may answer there by its `relay_paths`.
         if (known == nullptr || (of_server && known->entry->record.speaks != core::protocol::mcp) ||
-            (request.access && !request.access->may_discover(known->entry->record, nullptr))) {
+            (request.sender.access && !request.sender.access->may_discover(known->entry->record, nullptr))) {
             return;
         }
     }

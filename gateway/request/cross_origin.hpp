@@ -2,7 +2,7 @@
 // "Security Warning"). One thread.
 #pragma once
 
-#include "gateway/request/endpoint.hpp"
+#include "gateway/request/route_base.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -30,9 +30,9 @@ struct origin_policy {
 // `count`: of the fields; two are forbidden. `null` is always forbidden, and so is text that is not an origin. Pure.
 origin_verdict judge_origin(std::string_view origin, unsigned count, const origin_policy& policy);
 
-class cross_origin final : endpoint {
+class cross_origin final : route_base {
 public:
-    using endpoint::endpoint;
+    using route_base::route_base;
 
     // Sets the fields that let the page of the request read the answer, if it may; before anything is answered.
     origin_verdict note(request_context& request) const;

@@ -5,13 +5,13 @@
 
 namespace gateway::request {
 
-const local_snapshot::known_agent* local_snapshot::find(std::string_view id) const
+const known_agent* local_snapshot::find(std::string_view id) const
 {
     const auto found = agents_.find(id);
     return found == agents_.end() ? nullptr : &found->second;
 }
 
-const local_snapshot::known_agent* local_snapshot::find_by_host(std::string_view name) const
+const known_agent* local_snapshot::find_by_host(std::string_view name) const
 {
     const auto found = hosts_.find(name);
     return found == hosts_.end() ? nullptr : find(found->second);

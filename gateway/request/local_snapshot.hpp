@@ -4,6 +4,7 @@
 #include "gateway/model/published_card.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/request/route.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -13,22 +14,18 @@
 
 namespace gateway::request {
 
+struct known_agent {
+    std::shared_ptr<const model::agent_entry> entry;
+    std::shared_ptr<const model::published_card> card;  // null: none was published
+};
+
 class local_snapshot {
 public:
-    struct known_agent {
-        std::shared_ptr<const model::agent_entry> entry;
-        std::shared_ptr<const model::published_card> card;  // null: none was published
-    };
-
     // Null: no such agent. The pointer holds until the next change, so not across a co_await.
     const known_agent* find(std::string_view id) const;
 
-    // The same for a request, which has one agent but asks for it in several phases: while nothing changes, it is looked for once.
-    struct sighting {
-        const known_agent* agent = nullptr;
-        std::uint64_t version = 0;  // 0: nobody has looked
-    };
-    const known_agent* find(std::string_view id, sighting& last) const
+    // A request has one agent but asks for it in several phases: while nothing changes, it is looked up once.
+    const known_agent* find(std::string_view id, cached_lookup& last) const
     {
         if (last.version != version_) {
             last = {find(id), version_};

@@ -1,13 +1,16 @@
 #include "gateway/request/responder.hpp"
 
+#include "a2a/dialect/answer.hpp"
 #include "a2a/dialect/error.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "core/status.hpp"
+#include "gateway/access/access_plan.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/well_known.hpp"
+#include "gateway/relay/relay_call.hpp"
 #include "gateway/request/request_context.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -56,10 +59,7 @@ std::string shown_detail(const request_context& request, core::error failure)
     if (failure.from != core::side::upstream || !request.agent || failure.detail.empty()) {
         return std::move(failure.detail);
     }
-    const bool of_caller = request.call && request.call->token;
-    const auto exchanged = of_caller ? request.call->token->text : core::secret{};
-    const auto secrets = model::secrets_of(request.agent->record, {request.agent->token.reveal(), exchanged.reveal()});
-    return secrets.apply(failure.detail);
+    return model::secrets_of(request.agent->record, {request.agent->token.reveal()}).apply(failure.detail);
 }
 
 // 1.0 has a list of details as the data of an error of A2A (specification 1.0.1 section 9.5), and 0.3 anything.
@@ -67,14 +67,14 @@ bool has_details(const request_context& request, core::errc code)
 {
     const auto method = request.record.rpc_method;
     const bool of_1 = method && ::a2a::generation_of(*method) == ::a2a::generation::v1;
-    return of_1 && !request.call_id.empty() && !request.record.agent.empty() &&
+    return of_1 && !request.errors.call_id.empty() && !request.record.agent.empty() &&
            !::a2a::reason_of(core::jsonrpc_code(code)).empty();
 }
 
 responses::answer detailed_answer(const request_context& request, core::errc code)
 {
     const auto number = core::jsonrpc_code(code);
-    auto body = R"({"jsonrpc":"2.0","id":)" + request.call_id + R"(,"error":{"code":)" + std::to_string(number);
+    auto body = R"({"jsonrpc":"2.0","id":)" + request.errors.call_id + R"(,"error":{"code":)" + std::to_string(number);
     core::append_json_string(body += R"(,"message":)", core::message(code));
     body += R"(,"data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":)";
     core::append_json_string(body, ::a2a::reason_of(number));
@@ -83,33 +83,33 @@ responses::answer detailed_answer(const request_context& request, core::errc cod
     return responses::refusal_answer(code, core::jsonrpc_http_status(code), std::move(body));
 }
 
-// To a call of A2A, in the words of its caller.
+// Answers a call of A2A, in the format of its caller.
 responses::answer answer_to_call(const request_context& request, core::errc code)
 {
-    if (request.words == call_words::rest) {
-        return answer_in_words(request, code, request.record.agent);
+    if (request.errors.format == error_format::rest) {
+        return error_in_format(request, code, request.record.agent);
     }
     if (has_details(request, code)) {
         return detailed_answer(request, code);
     }
-    return responses::call_error(code, request.record.agent, request.call_id);
+    return responses::call_error(code, request.record.agent, request.errors.call_id);
 }
 
 bool is_mcp(const request_context& request) noexcept
 {
-    return request.words == call_words::mcp || request.words == call_words::mcp_session;
+    return request.errors.format == error_format::mcp || request.errors.format == error_format::mcp_session;
 }
 
-// To any call, in the words of its caller.
+// Answers any call, in the format of its caller.
 responses::answer answer_to_failure(const request_context& request, const core::error& failure)
 {
     if (!is_mcp(request)) {
         return answer_to_call(request, failure.code);
     }
-    auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.call_id);
+    auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.errors.call_id);
     const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
     const bool admitted = failure.from == core::side::upstream && !refused;
-    if (request.words == call_words::mcp_session && admitted && !request.call_id.empty()) {
+    if (request.errors.format == error_format::mcp_session && admitted && !request.errors.call_id.empty()) {
         answer.status = 200;
     }
     return answer;
@@ -146,11 +146,17 @@ core::errc code_of(const ::a2a::refusal& why) noexcept
 
 }  // namespace
 
-responses::answer answer_in_words(const request_context& request, core::errc code, std::string_view agent)
+responses::answer error_in_format(const request_context& request, core::errc code, std::string_view agent)
 {
-    return request.words == call_words::rest
-               ? responses::rest_error_answer(code, agent, request.rest_version, request.error_profile)
+    return request.errors.format == error_format::rest
+               ? responses::rest_error_answer(code, agent, request.errors.rest_version, request.errors.profile)
                : responses::error_answer(code, agent);
+}
+
+bool takes(const route& way, net::http1::method verb) noexcept
+{
+    return way.methods.empty() ||
+           (reads(verb) ? way.methods == reading_methods : verb == net::http1::method::post && way.methods == posting);
 }
 
 net::routine<> respond(request_context& request, responses::answer answer)
@@ -170,7 +176,7 @@ net::routine<> respond_error(request_context& request, core::error failure, resp
         const auto now = request.caller.owner().now();
         responses::set_retry_after(answer, responses::retry_after(now, model::again_at(*request.agent, now)));
     }
-    if (request.shed) {
+    if (request.errors.shed) {
         responses::set_retry_after(answer, soon());
     }
     note_failure(request, std::move(failure));
@@ -183,7 +189,7 @@ net::routine<> respond_error(request_context& request, core::error failure, resp
 
 net::routine<> respond_error(request_context& request, core::error failure)
 {
-    auto answer = answer_in_words(request, failure.code, request.record.agent);
+    auto answer = error_in_format(request, failure.code, request.record.agent);
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
@@ -193,16 +199,20 @@ net::routine<> respond_call_error(request_context& request, core::error failure)
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
-net::routine<> respond_replaced(request_context& request, core::error failure, const relay::replaced_answer& came)
+net::routine<> respond_replaced(
+    request_context& request,
+    core::error failure,
+    const relay::replaced_answer& came,
+    std::string_view challenge
+)
 {
     auto answer = answer_to_failure(request, failure);
     const bool mcp = is_mcp(request);
     const bool asks_who = came.status == 401 || came.status == 403;
     const bool fails_call = came.status >= 500 && answer.status == 200;
-    const auto challenge = mcp && request.mcp ? std::string_view{request.mcp->challenge()} : std::string_view{};
     if (mcp && asks_who) {
         const auto said = challenge.empty() ? words_of_login(request.agent->record, came.status) : caller_login;
-        answer.body = core::jsonrpc_error_body(request.call_id, failure.code, request.record.agent, said);
+        answer.body = core::jsonrpc_error_body(request.errors.call_id, failure.code, request.record.agent, said);
     }
     if (mcp) {
         responses::add_upstream_status(answer.body, came.status);
@@ -224,8 +234,8 @@ net::routine<> respond_refusal(request_context& request, ::a2a::dialect caller, 
 {
     std::string body;
     ::a2a::answer_options options;
-    options.id = request.call_id;
-    options.profile = request.error_profile;
+    options.id = request.errors.call_id;
+    options.profile = request.errors.profile;
     const auto code = code_of(why);
     const auto status = ::a2a::append_refusal(body, caller, options, why);
     auto detail = why.member.empty() ? std::string{why.why} : why.member + ' ' + std::string{why.why};
@@ -240,8 +250,8 @@ net::routine<> respond_extension_required(request_context& request, std::span<co
 {
     constexpr auto code = core::errc::extension_required;
     auto answer = answer_to_call(request, code);
-    const bool rest = request.words == call_words::rest;
-    if (rest ? request.rest_version == ::a2a::generation::v1 : has_details(request, code)) {
+    const bool rest = request.errors.format == error_format::rest;
+    if (rest ? request.errors.rest_version == ::a2a::generation::v1 : has_details(request, code)) {
         // The metadata of an ErrorInfo has strings (google/rpc/error_details.proto), and is its last member.
         std::string all;
         for (const auto uri : missing) {
@@ -257,7 +267,7 @@ net::routine<> respond_extension_required(request_context& request, std::span<co
             core::append_json_string(list += list.ends_with('[') ? "" : ",", uri);
         }
         // Behind the last member of the error's `data`, or of the error itself to a notification.
-        const std::size_t brackets = rest || request.call_id.empty() ? 2 : 3;
+        const std::size_t brackets = rest || request.errors.call_id.empty() ? 2 : 3;
         answer.body.insert(answer.body.size() - brackets, list + ']');
     }
     return respond_error(request, core::caller_error(code), std::move(answer));
@@ -271,32 +281,39 @@ net::routine<> respond_forbidden(request_context& request, std::optional<std::st
     }
     auto failure = core::caller_error(core::errc::forbidden);
     auto answer = answer_to_failure(request, failure);
-    if (request.access && request.to.where == model::route::registration) {
+    if (request.sender.access && request.way->needs == identity::registrant) {
         const std::vector<std::string> needed{core::scope_register};
-        answer.fields += request.access->scope_challenge({}, *caller, needed);
-    } else if (request.access && request.agent) {
+        answer.fields += request.sender.access->scope_challenge({}, *caller, needed);
+    } else if (request.sender.access && request.agent) {
         const auto& record = request.agent->record;
-        answer.fields += request.access->scope_challenge(resource_of(request, &record), *caller, method);
+        answer.fields += request.sender.access->scope_challenge(resource_of(request, &record), *caller, method);
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
 net::routine<> respond_unidentified(request_context& request, core::error failure, const core::agent* agent)
 {
-    const bool as_a2x = request.in_words_of_a2x && failure.code == core::errc::unauthenticated && request.owner;
+    const bool as_a2x =
+        request.errors.uses_a2x_errors && failure.code == core::errc::unauthenticated && request.sender.owner;
     // A request with two credentials is told which; its detail names no more than where they are.
     const bool explains = failure.code == core::errc::bad_request;
     auto answer =
-        as_a2x ? responses::a2x_unauthenticated_answer(request.call_id) : answer_to_call(request, failure.code);
-    if (explains && request.words == call_words::rest) {
-        answer =
-            responses::rest_error_answer(failure.code, {}, request.rest_version, request.error_profile, failure.detail);
+        as_a2x ? responses::a2x_unauthenticated_answer(request.errors.call_id) : answer_to_call(request, failure.code);
+    if (explains && request.errors.format == error_format::rest) {
+        answer = responses::rest_error_answer(
+            failure.code,
+            {},
+            request.errors.rest_version,
+            request.errors.profile,
+            failure.detail
+        );
     } else if (explains) {
         answer = responses::explained_answer(failure.code, failure.detail);
     }
     if (failure.code == core::errc::unauthenticated) {
         const auto* const record = request.agent ? &request.agent->record : agent;
-        answer.fields += request.access->challenges(/*refused=*/!request.owner, resource_of(request, record));
+        answer.fields +=
+            request.sender.access->challenges(/*refused=*/!request.sender.owner, resource_of(request, record));
     }
     return respond_error(request, std::move(failure), std::move(answer));
 }
@@ -320,14 +337,14 @@ net::routine<> respond_limited(request_context& request, model::rate_limit over,
 net::routine<> respond_no_calls(request_context& request)
 {
     auto failure = core::gateway_error(core::errc::not_implemented, "a call of A2A to an MCP server");
-    auto answer = responses::no_calls_answer(request.record.agent, request.call_id);
+    auto answer = responses::no_calls_answer(request.record.agent, request.errors.call_id);
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
 net::routine<> refuse_method(request_context& request, std::string_view allowed)
 {
     constexpr auto code = core::errc::method_not_allowed;
-    auto answer = answer_in_words(request, code, {});
+    auto answer = error_in_format(request, code, {});
     net::http1::head_writer{answer.fields}.field("Allow", allowed);
     return respond_error(request, core::caller_error(code), std::move(answer));
 }
@@ -360,13 +377,24 @@ net::routine<> send_document(request_context& request, std::string_view fields, 
     }
 }
 
+bool request_context::open_to_anyone() const
+{
+    return !sender.access || sender.access->may_discover(agent->record, nullptr);
+}
+
+void request_context::set_agent(std::shared_ptr<const model::agent_entry> entry)
+{
+    agent = std::move(entry);
+    record.agent = agent->record.id;
+}
+
 void note_failure(request_context& request, core::error failure)
 {
     const auto code = failure.code;
     request.record.code = code;
     request.record.from = failure.from;
-    request.detail = shown_detail(request, std::move(failure));
-    request.record.detail = request.detail;
+    request.texts.detail = shown_detail(request, std::move(failure));
+    request.record.detail = request.texts.detail;
     if (code == core::errc::caller_gone) {
         request.record.status = core::http_status(code);
     }

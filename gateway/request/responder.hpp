@@ -23,36 +23,43 @@ struct replaced_answer;
 namespace gateway::request {
 
 struct request_context;
-
-inline constexpr std::string_view reading_methods = "GET, HEAD";
+struct route;
 
 constexpr bool reads(net::http1::method verb) noexcept
 {
     return verb == net::http1::method::get || verb == net::http1::method::head;
 }
 
+// Whether the route takes the method; its function may know better.
+bool takes(const route& way, net::http1::method verb) noexcept;
+
 net::routine<> respond(request_context& request, responses::answer answer);
 
 // Notes the failure, then sends `answer`. A caller that has gone is cut off instead.
 net::routine<> respond_error(request_context& request, core::error failure, responses::answer answer);
 
-// An error as the caller's words have it: error_answer(), or to a caller of HTTP+JSON rest_error_answer().
-responses::answer answer_in_words(const request_context& request, core::errc code, std::string_view agent);
+// An error in the caller's format: error_answer(), or to a caller of HTTP+JSON rest_error_answer().
+responses::answer error_in_format(const request_context& request, core::errc code, std::string_view agent);
 
-// The same with answer_in_words() of the failure and the agent of the record.
+// Answers with error_in_format() of the failure and the agent of the record.
 net::routine<> respond_error(request_context& request, core::error failure);
 
-// The same with the answer to a JSON-RPC call, call_error().
+// Answers a JSON-RPC call, with call_error().
 net::routine<> respond_call_error(request_context& request, core::error failure);
 
-// The same instead of an answer of the agent, which has told its status: a refusal keeps that and the fields that go on. So does a
-// failure, unless its caller would give up a session of MCP for it.
-net::routine<> respond_replaced(request_context& request, core::error failure, const relay::replaced_answer& came);
+// Replaces an answer of the agent, which has told its status: a refusal keeps that and the fields that go on. So does a failure, unless
+// its caller would give up a session of MCP for it. `challenge`: as relay::answer_terms::challenge().
+net::routine<> respond_replaced(
+    request_context& request,
+    core::error failure,
+    const relay::replaced_answer& came,
+    std::string_view challenge
+);
 
-// The answer to a request that cannot be translated, as `caller` writes errors.
+// Answers a request that cannot be translated, as `caller` writes errors.
 net::routine<> respond_refusal(request_context& request, ::a2a::dialect caller, const ::a2a::refusal& why);
 
-// To a call that does not name all extensions that its agent requires: `missing` are their URIs, which the answer lists.
+// Refuses a call that does not name all extensions that its agent requires: `missing` are their URIs, which the answer lists.
 net::routine<> respond_extension_required(request_context& request, std::span<const std::string_view> missing);
 
 // 401 with what the providers ask for to an anonymous caller, 403 to one with a credential, with the scopes that it lacks for this
@@ -67,7 +74,7 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
 // (draft-ietf-httpapi-ratelimit-headers-11).
 net::routine<> respond_limited(request_context& request, model::rate_limit over, std::uint64_t rate);
 
-// To a call of A2A to an MCP server.
+// Refuses a call of A2A to an MCP server.
 net::routine<> respond_no_calls(request_context& request);
 
 net::routine<> refuse_method(request_context& request, std::string_view allowed);

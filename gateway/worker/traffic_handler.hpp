@@ -92,7 +92,7 @@ public:
     // How they take part in traces from now on; at first not at all.
     void set_trace_plan(const request::trace_plan& plan) noexcept;
 
-    // As mcp_endpoint::ask_about().
+    // As mcp_route::ask_about().
     void ask_about(const ::mcp::session_digest& id, bool ask);
 
     // Gives away spans, what the audit has to know and how calls ended, now and then.
@@ -104,19 +104,18 @@ public:
     telemetry::worker_metrics& metrics() noexcept;
 
 private:
-    struct phases;
+    struct parts;
 
-    void route(request::request_context& request) const;
+    // The phases of handle() that need nothing but the request.
+    void find_sender(request::request_context& request) const;
+    void find_destination(request::request_context& request) const;
     std::optional<net::routine<>> admit(request::request_context& request, request::origin_verdict page) const;
-    net::routine<> look(request::request_context& request);
-    bool is_mcp_server(const request::request_context& request) const;
-    bool relays(const request::request_context& request, std::string_view path) const;
     bool is_current(request::request_context& request) const;
     void account(request::request_context& request);
 
     telemetry::access_log& lines_;
     const core::logger& log_;
-    std::unique_ptr<phases> phases_;
+    std::unique_ptr<parts> parts_;
 };
 
 }  // namespace gateway::worker

@@ -48,8 +48,6 @@ examples:
 
 # Not yet in order: an include of a room that stands below.
 knots='
-gateway/request gateway/a2a
-gateway/request gateway/mcp/route
 gateway/upgrade gateway/wiring
 '
 

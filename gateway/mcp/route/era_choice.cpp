@@ -1,9 +1,10 @@
 #include "gateway/mcp/route/era_choice.hpp"
 
 #include "core/ascii.hpp"
+#include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
-#include "gateway/mcp/route/mcp_repair.hpp"
 #include "gateway/model/agent_record.hpp"
+#include "gateway/model/sent_credentials.hpp"
 #include "gateway/relay/deadline_fields.hpp"
 #include "gateway/request/request_context.hpp"
 #include "mcp/calls/incoming_check.hpp"
@@ -29,14 +30,12 @@ bool era_choice::concerns(const request::request_context& request, const ::mcp::
            ::mcp::era_of_post(mcp_fields_of(head), read) == ::mcp::era::legacy;
 }
 
-net::routine<core::result<>> era_choice::choose(
-    request::request_context& request,
-    const ::mcp::incoming_body& read,
-    model::control_services& control
-)
+net::routine<core::result<>>
+era_choice::choose(mcp_call& call, const ::mcp::incoming_body& read, model::control_services& control)
 {
+    auto& request = call.request;
     if (const auto* const known = look(request)) {
-        request.translated = known->translated;
+        call.translated = known->translated;
         co_return core::result<>{};
     }
     auto asked = control.programs().translates(request.agent->record.id);
@@ -46,22 +45,23 @@ net::routine<core::result<>> era_choice::choose(
     if (!found) {
         co_return net::gave_up(request.caller);
     }
-    request.translated = *found;
-    remember(request);
+    call.translated = *found;
+    remember(call);
     co_return core::result<>{};
 }
 
-bool era_choice::awaits_era(const request::request_context& request)
+bool era_choice::awaits_era(const mcp_call& call)
 {
+    const auto& request = call.request;
     const auto& server = *request.agent->record.mcp;
-    return request.program && request.program->asked.act == model::program_act::modern &&
+    return call.program && call.program->asked.act == model::program_act::modern &&
            server.transport == core::mcp_transport::stdio && server.era == core::mcp_era::automatic &&
            server.sessions != core::mcp_sessions::shared;
 }
 
-net::routine<core::result<>>
-era_choice::find_era(const request::request_context& request, model::control_services& control)
+net::routine<core::result<>> era_choice::find_era(const mcp_call& call, model::control_services& control)
 {
+    const auto& request = call.request;
     if (look(request) != nullptr) {
         co_return core::result<>{};
     }
@@ -72,7 +72,7 @@ era_choice::find_era(const request::request_context& request, model::control_ser
         co_return net::gave_up(request.caller);
     }
     if (*found) {
-        remember(request);
+        remember(call);
     }
     co_return std::move(*found);
 }
@@ -86,11 +86,12 @@ const era_choice::known_agent* era_choice::look(const request::request_context& 
     return holds ? &found->second : nullptr;
 }
 
-void era_choice::remember(const request::request_context& request)
+void era_choice::remember(const mcp_call& call)
 {
+    const auto& request = call.request;
     known_[request.agent->record.id] = {
         request.agent,
-        request.translated,
+        call.translated,
         request.caller.owner().now() + memory,
     };
 }
@@ -134,6 +135,21 @@ std::vector<std::pair<std::string, std::string>> passed_fields(const request::re
         }
     }
     return passed;
+}
+
+bool is_for_legacy_server(const request::request_context& request, const model::published_card* card)
+{
+    const auto& record = request.agent->record;
+    const auto& server = *record.mcp;
+    if (request.record.era != ::mcp::era::modern || server.transport != core::mcp_transport::streamable_http) {
+        return false;
+    }
+    const bool found_out = server.era == core::mcp_era::automatic && card != nullptr && card->era == ::mcp::era::legacy;
+    if (!found_out && server.era != core::mcp_era::legacy) {
+        return false;
+    }
+    const bool passes = record.of_callers.all || !record.of_callers.names.empty() || !server.forward_headers.empty();
+    return !passes && !model::exchanges_tokens(record);
 }
 
 }  // namespace gateway::mcp::route

@@ -24,6 +24,8 @@ struct request_context;
 
 namespace gateway::mcp::route {
 
+struct mcp_call;
+
 class era_choice {
 public:
     // So long the control loop is not asked again.
@@ -39,16 +41,16 @@ public:
     {
     }
 
-    // Sets request.translated. Fails as net::gave_up(), at the caller's deadline, and for `initialize` at opening_due().
+    // Sets call.translated. Fails as net::gave_up(), at the caller's deadline, and for `initialize` at opening_due().
     net::routine<core::result<>>
-    choose(request::request_context& request, const ::mcp::incoming_body& read, model::control_services& control);
+    choose(mcp_call& call, const ::mcp::incoming_body& read, model::control_services& control);
 
-    // Whether the message, which request.program says, has to wait until it is known which era its program speaks.
-    static bool awaits_era(const request::request_context& request);
+    // Whether the message, which call.program says, has to wait until it is known which era its program speaks.
+    static bool awaits_era(const mcp_call& call);
 
     // Returns when it is known. Fails with why the gateway's own session with the program could not show it, and as net::gave_up(), at
     // the caller's deadline.
-    net::routine<core::result<>> find_era(const request::request_context& request, model::control_services& control);
+    net::routine<core::result<>> find_era(const mcp_call& call, model::control_services& control);
 
 private:
     struct known_agent {
@@ -58,7 +60,7 @@ private:
     };
 
     const known_agent* look(const request::request_context& request) const;
-    void remember(const request::request_context& request);
+    void remember(const mcp_call& call);
     core::steady_time due_of(const request::request_context& request) const;
 
     const std::vector<std::string>& deadlines_;
@@ -76,5 +78,10 @@ bool is_translated(const ::mcp::sealed_session& session) noexcept;
 
 // What a server over HTTP gets of the caller's header in any session: what forward_headers names, and the trace.
 std::vector<std::pair<std::string, std::string>> passed_fields(const request::request_context& request);
+
+// A request of the modern era, checked, to a server over streamable HTTP that is known to speak the legacy one only: by the agent's
+// record, or by its card (null: none was published). False where the server must get something of the caller, which it gets
+// only with a message that is relayed: fields, or a token.
+bool is_for_legacy_server(const request::request_context& request, const model::published_card* card);
 
 }  // namespace gateway::mcp::route

@@ -5,7 +5,7 @@
 
 #include "gateway/access/task_index.hpp"
 #include "gateway/model/program_port.hpp"
-#include "gateway/relay/chained_edit.hpp"
+#include "gateway/relay/answer_edit.hpp"
 #include "mcp/calls/handed_out.hpp"
 
 #include <memory>
@@ -31,10 +31,10 @@ struct handed_out_owner {
     void learn(std::string_view task) const;
 };
 
-class handed_out_edit final : public relay::chained_edit {
+class handed_out_edit final : public relay::text_edit {
 public:
     handed_out_edit(handed_out_owner whose, ::mcp::handing what, means with)
-        : relay::chained_edit{std::move(with), nullptr},
+        : relay::text_edit{std::move(with)},
           whose_{std::move(whose)},
           what_{what}
     {

@@ -20,14 +20,6 @@ namespace gateway::mcp::route {
 
 class mcp_answer final : public relay::answer_terms {
 public:
-    // `forbidden`: a web page asks that may not.
-    explicit mcp_answer(bool forbidden)
-        : forbidden_{forbidden}
-    {
-    }
-
-    bool is_forbidden() const noexcept { return forbidden_; }
-
     // The message belongs to a session: 404 says that the server has lost it. `called`: it is a request, whose failure is an answer:
     // clients give up a session at a 5xx.
     void expect_session(bool called) noexcept
@@ -53,7 +45,7 @@ public:
     void expect_login(std::string metadata) { metadata_ = std::move(metadata); }
 
     // The line of the challenge; empty: the server has not asked who is calling, or who is is the operator's.
-    const std::string& challenge() const noexcept { return challenge_; }
+    std::string_view challenge() const noexcept override { return challenge_; }
 
     // What of a stream of events goes on; of `initialize` with what its client has declared. Behind expect_begin(). For as long as this.
     ::mcp::event_gate& expect_events(::mcp::event_gate::terms of);
@@ -91,7 +83,6 @@ private:
     std::string challenge_;
     std::optional<::mcp::event_gate> gate_;
     std::optional<model::session_end> ended_;
-    bool forbidden_;
     bool in_session_ = false;
     bool called_ = false;
     bool ends_ = false;

@@ -1,8 +1,10 @@
 #include "gateway/mcp/route/mcp_message.hpp"
 
 #include "core/json/jsonrpc_scan.hpp"
+#include "gateway/access/access_plan.hpp"
 #include "gateway/mcp/route/handed_out_edit.hpp"
 #include "gateway/mcp/route/list_edit.hpp"
+#include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/push_addresses.hpp"
@@ -26,8 +28,8 @@ using core::errc;
 // As servers answer a call of what they do not have: what is hidden does not differ from what is unknown.
 net::routine<> refuse_hidden(request::request_context& request, core::error failure)
 {
-    auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.call_id);
-    if (failure.code == errc::invalid_params && !request.call_id.empty()) {
+    auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.errors.call_id);
+    if (failure.code == errc::invalid_params && !request.errors.call_id.empty()) {
         answer.status = 200;
     }
     return request::respond_error(request, std::move(failure), std::move(answer));
@@ -62,36 +64,36 @@ net::routine<> refuse_hidden(request::request_context& request, core::error fail
     return begins;
 }
 
-::mcp::event_gate::terms event_terms(const request::request_context& request, bool replayed, std::uint64_t limit)
+::mcp::event_gate::terms event_terms(const mcp_call& call, bool replayed, std::uint64_t limit)
 {
-    ::mcp::event_gate::terms events{.call = request.call_id, .replayed = replayed, .limit = limit};
+    const auto& request = call.request;
+    ::mcp::event_gate::terms events{.call = request.errors.call_id, .replayed = replayed, .limit = limit};
     if (request.record.era == ::mcp::era::modern) {
         // Servers of that era ask nothing (MCP 2026-07-28, basic/patterns/mrtr).
         events.declared = ::mcp::client_capabilities{};
-    } else if (const auto* const session = request.repair ? request.repair->sealed() : nullptr) {
+    } else if (const auto* const session = call.repair ? call.repair->sealed() : nullptr) {
         events.declared = session->declared;
     }
     return events;
 }
 
 // `Mcp-Name` repeats what the body says, and so has the server's name where callers use another one.
-void write_name(request::request_context& request, const ::mcp::head_field& name)
+void write_name(mcp_call& call, const ::mcp::head_field& name)
 {
     if (name.count == 1) {
-        const auto value =
-            request.server_name.empty() ? std::string{name.value} : ::mcp::header_value(request.server_name);
-        net::http1::head_writer{request.session_field}.field("Mcp-Name", value);
+        const auto value = call.server_name.empty() ? std::string{name.value} : ::mcp::header_value(call.server_name);
+        net::http1::head_writer{call.session_lines}.field("Mcp-Name", value);
     }
 }
 
 bool may_post(const request::request_context& request, const ::mcp::incoming_body& read, std::string_view body)
 {
-    if (!request.access || read.message.kind != ::mcp::incoming_kind::request) {
+    if (!request.sender.access || read.message.kind != ::mcp::incoming_kind::request) {
         return true;
     }
     std::string room;
     const auto method = read.message.text(::mcp::routed::method, body, room).value_or("");
-    return request.access->may_call(request.agent->record, request.principal(), method);
+    return request.sender.access->may_call(request.agent->record, request.principal(), method);
 }
 
 std::optional<::mcp::refusal>
@@ -129,7 +131,7 @@ const std::vector<std::string>* scopes_of(const request::request_context& reques
 // Where callers have no identity there is nobody to keep apart.
 bool binds(const request::request_context& request)
 {
-    return request.access != nullptr && request.agent->record.mcp->bind;
+    return request.sender.access != nullptr && request.agent->record.mcp->bind;
 }
 
 handed_out_owner owner_of(const request::request_context& request, const message_services& with)
@@ -140,7 +142,7 @@ handed_out_owner owner_of(const request::request_context& request, const message
 std::unique_ptr<relay::answer_edit>
 make_sealing(const request::request_context& request, ::mcp::handing what, const message_services& with)
 {
-    relay::chained_edit::means means{
+    relay::text_edit::means means{
         .limit = request.agent->record.mcp->max_message,
         .side = with.control.long_bodies(),
         .here = request.caller.owner().get_executor(),
@@ -151,8 +153,9 @@ make_sealing(const request::request_context& request, ::mcp::handing what, const
 
 // What the server may hand out with its answer. Nothing: it passes as it is. A server of the legacy era hands something out if it is
 // asked for a task; what is said of tasks beside that comes on other streams, of a session here on any.
-std::optional<::mcp::handing> handed_out_with(const request::request_context& request, const ::mcp::incoming& message)
+std::optional<::mcp::handing> handed_out_with(const mcp_call& call, const ::mcp::incoming& message)
 {
+    const auto& request = call.request;
     using enum ::mcp::client_method;
     if (message.kind != ::mcp::incoming_kind::request) {
         return std::nullopt;
@@ -175,19 +178,16 @@ std::optional<::mcp::handing> handed_out_with(const request::request_context& re
     if (!message[::mcp::routed::augmented].empty()) {
         return ::mcp::handing::request;
     }
-    const bool here = request.translated || request.agent->has_program_sessions();
+    const bool here = call.translated || request.agent->has_program_sessions();
     return message.method == listen || (here && message.method != initialize) ? std::optional{::mcp::handing::other}
                                                                               : std::nullopt;
 }
 
 // What has to change because something of the server is hidden or has another name, and what of its answer.
-core::result<std::vector<::mcp::text_edit>> filter(
-    request::request_context& request,
-    const ::mcp::incoming_body& read,
-    std::string_view body,
-    const message_services& with
-)
+core::result<std::vector<::mcp::text_edit>>
+filter(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, const message_services& with)
 {
+    auto& request = call.request;
     std::vector<::mcp::text_edit> edits;
     const auto& filters = *request.agent->filters;
     auto admitted = ::mcp::admit(filters, read.message, body);
@@ -205,21 +205,22 @@ core::result<std::vector<::mcp::text_edit>> filter(
     const auto list = ::mcp::list_of(read.message.method);
     if (list && filters.edits(*list)) {
         const auto here = request.caller.owner().get_executor();
-        request.edit = std::make_unique<list_edit>(request.agent, *list, scopes, with.control.long_bodies(), here);
+        call.edit = std::make_unique<list_edit>(request.agent, *list, scopes, with.control.long_bodies(), here);
     }
     return edits;
 }
 
 // What has to change because the server has handed it out to the caller.
 core::result<std::vector<::mcp::text_edit>> open_what_was_handed_out(
-    request::request_context& request,
+    mcp_call& call,
     const ::mcp::incoming_body& read,
     std::string_view body,
     const message_services& with
 )
 {
+    auto& request = call.request;
     const auto owner = owner_of(request, with);
-    const auto* const session = request.repair ? request.repair->sealed() : nullptr;
+    const auto* const session = call.repair ? call.repair->sealed() : nullptr;
     const bool has_tasks = session != nullptr && session->declared.has(::mcp::client_capability::tasks);
     auto opened = ::mcp::open_handed_out(read.message, body, owner.client(), has_tasks);
     if (!opened) {
@@ -229,72 +230,71 @@ core::result<std::vector<::mcp::text_edit>> open_what_was_handed_out(
     for (const auto& each : opened->tasks) {
         owner.learn(each);
     }
-    if (const auto what = handed_out_with(request, read.message); what && request.edit == nullptr) {
-        request.edit = make_sealing(request, *what, with);
+    if (const auto what = handed_out_with(call, read.message); what && call.edit == nullptr) {
+        call.edit = make_sealing(request, *what, with);
     }
     return std::move(opened->edits);
 }
 
 // `Mcp-Name` of the server's, if that is what an edit changes.
-void note_server_name(request::request_context& request, const ::mcp::incoming& message, const ::mcp::text_edit& edit)
+void note_server_name(mcp_call& call, const ::mcp::incoming& message, const ::mcp::text_edit& edit)
 {
     const auto target = ::mcp::target_of(message.method);
     if (target && edit.place == message[*target]) {
         const std::string_view text = edit.text;
-        request.server_name = core::unescape_json(text.substr(1, text.size() - 2));
+        call.server_name = core::unescape_json(text.substr(1, text.size() - 2));
     }
 }
 
 }  // namespace
 
-core::result<std::vector<::mcp::text_edit>> edit_for_server(
-    request::request_context& request,
-    const ::mcp::incoming_body& read,
-    std::string_view body,
-    const message_services& with
-)
+core::result<std::vector<::mcp::text_edit>>
+edit_for_server(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, const message_services& with)
 {
+    auto& request = call.request;
     std::vector<::mcp::text_edit> edits;
     if (request.agent->filters) {
-        auto filtered = filter(request, read, body, with);
+        auto filtered = filter(call, read, body, with);
         if (!filtered) {
             return filtered;
         }
         edits = std::move(*filtered);
     }
     if (binds(request)) {
-        auto opened = open_what_was_handed_out(request, read, body, with);
+        auto opened = open_what_was_handed_out(call, read, body, with);
         if (!opened) {
             return opened;
         }
         edits.insert(edits.end(), opened->begin(), opened->end());
     }
     for (const auto& each : edits) {
-        note_server_name(request, read.message, each);
+        note_server_name(call, read.message, each);
     }
     if (!edits.empty()) {
-        request.edited_body = ::mcp::edited(body, edits);
+        call.edited_body = ::mcp::edited(body, edits);
     }
     return edits;
 }
 
-void edit_stream(request::request_context& request, const message_services& with)
+void edit_stream(mcp_call& call, const message_services& with)
 {
+    auto& request = call.request;
     if (binds(request)) {
-        request.edit = make_sealing(request, ::mcp::handing::unknown, with);
+        call.edit = make_sealing(request, ::mcp::handing::unknown, with);
     }
 }
 
 // What a server that begins the session again has to be told again, once it has taken it.
-void note_state(request::request_context& request, const ::mcp::incoming& message, std::string_view body)
+void note_state(mcp_call& call, const ::mcp::incoming& message, std::string_view body)
 {
+    auto& request = call.request;
     using enum ::mcp::client_method;
     const bool is_state =
         message.method == set_level || message.method == resources_subscribe || message.method == resources_unsubscribe;
-    const bool has_session = request.repair.has_value() && request.repair->session();
+    const bool has_session = call.repair.has_value() && call.repair->session();
     if (is_state && has_session && request.agent->record.mcp->on_lost == core::mcp_loss::recover) {
-        const auto& sent = request.edited_body.empty() ? message.raw(::mcp::routed::params, body) : std::string_view{};
-        request.state_params = sent;
+        const auto& sent = call.edited_body.empty() ? message.raw(::mcp::routed::params, body) : std::string_view{};
+        call.state_params = sent;
     }
 }
 

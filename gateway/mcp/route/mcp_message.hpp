@@ -28,6 +28,8 @@ struct request_context;
 
 namespace gateway::mcp::route {
 
+struct mcp_call;
+
 // Whose the session is that the request begins or is part of: ids are sealed for that.
 ::mcp::session_binding binding_of(const request::request_context& request);
 
@@ -49,29 +51,25 @@ struct message_services {
     const std::shared_ptr<const ::mcp::session_ids>& ids;  // not null
 };
 
-// What was changed of the body: sets request.edited_body, server_name and edit, where the agent has filters or what it hands out is
+// Returns the edits of the body: sets call.edited_body, server_name and edit, where the agent has filters or what it hands out is
 // sealed. Fails with invalid_params (it is hidden, or a task of somebody else), input_expired and invalid_request.
-core::result<std::vector<::mcp::text_edit>> edit_for_server(
-    request::request_context& request,
-    const ::mcp::incoming_body& read,
-    std::string_view body,
-    const message_services& with
-);
+core::result<std::vector<::mcp::text_edit>>
+edit_for_server(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, const message_services& with);
 
-// The same for the answer to a GET of a session, whose messages are edited one by one.
-void edit_stream(request::request_context& request, const message_services& with);
+// Sets call.edit for the answer to a GET of a session, whose messages are edited one by one.
+void edit_stream(mcp_call& call, const message_services& with);
 
 // The answer to a request that edit_for_server() refuses.
 net::routine<> refuse_hidden(request::request_context& request, core::error failure);
 
 // What of the events goes on that answer the request, or that the server says unasked. `replayed`: as event_gate::terms; `limit`: bytes
 // of an event.
-::mcp::event_gate::terms event_terms(const request::request_context& request, bool replayed, std::uint64_t limit);
+::mcp::event_gate::terms event_terms(const mcp_call& call, bool replayed, std::uint64_t limit);
 
 // Adds the field `Mcp-Name` if the request has it: behind what names the session.
-void write_name(request::request_context& request, const ::mcp::head_field& name);
+void write_name(mcp_call& call, const ::mcp::head_field& name);
 
-// Sets request.state_params of what the next session with the server has to be told again.
-void note_state(request::request_context& request, const ::mcp::incoming& message, std::string_view body);
+// Sets call.state_params to what the next session with the server has to be told again.
+void note_state(mcp_call& call, const ::mcp::incoming& message, std::string_view body);
 
 }  // namespace gateway::mcp::route

@@ -2,6 +2,8 @@
 
 #include "core/ascii.hpp"
 #include "core/url.hpp"
+#include "gateway/access/access_plan.hpp"
+#include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/relay/agent_exchange.hpp"
@@ -47,7 +49,7 @@ std::vector<std::pair<std::string, core::secret>> forwarded_fields(const request
     if (agent.record.mcp->forward_headers.empty() && agent.record.of_callers.names.empty()) {
         return passed;
     }
-    const auto* credentials = request.access ? &request.access->reader() : nullptr;
+    const auto* credentials = request.sender.access ? &request.sender.access->reader() : nullptr;
     for (const auto& field : request.caller.head().fields) {
         if (relay::is_forwarded(field.name, agent, credentials)) {
             passed.emplace_back(field.name, core::secret{std::string{field.value}});
@@ -63,7 +65,7 @@ core::result<std::string_view> mcp_repair::set_session(
     bool alone
 )
 {
-    const bool lives_elsewhere = !request_.translated && !request_.agent->has_program_sessions();
+    const bool lives_elsewhere = !message_.translated && !request_.agent->has_program_sessions();
     if (lives_elsewhere && !use_session(id, session.began, alone)) {
         return core::caller_error(errc::session_not_found, "it has been idle for too long");
     }
@@ -118,7 +120,7 @@ bool mcp_repair::begin_call()
 // The field is the first line of what is written of the session; other fields of the message stand behind it.
 void mcp_repair::name_session()
 {
-    auto& fields = request_.session_field;
+    auto& fields = message_.session_lines;
     std::string_view rest{fields};
     if (core::equal_ignoring_case(rest.substr(0, session_field.size()), session_field)) {
         rest.remove_prefix(rest.find("\r\n") + 2);
@@ -203,11 +205,19 @@ net::routine<> mcp_repair::end_session()
     auto asked = control_.caller_sessions().end(request_.agent->record.id, *id_);
     const auto here = request_.caller.owner().get_executor();
     const bool ends = co_await net::ask(control_.executor(), here, std::move(asked));
-    if (ends && request_.mcp) {
-        request_.mcp->set_ended(
+    if (ends) {
+        message_.answer.set_ended(
             request_.caller.head().verb == method::delete_ ? model::session_end::deleted : model::session_end::lost
         );
     }
+}
+
+mcp_repair::mcp_repair(mcp_call& message, model::control_services& control, relay::moved_paths& paths)
+    : message_{message},
+      request_{message.request},
+      control_{control},
+      paths_{paths}
+{
 }
 
 std::optional<std::size_t> mcp_repair::interest(const net::http1::response_head& head) const
@@ -233,9 +243,9 @@ net::routine<core::result<bool>> mcp_repair::repair(
         const bool follows = redirects_.follow(call, head);
         if (follows) {
             name_cookies();
-            call.cookies = cookies_;
+            call.request.cookies = cookies_;
         }
-        if (follows && call.verb == method::post) {  // where a GET leads is its own
+        if (follows && call.request.verb == method::post) {  // where a GET leads is its own
             paths_.set(*call.agent, redirects_.path());
         }
         co_return follows;
@@ -268,14 +278,14 @@ net::routine<core::result<bool>> mcp_repair::begin_again(relay::relay_call& call
     cancellable_ = cancellable;
     upstream_ = std::move(*begun);
     name_session();
-    if (call.verb == method::get) {
+    if (call.request.verb == method::get) {
         auto found = co_await find_session();
         if (!found) {
             co_return std::move(found).error();
         }
     }
-    call.session = request_.session_field;
-    call.cookies = cookies_;
+    call.request.lines = message_.session_lines;
+    call.request.cookies = cookies_;
     co_return true;
 }
 
@@ -328,8 +338,8 @@ model::session_call mcp_repair::call_of(const relay::relay_call& call) const
     out.agreed = agreed_;
     out.declared = session_.declared;
     out.further = session_.further;
-    out.fields = request_.forwarded;
-    out.whose = request_.place.whose();
+    out.fields = message_.forwarded;
+    out.whose = request_.slot.whose();
     if (call.token) {
         out.fields.emplace_back("Authorization", core::secret{"Bearer " + call.token->text.reveal()});
     }
@@ -339,7 +349,7 @@ model::session_call mcp_repair::call_of(const relay::relay_call& call) const
 void mcp_repair::gave_up(const relay::relay_call& call)
 {
     if (cancellable_) {
-        control_.caller_sessions().cancel(call_of(call), request_.call_id);
+        control_.caller_sessions().cancel(call_of(call), request_.errors.call_id);
     }
 }
 
@@ -353,19 +363,19 @@ void mcp_repair::refuse(const relay::relay_call& call, std::string answer)
 
 std::string mcp_repair::failure_text(const core::error& why) const
 {
-    if (request_.call_id.empty()) {
+    if (request_.errors.call_id.empty()) {
         return {};
     }
-    return responses::mcp_error_answer(why.code, request_.record.agent, request_.call_id).body;
+    return responses::mcp_error_answer(why.code, request_.record.agent, request_.errors.call_id).body;
 }
 
 std::string mcp_repair::end_text() const
 {
-    if (request_.call_id.empty()) {
+    if (request_.errors.call_id.empty()) {
         return {};
     }
     const auto asked = request_.record.mcp_method.value_or(::mcp::client_method::listen);
-    return ::mcp::end_answer(asked, request_.record.era.value_or(::mcp::era::modern), request_.call_id);
+    return ::mcp::end_answer(asked, request_.record.era.value_or(::mcp::era::modern), request_.errors.call_id);
 }
 
 }  // namespace gateway::mcp::route

@@ -27,17 +27,14 @@ struct request_context;
 
 namespace gateway::mcp::route {
 
+struct mcp_call;
+
 class mcp_repair final : public relay::call_repair {
 public:
     static constexpr std::size_t longest_refusal = 4096;  // of an answer 400 that may say that the session is lost
 
     // References outlive it. The agent of the request is set.
-    mcp_repair(request::request_context& request, model::control_services& control, relay::moved_paths& paths)
-        : request_{request},
-          control_{control},
-          paths_{paths}
-    {
-    }
+    mcp_repair(mcp_call& message, model::control_services& control, relay::moved_paths& paths);
 
     // The message is part of this session, whose id the caller named. `version`: of its field; empty: it has none. Gives the sealed
     // version. Fails with session_not_found: the session is served over HTTP by nobody but this process (`alone`), and has been idle
@@ -54,7 +51,7 @@ public:
     net::routine<core::result<>> find_session();
 
     // The session is over for the caller, whatever the server says to it.
-    net::routine<> end_session();
+    net::routine<> end_session() override;
 
     const std::optional<::mcp::session_digest>& session() const noexcept { return id_; }
 
@@ -99,6 +96,7 @@ private:
     std::string_view path() const;
     bool use_session(const ::mcp::session_digest& id, core::wall_time began, bool alone);
 
+    mcp_call& message_;
     request::request_context& request_;
     model::control_services& control_;
     relay::moved_paths& paths_;

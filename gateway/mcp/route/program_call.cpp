@@ -2,6 +2,7 @@
 
 #include "core/trace_context.hpp"
 #include "gateway/mcp/route/era_choice.hpp"
+#include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
@@ -41,12 +42,12 @@ std::string handle_of(const ::mcp::sealed_session& session)
 }
 
 // Of a request to a server that gets no fields, in a trace that the gateway joins. Long ones are not searched here.
-std::optional<::mcp::text_edit>
-trace_of(const request::request_context& request, const ::mcp::incoming& read, std::string_view text)
+std::optional<::mcp::text_edit> trace_of(const mcp_call& of, const ::mcp::incoming& read, std::string_view text)
 {
+    const auto& request = of.request;
     const auto& trace = request.trace;
-    const bool asks = read.kind == ::mcp::incoming_kind::request && read.method != ::mcp::client_method::initialize &&
-                      !request.translated;
+    const bool asks =
+        read.kind == ::mcp::incoming_kind::request && read.method != ::mcp::client_method::initialize && !of.translated;
     if (!trace.joined() || !asks || text.size() > ::mcp::read_at_once) {
         return std::nullopt;
     }
@@ -58,14 +59,14 @@ trace_of(const request::request_context& request, const ::mcp::incoming& read, s
 }
 
 // The message as it is passed on, and where its parts stand there.
-::mcp::kept_message kept(const request::request_context& request, const program_message& what, ::mcp::incoming& read)
+::mcp::kept_message kept(const mcp_call& of, const program_message& what, ::mcp::incoming& read)
 {
-    const auto body = what.edits.empty() ? what.body : std::string_view{request.edited_body};
+    const auto body = what.edits.empty() ? what.body : std::string_view{of.edited_body};
     read = ::mcp::moved(what.read.message, what.edits);
     std::string room;
     auto text = body.substr(what.read.message.whole.at, read.whole.size);
     std::string traced;
-    if (const auto trace = trace_of(request, read, text)) {
+    if (const auto trace = trace_of(of, read, text)) {
         traced = ::mcp::edited(text, {&*trace, 1});
         read = ::mcp::moved(read, {&*trace, 1});
         text = traced;
@@ -118,43 +119,45 @@ std::string input_digest(const ::mcp::incoming& message, std::string_view body)
 }
 
 // In the form that the caller takes.
-program_call& begin_call(request::request_context& request, const program_message& what)
+program_call& begin_call(mcp_call& of, const program_message& what)
 {
-    auto& call = request.program.emplace();
+    auto& call = of.program.emplace();
     call.form = what.head.accept.form();
     call.asked.answers_only = call.form == ::mcp::answer_form::json;
     return call;
 }
 
-std::optional<net::routine<>> set_modern_call(request::request_context& request, const program_message& what)
+std::optional<net::routine<>> set_modern_call(mcp_call& of, const program_message& what)
 {
+    auto& request = of.request;
     if (what.read.message.kind != ::mcp::incoming_kind::request) {
         return accept(request);
     }
-    auto& call = begin_call(request, what);
+    auto& call = begin_call(of, what);
     call.asked.act = model::program_act::modern;
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
-    call.asked.message = kept(request, what, call.asked.read);
+    call.asked.message = kept(of, what, call.asked.read);
     if (what.read.message.method == ::mcp::client_method::tools_call) {
         call.asked.fields = parameter_fields_of(request.caller.head());
     }
     call.asked.digest =
-        request.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(request.input_digest);
+        of.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(of.input_digest);
     return std::nullopt;
 }
 
 }  // namespace
 
-::mcp::incoming_body read_long(request::request_context& request, std::string_view body)
+::mcp::incoming_body read_long(mcp_call& of, std::string_view body)
 {
+    auto& request = of.request;
     auto read = ::mcp::read_incoming(body);
     // A server of the modern era keeps its calls' state itself.
     const auto& agent = *request.agent;
     const bool may_wait =
         is_for_program_port(agent, /*legacy=*/false, /*alone=*/true) || agent.record.mcp->era != core::mcp_era::modern;
     if (may_wait && !read.problem) {
-        request.input_digest = input_digest(read.message, body);
+        of.input_digest = input_digest(read.message, body);
     }
     return read;
 }
@@ -170,15 +173,16 @@ bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alon
                       (alone && server.sessionless == core::mcp_sessionless::shared));
 }
 
-std::optional<net::routine<>> set_program_call(request::request_context& request, const program_message& what)
+std::optional<net::routine<>> set_program_call(mcp_call& of, const program_message& what)
 {
+    auto& request = of.request;
     const auto& server = *request.agent->record.mcp;
     const auto& message = what.read.message;
     const bool asks = message.kind == ::mcp::incoming_kind::request;
     const bool begins = message.method == ::mcp::client_method::initialize;
     const bool alone = !what.session && !begins;
     if (request.record.era == ::mcp::era::modern) {
-        return set_modern_call(request, what);
+        return set_modern_call(of, what);
     }
     if (alone && server.sessionless == core::mcp_sessionless::refuse) {
         return request::respond_call_error(
@@ -191,11 +195,11 @@ std::optional<net::routine<>> set_program_call(request::request_context& request
         return accept(request);
     }
     const auto version = ::mcp::legacy_version(what.head, what.session ? what.session->version : std::string_view{});
-    auto& call = begin_call(request, what);
+    auto& call = begin_call(of, what);
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);
-    call.asked.message = kept(request, what, call.asked.read);
-    if (request.translated) {
+    call.asked.message = kept(of, what, call.asked.read);
+    if (of.translated) {
         call.asked.fields = passed_fields(request);
     }
     call.primed = version >= first_primed;
@@ -203,7 +207,7 @@ std::optional<net::routine<>> set_program_call(request::request_context& request
         call.asked.act = asks ? model::program_act::request : model::program_act::tell;
         call.asked.handle = handle_of(*what.session);
         // A list that is edited here is not what is kept.
-        const bool kept = (request.edit == nullptr || request.edit->on().each) && !call.asked.answers_only;
+        const bool kept = (of.edit == nullptr || of.edit->on().each) && !call.asked.answers_only;
         call.asked.resumes = kept ? resumption_of(what.session->version, version) : model::resumption::never;
     } else if (begins) {
         call.asked.act = model::program_act::begin;
@@ -216,14 +220,15 @@ std::optional<net::routine<>> set_program_call(request::request_context& request
 }
 
 void set_program_call(
-    request::request_context& request,
+    mcp_call& of,
     model::program_act act,
     const ::mcp::head_fields& head,
     const ::mcp::sealed_session& session
 )
 {
+    auto& request = of.request;
     const auto version = ::mcp::legacy_version(head, session.version);
-    auto& call = request.program.emplace();
+    auto& call = of.program.emplace();
     call.asked.act = act;
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);

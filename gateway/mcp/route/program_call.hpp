@@ -16,11 +16,9 @@ namespace gateway::model {
 struct agent_entry;
 }
 
-namespace gateway::request {
-struct request_context;
-}  // namespace gateway::request
-
 namespace gateway::mcp::route {
+
+struct mcp_call;
 
 // What remains to be passed on.
 struct program_call {
@@ -34,24 +32,24 @@ struct program_message {
     const ::mcp::head_fields& head;
     const ::mcp::incoming_body& read;
     std::string_view body;
-    std::span<const ::mcp::text_edit> edits;  // that made request.edited_body of it; empty: it is as it came
+    std::span<const ::mcp::text_edit> edits;  // that made mcp_call::edited_body of it; empty: it is as it came
     const ::mcp::sealed_session* session;     // that it belongs to; null: none
 };
 
-// Sets request.program, or returns the answer to a message that goes no further.
-std::optional<net::routine<>> set_program_call(request::request_context& request, const program_message& what);
+// Sets of.program, or returns the answer to a message that goes no further.
+std::optional<net::routine<>> set_program_call(mcp_call& of, const program_message& what);
 
-// As mcp::read_incoming(), with what else of a long message takes too long for a worker: request.input_digest. Any thread, while the
+// As mcp::read_incoming(), with what else of a long message takes too long for a worker: of.input_digest. Any thread, while the
 // request waits.
-::mcp::incoming_body read_long(request::request_context& request, std::string_view body);
+::mcp::incoming_body read_long(mcp_call& of, std::string_view body);
 
 // Whether a message to this MCP server goes there at all, not straight to a server over streamable HTTP. `alone`: it is part of no
 // session, and begins none.
 bool is_for_program_port(const model::agent_entry& agent, bool legacy, bool alone);
 
-// The same as set_program_call() of a GET or a DELETE. A GET with Last-Event-ID asks for the rest of a stream.
+// Sets of.program for a GET or a DELETE. A GET with Last-Event-ID asks for the rest of a stream.
 void set_program_call(
-    request::request_context& request,
+    mcp_call& of,
     model::program_act act,
     const ::mcp::head_fields& head,
     const ::mcp::sealed_session& session

@@ -3,6 +3,7 @@
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/mcp/route/era_choice.hpp"
 #include "gateway/mcp/route/handed_out_edit.hpp"
+#include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/relay/deadline_fields.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
@@ -45,20 +46,20 @@ unsigned modern_status(std::string_view answer, std::optional<::mcp::client_meth
 }  // namespace
 
 program_relay::program_relay(
-    request::request_context& request,
-    program_call& call,
+    mcp_call& message,
     model::control_services& control,
     const config::settings& settings,
     relay::stream_observer& observer
 )
-    : request_{request},
-      call_{call},
+    : message_{message},
+      request_{message.request},
+      call_{*message.program},  // NOLINT(*-optional-access): set, by the promise of the constructor
       control_{control},
       settings_{settings},
       observer_{observer},
-      wait_{request.caller, /*streaming=*/true},
-      stream_{request.caller},
-      share_{request.caller.bodies()}
+      wait_{message.request.caller, /*streaming=*/true},
+      stream_{message.request.caller},
+      share_{message.request.caller.bodies()}
 {
 }
 
@@ -79,7 +80,7 @@ const model::agent_entry& program_relay::agent() const noexcept
 
 core::caller_mark program_relay::whose() const noexcept
 {
-    return request_.place.whose();
+    return request_.slot.whose();
 }
 
 net::routine<> program_relay::run()
@@ -102,7 +103,7 @@ net::routine<> program_relay::run()
     const bool soon = asks && !whole;
     // Of the head of the answer; a stream has begun by then, or never does.
     auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
-    if (act == model::program_act::begin && request_.translated) {
+    if (act == model::program_act::begin && message_.translated) {
         due = std::min(due, opening_due(request_));
     }
     const auto until = std::min(due, soon ? caller.owner().now() + longest_silence : net::never);
@@ -204,10 +205,10 @@ std::string program_relay::session_fields()
         return fields;
     }
     const bool refused = batch_.over && ::mcp::members_of(batch_.texts.back()).find("result").empty();
-    if (!refused && request_.mcp) {
+    if (!refused) {
         ::mcp::local_handle place{.worker = session_here};
         std::ranges::copy(batch_.handle, place.random.begin());
-        net::http1::head_writer{fields}.field("Mcp-Session-Id", request_.mcp->begin_here(place));
+        net::http1::head_writer{fields}.field("Mcp-Session-Id", message_.answer.begin_here(place));
     }
     return fields;
 }
@@ -232,14 +233,14 @@ net::routine<core::result<>> program_relay::prepare_batch()
     if (answers && batch_.translated && request_.record.era == ::mcp::era::modern) {
         co_await translate(batch_.texts.back());
     }
-    if (request_.edit != nullptr && request_.edit->on().each) {
-        co_return co_await edit_each(*request_.edit, batch_);
+    if (message_.edit != nullptr && message_.edit->on().each) {
+        co_return co_await edit_each(*message_.edit, batch_);
     }
-    if (request_.edit == nullptr || !answers) {
+    if (message_.edit == nullptr || !answers) {
         co_return core::result<>{};
     }
     auto whole = std::move(batch_.texts.back());
-    auto edited = co_await request_.edit->edit(std::move(whole));
+    auto edited = co_await message_.edit->edit(std::move(whole));
     if (!edited) {
         batch_.texts.pop_back();
         co_return std::move(edited).error();
@@ -379,14 +380,14 @@ net::routine<core::result<>> program_relay::pass_batch()
 net::routine<core::result<>> program_relay::send_failure(core::error failure)
 {
     core::result<> sent;
-    if (request_.call_id.empty()) {
+    if (request_.errors.call_id.empty()) {
         sent = co_await stream_.send_end();
     } else {
         const auto asked = request_.record.mcp_method.value_or(::mcp::client_method::other);
         const auto speaks = request_.record.era.value_or(::mcp::era::modern);
         const bool in_order = failure.code == errc::draining && ::mcp::stays_open(asked);
-        auto text = in_order ? ::mcp::end_answer(asked, speaks, request_.call_id)
-                             : core::jsonrpc_error_body(request_.call_id, failure.code, request_.record.agent);
+        auto text = in_order ? ::mcp::end_answer(asked, speaks, request_.errors.call_id)
+                             : core::jsonrpc_error_body(request_.errors.call_id, failure.code, request_.record.agent);
         sent = co_await stream_.send(std::move(text), /*last=*/true);
     }
     if (!sent) {

@@ -24,6 +24,7 @@ struct request_context;
 
 namespace gateway::mcp::route {
 
+struct mcp_call;
 struct program_call;
 
 class program_relay final : public relay::open_stream {
@@ -31,10 +32,9 @@ public:
     // An answer that takes longer is a stream of events; that to `initialize` is waited for.
     static constexpr core::duration longest_silence = std::chrono::seconds{1};
 
-    // References outlive it. `call`: request.program, which is set.
+    // References outlive it. `message`, of which the program call is set.
     program_relay(
-        request::request_context& request,
-        program_call& call,
+        mcp_call& message,
         model::control_services& control,
         const config::settings& settings,
         relay::stream_observer& observer
@@ -64,6 +64,7 @@ private:
     net::routine<core::result<>> send_failure(core::error failure);
     std::string session_fields();
 
+    mcp_call& message_;
     request::request_context& request_;
     program_call& call_;
     model::control_services& control_;

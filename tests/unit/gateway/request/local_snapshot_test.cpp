@@ -108,7 +108,7 @@ TEST_CASE("the version changes with everything that a list of agents shows, and 
 TEST_CASE("An agent that a request has seen is looked for again when something has changed")
 {
     gateway::request::local_snapshot known;
-    gateway::request::local_snapshot::sighting last;
+    gateway::request::cached_lookup last;
     CHECK(known.find("a", last) == nullptr);
     CHECK(known.find("a", last) == nullptr);
     known.set_agent("a", agent("a"));

@@ -1,0 +1,38 @@
+// One message to an MCP server on its way: the state of its route. Lives in the coroutine of that. One thread.
+#pragma once
+
+#include "core/secret.hpp"
+#include "gateway/mcp/route/mcp_answer.hpp"
+#include "gateway/mcp/route/mcp_repair.hpp"
+#include "gateway/mcp/route/program_call.hpp"
+#include "gateway/relay/answer_edit.hpp"
+#include "gateway/relay/relay_call.hpp"
+#include "gateway/request/request_context.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace gateway::mcp::route {
+
+struct mcp_call {
+    request::request_context& request;
+    mcp_answer answer;                      // the terms of its answer
+    std::optional<mcp_repair> repair{};     // for a server that has not acted; once it has been read
+    std::optional<program_call> program{};  // to be passed to a session in this process
+    relay::relay_call relayed{};            // to be relayed to the server, once it has an agent
+    bool translated =
+        false;  // of a client of the legacy era, whose server over streamable HTTP speaks only the modern one
+    std::vector<std::pair<std::string, core::secret>> forwarded{
+    };  // fields of the caller that the server gets in any message
+    std::unique_ptr<relay::answer_edit> edit{};  // of the answer; null: it passes as it is
+    std::string edited_body{};                   // replaces the body of the caller; empty: that passes
+    std::string session_lines{};                 // further lines of the head, of the session
+    std::string server_name{};                   // of the tool, prompt or resource, if callers use another one
+    std::string state_params{};  // raw, of a message that a session which begins again has to be told again
+    std::string input_digest{};  // of a long message, made where that was read; empty: of a short one, or none
+};
+
+}  // namespace gateway::mcp::route

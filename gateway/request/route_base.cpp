@@ -1,0 +1,131 @@
+#include "gateway/request/route_base.hpp"
+
+#include "core/ip.hpp"
+#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/relay/call_attempts.hpp"
+#include "gateway/relay/deadline_fields.hpp"
+#include "net/server/timed_ask.hpp"
+#include "net/upstream/via.hpp"
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace gateway::request {
+namespace {
+
+using core::errc;
+
+// Where a client arrives that resolves a path against an agent's address without a slash at its end (RFC 3986 section
+// 5.2.3: the last segment goes).
+bool lost_its_agent(const destination& to)
+{
+    return to.agent == ".well-known" || to.agent == "extendedAgentCard" ||
+           (to.agent == "agent" && to.below == "/authenticatedExtendedCard") ||
+           (to.agent == "v1" && to.below == "/card");
+}
+
+}  // namespace
+
+std::uint64_t caller_hash(const request_context& request)
+{
+    const std::hash<std::string_view> hash;
+    if (const auto* principal = request.principal()) {
+        return hash(principal->id) ^ (hash(principal->provider) << 1U);
+    }
+    const auto address = request.address();
+    const auto parsed = core::parse_ip(address);
+    return parsed ? hash({reinterpret_cast<const char*>(parsed->bytes.data()), parsed->bytes.size()}) : hash(address);
+}
+
+std::shared_ptr<const model::agent_entry>
+chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request)
+{
+    if (agent->siblings == nullptr) {
+        return agent;
+    }
+    auto& group = *agent->reach->group;
+    balancing::choice_terms terms{.now = request.caller.owner().now()};
+    if (group.rules().balance == core::balancing::caller) {
+        terms.caller = caller_hash(request);
+    } else if (group.rules().balance == core::balancing::spread) {
+        terms.dice = relay::dice();
+    }
+    const auto chosen = group.choose(terms);
+    return chosen ? model::endpoint_of(agent, *chosen) : agent;
+}
+
+const known_agent* route_base::visible_agent(request_context& request) const
+{
+    return request.agent_visible ? known_.find(request.to.agent, request.lookup) : nullptr;
+}
+
+const known_agent* route_base::find_agent(request_context& request) const
+{
+    const auto* known = visible_agent(request);
+    if (known != nullptr) {
+        request.set_agent(chosen_endpoint(known->entry, request));
+    }
+    return known;
+}
+
+net::routine<model::card_answer> route_base::obtain_card(request_context& request) const
+{
+    const auto* known = known_.find(request.agent->record.id);
+    model::card_answer found{known == nullptr ? nullptr : known->card, model::card_use::hit, std::nullopt};
+    if (!found.card || request.caller.owner().now() >= found.card->fresh_until) {
+        if (net::way_of(request.caller.head().fields).passes > 0) {
+            // A fetch of ours, which would wait for itself.
+            co_return model::card_answer{nullptr, model::card_use::miss, core::gateway_error(errc::loop_detected)};
+        }
+        auto& caller = request.caller;
+        const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+        auto asked = control_.card(request.agent->record.id);
+        auto answered = co_await net::ask_until(caller, due, control_.executor(), std::move(asked));
+        if (!answered) {
+            co_return model::card_answer{nullptr, model::card_use::miss, net::gave_up(caller)};
+        }
+        found = std::move(*answered);
+    }
+    request.record.card = found.use;
+    if (!found.card && !found.failure) {
+        found.failure = core::gateway_error(errc::internal, "no card and no reason");
+    }
+    co_return found;
+}
+
+bool route_base::may_call(const request_context& request, std::string_view method)
+{
+    return !request.sender.access ||
+           request.sender.access->may_call(request.agent->record, request.principal(), method);
+}
+
+std::string route_base::own_origin(const request_context& request) const
+{
+    return request.origin ? model::own_origin(known_.public_base(), request.origin->host) : std::string{};
+}
+
+std::string_view route_base::asked_agent(const request_context& request) noexcept
+{
+    return request.origin ? std::string_view{} : request.to.agent;
+}
+
+net::routine<> route_base::refuse_agent(request_context& request) const
+{
+    if (request.origin || !lost_its_agent(request.to)) {
+        auto answer = error_in_format(request, errc::agent_not_found, asked_agent(request));
+        return respond_error(request, core::caller_error(errc::agent_not_found), std::move(answer));
+    }
+    auto answer = responses::explained_answer(
+        errc::not_found,
+        "No agent is named here: a client that makes this address of an agent's base URL has dropped the agent's id, "
+        "because the base URL has no slash at its end, as " +
+            known_.public_base() + "/agents/<id>/ has."
+    );
+    // Clients that show nothing else of a refusal show this.
+    answer.reason = "Not Found: the base URL of an agent needs a slash at its end";
+    return respond_error(request, core::caller_error(errc::not_found), std::move(answer));
+}
+
+}  // namespace gateway::request
