@@ -12,7 +12,7 @@ namespace {
 
 using core::errc;
 
-// What orchestrators ask, who have no credential.
+// Orchestrators ask for these without a credential.
 bool is_open(std::string_view path) noexcept
 {
     return path == "/healthz" || path == "/readyz";

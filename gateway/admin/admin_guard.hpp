@@ -1,4 +1,4 @@
-// Whose the requests of the admin listener are, and whether they may do what they ask for (`admin_access`). On the control
+// The owners of requests on the admin listener, and whether they may do what they ask for (`admin_access`). On the control
 // loop's thread.
 #pragma once
 
@@ -22,7 +22,7 @@
 
 namespace gateway::admin {
 
-// What a request that is admitted may do.
+// The rights of a request that is admitted.
 struct admin_rights {
     bool writes = true;      // anything
     bool registers = true;   // agents, as an operator if it also writes

@@ -18,7 +18,7 @@
 
 namespace gateway::admin {
 
-// What the admin listener asks of the gateway as a whole.
+// The gateway, as far as the admin listener needs it.
 class admin_services : public status_services {
 public:
     virtual net::task<reload::reload_report> reload() = 0;

@@ -1,4 +1,4 @@
-// What the listeners that are not for callers have in common: words for what goes wrong. On the control loop's thread.
+// The common part of the listeners that are not for callers: words for what goes wrong. On the control loop's thread.
 #pragma once
 
 #include "core/log.hpp"

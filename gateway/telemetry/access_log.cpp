@@ -12,7 +12,7 @@
 namespace gateway::telemetry {
 namespace {
 
-// What a line can need beyond a batch, so that the buffer has its size from the start.
+// Bytes that a line can need beyond a batch, so that the buffer has its size from the start.
 constexpr std::size_t longest_line = 4 * 1024;
 
 // Where the milliseconds stand in `{"ts":"2026-11-20T06:39:05.123Z`.

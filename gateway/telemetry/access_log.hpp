@@ -46,7 +46,7 @@ public:
     // times are milliseconds with three decimals, `detail` stands only beside `code`.
     void write(const model::request_record& record, core::wall_time now);
 
-    // Of lines that are written from now on.
+    // The level of lines that are written from now on.
     void set_level(core::log_level level) { enabled_ = level <= core::log_level::info; }
 
     // Hands over the lines written so far; the owner calls this ten times a second.

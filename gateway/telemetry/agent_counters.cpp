@@ -1,4 +1,4 @@
-// What is counted of one agent.
+// Counters of one agent.
 #include "gateway/telemetry/mcp_counters.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 

@@ -19,10 +19,10 @@ public:
     // but a symbolic link, say, or cannot be opened.
     static core::result<std::unique_ptr<audit_file>> open(const std::string& place);
 
-    // As log_output::write().
+    // Writes as log_output::write() does.
     void write(std::string_view lines) override { output_.write(lines); }
 
-    // What is written from now on goes to the file that has the name now: the one before was rotated. Blocks; any thread.
+    // Later lines go to the file that has the name now: the previous one was rotated. Blocks; any thread.
     // Fails as open(), and the file before stays in use.
     core::result<> reopen();
 

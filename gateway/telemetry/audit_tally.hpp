@@ -1,4 +1,4 @@
-// What one worker has for the audit until it is taken. Bounded; allocates only for denials that differ from those before.
+// The audit notes of one worker until they are taken. Bounded; allocates only for denials that differ from those before.
 // One thread.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What one worker knows of how calls of agents end, until it is taken. Allocates only when an agent is called for the first time.
+// One worker's notes of how calls of agents end, until they are taken. Allocates only when an agent is called for the first time.
 // One thread.
 #pragma once
 

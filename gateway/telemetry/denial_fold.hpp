@@ -32,10 +32,10 @@ public:
     // The first of its kind goes on at once.
     void add(const model::denied_requests& requests, core::steady_time now);
 
-    // What has been folded for a window goes on.
+    // Denials that were folded for a window go on.
     void sweep(core::steady_time now);
 
-    // What has been folded goes on: nothing comes any more.
+    // Denials that were folded go on: nothing comes any more.
     void end();
 
     std::uint64_t dropped() const noexcept { return dropped_; }

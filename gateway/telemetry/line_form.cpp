@@ -25,7 +25,7 @@ constexpr std::string_view yellow = "\033[33m";
 constexpr std::string_view dim = "\033[2m";
 constexpr std::string_view plain = "\033[0m";
 
-// What a request's sentence has, and what is of no use to somebody who watches.
+// Fields that a request's sentence has, or that are of no use to somebody who watches.
 constexpr auto of_requests = std::to_array<std::string_view>(
     {"id", "route", "method", "rpc", "tool", "status", "ms", "ttfb_ms", "bytes_in", "bytes_out", "trace_id", "span_id"}
 );
@@ -35,7 +35,7 @@ std::string_view colour_of(std::string_view level) noexcept
     return level == "error" ? red : level == "warn" ? yellow : level == "debug" ? dim : std::string_view{};
 }
 
-// Of syslog(3).
+// Levels of syslog(3).
 char priority_of(std::string_view level) noexcept
 {
     return level == "error" ? '3' : level == "warn" ? '4' : level == "debug" ? '7' : '6';
@@ -70,7 +70,7 @@ std::string sentence_of_request(const json& line)
     return out;
 }
 
-// What stands for itself: the detail behind a colon, the rest with names in brackets.
+// The other fields: the detail after a colon, the rest with names in brackets.
 std::string rest_of(const json& line, bool request)
 {
     std::string named;

@@ -19,7 +19,7 @@ struct alignas(4) line_form {  // so that it can be stored at once
     friend bool operator==(const line_form&, const line_form&) = default;
 };
 
-// What a descriptor is.
+// The kind of a descriptor.
 struct log_place {
     bool terminal = false;
     bool journal = false;  // a stream of journald

@@ -66,7 +66,7 @@ public:
         const bool changed = terminal_ || form != line_form{};
         const auto shown = changed ? shown_lines(lines, form) : std::string{};
         const auto text = changed ? std::string_view{shown} : lines;
-        // What an error cut off must not run into the next line.
+        // A line that an error cut off must not run into the next one.
         if (within_line_ && put("\n") == 1) {
             within_line_ = false;
         }
@@ -82,7 +82,7 @@ private:
     std::string shown_lines(std::string_view lines, const line_form& form) const
     {
         if (form == line_form{}) {
-            // The same JSON, with escapes instead of what a terminal obeys.
+            // JSON with escapes instead of bytes that a terminal obeys.
             return model::printable(lines, /*lines=*/true);
         }
         std::string out;

@@ -40,7 +40,7 @@ public:
     // Whether the descriptor did not take all of the latest lines that it was given. Any thread.
     bool failing() const noexcept;
 
-    // Of lines that are written from now on; JSON at first. Any thread.
+    // The form of lines that are written from now on; JSON at first. Any thread.
     void set_form(line_form form) noexcept;
 
 private:

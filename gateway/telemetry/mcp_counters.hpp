@@ -1,4 +1,4 @@
-// What is counted of the messages that callers post to one MCP server. Values of one loop; copies may travel.
+// Counters of the messages that callers post to one MCP server. Values of one loop; copies may travel.
 #pragma once
 
 #include "gateway/model/request_record.hpp"

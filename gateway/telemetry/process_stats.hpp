@@ -1,4 +1,4 @@
-// What the kernel knows of this process (proc(5)). Reads files: for the control loop, when metrics are asked for.
+// The kernel's figures of this process (proc(5)). Reads files: for the control loop, when metrics are asked for.
 #pragma once
 
 #include "core/error.hpp"
@@ -22,7 +22,7 @@ struct process_stats {
 // From `stat`, `limits` and `fd` below `directory`. Fails with internal if one of them cannot be read or understood.
 core::result<process_stats> read_process_stats(const std::filesystem::path& directory = "/proc/self");
 
-// What the kernel counts by.
+// The units of the kernel.
 struct kernel_units {
     long ticks = 0;  // a second
     long page = 0;   // bytes

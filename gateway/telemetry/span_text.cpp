@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t usual_span = 1024;
 
-// Of the field `flags`: whether the trace is recorded, and whether the parent is known to be of another process.
+// Bits of the field `flags`: whether the trace is recorded, and whether the parent is known to be of another process.
 constexpr unsigned sampled = 0x001;
 constexpr unsigned knows_remote = 0x100;
 constexpr unsigned remote_parent = 0x200;

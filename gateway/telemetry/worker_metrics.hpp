@@ -135,7 +135,7 @@ private:
     std::array<std::uint64_t, route_counters::size * methods * statuses> values_{};
 };
 
-// What is counted of the calls of one agent. About 1.3 kB.
+// Counters of the calls of one agent. About 1.3 kB.
 struct call_counters {
     std::array<outcome_counters, ::a2a::method_count> requests{};  // by a2a::method
     histogram duration;    // answers that are not streams: how long a stream lasts is no delay
@@ -152,7 +152,7 @@ struct call_counters {
 
 struct mcp_counters;
 
-// What is counted of one agent. An agent whose card is read and which nobody calls stays small.
+// Counters of one agent. An agent whose card is read and which nobody calls stays small.
 class agent_counters {
 public:
     agent_counters();
@@ -185,7 +185,7 @@ private:
     bool forgotten_ = false;
 };
 
-// Of one loop, beside the agents. A copy may travel to another thread.
+// Counters of one loop, beside the agents. A copy may travel to another thread.
 struct loop_totals {
     http_counters http;
     handshake_counters handshakes;
@@ -220,7 +220,7 @@ public:
 
     void count_handshake(tls_handshake how) noexcept { totals_.handshakes.add(how); }
 
-    // Of a request that has been counted, for another reason.
+    // One more reason of a request that has been counted.
     void count_denied(model::denial why) noexcept { totals_.denied.add(why); }
 
     void count_shed(shed_reason why) noexcept { totals_.shed.add(why); }
