@@ -40,7 +40,7 @@ struct card_request {
 //              title, else its name, else the id.
 // Calls of A2A are not passed on: no list of interfaces has any. A skill is called what its tool is (`title`, else
 // `annotations.title`, else its name); its tags are those that FastMCP gives the tool, and say what the annotations do. Icons
-// and pages are shown as mcp/card/card_links.hpp says. Fails with card_too_large, and the detail says of which shape, and what takes
+// and pages are shown as mcp/card/card_parts.hpp says. Fails with card_too_large, and the detail says of which shape, and what takes
 // how much room; nothing is ever cut. Fails with card_unrewritable if `at` is no address.
 core::result<std::string> synthesize_card(const server_lists& from, const card_request& asked);
 
@@ -58,7 +58,6 @@ public:
 
     // Makes what the shapes have in common, which takes as long as one of them; write() does it otherwise.
     core::result<> prepare();
-    bool is_prepared() const noexcept { return prepared_; }
 
     core::result<written_card> write(core::card_shape shape);
 
