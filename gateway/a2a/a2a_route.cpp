@@ -37,7 +37,7 @@ std::string facts_of(const std::string& agent, const extension_terms& terms, cor
     return facts + '}';
 }
 
-// It depends on who asks, however that is seen.
+// The answer depends on the caller, however that is identified.
 constexpr std::string_view nobody_keeps = "Cache-Control: private, no-store\r\nVary: *\r\n";
 
 responses::answer answer_with(std::string card, bool in_result, const std::string& call_id)

@@ -18,7 +18,7 @@ enum class said_version : std::uint8_t {
     garbage,  // no version, or two
 };
 
-// What `A2A-Version` says, in the head or else in the query (`?A2A-Version=1.0&…`): major and minor count.
+// The value of `A2A-Version`, in the head or else in the query (`?A2A-Version=1.0&…`): major and minor count.
 said_version version_said(const net::http1::field_list& fields, std::string_view query) noexcept;
 
 // Nothing: none, or no supported one.

@@ -91,7 +91,7 @@ private:
 // A list of tasks of which a caller sees its own alone, if callers need credentials.
 class task_list_edit final : public relay::text_edit {
 public:
-    // Of a caller that `guard` knows, for as long as its request lasts.
+    // `guard` knows the caller, for as long as its request lasts.
     task_list_edit(::a2a::dialect caller, const task_guard& guard, means with)
         : text_edit{std::move(with)},
           caller_{caller},

@@ -1,4 +1,4 @@
-// What the header fields of extensions become on their way to an agent and back. Pure; the thread of the caller's loop.
+// Translates the header fields of extensions on their way to an agent and back. Pure; the thread of the caller's loop.
 #pragma once
 
 #include "a2a/extension_header.hpp"

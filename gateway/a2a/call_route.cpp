@@ -54,7 +54,7 @@ call_way find_way(
         said = ::a2a::generation_of(method);
     }
     way.caller = {said.value_or(::a2a::generation::v03), binding::jsonrpc};
-    // What an extension names may be no task.
+    // An extension may name something that is not a task.
     const bool goes_home = agent.record.bridge && method != ::a2a::method::other;
     const auto* nearest =
         model::interface_for_task(agent.interfaces, way.caller, goes_home ? home : model::task_home{0});
@@ -181,7 +181,7 @@ net::routine<> call_route::serve(request_context& request)
     }
 }
 
-// Of the answer to a call that goes to its agent: what callers read instead.
+// Edits the answer to a call that goes to its agent.
 void call_route::add_edits(request_context& request, a2a_call& call, ::a2a::method method) const
 {
     const auto caller = dialect_of(method);
@@ -191,7 +191,7 @@ void call_route::add_edits(request_context& request, a2a_call& call, ::a2a::meth
     filter_task_list(request, call, caller, what);
 }
 
-// The same with an address of the gateway's instead of the caller's for push notifications.
+// Prepares the call with an address of the gateway's instead of the caller's for push notifications.
 net::routine<>
 call_route::prepare_mediated(request_context& request, a2a_call& call, std::string_view body, core::jsonrpc_call said)
 {

@@ -43,7 +43,7 @@ void write_cache_control(std::string& text, const model::published_card& card, b
     text += "\r\n";
 }
 
-// What stands in front of every path of ours, where a proxy has put the gateway below a path of its own.
+// The path in front of every path of ours, where a proxy has put the gateway below a path of its own.
 std::string_view path_of(std::string_view public_base)
 {
     return public_base.substr(config::path_begin(public_base));

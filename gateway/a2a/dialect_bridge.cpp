@@ -22,7 +22,7 @@ constexpr std::size_t translated_at_once = 256 * 1024;
 // That one list is asked for.
 constexpr std::size_t most_pages = 100;
 
-// Of the calls that the gateway makes itself, and of those of callers of HTTP+JSON, who have no id.
+// The id of the calls that the gateway makes itself, and of those of callers of HTTP+JSON, who have no id.
 constexpr std::string_view own_id = "1";
 
 constexpr bool is_rest(::a2a::dialect d) noexcept
@@ -51,7 +51,7 @@ constexpr bool begins_with_task(::a2a::operation what, ::a2a::dialect caller, ::
            agent.version == ::a2a::generation::v03;
 }
 
-// What a request of the gateway's own came to.
+// The result of a request of the gateway's own.
 struct further {
     std::string text;
     ::a2a::translation<::a2a::translated_answer> done;
@@ -104,7 +104,7 @@ net::routine<::a2a::translation<>> dialect_bridge::take_request(::a2a::incoming_
 {
     id_ = id;
     if (id.size() > with_.largest_target) {
-        // It would be written into each event.
+        // The id would be written into each event.
         co_return ::a2a::refusal{::a2a::rpc_code::invalid_request, "id", "is longer than the limit"};
     }
     in.from = caller_;
@@ -149,7 +149,7 @@ net::routine<::a2a::translation<>> dialect_bridge::take_request(::a2a::incoming_
     return {};
 }
 
-// Of HTTP+JSON, with these fixed fields.
+// Makes the head of a request of HTTP+JSON with these fixed fields.
 std::string dialect_bridge::head_for(const ::a2a::outgoing_request& out, std::string_view fields) const
 {
     std::string head;

@@ -56,10 +56,10 @@ public:
     // After take_request(): whether there is room for the requests that the bridge holds, until a stream begins.
     bool hold_request() noexcept { return share_.set(room_of(request_) + (task_ ? room_of(*task_) : 0)); }
 
-    // What goes to the agent, which the bridge holds.
+    // Sets the request for the agent, which the bridge holds.
     void fill(relay::relay_call& call);
 
-    // Of the call, for a caller of JSON-RPC.
+    // Sets the facts of the call, for a caller of JSON-RPC.
     void set_facts(call_facts facts) { facts_ = std::move(facts); }
 
     // The answer holds a card, which this edit makes fit for callers first.

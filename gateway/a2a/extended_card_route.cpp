@@ -4,7 +4,7 @@
 namespace gateway::a2a {
 namespace {
 
-// What a version of the protocol has behind the address.
+// The extended card of a version of the protocol, by its address.
 struct extended_form {
     ::a2a::card_dialect dialect;
     ::a2a::method operation;  // asks for the same; the log and the metrics show it
@@ -25,7 +25,7 @@ constexpr extended_form form_of(request::extended_path asked) noexcept
     return {::a2a::card_dialect::v03, ::a2a::method::authenticated_extended_card, "/agent/authenticatedExtendedCard"};
 }
 
-// What the caller speaks, by the path; nothing: 0.2, which has the card beside its JSON-RPC.
+// The dialect of the caller, by the path; nothing: 0.2, which has the card beside its JSON-RPC.
 std::optional<::a2a::dialect> dialect_of(request::extended_path asked) noexcept
 {
     if (asked == request::extended_path::v02) {
@@ -136,7 +136,7 @@ net::routine<> extended_card_route::prepare(request_context& request, a2a_call& 
     }
 }
 
-// Of an agent that does not speak the caller's HTTP+JSON.
+// Asks an agent that does not speak the caller's HTTP+JSON.
 net::routine<> extended_card_route::ask_in_translation(
     request_context& request,
     a2a_call& call,

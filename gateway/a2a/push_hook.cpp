@@ -17,7 +17,7 @@ namespace {
 
 using core::errc;
 
-// What takes longer to read is read on another thread.
+// Longer texts are read on another thread.
 constexpr std::size_t read_at_once = 256 * 1024;
 
 }  // namespace

@@ -1,4 +1,4 @@
-// What an endpoint does with calls whose push notifications the gateway delivers: before the call is prepared for the relay, and
+// Steps of a route for calls whose push notifications the gateway delivers: before the call is prepared for the relay, and
 // after. One thread, that of the caller's loop; long texts are read elsewhere.
 #pragma once
 

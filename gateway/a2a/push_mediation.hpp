@@ -1,4 +1,4 @@
-// What becomes of a caller's push configuration if the gateway delivers the notifications itself: the agent gets an address of
+// Replaces a caller's push configuration if the gateway delivers the notifications itself: the agent gets an address of
 // the gateway's instead, with the caller's sealed into it, and callers read their own back. One thread.
 #pragma once
 

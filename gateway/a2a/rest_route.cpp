@@ -284,7 +284,7 @@ net::routine<> rest_route::pass_on(request_context& request, a2a_call& call, wan
         co_await request::respond_call_error(request, std::move(why));
         co_return;
     }
-    // What looks for members begins at the first byte of the value.
+    // The search for members begins at the first byte of the value.
     const auto text = body->substr(std::min(body->find_first_not_of(" \t\r\n"), body->size()));
     const bool refused = co_await refuse_body(request, call, asked, text);
     if (refused) {

@@ -68,7 +68,7 @@ bool task_guard::knows_own(std::string_view task) const
 
 bool task_guard::note_context(std::string_view context, ::a2a::operation what, task_references& in) const
 {
-    // What a list shows is taken out of the answer.
+    // Tasks of others are taken out of the answer to a list.
     if (!hides_ || what == ::a2a::operation::list) {
         return true;
     }

@@ -29,7 +29,7 @@ struct task_references {
     bool refused() const noexcept { return hidden_task || hidden_context || unclear; }
 };
 
-// What the caller of one request may not know of. A copy may be asked on another thread while the request lasts.
+// Knows what the caller of one request may not see. A copy may be asked on another thread while the request lasts.
 class task_guard {
 public:
     // Once the owner and the agent of the request are known. Null: nothing is known.
@@ -38,7 +38,7 @@ public:
     // Whether there is anything to be found.
     bool looks() const noexcept { return tasks_ != nullptr; }
 
-    // What the parameters of a call of JSON-RPC name, which have passed a scan.
+    // Finds the references in the parameters of a JSON-RPC call, which have passed a scan.
     task_references look(std::string_view params, ::a2a::operation what) const;
 
     // Adds what is known of a value that some reader may take for a task or a context that the call names. False: it belongs to another

@@ -14,7 +14,7 @@ namespace {
 // How long a page may say of an agent what is not so any more. What comes and goes is seen at once.
 constexpr std::chrono::seconds page_kept{1};
 
-// Of a page that another caller would see differently.
+// Validators of a page that another caller would see differently.
 std::string private_validators(const model::directory_page& page)
 {
     return "ETag: " + page.etag + "\r\nCache-Control: private, no-cache\r\n";

@@ -32,7 +32,7 @@ private:
         std::weak_ptr<const model::directory_page> page;
         page_pointer kept;  // the same of a plain one
         core::steady_time until{};
-        // Whose addresses are in the key.
+        // The addresses of these are in the key.
         std::shared_ptr<const access::access_plan> plan;
         request::caller_identity owner;
     };
@@ -47,7 +47,7 @@ private:
     // Fails with overloaded, without memory for the page, and with draining.
     net::routine<core::result<page_pointer>> obtain(request::request_context& request, model::directory_request asked);
 
-    // As the control loop makes it, for all who wait by then.
+    // Asks the control loop for the page, for all who wait by then.
     net::routine<page_pointer> make(net::loop& here, model::directory_request asked, std::string key);
 
     std::unordered_map<std::string, known_page> pages_;  // by query and caller

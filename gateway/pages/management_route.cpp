@@ -30,7 +30,7 @@ struct outcome {
     bool ready = false;
 };
 
-// What lies outside of an answer's own text.
+// Parts that lie outside of an answer's own text.
 struct kept_parts {
     std::shared_ptr<const model::card_bytes> card;
     core::memory_share memory;

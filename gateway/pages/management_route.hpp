@@ -21,7 +21,7 @@ net::routine<model::rpc_answer> ask_for(
     std::stop_source leaving
 );
 
-// What the caller is sent, if it is still there.
+// The answer to the caller, if it is still there.
 responses::answer answer_of(model::rpc_answer done);
 
 class management_route : public request::route_base {

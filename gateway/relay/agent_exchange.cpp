@@ -339,7 +339,7 @@ net::routine<core::result<>> agent_exchange::await_event(core::steady_time until
     co_return co_await after_wait(how, silent_until < until);
 }
 
-// Of a wait for the agent that no event has ended. `for_watch`: it was to last until the watch is asked.
+// Handles a wait for the agent that no event has ended. `for_watch`: it was to last until the watch is asked.
 net::routine<core::result<>> agent_exchange::after_wait(woken how, bool for_watch)
 {
     if (how == woken::late && for_watch) {

@@ -19,7 +19,7 @@
 
 namespace gateway::relay {
 
-// What happens while the head of an answer does not come.
+// Acts while the head of an answer does not come.
 class silence_watch {
 public:
     virtual ~silence_watch() = default;
@@ -62,7 +62,7 @@ public:
     net::upstream_pool& pool() const noexcept { return pool_; }
 
     // After begin(), until give_back() or discard(). The views in head() hold until consume_head().
-    // What head() holds by value stays.
+    // Members of head() that are values stay.
     const net::http1::response_head& head() const noexcept { return lease_->parser().head(); }
     net::stream& side() noexcept { return lease_->side(); }
     void consume_head() noexcept { side().consume(head_length_); }

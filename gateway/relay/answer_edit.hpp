@@ -72,7 +72,7 @@ public:
     // Adds fields to the head that goes to the caller.
     virtual void add_fields(std::string& fields) const { static_cast<void>(fields); }
 
-    // What goes out before the first event of a stream: whole events, or nothing.
+    // The text that goes out before the first event of a stream: whole events, or nothing.
     virtual net::routine<core::result<std::string>> opening() { co_return std::string{}; }
 
     // After opening(): what the caller gets instead of a stream, which has not begun.

@@ -70,7 +70,7 @@ answer_editor::answer_editor(
       edits_{edits},
       edit_{*edits.front()},
       body_{agent.head().body, agent.head().content_length},
-      // What is edited is as long in an event as elsewhere.
+      // An edited text is as long in an event as elsewhere.
       events_{std::min(agent.settings().limits.sse_event, edit_.on().limit)},
       share_{caller.bodies()}
 {
@@ -104,7 +104,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
                 co_return co_await pass_rest(std::move(as_it_came));
             }
         }
-        // What passes has no limit, and so what is not looked at yet.
+        // Text that passes has no limit, nor has text that was not looked at yet.
         const bool may_pass = edit_.on().each && !looked;
         if (!may_pass && text_.size() + body_.announced() > edit_.on().limit) {
             co_return too_large();

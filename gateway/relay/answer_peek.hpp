@@ -1,4 +1,4 @@
-// What is done about an answer that may say that the agent has not carried the call out: a look at its body, and the call once more.
+// Handles an answer that may say that the agent has not carried the call out: a look at its body, and the call once more.
 #pragma once
 
 #include "gateway/relay/agent_exchange.hpp"

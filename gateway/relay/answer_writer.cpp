@@ -26,7 +26,7 @@ void set_json(std::string& head)
     }
 }
 
-// What the events say: the first, or an array of all. Empty: nothing.
+// The answers in the events: the first, or an array of all. Empty: nothing.
 std::string answers_in(std::string_view events, bool all)
 {
     std::vector<std::string> found;

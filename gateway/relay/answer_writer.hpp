@@ -50,7 +50,7 @@ public:
     // An answer is kept, and no other is waited for: add_end() may follow before the stream ends.
     bool has_answer() const noexcept;
 
-    // What was kept has been added: nothing more of the stream is read.
+    // The kept answers have been added: nothing more of the stream is read.
     bool is_over() const noexcept { return kept_ != nullptr && kept_->over; }
 
     // An event of the gateway's own, between those of the stream. `text` is on one line and outlives the write.
@@ -79,7 +79,7 @@ public:
     // When comment_due().
     void add_comment();
 
-    // As event_stream::announce_end(), of a stream of events.
+    // Calls event_stream::announce_end() for a stream of events.
     void announce_end() noexcept
     {
         if (events_) {
@@ -91,10 +91,10 @@ public:
     // Bytes that were added and not taken.
     std::size_t pending() const noexcept { return out_.size(); }
 
-    // What was added, to be written now. From here on the answer has begun().
+    // Takes the added text, to be written now. From here on the answer has begun().
     net::pieces take() noexcept;
 
-    // What was taken is out.
+    // The text that was taken is out.
     void wrote() noexcept;
 
     // A head went to the caller: a failure can only be told by a cut.

@@ -15,7 +15,7 @@ namespace gateway::relay {
 
 class body_reader {
 public:
-    // Of an answer without a body.
+    // For an answer without a body.
     body_reader() = default;
 
     // `length`: bytes of a body with framing::length.

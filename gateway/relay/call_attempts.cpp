@@ -17,7 +17,7 @@ constexpr balancing::endpoint_mask bit(std::size_t number) noexcept
 
 bool unreached(const call_attempts::failure& why) noexcept
 {
-    // What the gateway itself lacks, another endpoint does not give.
+    // Another endpoint does not give what the gateway itself lacks.
     const bool of_agent = why.code == errc::upstream_refused || why.code == errc::upstream_unresolved ||
                           why.code == errc::upstream_tls || why.code == errc::upstream_timeout ||
                           why.code == errc::upstream_forbidden || why.code == errc::upstream_reset ||

@@ -1,4 +1,4 @@
-// What has been tried of one call: at which endpoints, how often, and whether it may be sent once more. One thread.
+// The attempts of one call: at which endpoints, how often, and whether it may be sent once more. One thread.
 #pragma once
 
 #include "core/clock.hpp"
@@ -38,7 +38,7 @@ public:
     // Leave to send it to the endpoint where it is, or to another one if that is not usable. False: no endpoint is.
     bool admit(core::steady_time now);
 
-    // It was sent again on a new connection, because the used one had ended before.
+    // The call was sent again on a new connection, because the used one had ended before.
     void sent_again() noexcept
     {
         ++record_.attempts;
@@ -48,7 +48,7 @@ public:
     // How an attempt ended: the breaker hears it.
     void end(balancing::call_end how, core::steady_time now) { permit_.end(how, now); }
 
-    // What is known of an attempt that failed.
+    // The facts of an attempt that failed.
     struct failure {
         core::errc code;
         bool connected;     // there was a connection

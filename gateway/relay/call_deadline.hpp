@@ -17,7 +17,7 @@ struct call_deadline {
 
     bool over(core::steady_time now) const noexcept { return now >= due; }
 
-    // The same for the caller alone: the agent is not to blame.
+    // Whether the caller's own deadline is over: the agent is not to blame.
     bool asked_and_over(core::steady_time now) const noexcept { return asked && over(now); }
 
     // The agent gets back the time that something else has taken; a caller that has set its own deadline waits no longer.
@@ -28,13 +28,13 @@ struct call_deadline {
         }
     }
 
-    // What an agent is told that has until then.
+    // The time left that an agent is told.
     static core::duration left(core::steady_time until, core::steady_time now) noexcept
     {
         return std::chrono::ceil<core::duration>(until - now);
     }
 
-    // As interrupted(), with the detail `deadline` if that is why.
+    // Calls interrupted(), with the detail `deadline` if that is why.
     core::error interrupted(woken how, std::string_view phase, core::steady_time now) const
     {
         return relay::interrupted(how, how == woken::late && asked_and_over(now) ? "deadline" : phase);

@@ -33,7 +33,7 @@ public:
     // Whether an answer becomes an event because its caller takes events alone. An error keeps its status, and stays what it is.
     bool wraps(const net::http1::response_head& head) const noexcept;
 
-    // Of the agent's answer, whose stream begins unless it has begun(): events go on as they are, JSON becomes one. Fails with
+    // Begins the stream of the agent's answer, unless it has begun(): events go on as they are, JSON becomes one. Fails with
     // upstream_status and upstream_protocol: it is neither; with overloaded, and as a write does.
     net::routine<core::result<>> begin(const net::http1::response_head& head);
 

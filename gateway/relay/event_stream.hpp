@@ -32,7 +32,7 @@ public:
     // `limit`: bytes of one event. `keep_alive`: how long a caller is left in silence; 0: for ever.
     event_stream(std::uint64_t limit, core::duration keep_alive) noexcept;
 
-    // What goes on of a piece of the body: all of it, but for a byte order mark behind a comment, where it would spoil
+    // Returns the part of a piece that goes on: all of it, but for a byte order mark behind a comment, where it would spoil
     // the first event. If an event is over the limit: what came before that event, and nothing more may follow.
     struct passage {
         net::late_bom::outcome bytes;

@@ -99,7 +99,7 @@ public:
     {
     }
 
-    // What the next element has for `for`, without quotes; empty if it has none. Nothing: the line is over or malformed.
+    // The value of `for` in the next element, without quotes; empty if it has none. Nothing: the line is over or malformed.
     std::optional<std::string_view> next() noexcept
     {
         if (over_) {
@@ -304,7 +304,7 @@ void write_forwarding_fields(std::string& text, const field_list& fields, const 
         write_trusted(text, fields, hop);
         return;
     }
-    // As few pieces as there are: each call is one.
+    // Few pieces are made: each costs a call.
     text.append("X-Forwarded-For: ").append(without_mapping(hop.peer));
     text.append("\r\nX-Forwarded-Proto: ").append(hop.scheme);
     if (!hop.host.empty()) {

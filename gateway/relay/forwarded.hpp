@@ -60,7 +60,7 @@ struct forwarding_hop {
     core::duration left{};                                   // what the agent is told there
 };
 
-// What the agent is told. Of a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one
+// Writes what the agent is told. From a trusted proxy: all it said, with the peer appended to X-Forwarded-For and, if there is one
 // that can be read, to Forwarded; X-Forwarded-Proto and -Host are ours only where it gave none. Of anyone else: our own
 // X-Forwarded-For, -Proto and -Host and nothing more. Names with '_' pass in neither case.
 void write_forwarding_fields(std::string& text, const net::http1::field_list& fields, const forwarding_hop& hop);

@@ -48,7 +48,7 @@ bool names(std::span<const std::string> some, std::string_view name) noexcept
     return std::ranges::any_of(some, [&](const std::string& each) { return core::equal_ignoring_case(each, name); });
 }
 
-// What the gateway itself tells the agent is never the caller's; a credential of the caller passes only where the agent's
+// Fields that the gateway itself tells the agent are never the caller's; a credential of the caller passes only where the agent's
 // record says so.
 bool stays_as_credential(const net::http1::field& field, const forwarding_hop& hop) noexcept
 {
@@ -83,7 +83,7 @@ bool stays_as_override(std::string_view name, const forwarding_hop& hop) noexcep
     return may_be_one && is_one_of(overrides, name);
 }
 
-// Of a trace that the gateway joins.
+// Whether the field belongs to a trace that the gateway joins.
 bool stays_as_trace(field_name id, const forwarding_hop& hop) noexcept
 {
     return hop.trace && (id == field_name::traceparent || (id == field_name::tracestate && !hop.trace->keeps_state));
@@ -179,7 +179,7 @@ bool begins(std::string_view name, std::string_view text) noexcept
     return core::equal_ignoring_case(name.substr(0, text.size()), text);
 }
 
-// What a request to an MCP server has of the caller's (MCP, basic/transports; W3C Trace Context). Session id and name are
+// Fields of the caller that go to an MCP server (MCP, basic/transports; W3C Trace Context). Session id and name are
 // written by mcp_endpoint, which knows the server's own.
 constexpr std::string_view user_agent = "User-Agent";  // firewalls refuse requests without one
 constexpr std::string_view accept_field =
@@ -200,7 +200,7 @@ bool stays_outside_mcp(const net::http1::field& field, const core::agent& server
            !names(server.mcp->forward_headers, field.name) && !names(server.of_callers.names, field.name);
 }
 
-// What an MCP server gets of the gateway, unless the agent's own fields have it.
+// Writes the gateway's own fields for an MCP server, unless the agent's own fields have it.
 void write_own_mcp_fields(
     std::string& text,
     net::http1::method verb,
@@ -218,7 +218,7 @@ void write_own_mcp_fields(
     }
 }
 
-// Of a Max-Forwards that can be read.
+// The value of a Max-Forwards that can be read.
 std::optional<std::uint64_t> hops_left(const net::http1::field& field) noexcept
 {
     std::uint64_t left = 0;

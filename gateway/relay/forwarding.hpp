@@ -62,7 +62,7 @@ void write_answer_fields(
     std::string_view extensions_as = {}
 );
 
-// What a caller has to know of an answer that it does not get: when to come again, what is allowed, and what credential is asked for.
+// Fields that a caller needs of an answer that it does not get: when to come again, what is allowed, and what credential is asked for.
 std::string told_fields(const net::http1::response_head& head);
 
 }  // namespace gateway::relay

@@ -23,11 +23,11 @@ public:
     // coroutine.
     virtual void end_listening() = 0;
 
-    // It ends once the caller has taken what came of it or takes nothing more.
+    // The stream ends once the caller has taken what came of it or takes nothing more.
     virtual void end_stream() = 0;
     virtual const model::agent_entry& agent() const noexcept = 0;
 
-    // Whose it is; 0: of a caller without a credential.
+    // The owner of the stream; 0: a caller without a credential.
     virtual core::caller_mark whose() const noexcept = 0;
 
     // For the observer: what it is of its principal's share of streams, until it is destroyed.

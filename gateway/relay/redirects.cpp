@@ -64,7 +64,7 @@ bool redirects::follow(relay_call& call, const net::http1::response_head& head)
     if (call.moved != nullptr && (head.status == 404 || head.status == 405)) {
         call.moved->forget(call.agent->record.id);
     }
-    // What a caller asks below `relay_paths` may lead beyond them.
+    // A path below `relay_paths` may lead beyond them.
     if (!keeps_method(head.status) || !may_follow() || call.traits.opaque) {
         return false;
     }

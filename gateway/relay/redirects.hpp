@@ -22,7 +22,7 @@ public:
     // path to which 308 alone has led, without a query, and forgets it at 404 and 405.
     bool follow(relay_call& call, const net::http1::response_head& head);
 
-    // The same after agent_exchange::begin() of `agent`, which can begin again then.
+    // Follows after agent_exchange::begin() of `agent`, which can begin again then.
     bool follow(relay_call& call, agent_exchange& agent);
 
     // Where follow() has led: path and query, without the agent's key.

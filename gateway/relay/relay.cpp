@@ -18,7 +18,7 @@ using core::errc;
 using net::http1::framing;
 using net::http1::method;
 
-// What the head that goes out says of the body's length.
+// The length of the body in the head that goes out.
 std::optional<std::uint64_t> told_length(const net::http1::response_head& head, method verb) noexcept
 {
     const bool told = head.body == framing::length ||
@@ -203,7 +203,7 @@ net::routine<core::result<>> relay::pass_answer()
     co_return co_await pass_body();
 }
 
-// Of an answer before which the caller has got events, or that becomes one.
+// Passes an answer before which the caller has got events, or that becomes one.
 net::routine<core::result<>> relay::pass_early()
 {
     const auto& head = agent_.head();
@@ -286,7 +286,7 @@ bool relay::expect_events()
     return true;
 }
 
-// What the gate holds is part of what callers' bodies may take, and the agent hears what has not gone on. False: there is no room.
+// Messages that the gate holds are part of what callers' bodies may take; the agent hears which were refused. False: there is no room.
 bool relay::settle_gate()
 {
     tell_refused(call_);

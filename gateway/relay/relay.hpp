@@ -51,7 +51,7 @@ private:
     bool may_renew_token() const noexcept;
     core::result<> accept_answer(bool edited);
     net::routine<core::result<>> pass_answer();
-    // What few calls need is not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
+    // Routines that few calls need are not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
     [[gnu::noinline]] net::routine<core::result<>> pass_early();
     [[gnu::noinline]] net::routine<core::result<>> edit_body();
     [[gnu::noinline]] net::routine<> tell_failure(core::error why);

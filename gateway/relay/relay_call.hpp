@@ -43,7 +43,7 @@ class moved_paths;
 class request_trace;
 class stream_observer;
 
-// What relays of one worker have in common; what is referred to outlives them.
+// Settings that all relays of one worker share; references outlive them.
 struct relay_settings {
     const config::timeout_settings& timeouts;
     const config::limit_settings& limits;
@@ -54,7 +54,7 @@ struct relay_settings {
 
 struct relay_call;
 
-// What can be done when the agent says that it has not carried a call out, or says nothing.
+// Repairs a call that the agent says it has not carried out, or does not answer.
 class call_repair {
 public:
     virtual ~call_repair() = default;
@@ -81,20 +81,20 @@ public:
         static_cast<void>(answer);
     }
 
-    // What a caller that has got a stream of events is told of a failure: the data of an event, on one line.
+    // The text of a failure for a caller that has got a stream of events: the data of an event, on one line.
     virtual std::string failure_text(const core::error& why) const = 0;
 
-    // What a stream of events begins with: whole events, for as long as the repair; empty: nothing.
+    // The beginning of a stream of events: whole events, for as long as the repair; empty: nothing.
     virtual std::string_view first_events() const { return {}; }
 
-    // The same of the end in order of a stream that listens; empty: it just ends.
+    // The text that ends a stream that listens in order; empty: it just ends.
     virtual std::string end_text() const { return {}; }
 
     // The session that the call belongs to is over for the caller, whatever the server says to it.
     virtual net::routine<> end_session() { co_return; }
 };
 
-// What a route demands of the answer to a call, and adds to it.
+// Demands of a route on the answer to a call, and additions to it.
 class answer_terms {
 public:
     virtual ~answer_terms() = default;
@@ -112,7 +112,7 @@ public:
     virtual std::string_view challenge() const noexcept { return {}; }
 };
 
-// What a call has instead of the agent's own credential, if the agent takes tokens of its callers.
+// The token that a call has instead of the agent's own credential, if the agent takes tokens of its callers.
 struct caller_token {
     core::oauth_client client;  // of the agent, which it was asked for with
     core::secret text;
@@ -120,7 +120,7 @@ struct caller_token {
     std::string principal;  // whom it stands for: provider and id
 };
 
-// What becomes of the tasks that an answer shows.
+// Terms of the tasks that an answer shows.
 struct task_terms {
     access::task_index* index = nullptr;      // outlives the relay; null: nothing, the answer shows none
     std::uint8_t interface = 0;               // as task_index::facts::interface
@@ -220,7 +220,7 @@ inline answer_of answered_by(const relay_call& call) noexcept
 // The agent hears what the gate has kept back of what it asks the caller. With a gate.
 void tell_refused(const relay_call& call);
 
-// The same head for the same agent with another token of its own.
+// Makes the head of the same agent with another token of its own.
 inline std::string head_with_token(std::string_view head, const model::agent_entry& agent)
 {
     const auto line = head.substr(0, head.find("\r\n") + 2);

@@ -32,7 +32,7 @@ struct traced_attempt {
     std::optional<core::errc> failure{};
 };
 
-// What an agent is told of the trace.
+// The part of the trace that an agent is told.
 struct told_trace {
     core::trace_context context;
     bool keeps_state = false;  // `tracestate` of the caller belongs to it
@@ -59,7 +59,7 @@ public:
     // Whether the caller's field of this name does not go on.
     bool replaces(std::string_view name) const noexcept;
 
-    // Of a recorded one, since the head of a request goes before its end.
+    // Keeps the target of a recorded request, since its head goes before its end.
     void set_target(std::string_view path, std::string_view authority)
     {
         path_ = path;

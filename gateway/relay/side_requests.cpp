@@ -60,7 +60,7 @@ net::routine<core::result<side_answer>>
 side_requests::ask(net::http1::method verb, std::string_view head, std::string_view body, std::uint64_t limit)
 {
     if (!main_.request_done()) {
-        // What is left of it is in the buffer that this request needs.
+        // The rest of it is in the buffer that this request needs.
         co_return core::upstream_error(
             errc::answer_untranslatable,
             "the answer came before the whole request was sent"

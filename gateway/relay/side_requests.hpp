@@ -20,7 +20,7 @@ struct side_answer {
 
 class side_requests {
 public:
-    // Of the call that `main` has the answer to. References outlive the object.
+    // `main` has the answer to the call. References outlive the object.
     side_requests(net::server_connection& caller, agent_exchange& main, exchange_wait& wait) noexcept
         : caller_{caller},
           main_{main},
@@ -28,7 +28,7 @@ public:
     {
     }
 
-    // As it went to the agent, and whether all of it is there.
+    // The call as it went to the agent, and whether all of it is there.
     const relay_call& call() const noexcept { return main_.call(); }
     bool call_sent() const noexcept { return main_.request_done(); }
 

@@ -72,7 +72,7 @@ relay::call_deadline agent_relay::deadline_of(const request_context& request, co
 std::optional<core::error> agent_relay::objection(const request_context& request, const relay::relay_call& call) const
 {
     if (call.traits.streaming && (!has_room() || !stream_share(request.slot.whose()))) {
-        // What the agent would begin could not be passed on.
+        // The stream that the agent would begin could not be passed on.
         return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
     // Once is no loop: an agent may be another one of this gateway.
@@ -314,7 +314,7 @@ bool agent_relay::stream_began(relay::open_stream& stream)
 
 void agent_relay::tell_streams(void (relay::open_stream::*what)())
 {
-    // As in end_streams(), but they stay.
+    // Works like end_streams(), but the streams stay.
     stream_list open;
     open.swap(streams_);
     while (!open.empty()) {

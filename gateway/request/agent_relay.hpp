@@ -48,7 +48,7 @@ public:
     // Cuts the event streams that are open, and those that begin from now on.
     void end_streams();
 
-    // Of any answer on this worker.
+    // These serve any answer on this worker.
     bool keep_place(relay::open_stream& stream) override;
     void give_place_up(relay::open_stream& stream) override;
     bool stream_began(relay::open_stream& stream) override;

@@ -44,7 +44,7 @@ bool segment_fits(std::string_view pattern, std::string_view text) noexcept
     return p == pattern.size();
 }
 
-// What stands at the front of `text`, decoded once; `text` loses it.
+// Takes the front of `text`, decoded once.
 int take_character(std::string_view& text) noexcept
 {
     if (text.size() >= 3 && text[0] == '%') {

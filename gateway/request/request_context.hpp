@@ -34,7 +34,7 @@ namespace gateway::request {
 // so that a failure of its server is 200 with the JSON-RPC error.
 enum class error_format : std::uint8_t { a2a, rest, mcp, mcp_session };
 
-// What an error answer to this request has to know.
+// Terms of the error answers to this request.
 struct error_terms {
     error_format format = error_format::a2a;
     ::a2a::generation rest_version = ::a2a::generation::v03;      // with error_format::rest
@@ -92,7 +92,7 @@ struct request_context {
     // Null: an anonymous caller.
     const core::principal* principal() const noexcept { return sender.owner ? sender.owner->get() : nullptr; }
 
-    // The same, for what outlives the request.
+    // Shares the principal with work that outlives the request.
     caller_identity shared_principal() const { return sender.owner ? *sender.owner : nullptr; }
 
     // The address of the caller, behind the proxies that are trusted.

@@ -44,7 +44,7 @@ struct destination {
     // The path below the agent, from its '/', without the query; empty or "/" for the agent itself. Of server_version: the version, as
     // it is written.
     std::string_view below;
-    // Of relay: the path of HTTP+JSON, which follows `/rest`; at an agent's own name it may stand alone, and be something else. Of none:
+    // With relay: the path of HTTP+JSON, which follows `/rest`; at an agent's own name it may stand alone, and be something else. Of none:
     // of a path that is refused, if it is one of HTTP+JSON. Of a server in a registry: its name up to the slash.
     std::string_view rest;
     std::string_view query;                                           // with its '?', or empty
@@ -52,13 +52,13 @@ struct destination {
     extended_path extended = extended_path::none;                     // of relay
     bool legacy_card = false;     // the card was asked for under its name of 0.2, agent.json
     bool card_of_nobody = false;  // of none: the well-known place of a card, without an agent
-    // Of none: why. not_found, or bad_request for a path that another reader may take for a different one.
+    // With none: why. not_found, or bad_request for a path that another reader may take for a different one.
     core::errc refusal = core::errc::not_found;
-    // Of none: almost an agent's address, which looks like a try; the connection ends with the answer.
+    // With none: almost an agent's address, which looks like a try; the connection ends with the answer.
     bool astray = false;
 };
 
-// What a worker knows of an agent (local_snapshot.hpp), as a request has looked it up last.
+// The entry that a worker has of an agent (local_snapshot.hpp), as a request has looked it up last.
 struct known_agent;
 struct cached_lookup {
     const known_agent* agent = nullptr;

@@ -1,4 +1,4 @@
-// What the functions of the routes of one worker have in common. Their routines are given requests that outlive them. One thread.
+// Helpers that the functions of the routes of one worker share. Their routines are given requests that outlive them. One thread.
 #pragma once
 
 #include "config/settings.hpp"
@@ -20,7 +20,7 @@ namespace gateway::request {
 std::shared_ptr<const model::agent_entry>
 chosen_endpoint(const std::shared_ptr<const model::agent_entry>& agent, const request_context& request);
 
-// Of the principal, or of the address without one.
+// A hash of the principal, or of the address without one.
 std::uint64_t caller_hash(const request_context& request);
 
 class route_base {

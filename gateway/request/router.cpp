@@ -25,7 +25,7 @@ std::string_view without_last_slash(std::string_view path) noexcept
     return path;
 }
 
-// Of the routes with one address.
+// Finds the routes that have one address.
 std::optional<model::route> route_at(std::string_view path) noexcept
 {
     for (const auto& [address, where] :

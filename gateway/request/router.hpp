@@ -12,7 +12,7 @@ namespace gateway::request {
 // `target` is origin-form or "*" (net/http1/head.hpp).
 destination find_destination(std::string_view target) noexcept;
 
-// The same at the origin of an agent's own name, where nothing but this agent is: a path there means what it means below
+// Finds a destination at the origin of an agent's own name, where nothing but this agent is: a path there means what it means below
 // `/agents/<id>`, and those of HTTP+JSON need no `/rest` in front. `agent` outlives the destination.
 destination find_destination_of(std::string_view agent, std::string_view target) noexcept;
 

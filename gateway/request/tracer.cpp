@@ -123,7 +123,7 @@ span_of_attempt(const request_context& request, std::size_t index, core::wall_ti
     span.port = attempt.port;
     span.agent = record.agent;
     auto failure = attempt.failure;
-    // What went wrong behind the head of the last answer is in the record.
+    // The record has the failure that came after the head of the last answer.
     const bool last = index + 1 == request.trace.attempts().size();
     if (!failure && last && attempt.status > 0 && record.code && record.from == core::side::upstream) {
         failure = record.code;
@@ -178,7 +178,7 @@ void tracer::account(const request_context& request, core::wall_time now)
     if (!request.trace.recorded()) {
         return;
     }
-    // Whom the gateway turns away does not say what operators keep: a small request would bring a span each time.
+    // Callers that are turned away do not decide which spans are kept: each small request would bring one.
     const bool is_by_word = request.trace.parent() != 0;
     if (is_by_word && is_turned_away(request.record) && !ids_.chance(plan_.sample)) {
         return;

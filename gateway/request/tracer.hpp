@@ -21,7 +21,7 @@ struct trace_plan {
     double sample = 0;   // of the traces that begin here
 };
 
-// What the caller says of its trace. Nothing: it says nothing, or nothing valid; more than one field is not valid either.
+// The trace that the caller names. Nothing: it names none, or none that is valid; more than one field is not valid either.
 std::optional<core::trace_context> caller_trace(const net::http1::field_list& fields) noexcept;
 
 class tracer {
@@ -44,7 +44,7 @@ public:
     // When its record is complete: keeps its spans, if the trace is recorded.
     void account(const request_context& request, core::wall_time now);
 
-    // What has been kept since the last time.
+    // The spans kept since the last time.
     model::span_batch take();
 
 private:

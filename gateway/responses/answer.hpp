@@ -36,22 +36,22 @@ std::uint64_t retry_after(core::steady_time now, core::steady_time again_at) noe
 // Replaces the Retry-After that a 503 has.
 void set_retry_after(answer& of, std::uint64_t seconds);
 
-// The same with a message of this case's, which may quote what the caller sent.
+// An error with a message of this case's, which may quote what the caller sent.
 answer explained_answer(core::errc code, std::string_view message);
 
-// The same with the code's own message, and a list of what is wrong in `error.problems`.
+// An error with the code's own message, and a list of what is wrong in `error.problems`.
 answer problems_answer(core::errc code, core::json problems);
 
 // 501 to whoever calls an MCP server as an agent of A2A: with the raw id of the call; empty: it is no JSON-RPC, or a notification.
 answer no_calls_answer(std::string_view agent, std::string_view id);
 
-// The same as a JSON-RPC error to the call with this raw id (JSON text; empty: null).
+// A JSON-RPC error to the call with this raw id (JSON text; empty: null).
 answer jsonrpc_error_answer(core::errc code, std::string_view agent, std::string_view id);
 
-// The same to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
+// An error to a call whose id may be empty: a notification has none to answer to, and gets the plain form.
 answer call_error(core::errc code, std::string_view agent, std::string_view id);
 
-// The same for a call of an MCP server, with the status of the code: MCP's clients read it (basic/transports, "Streamable
+// An error to a call of an MCP server, with the status of the code: MCP's clients read it (basic/transports, "Streamable
 // HTTP"). `data`: members of its own in the error's data, JSON object text; empty: the usual ones.
 answer mcp_error_answer(core::errc code, std::string_view agent, std::string_view id, std::string_view data = {});
 
@@ -61,7 +61,7 @@ void add_upstream_status(std::string& body, unsigned status);
 // Into the body of an error that names `retryable`: a later attempt may succeed, whatever its code says.
 void set_retryable(std::string& body);
 
-// The same to a caller of A2A's HTTP+JSON, as its generation writes errors (A2A 1.0.1 section 11.6; docs/protocol-profile.md).
+// An error to a caller of A2A's HTTP+JSON, as its generation writes errors (A2A 1.0.1 section 11.6; docs/protocol-profile.md).
 // `said`: a message of this case's; empty: that of the code.
 answer rest_error_answer(
     core::errc code,

@@ -19,7 +19,7 @@ public:
     // loopback names, that address and the host of `public_url`; elsewhere every name.
     host_policy(const config::settings& settings, const config::endpoint& listen);
 
-    // Of the admin listener. `hosts` restricts callers, so that besides those names, loopback names and IP addresses are
+    // The policy of the admin listener. `hosts` restricts callers, so that besides those names, loopback names and IP addresses are
     // answered: a page that has its own name resolve to this machine sends that name, and no address.
     static host_policy of_operators(const config::settings& settings);
 

@@ -74,31 +74,31 @@ public:
     void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
-    // What the control loop publishes; requests in flight keep what they began with.
+    // Takes what the control loop publishes; requests in flight keep what they began with.
     void set_snapshot(const model::snapshot& snapshot);
     void set_agent(const std::string& id, std::shared_ptr<const model::agent_entry> agent);  // null: it is gone
     void set_card(const std::string& agent_id, std::shared_ptr<const model::published_card> card);
 
-    // What callers need from now on.
+    // Sets the credentials that callers need from now on.
     void set_access(access::access_plans plans);
 
     // How much they may send, together with those of the other workers; null: anything.
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);
 
-    // What sessions with MCP servers are named by; before the first request.
+    // Sets the ids of sessions with MCP servers; before the first request.
     void set_session_ids(std::shared_ptr<const ::mcp::session_ids> ids);
     void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
 
     // How they take part in traces from now on; at first not at all.
     void set_trace_plan(const request::trace_plan& plan) noexcept;
 
-    // As mcp_route::ask_about().
+    // Calls mcp_route::ask_about().
     void ask_about(const ::mcp::session_digest& id, bool ask);
 
     // Gives away spans, what the audit has to know and how calls ended, now and then.
     void hand_over(core::steady_time now);
 
-    // What knows the event streams that are open.
+    // The relay phase, which knows the event streams that are open.
     request::agent_relay& relays() noexcept;
 
     telemetry::worker_metrics& metrics() noexcept;

@@ -1,4 +1,4 @@
-// What a worker has to know of a server's era before a message goes on: whether a client of the legacy era has its session in this
+// Finds what a worker has to know of a server's era before a message goes on: whether a client of the legacy era has its session in this
 // process because its server, which speaks streamable HTTP, speaks only the modern era; and for clients of the modern era that a
 // program's era has been found out. One thread.
 #pragma once
@@ -73,10 +73,10 @@ inline constexpr std::uint16_t session_here = 1;
 // Until when a client's `initialize` has to be answered.
 core::steady_time opening_due(const request::request_context& request);
 
-// Of an agent whose server speaks streamable HTTP.
+// Whether a session of a server over streamable HTTP is translated here.
 bool is_translated(const ::mcp::sealed_session& session) noexcept;
 
-// What a server over HTTP gets of the caller's header in any session: what forward_headers names, and the trace.
+// The caller's fields that a server over HTTP gets in any session: what forward_headers names, and the trace.
 std::vector<std::pair<std::string, std::string>> passed_fields(const request::request_context& request);
 
 // A request of the modern era, checked, to a server over streamable HTTP that is known to speak the legacy one only: by the agent's

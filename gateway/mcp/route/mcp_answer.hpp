@@ -1,4 +1,4 @@
-// What an MCP server's answer to one message has to be, and what its head says to the caller: the session's id as the gateway
+// The terms of an MCP server's answer to one message, and what its head says to the caller: the session's id as the gateway
 // seals it. One thread.
 #pragma once
 
@@ -47,13 +47,13 @@ public:
     // The line of the challenge; empty: the server has not asked who is calling, or who is is the operator's.
     std::string_view challenge() const noexcept override { return challenge_; }
 
-    // What of a stream of events goes on; of `initialize` with what its client has declared. Behind expect_begin(). For as long as this.
+    // Sets which events of a stream go on; of `initialize` with what its client has declared. Behind expect_begin(). For as long as this.
     ::mcp::event_gate& expect_events(::mcp::event_gate::terms of);
 
     // The session is over for the caller.
     void set_ended(model::session_end why) noexcept { ended_ = why; }
 
-    // The same of a session that lives in this process, whose id it returns: visible ASCII.
+    // Begins a session that lives in this process, whose id it returns: visible ASCII.
     std::string begin_here(::mcp::local_handle place);
 
     // Fails with upstream_status (the server asks who the gateway is, or it has failed in a session), session_not_found, and upstream_protocol (what cannot be
@@ -64,10 +64,10 @@ public:
 
     void add_fields(std::string& fields) const override;
 
-    // Of the session that the answer began, as the caller got it; empty: none.
+    // The id of the session that the answer began, as the caller got it; empty: none.
     std::string_view begun() const noexcept { return sealed_; }
 
-    // As set_ended(); nullopt: it goes on, or there is none.
+    // The value of set_ended(); nullopt: it goes on, or there is none.
     std::optional<model::session_end> ended() const noexcept { return ended_; }
 
 private:

@@ -1,4 +1,4 @@
-// What decides where a request to an MCP server goes: its header fields, and what is known of its method. Pure; any thread.
+// Facts that decide where a request to an MCP server goes: its header fields, and what is known of its method. Pure; any thread.
 #pragma once
 
 #include "mcp/calls/incoming.hpp"

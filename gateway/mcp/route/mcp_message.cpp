@@ -25,7 +25,7 @@ namespace gateway::mcp::route {
 
 using core::errc;
 
-// As servers answer a call of what they do not have: what is hidden does not differ from what is unknown.
+// Hidden and unknown names do not differ: servers answer a call of what they do not have like this.
 net::routine<> refuse_hidden(request::request_context& request, core::error failure)
 {
     auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.errors.call_id);
@@ -121,7 +121,7 @@ refused_webhook(const ::mcp::incoming_body& read, std::string_view body, const c
 
 namespace {
 
-// As for extended cards, which are for principals alone.
+// Scopes are of principals alone, as with extended cards.
 const std::vector<std::string>* scopes_of(const request::request_context& request)
 {
     const auto* const caller = request.principal();
@@ -151,7 +151,7 @@ make_sealing(const request::request_context& request, ::mcp::handing what, const
     return std::make_unique<handed_out_edit>(owner_of(request, with), what, std::move(means));
 }
 
-// What the server may hand out with its answer. Nothing: it passes as it is. A server of the legacy era hands something out if it is
+// The kind of thing that the server may hand out with its answer. Nothing: it passes as it is. A legacy server hands something out if it is
 // asked for a task; what is said of tasks beside that comes on other streams, of a session here on any.
 std::optional<::mcp::handing> handed_out_with(const mcp_call& call, const ::mcp::incoming& message)
 {
@@ -183,7 +183,7 @@ std::optional<::mcp::handing> handed_out_with(const mcp_call& call, const ::mcp:
                                                                               : std::nullopt;
 }
 
-// What has to change because something of the server is hidden or has another name, and what of its answer.
+// Edits the message where something of the server is hidden or has another name, and its answer.
 core::result<std::vector<::mcp::text_edit>>
 filter(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, const message_services& with)
 {
@@ -210,7 +210,7 @@ filter(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, 
     return edits;
 }
 
-// What has to change because the server has handed it out to the caller.
+// Edits the message where it names something that the server has handed out to the caller.
 core::result<std::vector<::mcp::text_edit>> open_what_was_handed_out(
     mcp_call& call,
     const ::mcp::incoming_body& read,
@@ -284,7 +284,7 @@ void edit_stream(mcp_call& call, const message_services& with)
     }
 }
 
-// What a server that begins the session again has to be told again, once it has taken it.
+// Keeps what a server that begins the session again has to be told again, once it has taken it.
 void note_state(mcp_call& call, const ::mcp::incoming& message, std::string_view body)
 {
     auto& request = call.request;

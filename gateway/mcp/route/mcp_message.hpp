@@ -1,4 +1,4 @@
-// What becomes of a message to an MCP server on its way there: other names where callers use them, and what is remembered of it.
+// Changes a message to an MCP server on its way there: other names where callers use them, and what is remembered of it.
 // The requests outlive the routines. One thread.
 #pragma once
 
@@ -30,10 +30,10 @@ namespace gateway::mcp::route {
 
 struct mcp_call;
 
-// Whose the session is that the request begins or is part of: ids are sealed for that.
+// The owner of the session that the request begins or is part of: ids are sealed for that.
 ::mcp::session_binding binding_of(const request::request_context& request);
 
-// What a client's `initialize` says of the session that it begins. The server chooses the version; what is sealed is the one that the
+// Reads the session that a client's `initialize` begins. The server chooses the version; what is sealed is the one that the
 // client asks for, and only counts where a later request has none.
 ::mcp::sealed_session session_begun_by(const ::mcp::incoming& initialize, std::string_view body);
 
@@ -45,7 +45,7 @@ bool may_post(const request::request_context& request, const ::mcp::incoming_bod
 std::optional<::mcp::refusal>
 refused_webhook(const ::mcp::incoming_body& read, std::string_view body, const config::settings& settings);
 
-// What of the gateway the following needs; both outlive the request.
+// Services that the following functions need; both outlive the request.
 struct message_services {
     model::control_services& control;
     const std::shared_ptr<const ::mcp::session_ids>& ids;  // not null
@@ -62,7 +62,7 @@ void edit_stream(mcp_call& call, const message_services& with);
 // The answer to a request that edit_for_server() refuses.
 net::routine<> refuse_hidden(request::request_context& request, core::error failure);
 
-// What of the events goes on that answer the request, or that the server says unasked. `replayed`: as event_gate::terms; `limit`: bytes
+// Terms of the events that answer the request, or that the server says unasked. `replayed`: as event_gate::terms; `limit`: bytes
 // of an event.
 ::mcp::event_gate::terms event_terms(const mcp_call& call, bool replayed, std::uint64_t limit);
 

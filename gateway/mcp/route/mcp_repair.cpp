@@ -289,7 +289,7 @@ net::routine<core::result<bool>> mcp_repair::begin_again(relay::relay_call& call
     co_return true;
 }
 
-// As for the server's answer: a caller may leave, gets events when it has waited for long, and waits no longer than a call may
+// Waits as for the server's answer: a caller may leave, gets events when it has waited for long, and waits no longer than a call may
 // take.
 net::routine<core::result<::mcp::upstream_session>>
 mcp_repair::await_session(const relay::relay_call& call, relay::agent_exchange& on)

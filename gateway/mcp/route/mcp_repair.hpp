@@ -1,4 +1,4 @@
-// What is done when an MCP server has not carried a message out: it has lost the session, which is begun again behind the
+// Repairs a message that an MCP server has not carried out: it has lost the session, which is begun again behind the
 // caller's id, or it is to be found at another path. Also how it hears that nobody waits any more. One thread.
 #pragma once
 
@@ -55,7 +55,7 @@ public:
 
     const std::optional<::mcp::session_digest>& session() const noexcept { return id_; }
 
-    // What the id of the session says but for the server's own id, if that stood in it; null: it is part of none.
+    // The content of the session id but for the server's own id, if that stood in it; null: it is part of none.
     const ::mcp::sealed_session* sealed() const noexcept { return id_ ? &session_ : nullptr; }
 
     // The id of the session does not hold the server's own, or not its cookies.

@@ -25,7 +25,7 @@ namespace {
 using core::errc;
 using net::http1::method;
 
-// As call_endpoint.
+// Equals that in a2a/call_route.cpp.
 constexpr std::size_t read_at_once = 256 * 1024;
 
 // How long the stream of what a server says unasked may be silent.
@@ -364,7 +364,7 @@ net::routine<> mcp_route::pass_bodiless(mcp_call& call)
         co_return;
     }
     if (fields.event.count > 0 && request.agent->filters) {
-        // What the server replays may be a list, and nothing says so.
+        // A replayed message may be a list, and nothing says so.
         co_await request::respond_call_error(
             request,
             core::caller_error(errc::events_gone, "Last-Event-ID, with a filter")

@@ -41,7 +41,7 @@ std::string handle_of(const ::mcp::sealed_session& session)
     return {place.random.begin(), place.random.end()};
 }
 
-// Of a request to a server that gets no fields, in a trace that the gateway joins. Long ones are not searched here.
+// The trace for a request to a server that gets no fields, in a trace that the gateway joins. Long ones are not searched here.
 std::optional<::mcp::text_edit> trace_of(const mcp_call& of, const ::mcp::incoming& read, std::string_view text)
 {
     const auto& request = of.request;
@@ -81,7 +81,7 @@ net::routine<> accept(request::request_context& request)
     return request::respond(request, std::move(accepted));
 }
 
-// Of legacy_version(), which may be a view into the head.
+// Copies legacy_version(), which may be a view into the head.
 std::string_view static_version(std::string_view version)
 {
     const auto known = ::mcp::versions(::mcp::era::legacy);
@@ -237,7 +237,7 @@ void set_program_call(
     call.primed = version >= first_primed;
     if (act == model::program_act::listen && head.event.count > 0) {
         call.asked.act = model::program_act::resume;
-        // What is no place is none that is known.
+        // A malformed place is not a known one.
         call.asked.last = ::mcp::event_position::read(head.event.value).value_or(::mcp::event_position{});
     }
 }

@@ -1,4 +1,4 @@
-// What a checked message of an MCP client asks of a session that lives in this process (gateway/model/program_port.hpp). One thread.
+// Makes a request to a session in this process (gateway/model/program_port.hpp) of a checked message of an MCP client. One thread.
 #pragma once
 
 #include "gateway/model/program_port.hpp"
@@ -20,7 +20,7 @@ namespace gateway::mcp::route {
 
 struct mcp_call;
 
-// What remains to be passed on.
+// The request that remains to be passed on.
 struct program_call {
     model::program_request asked;
     ::mcp::answer_form form = ::mcp::answer_form::either;  // that the caller takes
@@ -39,7 +39,7 @@ struct program_message {
 // Sets of.program, or returns the answer to a message that goes no further.
 std::optional<net::routine<>> set_program_call(mcp_call& of, const program_message& what);
 
-// As mcp::read_incoming(), with what else of a long message takes too long for a worker: of.input_digest. Any thread, while the
+// Calls mcp::read_incoming(), and does the other work on a long message that would hold a worker up: of.input_digest. Any thread, while the
 // request waits.
 ::mcp::incoming_body read_long(mcp_call& of, std::string_view body);
 

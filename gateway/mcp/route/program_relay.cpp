@@ -27,7 +27,7 @@ using model::program_act;
 // An answer of this size takes a millisecond.
 constexpr std::size_t translated_at_once = 256 * 1024;
 
-// Of an answer to a request of the modern era, which a program gives without one (MCP 2026-07-28,
+// The status of an answer to a request of the modern era, which a program gives without one (MCP 2026-07-28,
 // basic/transports/streamable-http).
 unsigned modern_status(std::string_view answer, std::optional<::mcp::client_method> asked)
 {
@@ -101,7 +101,7 @@ net::routine<> program_relay::run()
     const bool asks =
         act == model::program_act::request || act == model::program_act::call || act == model::program_act::modern;
     const bool soon = asks && !whole;
-    // Of the head of the answer; a stream has begun by then, or never does.
+    // The deadline of the head of the answer; a stream has begun by then, or never does.
     auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
     if (act == model::program_act::begin && message_.translated) {
         due = std::min(due, opening_due(request_));
@@ -249,7 +249,7 @@ net::routine<core::result<>> program_relay::prepare_batch()
     co_return core::result<>{};
 }
 
-// As of a server of the modern era.
+// Makes the answer one of a server of the modern era.
 net::routine<> program_relay::translate(std::string& text)
 {
     const auto asked = request_.record.mcp_method.value_or(::mcp::client_method::other);
@@ -363,7 +363,7 @@ net::routine<core::result<>> program_relay::pass_batch()
     if (batch_.failure) {
         co_return co_await send_failure(std::move(*batch_.failure));
     }
-    // What an idle stream has sent takes no room from others.
+    // Text that an idle stream has sent takes no room from others.
     share_.set(0);
     core::result<> sent;
     const bool empty = count == 0 && batch_.events.empty();
