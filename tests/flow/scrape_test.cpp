@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -228,6 +229,23 @@ TEST_CASE("A page shows the certificates of its listeners, and writes to the sto
     }
     CHECK(page.find("\ncardea_config_restart_needed 0\n") != page.npos);
     CHECK(page.find(",revision=\"\"") == page.npos);
+}
+
+TEST_CASE("The page describes the process")
+{
+    const running_gateway gateway{scraped_settings()};
+    const auto value = [&](const std::string& series) { return gateway.metric(series).value_or(-1); };
+    CHECK(value("process_resident_memory_bytes") > 1e6);
+    CHECK(value("process_virtual_memory_bytes") > value("process_resident_memory_bytes"));
+    CHECK(value("process_open_fds") > 3);
+    CHECK(value("process_max_fds") >= value("process_open_fds"));
+    CHECK(value("process_threads") >= 3);
+    CHECK(value("process_cpu_seconds_total") > 0);
+    const auto now = std::chrono::duration<double>{std::chrono::system_clock::now().time_since_epoch()}.count();
+    CHECK(value("cardea_start_time_seconds") == doctest::Approx(now).epsilon(1e-6));
+    CHECK(value("process_start_time_seconds") == value("cardea_start_time_seconds"));
+    CHECK(value("cardea_config_last_success_timestamp_seconds") == doctest::Approx(now).epsilon(1e-6));
+    CHECK(value("cardea_config_last_reload_successful") == 1);
 }
 
 TEST_CASE("Writes of agents count, and one that is refused for its version does not")
