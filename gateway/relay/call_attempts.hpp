@@ -4,14 +4,15 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/balancing/breaker.hpp"
+#include "gateway/model/control_services.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/relay/call_permit.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace gateway::relay {
 
@@ -19,6 +20,50 @@ struct relay_call;
 
 // 64 random bits of this thread.
 std::uint64_t dice();
+
+// Leave of an agent's breaker to call it, until the breaker hears how the call went.
+class breaker_permit {
+public:
+    // `control` outlives the permit; it hears of breakers that change.
+    explicit breaker_permit(model::control_services& control) noexcept
+        : control_{control}
+    {
+    }
+    ~breaker_permit() { end(balancing::call_end::unknown, {}); }
+    breaker_permit(const breaker_permit&) = delete;
+    breaker_permit& operator=(const breaker_permit&) = delete;
+
+    // Ends the one before as unknown. False: the breaker lets no call pass now. An agent without a breaker may always be called.
+    bool take(std::shared_ptr<const model::agent_entry> agent, core::steady_time now)
+    {
+        end(balancing::call_end::unknown, now);
+        if (!agent->breaker) {
+            return true;
+        }
+        permit_ = agent->breaker->admit(now);
+        agent_ = std::move(agent);
+        return permit_.has_value();
+    }
+
+    // Without one: nothing happens.
+    void end(balancing::call_end how, core::steady_time now)
+    {
+        if (!permit_) {
+            return;
+        }
+        auto* group = agent_->reach == nullptr ? nullptr : agent_->reach->group.get();
+        const auto change = agent_->breaker->ended(*permit_, how, now, group);
+        permit_.reset();
+        if (change != balancing::breaker_change::none) {
+            control_.breaker_changed(agent_, change);
+        }
+    }
+
+private:
+    model::control_services& control_;
+    std::shared_ptr<const model::agent_entry> agent_;   // of the permit
+    std::optional<balancing::breaker::permit> permit_;  // nullopt: no call is on its way
+};
 
 class call_attempts {
 public:
@@ -67,7 +112,7 @@ private:
     bool move(core::steady_time now);
     void note(model::retry_reason why) noexcept;
 
-    call_permit permit_;
+    breaker_permit permit_;
     relay_call& call_;
     model::attempt_record record_;
     std::shared_ptr<const model::agent_entry> flying_;  // to this endpoint, of several

@@ -6,7 +6,6 @@
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/sent_credentials.hpp"
 #include "gateway/relay/agent_exchange.hpp"
-#include "gateway/relay/moved_paths.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <optional>

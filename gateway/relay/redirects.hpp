@@ -1,13 +1,64 @@
-// The redirects of one request to an agent (RFC 9110 sections 15.4.8 and 15.4.9): 307 and 308 within the agent's origin, with method,
-// body and credentials kept. Pure; one thread.
+// Redirects of agents within their origin (RFC 9110 sections 15.4.8 and 15.4.9): those of one request, and the paths to which they have
+// led for good. One thread.
 #pragma once
 
+#include "gateway/model/snapshot.hpp"
 #include "gateway/relay/relay_call.hpp"
 
+#include <cstddef>
 #include <string>
+#include <string_view>
+#include <utility>
 
 namespace gateway::relay {
 
+// The paths at which agents and MCP servers want to be called instead of at their address: on the same origin, after a 308. One worker
+// has one.
+class redirect_cache {
+public:
+    static constexpr std::size_t most = 1000;  // over that all are forgotten: a redirect costs one round trip
+
+    // Null: this agent, whose address is of HTTP, is called there.
+    const std::string* find(const model::agent_entry& agent) const
+    {
+        const auto found = moved_.find(agent.record.id);
+        const bool moved = found != moved_.end() && found->second.from == agent.call_url;
+        return moved ? &found->second.path : nullptr;
+    }
+
+    // The path and query of its calls.
+    const std::string& of(const model::agent_entry& agent) const
+    {
+        const auto* moved = find(agent);
+        return moved != nullptr ? *moved : agent.upstream->path;
+    }
+
+    void set(const model::agent_entry& agent, std::string path)
+    {
+        if (moved_.size() >= most) {
+            moved_.clear();
+        }
+        moved_.insert_or_assign(agent.record.id, place{agent.call_url, std::move(path)});
+    }
+
+    // The agent does not know that path any more.
+    void forget(std::string_view id)
+    {
+        if (const auto found = moved_.find(id); found != moved_.end()) {
+            moved_.erase(found);
+        }
+    }
+
+private:
+    struct place {
+        std::string from;  // of the agent as it was then
+        std::string path;
+    };
+
+    model::string_map<place> moved_;
+};
+
+// The redirects of one request: 307 and 308 within the agent's origin, with method, body and credentials kept. Pure.
 class redirects {
 public:
     static constexpr unsigned most_of_call = 5;

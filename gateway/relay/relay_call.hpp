@@ -39,7 +39,7 @@ namespace gateway::relay {
 
 class agent_exchange;
 class inflight_slot;
-class moved_paths;
+class redirect_cache;
 class request_trace;
 class stream_observer;
 
@@ -199,7 +199,7 @@ struct relay_call {
     call_origin caller;
     call_deadline deadline{};               // of the head of its answer
     inflight_slot* slot = nullptr;          // outlives the relay; null: calls of the agent are not counted
-    moved_paths* moved = nullptr;           // that keeps where a 308 leads; outlives the relay; null: none does
+    redirect_cache* moved = nullptr;        // that keeps where a 308 leads; outlives the relay; null: none does
     std::shared_ptr<caller_token> token{};  // at the end of the head, of callers that others know too; null: none
     std::string_view extensions_as{
     };  // the field in which the caller hears of extensions; empty: as the agent calls it

@@ -1,7 +1,7 @@
 // The relay phase of one worker: passes requests on to their agents, and knows the event streams that are open. One thread.
 #pragma once
 
-#include "gateway/relay/moved_paths.hpp"
+#include "gateway/relay/redirects.hpp"
 #include "gateway/relay/relay.hpp"
 #include "gateway/request/admission.hpp"
 #include "gateway/request/caller_tokens.hpp"
@@ -80,7 +80,7 @@ private:
 
     model::control_services& control_;
     caller_tokens caller_tokens_;
-    relay::moved_paths moved_;
+    relay::redirect_cache moved_;
     net::upstream_pool& pool_;
     const config::settings& settings_;
     telemetry::worker_metrics& metrics_;

@@ -212,7 +212,7 @@ net::routine<> mcp_repair::end_session()
     }
 }
 
-mcp_repair::mcp_repair(mcp_call& message, model::control_services& control, relay::moved_paths& paths)
+mcp_repair::mcp_repair(mcp_call& message, model::control_services& control, relay::redirect_cache& paths)
     : message_{message},
       request_{message.request},
       control_{control},

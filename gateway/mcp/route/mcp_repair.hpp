@@ -5,7 +5,6 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/client_sessions.hpp"
-#include "gateway/relay/moved_paths.hpp"
 #include "gateway/relay/redirects.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "mcp/calls/session_id.hpp"
@@ -34,7 +33,7 @@ public:
     static constexpr std::size_t longest_refusal = 4096;  // of an answer 400 that may say that the session is lost
 
     // References outlive it. The agent of the request is set.
-    mcp_repair(mcp_call& message, model::control_services& control, relay::moved_paths& paths);
+    mcp_repair(mcp_call& message, model::control_services& control, relay::redirect_cache& paths);
 
     // The message is part of this session, whose id the caller named. `version`: of its field; empty: it has none. Gives the sealed
     // version. Fails with session_not_found: the session is served over HTTP by nobody but this process (`alone`), and has been idle
@@ -99,7 +98,7 @@ private:
     mcp_call& message_;
     request::request_context& request_;
     model::control_services& control_;
-    relay::moved_paths& paths_;
+    relay::redirect_cache& paths_;
     std::optional<::mcp::session_digest> id_;
     ::mcp::sealed_session session_;
     ::mcp::upstream_session upstream_;  // the id is empty if the server uses none, or if it is not known yet

@@ -70,7 +70,7 @@ private:
     request::agent_relay& relays_;
     std::shared_ptr<const ::mcp::session_ids> ids_;
     std::set<::mcp::session_digest> asked_about_;
-    relay::moved_paths moved_;
+    relay::redirect_cache moved_;
     era_choice eras_{settings_.deadlines.fields};
 };
 
