@@ -6,7 +6,7 @@
 #include "gateway/a2a/answer_edits.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/model/sent_credentials.hpp"
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/relay/call_deadline.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/server/timed_ask.hpp"

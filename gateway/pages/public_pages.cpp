@@ -6,7 +6,7 @@
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/well_known.hpp"
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/relay/call_deadline.hpp"
 #include "gateway/responses/index_page.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/server/timed_ask.hpp"

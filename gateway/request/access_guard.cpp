@@ -4,7 +4,7 @@
 #include "gateway/access/policy.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/well_known.hpp"
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/relay/call_deadline.hpp"
 #include "gateway/request/path_pattern.hpp"
 
 #include <chrono>

@@ -5,7 +5,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/sent_credentials.hpp"
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/relay/call_deadline.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "gateway/request/route_base.hpp"

@@ -3,7 +3,7 @@
 #include "core/ip.hpp"
 #include "gateway/model/endpoint_entries.hpp"
 #include "gateway/relay/call_attempts.hpp"
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/relay/call_deadline.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 

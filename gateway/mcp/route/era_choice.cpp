@@ -5,7 +5,7 @@
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/sent_credentials.hpp"
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/relay/call_deadline.hpp"
 #include "gateway/request/request_context.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "net/server/timed_ask.hpp"

@@ -2,10 +2,9 @@
 
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/access/access_plan.hpp"
-#include "gateway/mcp/route/handed_out_edit.hpp"
-#include "gateway/mcp/route/list_edit.hpp"
 #include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
+#include "gateway/mcp/route/server_edits.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/request/request_context.hpp"
@@ -204,8 +203,12 @@ filter(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, 
     }
     const auto list = ::mcp::list_of(read.message.method);
     if (list && filters.edits(*list)) {
-        const auto here = request.caller.owner().get_executor();
-        call.edit = std::make_unique<list_edit>(request.agent, *list, scopes, with.control.long_bodies(), here);
+        list_edit::means means{
+            request.agent->record.mcp->max_message,
+            with.control.long_bodies(),
+            request.caller.owner().get_executor()
+        };
+        call.edit = std::make_unique<list_edit>(request.agent, *list, scopes, std::move(means));
     }
     return edits;
 }

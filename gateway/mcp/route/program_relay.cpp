@@ -2,9 +2,9 @@
 
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/mcp/route/era_choice.hpp"
-#include "gateway/mcp/route/handed_out_edit.hpp"
 #include "gateway/mcp/route/mcp_call.hpp"
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/mcp/route/server_edits.hpp"
+#include "gateway/relay/call_deadline.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "mcp/protocol/message.hpp"

@@ -1,19 +1,53 @@
-// A message of an MCP server to a caller to whom it may hand out ids of tasks and `requestState`: they are sealed for the caller
-// (mcp/calls/handed_out.hpp). Which tasks are the caller's is known to access::task_index, so that lists and what is said of tasks can be
-// told apart. One thread, that of the caller's loop.
+// Edits of the answers of MCP servers: lists of which callers see what their filter lets them, and what servers hand out, which is sealed
+// for its caller. One thread, that of the caller's loop.
 #pragma once
 
 #include "gateway/access/task_index.hpp"
 #include "gateway/model/program_port.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/relay/answer_edit.hpp"
 #include "mcp/calls/handed_out.hpp"
+#include "mcp/calls/list_edit.hpp"
 
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gateway::mcp::route {
+
+// A list, of an agent that has filters.
+class list_edit final : public relay::text_edit {
+public:
+    // `scopes` as of name_filters::shows(); they outlive the edit.
+    list_edit(
+        std::shared_ptr<const model::agent_entry> agent,
+        ::mcp::list_kind list,
+        const std::vector<std::string>* scopes,
+        means with
+    )
+        : text_edit{std::move(with)},
+          agent_{std::move(agent)},
+          list_{list},
+          scopes_{scopes}
+    {
+    }
+
+    // A stream begins with an event without data, so that it can be resumed (MCP 2025-11-25, basic/transports).
+    bool concerns(std::string_view text) const override
+    {
+        return text.find_first_not_of(" \t\r\n") != std::string_view::npos;
+    }
+
+private:
+    // Fails with upstream_protocol: the text is not an answer that can be read.
+    core::result<model::edited_answer> edit_here(std::string text) const override;
+
+    std::shared_ptr<const model::agent_entry> agent_;
+    ::mcp::list_kind list_;
+    const std::vector<std::string>* scopes_;
+};
 
 // Who gets what is handed out. Views and pointers hold as long as the request.
 struct handed_out_owner {

@@ -1,10 +1,19 @@
-#include "gateway/mcp/route/handed_out_edit.hpp"
+#include "gateway/mcp/route/server_edits.hpp"
 
 #include <chrono>
 #include <memory>
 #include <utility>
 
 namespace gateway::mcp::route {
+
+core::result<model::edited_answer> list_edit::edit_here(std::string text) const
+{
+    auto edited = ::mcp::edit_list(*agent_->filters, list_, text, scopes_);
+    if (!edited) {
+        return std::move(edited).error();
+    }
+    return model::edited_answer{std::move(edited->text), true};
+}
 
 bool handed_out_owner::owns(std::string_view task) const
 {

@@ -1,4 +1,4 @@
-#include "gateway/relay/deadline_fields.hpp"
+#include "gateway/relay/call_deadline.hpp"
 
 #include <doctest/doctest.h>
 
