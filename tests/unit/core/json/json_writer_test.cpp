@@ -56,7 +56,7 @@ TEST_CASE("Texts and keys are escaped, and a string that ends with a bracket is 
     to.value(std::string{"{"});
     to.close('}');
     const auto read = core::parse_json(text);
-    REQUIRE(read);
+    REQUIRE(read.has_value());
     CHECK((*read)["\"["] == "{\n[:");
     CHECK((*read)["next:"] == "{");
 }
