@@ -23,11 +23,6 @@ void card_keeper::keep(store::kept_card card)
 {
     card.fetched = now_();
     if (!store_.durable()) {
-        auto& kept = in_memory_[card.agent];
-        if (kept != nullptr && card.document.empty()) {
-            card.document = kept->document;
-        }
-        kept = std::make_shared<const store::kept_card>(std::move(card));
         return;
     }
     const auto there = waiting_.find(card.agent);
@@ -69,8 +64,7 @@ net::task<> card_keeper::write()
 net::task<std::optional<recalled_card>> card_keeper::recall(std::string agent)
 {
     if (!store_.durable()) {
-        const auto there = in_memory_.find(agent);
-        co_return there == in_memory_.end() ? std::nullopt : std::optional{aged(*there->second)};
+        co_return std::nullopt;
     }
     std::function work = [id = std::move(agent)](store::engine& engine) { return engine.card(id); };
     auto found = co_await store_.ask(std::move(work));
@@ -88,27 +82,6 @@ recalled_card card_keeper::aged(store::kept_card card) const
 {
     const auto age = std::chrono::duration_cast<core::duration>(now_() - card.fetched);
     return {std::move(card), std::max(age, core::duration{0})};
-}
-
-std::vector<std::shared_ptr<const store::kept_card>> card_keeper::all_in_memory() const
-{
-    std::vector<std::shared_ptr<const store::kept_card>> all;
-    all.reserve(in_memory_.size());
-    for (const auto& [agent, card] : in_memory_) {
-        all.push_back(card);
-    }
-    return all;
-}
-
-void card_keeper::set_passed(std::vector<std::shared_ptr<const store::kept_card>> cards)
-{
-    if (store_.durable()) {
-        return;
-    }
-    for (auto& each : cards) {
-        auto agent = each->agent;
-        in_memory_.insert_or_assign(std::move(agent), std::move(each));
-    }
 }
 
 }  // namespace gateway::cards

@@ -41,15 +41,8 @@ public:
     // nothing but a line in the log. `card.fetched` is set here.
     void keep(store::kept_card card);
 
-    // Nothing: there is none, or the store failed.
+    // Nothing: there is none, the store failed, or it ends with the process.
     net::task<std::optional<recalled_card>> recall(std::string agent);
-
-    // The agent is gone, or has changed. The store's records know that themselves.
-    void forget(const std::string& agent) { in_memory_.erase(agent); }
-
-    // What a store that ends with the process does not keep: for the process that takes its place, and from the one before.
-    std::vector<std::shared_ptr<const store::kept_card>> all_in_memory() const;
-    void set_passed(std::vector<std::shared_ptr<const store::kept_card>> cards);
 
     // Something is not written yet.
     bool busy() const noexcept override { return writing_; }
@@ -63,7 +56,6 @@ private:
     const core::logger& log_;
     clock now_;
     std::map<std::string, store::kept_card> waiting_;
-    std::map<std::string, std::shared_ptr<const store::kept_card>> in_memory_;  // if the store ends with the process
     bool writing_ = false;
     bool failing_ = false;
 };

@@ -48,9 +48,6 @@ void fetched_cards::add(card_slot& slot, bool recall)
 void fetched_cards::remove(const std::string& id)
 {
     schedule_.remove(id);
-    if (keeper_ != nullptr) {
-        keeper_->forget(id);
-    }
 }
 
 void fetched_cards::make_again(card_slot& slot)

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <chrono>
 #include <cstddef>
-#include <iterator>
 #include <limits>
 #include <utility>
 
@@ -22,7 +21,7 @@ std::uint64_t number_of(core::wall_time at)
     );
 }
 
-// One beyond the years that any clock shows would overflow where ages are computed.
+// A time beyond the years that any clock shows would overflow where ages are computed.
 core::wall_time time_of(std::uint64_t number)
 {
     constexpr std::chrono::milliseconds latest = std::chrono::years{200};
@@ -49,14 +48,6 @@ std::string content_of(const store::kept_delivery& each)
     return out.number(number_of(each.received)).take();
 }
 
-std::string content_of(const store::kept_card& each)
-{
-    const auto fresh = std::chrono::duration_cast<std::chrono::milliseconds>(each.fresh_for).count();
-    handover_writer out;
-    out.text(each.agent).text(each.source).text(each.document).text(each.url).text(each.etag).text(each.last_modified);
-    return out.number(number_of(each.fetched)).number(static_cast<std::uint64_t>(fresh)).take();
-}
-
 std::string content_of(const handover_counts& counts)
 {
     handover_writer out;
@@ -79,14 +70,7 @@ public:
         auto frame = framed({word, std::move(content)});
         if (!frame) {
             outcome_ = std::move(frame).error();
-        } else {
-            add_frame(std::move(*frame));
-        }
-    }
-
-    void add_frame(std::string frame)
-    {
-        if (outcome_ && !has_added(std::move(frame))) {
+        } else if (!has_added(std::move(*frame))) {
             outcome_ = core::gateway_error(
                 core::errc::too_large,
                 "what has to be passed is over " + std::to_string(most_) + " bytes"
@@ -94,7 +78,7 @@ public:
         }
     }
 
-    // Left out if it is too large, or too much.
+    // Leaves out a content that is too large, or too much.
     void add_if_room(handover_word word, std::string content)
     {
         if (auto frame = framed({word, std::move(content)})) {
@@ -168,29 +152,6 @@ void add_delivery(store::memory_contents& to, handover_content from)
     }
 }
 
-void add_card(carried_state& to, handover_content from)
-{
-    store::kept_card each;
-    for (auto* part : {&each.agent, &each.source, &each.document, &each.url, &each.etag, &each.last_modified}) {
-        *part = from.text();
-    }
-    each.fetched = time_of(from.number());
-    constexpr std::chrono::milliseconds longest = std::chrono::years{1};
-    each.fresh_for =
-        std::min(std::chrono::milliseconds{static_cast<std::int64_t>(from.number() & max_signed)}, longest);
-    if (from.good()) {
-        to.cards.push_back(std::make_shared<const store::kept_card>(std::move(each)));
-    }
-}
-
-void add_tasks(model::known_tasks& to, std::string_view content)
-{
-    if (auto more = tasks_in(content)) {
-        to.key = more->key;
-        std::ranges::move(more->tasks, std::back_inserter(to.tasks));
-    }
-}
-
 void add_counts(handover_counts& to, handover_content from)
 {
     const handover_counts counts{from.number(), from.number(), from.number()};
@@ -237,12 +198,6 @@ core::result<std::vector<std::string>> frames_of(const carried_state& state, std
         for (const auto& each : state.memory->deliveries) {
             out.add(handover_word::delivery, content_of(each));
         }
-    }
-    for (auto& each : frames_of(state.tasks)) {
-        out.add_frame(std::move(each));
-    }
-    for (const auto& each : state.cards) {
-        out.add_if_room(handover_word::card, content_of(*each));
     }
     for (const auto& each : state.lists) {
         out.add_if_room(handover_word::lists, content_of(each));
@@ -300,12 +255,6 @@ void add_to(carried_state& state, const handover_message& message)
             break;
         case handover_word::counts:
             add_counts(state.counts, content);
-            break;
-        case handover_word::tasks:
-            add_tasks(state.tasks, message.content);
-            break;
-        case handover_word::card:
-            add_card(state, content);
             break;
         case handover_word::lists:
             if (auto lists = lists_in(message.content)) {

@@ -1,4 +1,4 @@
-// What a gateway passes to the one that takes its place at a hand-over, as messages: never on disk. Pure.
+// The state that a gateway passes to its successor at a hand-over, as messages: never on disk. Pure.
 #pragma once
 
 #include "gateway/model/known_tasks.hpp"
@@ -9,7 +9,6 @@
 #include "store/memory.hpp"
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,19 +27,17 @@ struct carried_state {
     std::string tickets;                           // net::ticket_keys; empty: none
     std::optional<store::memory_contents> memory;  // nothing: the store is on disk
     handover_counts counts;
-    model::known_tasks tasks;
-    std::vector<std::shared_ptr<const store::kept_card>> cards;
     std::vector<sessions::passed_lists> lists;
 };
 
-// Fails with too_large: more than `most` bytes in all, or one content is over largest_handover_content. Cards and lists that would be
-// too much are left out: they can be had again.
+// Fails with too_large: more than `most` bytes in all, or one content is over largest_handover_content. Lists that would be too much
+// are left out: the servers give them again.
 core::result<std::vector<std::string>> frames_of(const carried_state& state, std::size_t most = largest_handover);
 
 // Adds what a message says. One of another kind, or that is not whole, changes nothing.
 void add_to(carried_state& state, const handover_message& message);
 
-// The messages of tasks, each of which is read without the others.
+// Messages about tasks that a process learns during its drain, each of which is read without the others.
 std::vector<std::string> frames_of(const model::known_tasks& tasks);
 std::optional<model::known_tasks> tasks_in(std::string_view content);
 

@@ -192,18 +192,16 @@ net::task<core::result<>> handover::pass_state(attempt& now)
     state.tickets = all_.addresses.certificates().tickets();
     state.counts = counts_;
     ++state.counts.completed;
-    state.cards = all_.cards.all_in_memory();
     state.lists = all_.sessions.all_lists();
     // All that takes long happens on the store's thread.
     std::vector<std::string> frames;
-    std::function last = [this, &state, &frames](store::engine& records) -> core::result<> {
+    std::function last = [&state, &frames](store::engine& records) -> core::result<> {
         if (!records.durable()) {
             auto all = store::contents_of(records);
             if (!all) {
                 return std::move(all).error();
             }
             state.memory = std::move(*all);
-            state.tasks = all_.tasks.all_in_memory();
         }
         auto framed = frames_of(state);
         if (!framed) {

@@ -6,7 +6,6 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "gateway/cards/card_keeper.hpp"
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/orderly_end.hpp"
 #include "gateway/lifecycle/service_reports.hpp"
@@ -48,7 +47,6 @@ public:
         lifecycle::listeners& addresses;
         lifecycle::service_reports& reports;
         threads::store_thread& store;
-        const cards::card_keeper& cards;
         const sessions::session_plane& sessions;
         wiring::task_keeper& tasks;
         lifecycle::orderly_end& end;

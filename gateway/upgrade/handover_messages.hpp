@@ -17,16 +17,15 @@ enum class handover_word : std::uint8_t {
     // Of the gateway that runs:
     hello = 1,        // which addresses its sockets are for
     ticket_keys = 2,  // of TLS sessions
-    session_key = 3,  // this one, records, changes, deliveries, cards: of a store in memory
+    session_key = 3,  // this one, records, changes, deliveries: of a store in memory
     record = 4,
     change = 5,
     delivery = 6,
-    card = 7,          // as it was fetched
     counts = 8,        // of hand-overs
     store_closed = 9,  // the next gateway may open it; all that is passed has been
     settled = 10,      // the service manager knows of the next gateway
     free = 11,         // no program of an MCP server runs any more
-    tasks = 12,        // to whom they belong; before `store_closed`, and after `ready` what is learnt then
+    tasks = 12,        // whose they are, of those that are learnt after `ready`
     lists = 13,        // of an MCP server
     // Of the next one:
     prepared = 64,  // its configuration is valid

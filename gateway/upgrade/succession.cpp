@@ -15,15 +15,13 @@ void succession::set_predecessor(predecessor* from, carried_state passed)
     passed_ = std::move(passed);
 }
 
-void succession::give_passed(cards::card_keeper& cards, sessions::session_plane& sessions, wiring::task_keeper& tasks)
+void succession::give_passed(sessions::session_plane& sessions, wiring::task_keeper& tasks)
 {
     tasks_ = &tasks;
     if (predecessor_ == nullptr) {
         return;
     }
-    cards.set_passed(std::exchange(passed_.cards, {}));
     sessions.set_passed(sessions::by_agent(std::exchange(passed_.lists, {})));
-    tasks.learn(std::exchange(passed_.tasks, {}));
     programs_ = &sessions.turns();
     programs_->hold();  // a server may have what only one of its processes can have
 }

@@ -32,7 +32,7 @@ public:
 
     // Before the first agent: what was passed goes to whom it is for. Programs of MCP servers begin when those of the predecessor are
     // gone, but for those that overlap. References outlive this.
-    void give_passed(cards::card_keeper& cards, sessions::session_plane& sessions, wiring::task_keeper& tasks);
+    void give_passed(sessions::session_plane& sessions, wiring::task_keeper& tasks);
 
     // What is handed over, and the end that follows; it waits for this.
     void start(handover::parts all);

@@ -202,7 +202,7 @@ core::result<> server::start()
     }
     session_key_ = own_session_key(store_.engine(), log_);
     tasks_ = std::make_unique<task_keeper>(control_, store_, log_, settings_, session_key_);
-    succession_.give_passed(*keeper_, *sessions_, *tasks_);
+    succession_.give_passed(*sessions_, *tasks_);
     registry_->set_audit(audit_.trail());
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
@@ -282,7 +282,7 @@ void server::make_end()
         [this] { sessions_->reach().close_connections(); },
         signals_
     });
-    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *keeper_, *sessions_, *tasks_, *end_});
+    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *sessions_, *tasks_, *end_});
 }
 
 core::result<> server::open_listeners()

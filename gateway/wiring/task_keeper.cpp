@@ -84,18 +84,6 @@ void task_keeper::learn(const model::known_tasks& known)
     }
 }
 
-model::known_tasks task_keeper::all_in_memory() const
-{
-    model::known_tasks all{index_.owner_of(nullptr), {}};
-    if (!store_.durable()) {
-        const auto wall = now_();
-        for (const auto& each : index_.all(std::chrono::steady_clock::now())) {
-            all.tasks.push_back({each.name, each.word, wall - each.age});
-        }
-    }
-    return all;
-}
-
 void task_keeper::set_heir(heir next)
 {
     heir_ = std::move(next);
@@ -107,8 +95,6 @@ void task_keeper::set_heir(heir next)
 net::task<> task_keeper::flush()
 {
     if (!store_.durable()) {
-        // All of it is passed after this: the heir is told only of what changes from here on.
-        static_cast<void>(index_.take_changed(most_ + access::task_index::row, std::chrono::steady_clock::now()));
         co_return;
     }
     if (!writing_) {

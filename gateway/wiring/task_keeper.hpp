@@ -41,17 +41,15 @@ public:
     // For the workers, from any thread.
     access::task_index& index() noexcept { return index_; }
 
-    // What is new goes to the store now, if that outlives the process. Returns when it is there, or could not be written.
+    // Writes new tasks to the store now, if that outlives the process. Returns when they are there, or could not be written.
     net::task<> flush();
 
-    // All that a store in memory does not keep, for the process that takes this one's place. Any thread.
-    model::known_tasks all_in_memory() const;
-
-    // What is learnt from now on goes to that process instead of the store, which this one has closed.
+    // After a hand-over: tasks that are learnt from now on go to the process that took this one's place, instead of the store, which is
+    // closed.
     using heir = std::function<void(model::known_tasks tasks)>;
     void set_heir(heir next);
 
-    // What such a process knew, before this one serves or while it does.
+    // Tasks that the predecessor has learnt of during its drain.
     void learn(const model::known_tasks& known);
 
     // When there is nothing more to come: writes what is left.

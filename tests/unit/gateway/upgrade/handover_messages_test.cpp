@@ -73,10 +73,6 @@ carried_state some_state()
     carried_state state;
     state.tickets = std::string{"\0keys\xff", 6};
     state.counts = {3, 2, 1};
-    state.tasks = {7, {{11, 12, noon}, {~0ULL, 0, noon + 1ms}}};
-    state.cards.push_back(std::make_shared<const store::kept_card>(
-        store::kept_card{"a", "http://a\n", R"({"name":"A"})", "http://a/card", "\"1\"", "yesterday", noon, 90s}
-    ));
     mcp::server_lists lists;
     lists.server.speaks = mcp::era::modern;
     lists.server.name = "server";
@@ -194,10 +190,6 @@ TEST_CASE("What a gateway passes is what the next one has")
     CHECK(after.memory->deliveries == before.memory->deliveries);
     CHECK(after.memory->key == before.memory->key);
     CHECK_FALSE(passed({}).memory.has_value());
-    CHECK(after.tasks.key == 7);
-    CHECK(after.tasks.tasks == before.tasks.tasks);
-    REQUIRE(after.cards.size() == 1);
-    CHECK(*after.cards.front() == *before.cards.front());
     REQUIRE(after.lists.size() == 1);
     const auto& lists = after.lists.front();
     CHECK(lists.agent == "m");
@@ -233,10 +225,9 @@ TEST_CASE("Tasks are passed in messages of bounded size, each of which is read a
     CHECK(gateway::upgrade::frames_of(gateway::model::known_tasks{3, {}}).empty());
 }
 
-TEST_CASE("Cards and lists that there is no room for are left out, and all else is passed")
+TEST_CASE("Lists without room are left out, and everything else is passed")
 {
     auto state = some_state();
-    const auto cards = std::exchange(state.cards, {});
     const auto lists = std::exchange(state.lists, {});
     std::size_t without = 0;
     const auto needed = gateway::upgrade::frames_of(state);
@@ -244,7 +235,6 @@ TEST_CASE("Cards and lists that there is no room for are left out, and all else 
     for (const auto& each : *needed) {
         without += each.size();
     }
-    state.cards = cards;
     state.lists = lists;
     const auto count = [&](std::size_t most) {
         const auto frames = gateway::upgrade::frames_of(state, most);
@@ -252,7 +242,7 @@ TEST_CASE("Cards and lists that there is no room for are left out, and all else 
         return frames->size();
     };
     CHECK(count(without) == needed->size());
-    CHECK(count(without + 100'000) == needed->size() + 2);
+    CHECK(count(without + 100'000) == needed->size() + 1);
     CHECK(gateway::upgrade::frames_of(state, without - 1).has_error());
 }
 
@@ -268,7 +258,6 @@ TEST_CASE("Lists that are cut anywhere are none")
 TEST_CASE("All that is passed has at most the size that it may have")
 {
     auto state = some_state();
-    state.cards.clear();
     state.lists.clear();
     const auto frames = gateway::upgrade::frames_of(state);
     REQUIRE(frames.has_value());
@@ -292,9 +281,7 @@ TEST_CASE("A message that is cut or unknown changes nothing of what was passed")
     CHECK(state.memory->records.empty());
     CHECK(state.memory->trail.empty());
     CHECK(state.memory->deliveries.empty());
-    CHECK(state.cards.empty());
     CHECK(state.lists.empty());
-    CHECK(state.tasks.tasks.empty());
     CHECK(state.counts == gateway::upgrade::handover_counts{});
 }
 
