@@ -4,7 +4,6 @@
 #include "config/url.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
-#include "core/scrypt_hash.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -75,14 +74,6 @@ core::result<std::string> parse_hash(std::string_view text)
         return invalid(text.empty() ? "is empty" : "is not a SHA-256");
     }
     return hash;
-}
-
-core::result<std::string> parse_scrypt(std::string_view text)
-{
-    if (!core::parse_scrypt_hash(text)) {
-        return invalid(text.empty() ? "is empty" : "is not a scrypt hash that can be checked");
-    }
-    return std::string{text};
 }
 
 // The host as the URL of a token has it, byte for byte.
@@ -290,17 +281,6 @@ value_kind<std::string> hash()
         {"64 hexadecimal digits", [] { return schema::or_variable(schema::any_text_like("^[0-9A-Fa-f]{64}$")); }},
         expected_key_hash,
         parse_hash
-    );
-}
-
-value_kind<std::string> scrypt_hash()
-{
-    static constexpr std::string_view pattern =
-        "^\\$scrypt\\$ln=[0-9]+,r=[0-9]+,p=[0-9]+\\$[A-Za-z0-9+/]+\\$[A-Za-z0-9+/]+$";
-    return masked_hash(
-        {"`$scrypt$ln=15,r=8,p=1$SALT$HASH`", [] { return schema::or_variable(schema::text_like(pattern)); }},
-        "$scrypt$ln=15,r=8,p=1$SALT$HASH in base64 without padding, with 16MiB to 64MiB of memory (128 N r)",
-        parse_scrypt
     );
 }
 

@@ -28,7 +28,6 @@ value_kind<std::string> directory_id();
 value_kind<std::string> issuer_url();
 value_kind<std::string> secure_url();
 value_kind<std::string> hash();
-value_kind<std::string> scrypt_hash();
 value_kind<std::string> client_authorities_file();
 value_kind<core::wall_time> time();
 

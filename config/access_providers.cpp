@@ -238,8 +238,6 @@ constexpr std::string_view expected_header = "the name of a header field of its 
 constexpr std::string_view expected_cookie = "the name of a cookie";
 constexpr std::string_view expected_parameter = "letters, digits, '.', '_', '-' and '~'";
 
-constexpr auto most_scrypt_count = static_cast<std::ptrdiff_t>(most_scrypt_keys);
-
 // Header fields that clients and proxies send for other reasons, in lower case.
 // clang-format off
 constexpr auto taken_headers = std::to_array<std::string_view>({
@@ -310,7 +308,8 @@ public:
             return keys;
         }
         for (const auto& each : fields) {
-            if (const auto* map = read_given_map(each, "a map with name and sha256", with_.problems)) {
+            const auto* map = read_given_map(each, "a map with name and sha256", with_.problems);
+            if (map != nullptr && !names_scrypt(each, *map)) {
                 keys.push_back(read_key({each, *map, access_map::key, with_}));
             }
         }
@@ -326,21 +325,27 @@ private:
         if (!key.owner.id.empty() && !names_.insert(key.owner.id).second) {
             refuse(*given.find("name"), "is the name of another key", "a name of its own", with_.problems);
         }
-        if (given.require_one("sha256", "scrypt", expected_key_hash)) {
-            const auto* hash = given.find("sha256");
-            check_hash(hash != nullptr ? *hash : *given.find("scrypt"), hash != nullptr ? key.sha256 : key.scrypt);
+        if (const auto* hash = given.find("sha256")) {
+            check_hash(*hash, key.sha256);
         }
         return key;
+    }
+
+    // Earlier versions had keys that could be guessed.
+    bool names_scrypt(const field& each, const node& map) const
+    {
+        const auto found = std::ranges::find_if(map.keys, [](const auto& key) { return key.text == "scrypt"; });
+        if (found != map.keys.end()) {
+            constexpr auto* advice = "is not a known key; `cardea key new` makes a key that needs only `sha256`";
+            with_.problems.add(found->at, each.path + ".scrypt", advice);
+        }
+        return found != map.keys.end();
     }
 
     void check_hash(const field& f, const std::string& hash)
     {
         if (!hash.empty() && !hashes_.insert(hash).second) {
             with_.problems.add(f.at, f.path, "is the hash of another key; expected a key of its own");
-        }
-        const auto is_scrypt = [](const std::string& each) { return each.starts_with('$'); };
-        if (is_scrypt(hash) && std::ranges::count_if(hashes_, is_scrypt) > most_scrypt_count) {
-            with_.problems.add(f.at, f.path, "is one key with scrypt too many; expected at most 16");
         }
     }
 

@@ -31,8 +31,7 @@ std::vector<core::access_provider> read_providers(const field& f, const reading&
 // The provider as it is written, with tokens and hashes masked.
 core::json shown_provider(const core::access_provider& provider);
 
-inline constexpr std::size_t most_keys = 10'000;     // of one provider
-inline constexpr std::size_t most_scrypt_keys = 16;  // of all: each is tried with a key that is not known
+inline constexpr std::size_t most_keys = 10'000;  // of one provider
 
 // The keys of a provider with this name. A hash that is already in `hashes` is a problem; each new one is added.
 core::api_key_provider

@@ -93,8 +93,7 @@ constexpr std::string_view name(credential_place place) noexcept
 }
 
 struct api_key {
-    std::string sha256;       // of the key: 64 lower-case hexadecimal digits; or empty, and `scrypt` is not
-    std::string scrypt = {};  // of a key that may be guessed: `$scrypt$ln=15,r=8,p=1$salt$hash`, as in PHC strings
+    std::string sha256;                // of the key: 64 lower-case hexadecimal digits
     std::optional<wall_time> expires;  // from then on it is refused
     bool disabled = false;
     principal owner;

@@ -200,10 +200,6 @@ void access_plan::add(const core::api_key_provider& keys, const core::access_pro
 {
     const auto field = std::ranges::find(reader_.fields(), key_field{keys.place, keys.field});
     for (const auto& key : keys.keys) {
-        if (key.sha256.empty()) {
-            asked_fields_.push_back(&*field);
-            continue;
-        }
         // If a key is listed twice, the first one counts.
         keys_.try_emplace(
             key.sha256,

@@ -10,8 +10,7 @@ namespace gateway::access {
 credential_verifier::credential_verifier(const key_set_services& services, const std::function<core::wall_time()>& wall)
     : tokens_{services, wall},
       sts_{services.fetcher, wall},
-      external_{services.fetcher, wall},
-      keys_{wall}
+      external_{services.fetcher, wall}
 {
 }
 
@@ -20,14 +19,10 @@ void credential_verifier::set_providers(const std::vector<core::access_provider>
     tokens_.set_providers(providers);
     sts_.set_providers(providers);
     external_.set_providers(providers);
-    keys_.set_providers(providers);
 }
 
 net::task<core::result<model::accepted_credential>> credential_verifier::verify(model::presented_credential presented)
 {
-    if (!presented.field.empty() && keys_.reads(presented.place, presented.field)) {
-        return keys_.verify(std::move(presented));
-    }
     if (!presented.field.empty()) {
         return tokens_.verify(std::move(presented.text), std::move(presented.field));
     }

@@ -8,7 +8,6 @@
 #include "gateway/access/key_set_source.hpp"
 #include "gateway/access/sts_verifier.hpp"
 #include "gateway/access/token_verifier.hpp"
-#include "gateway/access/weak_key_verifier.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/presented_credential.hpp"
@@ -42,7 +41,6 @@ private:
     token_verifier tokens_;
     sts_verifier sts_;
     external_verifier external_;
-    weak_key_verifier keys_;
 };
 
 }  // namespace gateway::access

@@ -40,7 +40,7 @@ gateway/monitors: core net config + balancing model telemetry cards worker
 gateway/reload: core jose net config + threads model telemetry management cli
 gateway/admin: core net config + threads responses model telemetry access management relay pages worker reload
 gateway/lifecycle: core net config store + threads responses model telemetry worker reload
-gateway/upgrade: core net config store mcp + threads model cards sessions cli reload lifecycle
+gateway/upgrade: core net config store mcp + threads model sessions cli reload lifecycle
 gateway/wiring: core jose net config store mcp + threads responses model telemetry access tokens push cards sessions management mcp/http mcp worker monitors reload admin lifecycle upgrade
 gateway: core jose net config store a2a mcp + model telemetry cli reload lifecycle upgrade wiring
 examples:

@@ -83,8 +83,7 @@ TEST_CASE("A key has a name and a hash, and may expire")
         {key("sha256: " + std::string{hash}.substr(1)), "57: " + at + "sha256: is not a SHA-256" + expected},
         {key("sha256: " + std::string{hash} + "0"), "57: " + at + "sha256: is not a SHA-256" + expected},
         {key("sha256: \"\""), "57: " + at + "sha256: is empty" + expected},
-        {key("scopes: a"),
-         "39: " + at + "sha256: is missing" + expected.substr(0, expected.size() - 1) + ", or `scrypt`\n"},
+        {key("scopes: a"), "39: " + at + "sha256: is missing" + expected},
         {api_keys("keys: [{" + good + "}]"), "39: " + at + "name: is missing; expected the id of the key's principal\n"
         },
         {api_keys("keys: [a]"),
@@ -92,7 +91,7 @@ TEST_CASE("A key has a name and a hash, and may expire")
         {key(good + ", disabled: no"), "133: " + at + "disabled: \"no\" is not a switch; expected true or false\n"},
         {key(good + ", key: a"),
          "123: " + at +
-             "key: is not a known key; known here: name, sha256, scrypt, scopes, groups, tenant, claims, expires, "
+             "key: is not a known key; known here: name, sha256, scopes, groups, tenant, claims, expires, "
              "disabled\n"},
         {expires("2027-13-01"), "132: " + at + "expires: \"2027-13-01\" is not in the calendar" + time},
         {expires("soon"), "132: " + at + "expires: \"soon\" is not a date, and not a time in UTC" + time},
@@ -104,44 +103,13 @@ TEST_CASE("A key has a name and a hash, and may expire")
     CHECK(until("2027-01-02T03:04:05Z") == core::wall_time{std::chrono::sys_days{2027y / 1 / 2} + 3h + 4min + 5s});
 }
 
-TEST_CASE("A key that may be guessed has a scrypt hash, and there are 16 of these at most")
+TEST_CASE("A key of an earlier version with a scrypt hash is refused, and its successor named")
 {
-    const std::string at = "access.providers[0].keys[";
-    const std::string expected =
-        "; expected $scrypt$ln=15,r=8,p=1$SALT$HASH in base64 without padding, with 16MiB to 64MiB of memory (128 N "
-        "r)\n";
-    const std::string salt = "AAAAAAAAAAA";
-    const std::string digest(22, 'A');
-    const auto scrypt = [](const std::string& text) { return key("scrypt: \"" + text + "\""); };
-    const auto with = [&](const std::string& parameters) {
-        return scrypt("$scrypt$" + parameters + "$" + salt + "$" + digest);
-    };
-    const auto wrong = "57: " + at + "0].scrypt: is not a scrypt hash that can be checked" + expected;
+    const auto refused = "is not a known key; `cardea key new` makes a key that needs only `sha256`\n";
     check_providers({
-        {with("ln=14,r=8,p=1"), ""},
-        {with("ln=16,r=8,p=4"), ""},
-        {with("ln=13,r=8,p=1"), wrong},
-        {with("ln=17,r=8,p=1"), wrong},
-        {scrypt("s3cr3t"), wrong},
-        {scrypt(""), "57: " + at + "0].scrypt: is empty" + expected},
-        {key("scrypt: \"$scrypt$ln=15,r=8,p=1$" + salt + "$" + digest + "\", sha256: " + hash),
-         "57: " + at + "0].scrypt: stands beside " + at + "0].sha256; expected one of the two\n"},
+        {key("scrypt: \"$scrypt$ln=15,r=8,p=1$AAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAA\""),
+         std::string{"49: access.providers[0].keys[0].scrypt: "} + refused},
     });
-    CHECK(
-        type_of<core::api_key_provider>(with("ln=15,r=8,p=1")).keys.at(0).scrypt ==
-        "$scrypt$ln=15,r=8,p=1$" + salt + "$" + digest
-    );
-    const auto many = [&](int count) {
-        std::string text;
-        for (int i = 0; i < count; ++i) {
-            const std::string own{static_cast<char>('A' + i)};
-            text += (i == 0 ? "" : ", ") + ("{name: k" + own + ", scrypt: \"$scrypt$ln=15,r=8,p=1$" + own) +
-                    salt.substr(1) + "$" + digest + "\"}";
-        }
-        return provider_problem(api_keys("keys: [" + text + "]"));
-    };
-    CHECK(many(16) == "");
-    CHECK(many(17).find("is one key with scrypt too many; expected at most 16") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -152,7 +152,6 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     const auto dumped = config::dump(read.value, {*text, "full.yml", variables, {}});
     CHECK(dumped.dump().find("s3cr3t") == std::string::npos);
     CHECK(dumped.dump().find("2cf24d") == std::string::npos);
-    CHECK(dumped.dump().find("c2FsdHNhbHQ") == std::string::npos);
     CHECK(dumped["access"]["origin"] == "full.yml:13, environment LONG_TOKEN");
     const auto& access = dumped["access"]["value"];
     CHECK(access["open"] == true);
@@ -163,7 +162,6 @@ TEST_CASE("config dump shows access as it is written, without tokens and hashes"
     CHECK(access["providers"][2] == parsed(R"({"type":"api_key","name":"keys","header":"X-Team-Key","keys":[
         {"name":"ci","sha256":"********","scopes":["words:call"],"groups":["builders"],"tenant":"acme",
          "claims":{"plan":["silver"]},"expires":"2027-01-01T00:00:00Z"},
-        {"name":"weak","scrypt":"********"},
         {"name":"old","sha256":"********","disabled":true}]})"));
     CHECK(access["providers"][3] == parsed(R"({"type":"api_key","name":"browsers","cookie":"session","keys":[]})"));
     CHECK(

@@ -175,7 +175,6 @@ TEST_CASE("what the parser refuses for its type, the schema refuses too, and wha
              "access: {providers: [{type: api_key, name: a}]}",
              "access: {providers: [{type: api_key, name: a, in: body, parameter: k, keys: []}]}",
              "access: {providers: [{type: api_key, name: a, keys: [{sha256: abc}]}]}",
-             "access: {providers: [{type: api_key, name: a, keys: [{name: k, scrypt: abc}]}]}",
              "access: {providers: [{type: api_key, name: a, keys: [{name: k, sha256: abc}]}]}",
              "access: {providers: [{type: jwt, name: a, issuer: i, audience: a, jwks_url: \"https://h/\"}]}",
              "access: {providers: [{type: jwt, name: a, issuer: i, jwks_url: \"https://h/\"}]}",
