@@ -7,6 +7,8 @@
 #include "net/upstream/own_listeners.hpp"
 #include "net/upstream/via.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <openssl/ssl.h>
 #include <sys/socket.h>
 
@@ -86,7 +88,15 @@ core::errc errc_of(CURLcode code) noexcept
 
 }  // namespace
 
-curl_transfer::curl_transfer(curl_request request, const std::string& user_agent)
+void complete(fetch_completion waiting, fetch_result result)
+{
+    const auto executor = waiting.get_executor();
+    asio::post(executor, [waiting = std::move(waiting), result = std::move(result)]() mutable {
+        std::move(waiting)(std::move(result));
+    });
+}
+
+curl_transfer::curl_transfer(fetch_request request, const std::string& user_agent)
     : request_{std::move(request)},
       user_agent_{user_agent},
       easy_{curl_easy_init()}
@@ -118,7 +128,6 @@ std::optional<core::error> curl_transfer::prepare()
     if (!add_headers()) {
         return core::gateway_error(core::errc::internal, "fetch: a header field cannot be sent");
     }
-    set_common_options();
     set_options();
     if (failed_option_ != CURLE_OK) {
         return core::gateway_error(
@@ -174,7 +183,7 @@ void curl_transfer::set_times(core::duration waited)
     }
 }
 
-void curl_transfer::set_common_options()
+void curl_transfer::set_options()
 {
     const auto url = core::with_parameters(request_.url, request_.query);
     set(CURLOPT_URL, url.c_str());  // libcurl copies it
@@ -213,6 +222,15 @@ void curl_transfer::set_common_options()
     set(CURLOPT_HEADERDATA, static_cast<void*>(this));
     set(CURLOPT_WRITEFUNCTION, &curl_transfer::on_body);
     set(CURLOPT_WRITEDATA, static_cast<void*>(this));
+    set(CURLOPT_HTTPGET, 1L);
+    if (request_.body) {
+        set(CURLOPT_POST, 1L);
+        set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body->size()));
+        set(CURLOPT_POSTFIELDS, request_.body->data());
+    }
+    set(CURLOPT_ACCEPT_ENCODING, "gzip");
+    set(CURLOPT_FORBID_REUSE, request_.last_on_connection || is_alone() ? 1L : 0L);
+    set(CURLOPT_MAXLIFETIME_CONN, static_cast<long>(request_.reuse.count()));
 }
 
 // libcurl looks at the environment unless it is told.
@@ -480,6 +498,45 @@ std::optional<core::error> curl_transfer::failure(CURLcode code)
     const auto kind = bad_chunk ? core::errc::upstream_protocol : errc_of(code);
     return kind == core::errc::internal ? core::gateway_error(kind, std::move(detail))
                                         : core::upstream_error(kind, std::move(detail));
+}
+
+bool curl_transfer::take_head()
+{
+    has_head_ = true;
+    if (length_.value_or(0) > request_.max_size) {
+        return refuse(core::errc::card_too_large, "fetch: Content-Length is over the limit");
+    }
+    return true;
+}
+
+bool curl_transfer::take_body(std::string_view data)
+{
+    if (data.size() > request_.max_size - body_.size()) {
+        return refuse(core::errc::card_too_large, "fetch: the body is over the limit");
+    }
+    if (request_.status_only) {
+        request_.max_size -= data.size();
+        return true;
+    }
+    body_.append(data);
+    return true;
+}
+
+void curl_transfer::over(CURLcode code)
+{
+    auto failed = failure(code);
+    if (failed && !(request_.status_only && has_head_)) {
+        end_with(std::move(*failed));
+        return;
+    }
+    end_with(fetch_response{status(), std::move(fields_), std::move(body_)});
+}
+
+void curl_transfer::end_with(fetch_result result)
+{
+    if (waiting) {
+        complete(std::move(*waiting), std::move(result));
+    }
 }
 
 }  // namespace net

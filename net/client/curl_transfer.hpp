@@ -1,14 +1,16 @@
-// One transfer of libcurl's: the options that all of the gateway's own requests share, the head of the answer, and what
-// libcurl's codes mean. Seen by fetch only.
+// One transfer of libcurl: the options of a fetch, the head and the body of its answer, and the meaning of libcurl's codes. Only fetch.cpp
+// and curl_driver include this header.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "core/ip.hpp"
 #include "net/client/curl_addresses.hpp"
+#include "net/client/fetch.hpp"
 #include "net/loop/resolver.hpp"
-#include "net/tls/tls_context.hpp"
 #include "net/upstream/proxies.hpp"
+
+#include <boost/asio/async_result.hpp>
+#include <boost/asio/use_awaitable.hpp>
 
 #include <curl/curl.h>
 
@@ -25,34 +27,28 @@
 namespace net {
 
 using field_lines = std::vector<std::pair<std::string, std::string>>;
+using fetch_result = core::result<fetch_response>;
+using fetch_token = boost::asio::use_awaitable_t<fetcher::executor_type>;
+using fetch_completion = boost::asio::async_result<fetch_token, void(fetch_result)>::handler_type;
 
-// The part of a request that libcurl needs for every one.
-struct curl_request {
-    std::string url;
-    field_lines headers;  // an empty `Via`: none is sent; else it names this gateway
-    tls_client_files tls;
-    core::duration connect_timeout{5'000};
-    std::string query = {};                                    // a further parameter of the URL; empty: none
-    std::shared_ptr<const core::address_rule> addresses = {};  // what may_connect() asks; null: any address
-    core::duration timeout{0};                                 // of the whole exchange, the lookup included; 0: none
-    core::secret proxy = {};                                   // as core::agent::proxy; empty: that of the process
-};
+// Posts the result, so that the waiting coroutine may destroy the fetcher without libcurl being on the stack.
+void complete(fetch_completion waiting, fetch_result result);
 
 struct curl_easy_deleter {
     void operator()(CURL* easy) const noexcept { curl_easy_cleanup(easy); }
 };
-// Its address is given to libcurl.
+
+// libcurl keeps its address.
 class curl_transfer {
 public:
-    curl_transfer(curl_request request, const std::string& user_agent);
-    virtual ~curl_transfer() = default;
+    curl_transfer(fetch_request request, const std::string& user_agent);
     curl_transfer(const curl_transfer&) = delete;
     curl_transfer& operator=(const curl_transfer&) = delete;
 
     CURL* easy() const noexcept { return easy_.get(); }
 
-    // The name whose addresses the request needs: the host's, or its proxy's. Empty: that is an address, or libcurl has to say what is wrong
-    // with the URL.
+    // The name whose addresses the request needs: the host's, or its proxy's. Empty: it is an address, or libcurl reports what is wrong with
+    // the URL.
     std::string host_name() const;
 
     // How long these may take to be found.
@@ -65,19 +61,23 @@ public:
     // There are none: over() follows.
     void not_found(const error_code& why);
 
-    // libcurl has ended it. May call nobody who could start, end or destroy anything.
-    virtual void over(CURLcode code) = 0;
+    // libcurl has ended it: the waiting coroutine gets the outcome.
+    void over(CURLcode code);
 
-protected:
     // Nothing, or why the request cannot be sent.
     std::optional<core::error> prepare();
 
-    // The options of the kind of request, on top of what all have.
-    virtual void set_options() = 0;
+    // Resumes the waiting coroutine; later calls do nothing.
+    void end_with(fetch_result result);
 
-    // The final head is whole; false after refuse().
-    virtual bool take_head() = 0;
-    virtual bool take_body(std::string_view data) = 0;
+    std::optional<fetch_completion> waiting;
+
+private:
+    enum class expecting : std::uint8_t { status_line, fields, body };
+
+    // The final head is whole. False: the transfer was refused.
+    bool take_head();
+    bool take_body(std::string_view data);
 
     // Has libcurl give up, for this reason.
     bool refuse(core::errc code, const char* why);
@@ -89,10 +89,6 @@ protected:
     std::optional<core::error> failure(CURLcode code);
 
     unsigned status() const noexcept;
-    field_lines& fields() noexcept { return fields_; }
-
-    // The length of a body that is neither decoded nor chunked.
-    std::optional<std::uint64_t> length() const noexcept { return length_; }
 
     template <class Value>
     void set(CURLoption option, Value value)
@@ -100,9 +96,6 @@ protected:
         const auto code = curl_easy_setopt(easy_.get(), option, value);
         failed_option_ = failed_option_ == CURLE_OK ? code : failed_option_;
     }
-
-private:
-    enum class expecting : std::uint8_t { status_line, fields, body };
 
     static curl_socket_t on_open(void* self, curlsocktype kind, curl_sockaddr* to) noexcept;
     static CURLcode on_tls(CURL*, void* context, void* self) noexcept;
@@ -116,13 +109,13 @@ private:
     bool judge_codings();
     bool add_headers();
     bool add_header_line(const std::string& line);
-    void set_common_options();
+    void set_options();
     void set_times(core::duration waited);
     void set_proxy();
     bool is_secure() const;
     std::optional<core::error> failure_of_proxy(CURLcode code);
 
-    curl_request request_;
+    fetch_request request_;
     std::shared_ptr<const proxy> through_;  // null: none
     const std::string& user_agent_;
     curl_list headers_;
@@ -138,7 +131,9 @@ private:
     bool forbidden_ = false;  // one of the addresses is not allowed
     bool opened_ = false;     // another one is
     field_lines fields_;
-    std::optional<std::uint64_t> length_;
+    std::optional<std::uint64_t> length_;  // of a body that is neither decoded nor chunked
+    std::string body_;
+    bool has_head_ = false;  // all of the final answer's
     std::optional<core::error> refused_;
     std::unique_ptr<CURL, curl_easy_deleter> easy_;  // last: libcurl knows the addresses of the others
 };

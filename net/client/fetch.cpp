@@ -7,13 +7,10 @@
 #include <boost/asio/associated_cancellation_slot.hpp>
 #include <boost/asio/async_result.hpp>
 #include <boost/asio/cancellation_type.hpp>
-#include <boost/asio/post.hpp>
-#include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <charconv>
 #include <chrono>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -25,104 +22,6 @@ namespace asio = boost::asio;
 namespace {
 
 constexpr const char* fetcher_ended = "fetch: the fetcher has ended";
-
-using fetch_result = core::result<fetch_response>;
-using fetch_token = asio::use_awaitable_t<fetcher::executor_type>;
-using fetch_completion = asio::async_result<fetch_token, void(fetch_result)>::handler_type;
-
-// Posts the result, so that the waiting coroutine may destroy the fetcher without libcurl being on the stack.
-void complete(fetch_completion waiting, fetch_result result)
-{
-    const auto executor = waiting.get_executor();
-    asio::post(executor, [waiting = std::move(waiting), result = std::move(result)]() mutable {
-        std::move(waiting)(std::move(result));
-    });
-}
-
-curl_request transfer_of(const fetch_request& from)
-{
-    return {
-        from.url,
-        from.headers,
-        from.tls,
-        from.connect_timeout,
-        from.query,
-        from.addresses,
-        from.timeout,
-        from.proxy
-    };
-}
-
-class fetch_transfer final : public curl_transfer {
-public:
-    fetch_transfer(fetch_request request, const std::string& user_agent)
-        : curl_transfer{transfer_of(request), user_agent},
-          request_{std::move(request)}
-    {
-    }
-
-    using curl_transfer::prepare;
-
-    // Resumes the waiting coroutine; later calls do nothing.
-    void end_with(fetch_result result)
-    {
-        if (waiting) {
-            complete(std::move(*waiting), std::move(result));
-        }
-    }
-
-    void over(CURLcode code) override
-    {
-        auto failed = failure(code);
-        if (failed && !(request_.status_only && has_head_)) {
-            end_with(std::move(*failed));
-            return;
-        }
-        end_with(fetch_response{status(), std::move(fields()), std::move(body_)});
-    }
-
-    std::optional<fetch_completion> waiting;
-
-private:
-    void set_options() override
-    {
-        set(CURLOPT_HTTPGET, 1L);
-        if (request_.body) {
-            set(CURLOPT_POST, 1L);
-            set(CURLOPT_POSTFIELDSIZE_LARGE, static_cast<curl_off_t>(request_.body->size()));
-            set(CURLOPT_POSTFIELDS, request_.body->data());
-        }
-        set(CURLOPT_ACCEPT_ENCODING, "gzip");
-        set(CURLOPT_FORBID_REUSE, request_.last_on_connection || is_alone() ? 1L : 0L);
-        set(CURLOPT_MAXLIFETIME_CONN, static_cast<long>(request_.reuse.count()));
-    }
-
-    bool take_head() override
-    {
-        has_head_ = true;
-        if (length().value_or(0) > request_.max_size) {
-            return refuse(core::errc::card_too_large, "fetch: Content-Length is over the limit");
-        }
-        return true;
-    }
-
-    bool take_body(std::string_view data) override
-    {
-        if (data.size() > request_.max_size - body_.size()) {
-            return refuse(core::errc::card_too_large, "fetch: the body is over the limit");
-        }
-        if (request_.status_only) {
-            request_.max_size -= data.size();
-            return true;
-        }
-        body_.append(data);
-        return true;
-    }
-
-    fetch_request request_;
-    std::string body_;
-    bool has_head_ = false;  // all of the final answer's
-};
 
 }  // namespace
 
@@ -160,10 +59,9 @@ public:
     void start(fetch_request request, fetch_completion waiting);
 
 private:
-    // The driver has no others.
     static void abort(curl_transfer& transfer, const char* why)
     {
-        static_cast<fetch_transfer&>(transfer).end_with(core::caller_error(core::errc::caller_gone, why));
+        transfer.end_with(core::caller_error(core::errc::caller_gone, why));
     }
 
     std::string user_agent_;
@@ -172,7 +70,7 @@ private:
 
 void curl_fetcher::engine::start(fetch_request request, fetch_completion waiting)
 {
-    auto begun = std::make_shared<fetch_transfer>(std::move(request), user_agent_);
+    auto begun = std::make_shared<curl_transfer>(std::move(request), user_agent_);
     if (auto refused = begun->prepare()) {
         complete(std::move(waiting), std::move(*refused));
         return;
