@@ -1,9 +1,12 @@
 #include "gateway/cli/admin_client.hpp"
 
-#include "gateway/cli/fetch_once.hpp"
+#include "gateway/model/version.hpp"
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <utility>
 
 namespace gateway::cli {
@@ -38,6 +41,26 @@ admin_failure refusal_of(const json& error)
 }
 
 }  // namespace
+
+core::result<net::fetch_response> fetch_once(net::fetch_request request)
+{
+    boost::asio::io_context io{1};
+    net::curl_fetcher fetcher{io, "cardea/" + std::string{model::version()}};
+    core::result<net::fetch_response> outcome = core::gateway_error(core::errc::internal);
+    boost::asio::co_spawn(
+        io.get_executor(),
+        fetcher.fetch(std::move(request)),
+        [&](const std::exception_ptr& bug, core::result<net::fetch_response> done) {
+            if (bug) {
+                std::rethrow_exception(bug);
+            }
+            outcome = std::move(done);
+            io.stop();
+        }
+    );
+    io.run();
+    return outcome;
+}
 
 admin_client::admin_client(std::string address, std::string ca_file, core::secret token)
     : address_{std::move(address)},

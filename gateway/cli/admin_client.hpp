@@ -1,7 +1,9 @@
 #pragma once
 
+#include "core/error.hpp"
 #include "core/json/json.hpp"
 #include "core/secret.hpp"
+#include "net/client/fetch.hpp"
 
 #include <boost/system/result.hpp>
 
@@ -10,6 +12,9 @@
 #include <string_view>
 
 namespace gateway::cli {
+
+// Fetches on an event loop of its own. Fails as net::fetcher. Blocking.
+core::result<net::fetch_response> fetch_once(net::fetch_request request);
 
 struct admin_failure {
     bool reached = false;  // the gateway answered, and refused

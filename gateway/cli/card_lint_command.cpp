@@ -2,7 +2,7 @@
 
 #include "config/file.hpp"
 #include "config/settings.hpp"
-#include "gateway/cli/fetch_once.hpp"
+#include "gateway/cli/admin_client.hpp"
 #include "gateway/model/call_address.hpp"
 #include "gateway/model/terminal_text.hpp"
 
