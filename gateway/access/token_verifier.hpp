@@ -6,12 +6,12 @@
 #include "core/error.hpp"
 #include "gateway/access/key_set_source.hpp"
 #include "gateway/access/token_settings.hpp"
-#include "gateway/access/waiting_place.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "jose/json_web_token.hpp"
 #include "net/loop/types.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -19,9 +19,31 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::access {
+
+// The address (number_of()) of each place that is taken; 0 where it does not matter.
+using taken_places = std::vector<std::uint64_t>;
+
+// One of a bounded number of places to wait, taken by an address for as long as this exists. One thread.
+class waiting_place {
+public:
+    explicit waiting_place(std::shared_ptr<taken_places> taken, std::uint64_t sender = 0)
+        : taken_{std::move(taken)},
+          sender_{sender}
+    {
+        taken_->push_back(sender_);
+    }
+    ~waiting_place() { taken_->erase(std::ranges::find(*taken_, sender_)); }
+    waiting_place(const waiting_place&) = delete;
+    waiting_place& operator=(const waiting_place&) = delete;
+
+private:
+    std::shared_ptr<taken_places> taken_;
+    std::uint64_t sender_;
+};
 
 inline constexpr std::size_t max_waiting_tokens = 256;
 
@@ -51,7 +73,7 @@ public:
     // Before the fetcher ends: no key set is fetched any more. Tokens are checked with those that are there.
     void stop();
 
-    // Of each provider, in their order.
+    // One of each provider, in their order.
     std::vector<provider_key_set> key_sets() const;
 
 private:

@@ -7,7 +7,7 @@
 #include "core/clock.hpp"
 #include "core/place_shares.hpp"
 #include "gateway/balancing/fair_queue.hpp"
-#include "gateway/balancing/retry_ledger.hpp"
+#include "gateway/balancing/retry_budget.hpp"
 
 #include <atomic>
 #include <cstddef>

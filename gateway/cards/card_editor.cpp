@@ -9,7 +9,6 @@
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"
 #include "core/place_shares.hpp"
-#include "gateway/cards/card_addresses.hpp"
 #include "gateway/cards/managed_card.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -24,6 +23,32 @@
 #include <utility>
 
 namespace gateway::cards {
+
+bool is_bridged(const core::agent& agent) noexcept
+{
+    return agent.bridge && agent.speaks == core::protocol::a2a;
+}
+
+::a2a::public_address public_address_of(const core::agent& agent, std::string_view public_base, bool authenticates)
+{
+    ::a2a::public_address at{.base = model::public_address(public_base, agent.id), .bridged = is_bridged(agent)};
+    switch (core::extended_card_of(agent, authenticates)) {
+        case core::extended_card_access::managed:
+            at.extended_card = ::a2a::extended_card_flag::yes;
+            break;
+        case core::extended_card_access::off:
+            at.extended_card = ::a2a::extended_card_flag::no;
+            break;
+        default:
+            break;
+    }
+    return at;
+}
+
+::a2a::upstream_address upstream_address_of(const core::agent& agent)
+{
+    return {.url = agent.url, .card_url = agent.card_url, .reachable = !agent.dialects.empty()};
+}
 
 using core::errc;
 
@@ -207,7 +232,7 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     served.whole = std::move(whole);
     served.address = model::call_address_of(*agent, accepted->card.document, url);
     if (const auto& all = core::rules_of(*agent).upstreams; !all.empty()) {
-        // What the card says is of the endpoint that it came from.
+        // The card describes the endpoint that it came from.
         served.address.route = model::moved_route(std::move(served.address.route), agent->url, all.front());
     }
     served.signature = std::move(accepted->signature);
@@ -310,7 +335,7 @@ card_editor::render_extended(std::shared_ptr<const core::agent> agent, ::a2a::ca
         co_return rewritten.error();
     }
     co_await turns_.next_if_long(agent->id, bytes);
-    // What is signed is a card of 1.0 and nothing else.
+    // Only cards of 1.0 are signed.
     const auto signature = dialect == ::a2a::card_dialect::v1 ? signing_of(*agent) : signing{};
     const auto shape = signature.by != nullptr ? core::card_shape::v1 : rewritten->shape;
     if (shape == core::card_shape::automatic) {
@@ -375,7 +400,7 @@ net::task<core::result<std::string>> card_editor::extend(model::extended_request
     if (!document) {
         co_return std::move(document).error();
     }
-    // Of lists, it is as long as they are, which is not known: it is long.
+    // The length of lists is not known: the work is long.
     const auto bytes = asked.card->lists ? longest_in_one_piece + 1 : asked.card->text.size();
     co_await turns_.next_if_long(record.id, bytes);
     // Before the overlays, which may say more about it.

@@ -4,7 +4,9 @@
 // verified with.
 #pragma once
 
+#include "a2a/card/card.hpp"
 #include "config/settings.hpp"
+#include "core/agent.hpp"
 #include "core/error.hpp"
 #include "gateway/cards/card_maker.hpp"
 #include "gateway/cards/card_renderer.hpp"
@@ -19,8 +21,17 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 
 namespace gateway::cards {
+
+// Whether calls of other dialects of A2A reach the agent.
+bool is_bridged(const core::agent& agent) noexcept;
+
+// The address of an agent for callers, and what its card offers there. `authenticates`: callers are principals (core::extended_card_of).
+::a2a::public_address public_address_of(const core::agent& agent, std::string_view public_base, bool authenticates);
+
+::a2a::upstream_address upstream_address_of(const core::agent& agent);
 
 // A card that the rules of its agent accept, and the signature that counted.
 struct accepted_card {

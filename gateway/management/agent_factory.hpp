@@ -5,9 +5,9 @@
 #include "config/agents.hpp"
 #include "config/problem.hpp"
 #include "config/settings.hpp"
+#include "config/tls.hpp"
 #include "core/error.hpp"
 #include "core/json/json.hpp"
-#include "gateway/management/file_checks.hpp"
 #include "gateway/management/host_claims.hpp"
 #include "gateway/model/snapshot.hpp"
 
@@ -19,6 +19,10 @@
 #include <vector>
 
 namespace gateway::management {
+
+// Checks that the certificates, keys and key sets that a configuration names can be used: one for each configuration that is read, so that
+// the authorities of many agents are read once. Reads files, so it blocks.
+config::tls_checks tls_checks();
 
 // An agent as it was sent to be written, read and checked.
 struct proposed_agent {

@@ -4,7 +4,7 @@
 
 #include "core/json/jsonrpc_server.hpp"
 #include "core/memory_budget.hpp"
-#include "gateway/management/rpc_method.hpp"
+#include "gateway/management/rpc_parameters.hpp"
 #include "gateway/model/rpc_answer.hpp"
 
 #include <cstddef>

@@ -2,17 +2,46 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "gateway/management/call_window.hpp"
 #include "gateway/model/call_verdict.hpp"
 #include "gateway/model/snapshot.hpp"
 
+#include <array>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gateway::management {
+
+// How the calls of one agent ended in the last five minutes. Pure: it has no clock.
+class call_window {
+public:
+    static constexpr std::chrono::minutes span{5};
+    static constexpr std::chrono::seconds step{30};  // a call counts for `span`, or up to one step less
+    static constexpr std::uint32_t fewest = 5;       // calls that say something
+
+    // `failures` of these calls failed. Times do not go back.
+    void add(std::uint32_t calls, std::uint32_t failures, core::steady_time now) noexcept;
+
+    // More than half of the calls failed, which are at least `fewest`.
+    bool failing(core::steady_time now) const noexcept;
+
+private:
+    static constexpr std::int64_t steps = span / step;
+
+    struct counts {
+        std::uint32_t calls = 0;
+        std::uint32_t failures = 0;
+    };
+
+    counts& at(std::int64_t number) noexcept { return counts_[static_cast<std::size_t>(number % steps)]; }
+
+    std::array<counts, static_cast<std::size_t>(steps)> counts_{};
+    std::int64_t latest_ = 0;  // the number of the step that was added to last
+};
 
 struct call_facts {
     bool worked = false;   // a call of it has worked, since it has its address

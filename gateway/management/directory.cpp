@@ -1,7 +1,7 @@
 #include "gateway/management/directory.hpp"
 
-#include "gateway/management/agent_walk.hpp"
 #include "gateway/management/answer_builder.hpp"
+#include "gateway/management/registry.hpp"
 #include "gateway/model/agent_filter.hpp"
 
 #include <algorithm>

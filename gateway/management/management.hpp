@@ -11,7 +11,7 @@
 #include "gateway/management/card_methods.hpp"
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/management/rpc_method.hpp"
+#include "gateway/management/rpc_parameters.hpp"
 #include "gateway/management/write_methods.hpp"
 #include "gateway/model/registration.hpp"
 #include "gateway/model/rpc_answer.hpp"

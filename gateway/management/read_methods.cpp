@@ -1,9 +1,9 @@
 #include "gateway/management/read_methods.hpp"
 
 #include "gateway/management/agent_health.hpp"
-#include "gateway/management/agent_walk.hpp"
 #include "gateway/management/json_records.hpp"
 #include "gateway/management/record_page.hpp"
+#include "gateway/management/registry.hpp"
 #include "gateway/management/rpc_parameters.hpp"
 #include "gateway/model/agent_filter.hpp"
 

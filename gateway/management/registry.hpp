@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -132,5 +133,14 @@ private:
     agents agents_;
     std::set<std::string> hidden_;  // in the store, and declared by the configuration
 };
+
+// True: the next one is wanted.
+using agent_visitor = std::function<bool(const std::string& id, const registered_agent& agent)>;
+
+// Visits the agents behind `after` in the order of their ids, each once, in turns, until `left` says that nobody waits for it.
+// Between two turns agents may come and go: one that is there all the time is visited. Gives whether agents follow the one
+// at which the visitor had enough. References outlive the walk.
+net::task<bool>
+walk_agents(const registry& agents, threads::turns& by, std::string after, agent_visitor each, std::stop_token left);
 
 }  // namespace gateway::management

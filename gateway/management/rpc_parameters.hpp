@@ -1,16 +1,34 @@
-// Parameters of requests of the management API, and the answers to wrong ones. Pure.
+// Requests of the management API: their senders, their parameters, their results, and the errors of wrong parameters. Pure.
 #pragma once
 
 #include "config/problem.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/management/rpc_method.hpp"
+#include "gateway/model/published_card.hpp"
+#include "gateway/model/rpc_answer.hpp"
 
+#include <cstddef>
+#include <memory>
+#include <stop_token>
 #include <string>
 #include <vector>
 
 namespace gateway::management {
+
+// The sender of a request.
+struct rpc_caller : model::rpc_rights {
+    std::stop_token left;  // once set, the caller has left and the work stops
+};
+
+// The answer to one request: a result or an error.
+struct rpc_result {
+    std::string text;
+    std::shared_ptr<const model::card_bytes> card = nullptr;  // not null: the text goes on with it and card_end
+    bool denied = false;                                      // an error: the caller lacks a right
+
+    std::size_t size() const noexcept { return text.size() + (card ? card->body.size() + model::card_end.size() : 0); }
+};
 
 // `id`, `agentId` or `name`; or the first of positional parameters. Empty if there is none.
 std::string agent_parameter(const core::json& params);

@@ -10,7 +10,7 @@
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/management/rpc_method.hpp"
+#include "gateway/management/rpc_parameters.hpp"
 #include "gateway/model/registration.hpp"
 #include "net/loop/types.hpp"
 

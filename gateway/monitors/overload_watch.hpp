@@ -4,11 +4,10 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/clock.hpp"
 #include "core/log.hpp"
-#include "gateway/balancing/cgroup_memory.hpp"
 #include "gateway/balancing/overload.hpp"
 #include "gateway/model/plane.hpp"
-#include "gateway/monitors/clock_watch.hpp"
 #include "net/loop/types.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -21,6 +20,27 @@
 #include <vector>
 
 namespace gateway::monitors {
+
+// Logs a step of the wall clock, on which only shown and stored times depend: timers are steady.
+class clock_watch {
+public:
+    static constexpr std::chrono::seconds smallest_step{1};  // less is a clock that is led to the right time
+
+    // `log` outlives the watch.
+    explicit clock_watch(
+        const core::logger& log,
+        std::function<core::wall_time()> now = std::chrono::system_clock::now
+    );
+
+    // Called every now and then on one thread.
+    void look(core::steady_time now);
+
+private:
+    const core::logger& log_;
+    std::function<core::wall_time()> now_;
+    core::wall_time wall_;
+    core::steady_time steady_;
+};
 
 struct overload_sample {
     core::duration lag{};              // of the worker that runs least late
@@ -46,7 +66,7 @@ public:
     void collect(telemetry::metrics& into) const override;
 
 private:
-    // Question to a loop, now and then: when it runs.
+    // A question to a loop, now and then: when does it run?
     struct pulse {
         explicit pulse(net::executor asked)
             : on{std::move(asked)}

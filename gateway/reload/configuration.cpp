@@ -5,9 +5,10 @@
 #include "config/file.hpp"
 #include "config/load.hpp"
 #include "config/mcp_flag.hpp"
+#include "config/url.hpp"
 #include "config/values.hpp"
-#include "gateway/management/file_checks.hpp"
-#include "gateway/reload/own_address.hpp"
+#include "core/url.hpp"
+#include "gateway/management/agent_factory.hpp"
 #include "jose/digest.hpp"
 
 #include <algorithm>
@@ -271,7 +272,7 @@ private:
     configuration out_;
 };
 
-// What is still to be walked, the next part last.
+// The parts that are still to be walked, the next one last.
 void push_parts(const fs::path& path, std::vector<fs::path>& left)
 {
     const std::vector<fs::path> parts{path.begin(), path.end()};
@@ -306,6 +307,26 @@ void add_directories_of(const fs::path& file, std::set<std::string>& into)
             }
         }
     }
+}
+
+bool is_every_address(const std::string& host)
+{
+    return host == "0.0.0.0" || host == "::";
+}
+
+std::string_view path_of(std::string_view url)
+{
+    const auto path = url.substr(config::path_begin(url));
+    return path.substr(0, path.find_last_not_of('/') + 1);
+}
+
+bool leads_to(const config::endpoint& listener, const config::endpoint& address)
+{
+    if (listener.port == 0 || listener.port != address.port) {
+        return false;
+    }
+    const bool on_loopback = config::is_loopback(listener) || is_every_address(listener.host);
+    return listener.host == address.host || (on_loopback && config::is_loopback(address));
 }
 
 }  // namespace
@@ -363,6 +384,27 @@ std::set<std::string> directories_of(const std::map<std::string, file_stamp>& fi
         }
     }
     return all;
+}
+
+std::string public_base_of(const config::settings& settings, const std::string& bound)
+{
+    const std::string own = (settings.tls.empty() ? "http://" : "https://") + bound;
+    return settings.public_url.empty() ? own : settings.public_url;
+}
+
+bool is_own_address(const std::string& url, const config::settings& settings)
+{
+    const auto origin = core::origin_of(url);
+    if (origin.empty()) {
+        return false;
+    }
+    // Below the same origin other things than the gateway may live.
+    if (origin == core::origin_of(settings.public_url) && path_of(url).starts_with(path_of(settings.public_url))) {
+        return true;
+    }
+    const auto address = config::parse_endpoint(origin.substr(origin.find("//") + 2));
+    return address && (leads_to(settings.listen, *address) || leads_to(settings.admin, *address) ||
+                       leads_to(settings.metrics, *address));
 }
 
 }  // namespace gateway::reload

@@ -1,5 +1,4 @@
-// What the gateway is to do: what its file says, and the command line instead of it. Read at the start, and again on
-// every reload. Blocking.
+// The configuration: the file, and the command line, which overrides it. Read at the start, and again on every reload. Blocking.
 #pragma once
 
 #include "config/expand.hpp"
@@ -28,7 +27,7 @@ struct config_warning {
 // The text, with the event's name in brackets if it has one of its own.
 std::string shown(const config_warning& warning);
 
-// Of sockets that the process was started with. They replace what the file and the command line say, so that an address is judged by
+// The addresses of sockets that the process was started with. They replace what the file and the command line say, so that an address is judged by
 // where it really is; a socket on every address (0.0.0.0, ::) is open to other machines.
 struct inherited_addresses {
     std::optional<config::endpoint> listen;
@@ -69,5 +68,12 @@ std::map<std::string, std::string> flags_of(const cli::command_line& asked);
 // the way; where a part is missing, the one in which it would appear. Kubernetes swaps a link beside the file, editors
 // rename.
 std::set<std::string> directories_of(const std::map<std::string, file_stamp>& files);
+
+// Scheme and authority of the gateway for callers. `bound`: where the traffic listener is. Pure; any thread.
+std::string public_base_of(const config::settings& settings, const std::string& bound);
+
+// Whether `url` (http or https) is at `listen` or `admin`, or below `public_url`. All names of loopback are one host, and a listener
+// on every address (0.0.0.0, ::) is on loopback too. Other names of this machine are not looked up.
+bool is_own_address(const std::string& url, const config::settings& settings);
 
 }  // namespace gateway::reload

@@ -11,9 +11,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway::upgrade {
+
+// The lists of an MCP server.
+std::string content_of(const sessions::passed_lists& lists);
+
+// Nothing: it is not whole.
+std::optional<sessions::passed_lists> lists_in(std::string_view content);
 
 struct handover_counts {
     std::uint64_t completed = 0;  // that led to this process
@@ -46,7 +53,7 @@ struct handover_hello {
     static constexpr std::uint64_t protocol = 1;
 
     std::uint64_t speaks = protocol;
-    // As the configuration had them; nothing: the service manager passed the socket, whatever the configuration says.
+    // The addresses of the configuration; nothing: the service manager passed the socket, whatever the configuration says.
     reload::inherited_addresses configured;
 };
 
@@ -55,7 +62,7 @@ std::string content_of(const handover_hello& hello);
 // Nothing: it is not whole.
 std::optional<handover_hello> hello_in(std::string_view content);
 
-// What the next gateway says of itself when its configuration is valid.
+// The answer of the next gateway when its configuration is valid.
 struct handover_prepared {
     std::uint64_t schema = 0;  // of a store on disk, store::sqlite_schema()
     std::string version;

@@ -3,7 +3,7 @@
 #include "config/exposure.hpp"
 #include "gateway/management/agent_series.hpp"
 #include "gateway/model/version.hpp"
-#include "gateway/reload/own_address.hpp"
+#include "gateway/reload/configuration.hpp"
 #include "gateway/responses/answer.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "gateway/telemetry/process_stats.hpp"

@@ -1,6 +1,5 @@
 // Messages of a hand-over are the same however their bytes are cut, framed again they are the bytes that were read, and no content
 // makes more of a state than it has bytes for.
-#include "gateway/upgrade/carried_lists.hpp"
 #include "gateway/upgrade/carried_state.hpp"
 #include "gateway/upgrade/handover_messages.hpp"
 #include "tests/fuzz/http1_properties.hpp"

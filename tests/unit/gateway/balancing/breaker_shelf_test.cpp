@@ -1,4 +1,4 @@
-#include "gateway/balancing/breaker_shelf.hpp"
+#include "gateway/balancing/shelves.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,6 @@
 #include "gateway/balancing/call_gate.hpp"
 
-#include "gateway/balancing/gate_shelf.hpp"
+#include "gateway/balancing/shelves.hpp"
 
 #include <doctest/doctest.h>
 

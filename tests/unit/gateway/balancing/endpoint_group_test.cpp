@@ -1,7 +1,7 @@
 #include "gateway/balancing/endpoint_group.hpp"
 
 #include "gateway/balancing/agent_reach.hpp"
-#include "gateway/balancing/retry_ledger.hpp"
+#include "gateway/balancing/retry_budget.hpp"
 
 #include <doctest/doctest.h>
 

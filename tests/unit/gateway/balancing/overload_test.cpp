@@ -1,6 +1,5 @@
 #include "gateway/balancing/overload.hpp"
 
-#include "gateway/balancing/cgroup_memory.hpp"
 #include "tests/support/scratch.hpp"
 
 #include <doctest/doctest.h>

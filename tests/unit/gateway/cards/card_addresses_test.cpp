@@ -1,4 +1,4 @@
-#include "gateway/cards/card_addresses.hpp"
+#include "gateway/cards/card_editor.hpp"
 
 #include <doctest/doctest.h>
 

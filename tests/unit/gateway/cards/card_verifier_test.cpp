@@ -1,7 +1,7 @@
 #include "gateway/cards/card_verifier.hpp"
 
 #include "a2a/card/card_signature.hpp"
-#include "gateway/management/file_checks.hpp"
+#include "gateway/management/agent_factory.hpp"
 #include "tests/support/hostile_addresses.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/jose/signing_keys.hpp"

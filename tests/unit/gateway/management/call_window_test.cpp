@@ -1,4 +1,4 @@
-#include "gateway/management/call_window.hpp"
+#include "gateway/management/call_book.hpp"
 
 #include <doctest/doctest.h>
 

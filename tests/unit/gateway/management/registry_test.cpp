@@ -1,7 +1,6 @@
 // over 600 lines: one fixture for all that a registry does.
 #include "gateway/management/registry.hpp"
 
-#include "gateway/management/agent_walk.hpp"
 #include "store/memory.hpp"
 
 #include <boost/asio/co_spawn.hpp>

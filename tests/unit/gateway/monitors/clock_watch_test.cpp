@@ -1,4 +1,4 @@
-#include "gateway/monitors/clock_watch.hpp"
+#include "gateway/monitors/overload_watch.hpp"
 
 #include <doctest/doctest.h>
 

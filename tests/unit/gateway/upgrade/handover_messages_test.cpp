@@ -1,6 +1,5 @@
 #include "gateway/upgrade/handover_messages.hpp"
 
-#include "gateway/upgrade/carried_lists.hpp"
 #include "gateway/upgrade/carried_state.hpp"
 
 #include <doctest/doctest.h>

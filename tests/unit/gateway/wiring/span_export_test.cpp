@@ -1,4 +1,4 @@
-#include "gateway/wiring/span_export.hpp"
+#include "gateway/wiring/trace_exporter.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,6 @@
-#include "gateway/balancing/breaker_shelf.hpp"
+#include "gateway/balancing/shelves.hpp"
 
+#include <chrono>
 #include <random>
 
 namespace gateway::balancing {
@@ -23,6 +24,29 @@ breaker_shelf::get(const std::string& endpoint, const core::breaker_settings& se
             latest_ = std::make_shared<const core::breaker_settings>(settings);
         }
         found = std::make_shared<breaker>(breaker::shared_settings{latest_}, now, any_share);
+        place = found;
+    }
+    if (known_.size() > most_) {
+        std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
+        most_ = 2 * known_.size();
+    }
+    return found;
+}
+
+std::shared_ptr<const call_terms> gate_shelf::share(const call_terms& terms)
+{
+    if (latest_ == nullptr || *latest_ != terms) {
+        latest_ = std::make_shared<const call_terms>(terms);
+    }
+    return latest_;
+}
+
+std::shared_ptr<call_gate> gate_shelf::get(const std::string& agent, const core::call_limits& limits)
+{
+    auto& place = known_[agent];
+    auto found = place.lock();
+    if (found == nullptr) {
+        found = std::make_shared<call_gate>(limits, std::chrono::steady_clock::now);
         place = found;
     }
     if (known_.size() > most_) {
