@@ -47,7 +47,7 @@ private:
     loop& loop_;
     http_handler& handler_;
     server_settings settings_;
-    exchange_spaces spaces_;  // outlives the connections
+    request_buffer_pool spaces_;  // outlives the connections
     tls_context tls_;
     std::unordered_map<server_connection*, std::unique_ptr<server_connection>> connections_;
     std::atomic<std::size_t> open_{0};

@@ -24,7 +24,7 @@ request_body::request_body(
     const server_settings& settings,
     stream& caller,
     alarm& clock,
-    const exchange_spaces::lent& space,
+    const request_buffer_pool::lent& space,
     answer_writer& answer
 )
     : settings_{settings},

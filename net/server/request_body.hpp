@@ -11,7 +11,7 @@
 #include "net/loop/stream.hpp"
 #include "net/server/alarm.hpp"
 #include "net/server/answer_writer.hpp"
-#include "net/server/exchange_space.hpp"
+#include "net/server/request_buffers.hpp"
 #include "net/server/server_settings.hpp"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ public:
         const server_settings& settings,
         stream& caller,
         alarm& clock,
-        const exchange_spaces::lent& space,
+        const request_buffer_pool::lent& space,
         answer_writer& answer
     );
 
@@ -87,7 +87,7 @@ private:
     const server_settings& settings_;
     stream& caller_;
     alarm& alarm_;
-    const exchange_spaces::lent& space_;
+    const request_buffer_pool::lent& space_;
     answer_writer& answer_;
     budget_share share_;
     std::size_t head_length_ = 0;

@@ -30,7 +30,7 @@ server_connection::server_connection(
     accepted_socket from,
     http_handler& handler,
     const server_settings& settings,
-    exchange_spaces& spaces
+    request_buffer_pool& spaces
 )
     : loop_{owner},
       handler_{handler},

@@ -11,8 +11,8 @@
 #include "net/loop/stream.hpp"
 #include "net/server/alarm.hpp"
 #include "net/server/answer_writer.hpp"
-#include "net/server/exchange_space.hpp"
 #include "net/server/request_body.hpp"
+#include "net/server/request_buffers.hpp"
 #include "net/server/server_settings.hpp"
 #include "net/tls/client_certificate.hpp"
 #include "net/tls/tls_context.hpp"
@@ -66,7 +66,7 @@ public:
         accepted_socket from,
         http_handler& handler,
         const server_settings& settings,
-        exchange_spaces& spaces
+        request_buffer_pool& spaces
     );
 
     // Serves until the caller leaves, an answer demands the end, or close().
@@ -202,8 +202,8 @@ private:
     const server_settings& settings_;
     stream caller_;
     alarm alarm_;
-    exchange_spaces& spaces_;
-    exchange_spaces::lent space_;  // null: nothing of a request has come
+    request_buffer_pool& spaces_;
+    request_buffer_pool::lent space_;  // null: nothing of a request has come
     std::string peer_;
     std::unique_ptr<const client_certificate> certificate_;
     core::steady_time started_{};

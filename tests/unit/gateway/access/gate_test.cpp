@@ -184,7 +184,7 @@ struct rig {
     gateway::access::gate gate{checks};
     gate_handler handler{gate};
     net::server_settings settings;
-    net::exchange_spaces spaces{settings.head};
+    net::request_buffer_pool spaces{settings.head};
     std::list<core::descriptor> callers;
     std::list<net::server_connection> connections;
     std::size_t ended = 0;

@@ -129,7 +129,7 @@ public:
 
 private:
     core::descriptor socket_;
-    std::optional<net::exchange_spaces> spaces_;
+    std::optional<net::request_buffer_pool> spaces_;
     std::optional<net::server_connection> connection_;
     bool ended_ = false;
 };
@@ -177,7 +177,7 @@ TEST_CASE("a caller that does not take 100 Continue is cut when the time for wri
     settings.header_timeout = 1h;
     settings.body_timeout = 3s;
     settings.write_timeout = 100ms;
-    net::exchange_spaces spaces{settings.head};
+    net::request_buffer_pool spaces{settings.head};
     std::optional<net::server_connection> caller;
     bool late = false;
     net::asio::basic_waitable_timer<

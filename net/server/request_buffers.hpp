@@ -13,8 +13,8 @@
 
 namespace net {
 
-struct exchange_space {
-    explicit exchange_space(http1::head_limits limits)
+struct request_buffers {
+    explicit request_buffers(http1::head_limits limits)
         : parser{limits}
     {
     }
@@ -27,27 +27,30 @@ struct exchange_space {
 };
 
 // Outlives what it has lent.
-class exchange_spaces {
+class request_buffer_pool {
 public:
-    explicit exchange_spaces(http1::head_limits limits)
+    explicit request_buffer_pool(http1::head_limits limits)
         : limits_{limits}
     {
         spare_.reserve(kept);
     }
-    exchange_spaces(const exchange_spaces&) = delete;
-    exchange_spaces& operator=(const exchange_spaces&) = delete;
+    request_buffer_pool(const request_buffer_pool&) = delete;
+    request_buffer_pool& operator=(const request_buffer_pool&) = delete;
 
     struct give_back {
-        exchange_spaces* to = nullptr;
-        void operator()(exchange_space* space) const noexcept { to->take_back(std::unique_ptr<exchange_space>{space}); }
+        request_buffer_pool* to = nullptr;
+        void operator()(request_buffers* space) const noexcept
+        {
+            to->take_back(std::unique_ptr<request_buffers>{space});
+        }
     };
-    using lent = std::unique_ptr<exchange_space, give_back>;
+    using lent = std::unique_ptr<request_buffers, give_back>;
 
     // The buffers are as their last user left them.
     lent lend()
     {
         if (spare_.empty()) {
-            return lent{std::make_unique<exchange_space>(limits_).release(), give_back{this}};
+            return lent{std::make_unique<request_buffers>(limits_).release(), give_back{this}};
         }
         lent last{spare_.back().release(), give_back{this}};
         spare_.pop_back();
@@ -58,7 +61,7 @@ private:
     static constexpr std::size_t kept = 64;
     static constexpr std::size_t usual_text = 4096;
 
-    void take_back(std::unique_ptr<exchange_space> space) noexcept
+    void take_back(std::unique_ptr<request_buffers> space) noexcept
     {
         if (spare_.size() == kept) {
             return;
@@ -72,7 +75,7 @@ private:
     }
 
     http1::head_limits limits_;
-    std::vector<std::unique_ptr<exchange_space>> spare_;
+    std::vector<std::unique_ptr<request_buffers>> spare_;
 };
 
 }  // namespace net
