@@ -155,10 +155,10 @@ private:
     bool watched_ = false;
 };
 
-connect_race::connect_race(loop& owner, std::vector<tcp::endpoint> addresses, race_observer& observer)
+connect_race::connect_race(loop& owner, std::vector<tcp::endpoint> addresses, end told)
     : loop_{owner},
       addresses_{std::move(addresses)},
-      observer_{observer},
+      told_{std::move(told)},
       plan_{addresses_.size()}
 {
 }
@@ -181,7 +181,8 @@ void connect_race::go_on()
         }
     }
     if (plan_.over()) {
-        observer_.on_refused(last_error_);
+        const auto told = told_;
+        told(last_error_, {}, 0);
         return;
     }
     wait_for_next();
@@ -225,7 +226,8 @@ void connect_race::won(attempt& by)
     auto socket = by.take_socket();
     timer_.reset();
     alive_.reset();
-    observer_.on_connected(std::move(socket), place);
+    const auto told = told_;
+    told({}, std::move(socket), place);
 }
 
 void connect_race::lost(attempt& by, error_code ec)

@@ -13,6 +13,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -57,26 +58,18 @@ private:
     core::steady_time due_{core::steady_time::min()};
 };
 
-// Both may destroy the race.
-class race_observer {
-public:
-    // `place`: of the address, in the list that the race has.
-    virtual void on_connected(core::descriptor socket, std::size_t place) = 0;
-    virtual void on_refused(error_code last) = 0;
-
-protected:
-    ~race_observer() = default;
-};
-
 class connect_race {
 public:
-    // At least one address. Both references outlive the race, whose destruction ends all attempts.
-    connect_race(loop& owner, std::vector<tcp::endpoint> addresses, race_observer& observer);
+    // Hears of the end, and may destroy the race: a socket that is connected to the address at `place`, or the last error.
+    using end = std::function<void(error_code failed, core::descriptor socket, std::size_t place)>;
+
+    // At least one address. `owner` outlives the race, whose destruction ends all attempts.
+    connect_race(loop& owner, std::vector<tcp::endpoint> addresses, end told);
     ~connect_race();
     connect_race(const connect_race&) = delete;
     connect_race& operator=(const connect_race&) = delete;
 
-    // Once. The observer may be called inside this.
+    // Called once; the end may come inside this call.
     void begin() { go_on(); }
 
     const tcp::endpoint& address(std::size_t place) const noexcept { return addresses_[place]; }
@@ -97,7 +90,7 @@ private:
 
     loop& loop_;
     std::vector<tcp::endpoint> addresses_;
-    race_observer& observer_;
+    end told_;
     connect_plan plan_;
     std::vector<std::unique_ptr<attempt>> attempts_;  // under way
     std::optional<timer> timer_;

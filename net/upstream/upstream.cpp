@@ -183,7 +183,10 @@ void upstream_connection::begin(const address_list& found)
         fail(errc::upstream_forbidden, std::string{forbidden});
         return;
     }
-    race_ = std::make_unique<connect_race>(loop_, std::move(allowed), static_cast<race_observer&>(*this));
+    auto told = [this](error_code failed, core::descriptor socket, std::size_t place) {
+        failed ? on_refused(failed) : on_connected(std::move(socket), place);
+    };
+    race_ = std::make_unique<connect_race>(loop_, std::move(allowed), std::move(told));
     race_->begin();
 }
 
