@@ -46,6 +46,17 @@ TEST_CASE("The writer goes on behind texts of others, and other texts behind a n
     CHECK(text == R"({"first":1,"second":2,"third":3,"fourth":[4],"fifth":5})");
 }
 
+TEST_CASE("A comma that stands there already is not written again")
+{
+    std::string text = "[1,";
+    core::json_writer to{text};
+    to.open('{');
+    to.member("a", 1);
+    to.close('}');
+    to.close(']');
+    CHECK(text == R"([1,{"a":1}])");
+}
+
 TEST_CASE("Texts and keys are escaped, and a string that ends with a bracket is no bracket")
 {
     std::string text;
