@@ -118,27 +118,24 @@ TEST_CASE("Tasks stay their owners' over a hand-over, from the first call on")
 
 TEST_CASE("A task that the old process learns during its drain is known to the new one")
 {
-    for (const auto& store : {std::string{"store: memory\n"}, std::string{}}) {
-        CAPTURE(store);
-        scripted_agent agent{tasks};
-        succession gateways{with_two_callers(store, agent)};
-        http_client alice{gateways.port()};
-        alice.send(text_of("alice", "message/stream", R"({"message":{}})"));
-        REQUIRE(agent.wait_for_streams(1));
-        const auto old = gateways.now();
-        gateways.hand_over();
-        agent.send_event(task_json("late"));
-        alice.read_until("working");
-        CHECK(becomes_true([&] { return !is_shown(gateways, "bob", "late"); }));
-        agent.send_event(task_json("last"));
-        alice.read_until("last");
-        agent.end_streams();
-        CHECK(becomes_true([&] { return has_ended(old); }));
-        CHECK(becomes_true([&] { return !is_shown(gateways, "bob", "last"); }));
-        CHECK(is_shown(gateways, "alice", "last"));
-        gateways.hand_over();
-        CHECK_FALSE(is_shown(gateways, "bob", "late"));
-    }
+    scripted_agent agent{tasks};
+    succession gateways{with_two_callers({}, agent)};
+    http_client alice{gateways.port()};
+    alice.send(text_of("alice", "message/stream", R"({"message":{}})"));
+    REQUIRE(agent.wait_for_streams(1));
+    const auto old = gateways.now();
+    gateways.hand_over();
+    agent.send_event(task_json("late"));
+    alice.read_until("working");
+    CHECK(becomes_true([&] { return !is_shown(gateways, "bob", "late"); }));
+    agent.send_event(task_json("last"));
+    alice.read_until("last");
+    agent.end_streams();
+    CHECK(becomes_true([&] { return has_ended(old); }));
+    CHECK(becomes_true([&] { return !is_shown(gateways, "bob", "last"); }));
+    CHECK(is_shown(gateways, "alice", "last"));
+    gateways.hand_over();
+    CHECK_FALSE(is_shown(gateways, "bob", "late"));
 }
 
 TEST_CASE("What was learnt of tasks last is in the store before spans are sent, so that a silent collector costs none")
