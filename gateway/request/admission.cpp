@@ -41,15 +41,11 @@ public:
 private:
     void decided() noexcept override
     {
-        try {
-            net::asio::post(home_, [self = shared_from_this()] {
-                if (self->wake_ != nullptr) {
-                    self->wake_->set();
-                }
-            });
-        } catch (const std::bad_alloc&) {
-            // It sees the decision when its time in the queue is over.
-        }
+        net::asio::post(home_, [self = shared_from_this()] {
+            if (self->wake_ != nullptr) {
+                self->wake_->set();
+            }
+        });
     }
 
     net::executor home_;

@@ -16,7 +16,6 @@
 #include <boost/asio/post.hpp>
 
 #include <cstddef>
-#include <functional>
 #include <memory>
 #include <span>
 #include <thread>
