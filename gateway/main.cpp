@@ -33,7 +33,6 @@
 #include <iostream>
 #include <new>
 #include <optional>
-#include <new>
 #include <string>
 #include <string_view>
 #include <system_error>

@@ -105,7 +105,7 @@ private:
     std::shared_ptr<const model::push_addresses> addresses_;
     signer sign_;
     telemetry::counter_family attempts_;  // by push_end, or "retried"
-    std::size_t under_way_ = 0;             // coroutines
+    std::size_t under_way_ = 0;           // coroutines
     bool stopped_ = false;
 };
 
