@@ -51,7 +51,7 @@ struct error_status {
     std::string_view grpc = "INTERNAL";
 };
 
-// A code that neither JSON-RPC nor A2A defines is 500 INTERNAL, except the gateway's own (core/status.hpp), which hold the HTTP status.
+// A code that neither JSON-RPC nor A2A defines is 500 INTERNAL, except the gateway's own (core/error.hpp), which hold the HTTP status.
 error_status status_of(int code, error_profile profile) noexcept;
 
 // `TASK_NOT_FOUND`, of google.rpc.ErrorInfo; empty for what is no error of A2A.

@@ -140,7 +140,7 @@ answer rest_error_answer(
     const int number = core::jsonrpc_code(code);
     const auto reason = ::a2a::reason_of(number);
     const auto http = core::http_status(code);
-    constexpr int gateways_own = -31000;  // codes that hold the status of HTTP (core/status.hpp)
+    constexpr int gateways_own = -31000;  // codes that hold the status of HTTP (core/error.hpp)
     const auto status = ::a2a::status_of(reason.empty() ? gateways_own - static_cast<int>(http) : number, profile);
     std::string body;
     if (of == ::a2a::generation::v1) {
