@@ -1,3 +1,4 @@
+#include "core/ascii.hpp"
 #include "tests/unit/net/http1/outcome.hpp"
 #include "tests/unit/net/http1/request_heads.hpp"
 
@@ -35,6 +36,31 @@ TEST_CASE("a request head is given as it was sent, field by field")
     CHECK(head.fields[4].value == "two  words");
     CHECK(head.fields[5].name == "x-a");
     CHECK(head.fields[5].value == "2");
+}
+
+TEST_CASE("Each byte at each place of a long field name passes if it is of a token")
+{
+    for (std::size_t length : {std::size_t{1}, std::size_t{15}, std::size_t{16}, std::size_t{17}, std::size_t{33}}) {
+        for (std::size_t place = 0; place < length; ++place) {
+            for (unsigned byte = 0; byte < 256; ++byte) {
+                const auto odd = static_cast<char>(byte);
+                std::string name(length, 'n');
+                name[place] = odd;
+                request_parser parser{{}};
+                const auto parsed = parser.parse("GET / HTTP/1.1\r\nHost: a\r\n" + name + ": value\r\n\r\n");
+                const bool whole = parsed.has_value() && *parsed > 0;
+                // A colon ends the name before it, if there is one.
+                const bool expected = core::is_token_byte(odd) || (odd == ':' && place > 0);
+                CAPTURE(length);
+                CAPTURE(place);
+                CAPTURE(byte);
+                REQUIRE(whole == expected);
+                if (core::is_token_byte(odd)) {
+                    REQUIRE(parser.head().fields.back().name == name);
+                }
+            }
+        }
+    }
 }
 
 TEST_CASE("the length of a head ends where the next message begins")
