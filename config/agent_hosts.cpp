@@ -15,7 +15,7 @@ constexpr std::string_view expected_name =
     "a DNS name without a port, such as words.agents.example.com; other scripts as xn--…";
 
 // The key that gives the agent this name: `hosts`, or (empty) its id.
-std::string_view key_of(const core::agent& agent, const std::string& name)
+std::string_view host_key(const core::agent& agent, const std::string& name)
 {
     return std::ranges::find(agent.hosts, name) == agent.hosts.end() ? std::string_view{} : "hosts";
 }
@@ -100,7 +100,7 @@ std::vector<host_conflict> host_conflicts_of(const settings& all)
             );
         }
         for (auto& name : names) {
-            const auto key = key_of(agent, name);
+            const auto key = host_key(agent, name);
             if (std::ranges::find(own, name) != own.end()) {
                 found.push_back({i, key, claimed_by_gateway(name)});
                 continue;
