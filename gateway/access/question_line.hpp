@@ -29,7 +29,7 @@ public:
     question_line(const question_line&) = delete;
     question_line& operator=(const question_line&) = delete;
 
-    // What `question` answers about the credential that has this `key`; the answer of one that is under way about the same, if
+    // The answer of `question` about the credential that has this `key`; the answer of one that is under way about the same, if
     // there is one. Fails with access_unavailable if there are too many, or if the question throws.
     net::task<answer> ask(std::string key, std::function<net::task<answer>()> question);
 

@@ -21,7 +21,7 @@ namespace gateway::access {
 
 class token_buckets {
 public:
-    // Of the buckets of one limit that are not full. Beyond that, names get a full one too early.
+    // Largest number of buckets of one limit that are not full. Beyond that, names get a full one too early.
     static constexpr std::size_t most = 65'536;
 
     // With a rate.

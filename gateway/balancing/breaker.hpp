@@ -59,7 +59,7 @@ public:
     breaker(const breaker&) = delete;
     breaker& operator=(const breaker&) = delete;
 
-    // What a call may do that was admitted. Each is given back to ended() exactly once.
+    // Permit of an admitted call. Each is given back to ended() exactly once.
     class permit {
         friend class breaker;
         permit(std::uint16_t epoch, bool trial) noexcept
@@ -91,7 +91,7 @@ public:
     // A bare connection that was begun at this time was made, or not. One that was made admits a call; calls alone close a breaker.
     void probed(bool connected, core::steady_time begun) noexcept;
 
-    // What an operator asks for. True: it was not closed.
+    // Closes it for an operator. True: it was not closed.
     bool close() noexcept;
 
     breaker_state state() const noexcept;

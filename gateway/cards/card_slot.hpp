@@ -21,7 +21,7 @@
 
 namespace gateway::cards {
 
-// What agents/get and the metrics say of an agent's card.
+// Status of an agent's card, for agents/get and the metrics.
 struct card_status {
     std::shared_ptr<const model::published_card> card;  // null: never had one
     ::a2a::card_facts facts;                            // of that card
@@ -43,7 +43,7 @@ struct card_status {
     std::vector<std::pair<core::errc, std::uint64_t>> failures;  // fetches that did not
 };
 
-// As of when the card of `status` is seen.
+// The time at which the card of `status` is seen.
 inline core::steady_time seen_at(const card_status& status, core::steady_time now) noexcept
 {
     return status.vouched && status.card ? status.card->fetched_at : now;
@@ -102,14 +102,14 @@ public:
     bool outdated = false;  // what is under way may be made by rules that no longer count
     bool gone = false;      // the agent is gone or has changed: what comes back for this slot is dropped
 
-    // Of a card that is fetched.
+    // Only for a card that is fetched.
     card_validators validators;
     bool fetching = false;
     bool recalled = true;  // whether the last good card has been asked for, or need not be
     bool recalling = false;
     std::optional<core::steady_time> asked_at;  // when may_be_fetched() last allowed a fetch
 
-    // Of an MCP server's card.
+    // Only for an MCP server's card.
     std::optional<core::error> session_trouble;         // why there is no card
     std::optional<core::error> card_trouble;            // why what it lists makes no card
     std::shared_ptr<const ::mcp::server_lists> listed;  // what the next card is made of

@@ -1,4 +1,4 @@
-// Whose work on a card comes next: of agents that have work waiting, each has one piece done in turn. So an agent that gives
+// Order of work on cards: agents that have work waiting have one piece done each, in turn. So an agent that gives
 // much to do delays every other one by a piece, not by all of it. On one thread.
 #pragma once
 

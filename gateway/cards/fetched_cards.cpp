@@ -14,7 +14,7 @@ namespace {
 
 using core::errc;
 
-// What a kept card was fetched for: with another address it would be another agent's, and one that others vouch for, or
+// The terms under which a kept card was fetched: with another address it would be another agent's, and one that others vouch for, or
 // nobody, is none that was verified.
 std::string source_of(const core::agent& record, const config::card_settings& settings)
 {

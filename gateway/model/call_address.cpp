@@ -18,7 +18,7 @@ bool is_loopback(std::string_view host)
     return core::equal_ignoring_case(host, "localhost") || host == "::1" || (decimal && host.starts_with("127."));
 }
 
-// The same scheme, host and port, where all names of loopback are one host.
+// Whether both URLs have one scheme, host and port, where all names of loopback are one host.
 bool one_origin(const std::string& a, const std::string& b)
 {
     const auto one = core::http_url::parse(a);
@@ -135,7 +135,7 @@ std::vector<interface_address> interfaces_in(
     return all;
 }
 
-// What the operator says the agent speaks, where the card says.
+// Interfaces that the configuration declares, at the addresses of the card.
 std::vector<interface_address>
 interfaces_said(const core::agent& agent, std::vector<interface_address> in_card, const std::string& jsonrpc_url)
 {

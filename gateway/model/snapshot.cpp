@@ -42,7 +42,7 @@ void set_heads(agent_entry& entry, const net::upstream_target& target, const std
     entry.call_head += entry.fixed_fields;
 }
 
-// Of a URL that config::parse_http_url() made, without its query.
+// The path of a URL that config::parse_http_url() made, without its query.
 std::string path_of(const std::string& url)
 {
     const auto begin = config::path_begin(url);
@@ -96,7 +96,7 @@ void set_gate(agent_entry& entry, const entry_defaults& defaults)
     entry.calls = shelf.get(entry.record.id, entry.terms->limits);
 }
 
-// What a record is made into at one of its addresses.
+// Terms under which a record becomes an entry at one of its addresses.
 struct making {
     const core::agent& record;
     const entry_defaults& defaults;
@@ -150,7 +150,7 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     return std::nullopt;
 }
 
-// Of entries that are called over HTTP. Null: one, which nobody checks.
+// Shared reachability of entries that are called over HTTP. Null: a single one without checks.
 std::shared_ptr<balancing::agent_reach> reach_of(std::span<const agent_entry> entries, const entry_defaults& defaults)
 {
     const auto& record = entries.front().record;

@@ -1,4 +1,4 @@
-// What the control loop does about breakers: tells of those that open and close, has workers drop idle connections to endpoints
+// Work of the control loop on breakers: it logs those that open and close, has workers drop idle connections to endpoints
 // whose breaker opens, and connects now and then to endpoints that could not be connected to. The control loop's thread.
 #pragma once
 

@@ -34,7 +34,7 @@ public:
     // References outlive the watch.
     health_watch(net::loop& control, const core::health_settings& defaults, const core::logger& log);
 
-    // What checks are made with; both may end after stop(). Before the first agent is set.
+    // Services of the checks; both may end after stop(). Before the first agent is set.
     void begin(net::fetcher& fetcher, cards::card_source& cards);
 
     // An agent that is described again and reached as before keeps what its checks came to.

@@ -31,7 +31,7 @@ public:
     static constexpr std::size_t most_exchanges = 64;  // under way
     static constexpr std::size_t most_waiting = 256;   // requests that wait for their answers
 
-    // Of each of these one principal has at most this part, so that others find a place.
+    // Largest part of each of these for one principal, so that others find a place.
     static constexpr std::size_t share(std::size_t all) noexcept { return all / 2; }
 
     using answer = core::result<model::exchanged_token>;
