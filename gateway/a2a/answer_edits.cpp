@@ -1,7 +1,7 @@
 #include "gateway/a2a/answer_edits.hpp"
 
-#include "a2a/extension_header.hpp"
 #include "a2a/dialect/task_list.hpp"
+#include "a2a/extension_header.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "gateway/model/control_services.hpp"

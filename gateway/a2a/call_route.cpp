@@ -111,6 +111,7 @@ std::string name_of(const core::jsonrpc_call& call)
 
 }  // namespace
 
+// The checks of a call in their order; over 60 lines: each check is one refusal.
 net::routine<> call_route::serve(request_context& request)
 {
     a2a_call call{request};

@@ -83,7 +83,8 @@ net::task<std::string> metrics_feed::begin()
     planes_.add(metric("cardea_upstream_connections_idle"), idle);
     const auto all = std::make_shared<std::vector<prometheus::MetricFamily>>(sums_.Collect());
     std::ranges::move(planes_.take_process(), std::back_inserter(*all));
-    co_return co_await from_.serializer.ask<std::string>([all] { return telemetry::text_of(*all); });
+    std::function<std::string()> to_text = [all] { return telemetry::text_of(*all); };
+    co_return co_await from_.serializer.ask<std::string>(std::move(to_text));
 }
 
 // The first agents by id have series: those that exist, and those that are gone and have open streams.
@@ -169,9 +170,10 @@ net::task<std::string> metrics_feed::serialize(prometheus::MetricFamily family, 
 {
     const auto all = std::make_shared<std::vector<prometheus::MetricFamily>>();
     all->push_back(std::move(family));
-    co_return co_await from_.serializer.ask<std::string>([all, begins] {
+    std::function<std::string()> to_text = [all, begins] {
         return begins ? telemetry::text_of(*all) : telemetry::more_text_of(std::move(all->front()));
-    });
+    };
+    co_return co_await from_.serializer.ask<std::string>(std::move(to_text));
 }
 
 }  // namespace gateway::admin

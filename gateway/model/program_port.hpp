@@ -5,8 +5,8 @@
 
 #include "core/error.hpp"
 #include "mcp/calls/client_message.hpp"
-#include "mcp/calls/incoming.hpp"
 #include "mcp/calls/event_log.hpp"
+#include "mcp/calls/incoming.hpp"
 #include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
@@ -31,11 +31,11 @@ enum class resumption : std::uint8_t { never, after_event, at_once };
 
 struct program_request {
     program_act act = program_act::request;
-    std::string agent;                      // its id
-    std::string principal;                  // whose session it is; empty: nobody in particular
-    std::string handle;                     // of the session; empty: of begin and call
-    ::mcp::kept_message message;            // of begin, call, request, tell and modern; of others: none
-    std::string_view version;               // of call: one of versions(era::legacy), static
+    std::string agent;            // its id
+    std::string principal;        // whose session it is; empty: nobody in particular
+    std::string handle;           // of the session; empty: of begin and call
+    ::mcp::kept_message message;  // of begin, call, request, tell and modern; of others: none
+    std::string_view version;     // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; of modern those that repeat arguments; never logged
     ::mcp::incoming read;  // where the parts of `message` stand in its text; `whole` is empty: it was not read

@@ -119,6 +119,7 @@ relay::~relay()
     }
 }
 
+// A call from its sending to its account; over 60 lines: the steps stand in their order.
 net::routine<relay_outcome> relay::run()
 {
     core::result<> done;

@@ -246,7 +246,8 @@ agent_relay::respond_outcome(request_context& request, const relay::relay_call& 
 {
     if (outcome.replaced) {
         co_await call.hooks.repair->end_session();  // only a DELETE of a session is replaced
-        co_await respond(request, responses::answer{});
+        responses::answer empty;
+        co_await respond(request, std::move(empty));
         co_return;
     }
     auto& failure = *outcome.failure;  // NOLINT(*-optional-access): by the promise above

@@ -42,10 +42,10 @@ inline std::string describe(const net::http1::field_list& fields)
 
 inline std::string describe(const net::http1::request_head& head)
 {
-    return std::string{net::http1::name(head.verb)} + " " + std::string{head.target} + " at " + std::string{head.authority} +
-           " HTTP/1." + std::to_string(head.minor_version) + " body " + std::to_string(static_cast<int>(head.body)) +
-           " of " + std::to_string(head.content_length) + (head.keep_alive ? " kept" : " closed") +
-           (head.expect_continue ? " waits" : "") + describe(head.fields);
+    return std::string{net::http1::name(head.verb)} + " " + std::string{head.target} + " at " +
+           std::string{head.authority} + " HTTP/1." + std::to_string(head.minor_version) + " body " +
+           std::to_string(static_cast<int>(head.body)) + " of " + std::to_string(head.content_length) +
+           (head.keep_alive ? " kept" : " closed") + (head.expect_continue ? " waits" : "") + describe(head.fields);
 }
 
 inline std::string describe(const net::http1::response_head& head)
