@@ -19,10 +19,11 @@ public:
         : out_{out}
     {
     }
+    // Begins where a value is due: no comma comes before it, whatever white space the text ends with.
     json_writer(std::string& out, char bracket)
         : out_{out}
     {
-        open(bracket);
+        out_ += bracket;
     }
     json_writer(const json_writer&) = delete;
     json_writer& operator=(const json_writer&) = delete;
