@@ -52,7 +52,7 @@ private:
     net::signal* wake_;  // null: nobody waits
 };
 
-// Whose turn it is in a queue: the principal's, else the address's.
+// The holder of a turn in a queue: the principal, else the address.
 core::caller_mark caller_of(const request_context& request)
 {
     if (request.slot.whose() != 0) {

@@ -54,7 +54,7 @@ struct agent_origin {
 
 using caller_identity = std::shared_ptr<const core::principal>;  // null: an anonymous caller
 
-// Who sent the request, as far as the network and the access rules tell.
+// The sender of the request, as far as the network and the access rules tell.
 struct request_sender {
     bool from_proxy = false;                                 // the peer is a trusted proxy
     bool from_forbidden_page = false;                        // a web page sent it that may not

@@ -10,7 +10,7 @@
 
 namespace gateway::request {
 
-// Who may use a route, where callers need a credential.
+// The callers who may use a route, where callers need a credential.
 enum class identity : std::uint8_t {
     nobody,      // everybody reads it, and no credential is looked at
     address,     // the address itself is the credential

@@ -20,7 +20,7 @@ namespace gateway::wiring {
 
 class access_publication final : public model::plane {
 public:
-    // What is told. References outlive this.
+    // Parts that are told of new access. References outlive this.
     struct audience {
         const std::vector<std::unique_ptr<worker::worker>>& workers;
         admin::admin_guard& admin;

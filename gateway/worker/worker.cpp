@@ -34,7 +34,7 @@ net::server_settings connection_settings(const config::settings& settings, share
 
 namespace {
 
-// Who has called before may be about to call again; operators' connections end sooner.
+// A caller that has called before may be about to call again; operators' connections end sooner.
 net::server_settings settings_of_callers(const config::settings& settings, shared_limits& shared)
 {
     auto out = connection_settings(settings, shared);

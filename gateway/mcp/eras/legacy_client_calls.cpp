@@ -283,7 +283,7 @@ core::result<> legacy_client_calls::go_on(live_calls::iterator call)
     return {};
 }
 
-// Of several calls with this id the one that began last, as on the server's side.
+// The call with this id that began last, as on the server's side.
 void legacy_client_calls::cancel(const ::mcp::client_message& notification)
 {
     const auto id = ::mcp::plain_name(notification.request_id);

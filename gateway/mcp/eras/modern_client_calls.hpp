@@ -104,7 +104,7 @@ public:
     // be over when this returns.
     std::shared_ptr<table::text_queue> open(const call_request& request);
 
-    // As open(), with the client's answers: raw `inputResponses`. If the server cannot be given that, the call is over, and
+    // Works as open(), with the client's answers: raw `inputResponses`. If the server cannot be given that, the call is over, and
     // what comes fails as modern_client_calls::tell().
     std::shared_ptr<table::text_queue> go_on(const call_request& request, std::string_view responses);
 

@@ -53,7 +53,7 @@ public:
     // with the error that end() got.
     core::result<std::shared_ptr<table::text_queue>> request(const ::mcp::client_message& request) override;
 
-    // As request(), for an existing reader.
+    // Works as request(), for an existing reader.
     core::result<> ask(const ::mcp::client_message& request, const std::shared_ptr<table::text_queue>& reader);
 
     // Does not fail. The server hears only of its calls.

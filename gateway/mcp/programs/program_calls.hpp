@@ -84,7 +84,7 @@ public:
     // All of them, and the program is another's.
     std::unique_ptr<program> fail(const core::error& why);
 
-    // Gives up `initialize`, which goes to another program: nobody is told.
+    // Gives up `initialize`, which goes to another program, without an answer to the caller.
     std::unique_ptr<program> abandon();
 
     // See mcp::exchange_book::next_question().

@@ -49,7 +49,7 @@ private:
     const std::vector<std::string>* scopes_;
 };
 
-// Who gets what is handed out. Views and pointers hold as long as the request.
+// The receiver of ids that are handed out. Views and pointers hold as long as the request.
 struct handed_out_owner {
     std::shared_ptr<const ::mcp::session_ids> ids;  // not null
     ::mcp::session_binding binding;

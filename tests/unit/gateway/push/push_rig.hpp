@@ -207,7 +207,7 @@ struct push_rig {
         return place->has_value() ? place->value() : std::string{core::name(place->error().code)};
     }
 
-    // Of the page of metrics.
+    // A sample of the page of metrics.
     double metric(const std::string& series) const { return test_support::collected(*plane, series).value_or(-1); }
     double attempts(const std::string& outcome) const
     {
