@@ -61,7 +61,6 @@ program_plane::program_plane(table::program_services services)
       shared_{services_, sessions_},
       legacy_clients_{services_, sessions_, modern_, shared_},
       translated_{services_, sessions_},
-      parameters_{services_},
       sweeper_{*this}
 {
     services_.loop.timers().add(sweeper_);
@@ -92,7 +91,6 @@ program_plane::open(model::program_request asked, net::executor here, net::signa
 
 void program_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    parameters_.forget(id);
     const bool shared_before = shares(id);
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
@@ -305,7 +303,7 @@ core::result<std::shared_ptr<table::text_queue>> program_plane::ask_alone(
 )
 {
     if (asked.act == model::program_act::modern) {
-        if (auto checked = parameters_.check(asked); !checked) {
+        if (auto checked = modern_.check_fields(asked); !checked) {
             return std::move(checked).error();
         }
         const auto& record = agent->record;

@@ -5,7 +5,6 @@
 #include "core/error.hpp"
 #include "gateway/mcp/eras/legacy_clients.hpp"
 #include "gateway/mcp/eras/modern_client_calls.hpp"
-#include "gateway/mcp/eras/modern_connections.hpp"
 #include "gateway/mcp/eras/modern_program.hpp"
 #include "gateway/mcp/programs/program_sessions.hpp"
 #include "gateway/mcp/shared/shared_sessions.hpp"
@@ -119,7 +118,6 @@ private:
     shared::shared_sessions shared_;
     eras::legacy_clients legacy_clients_;
     eras::modern_client_calls translated_;
-    eras::listed_parameters parameters_;
     sweeper sweeper_;
 };
 

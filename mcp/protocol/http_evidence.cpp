@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -14,6 +15,7 @@ namespace mcp {
 namespace {
 
 constexpr std::int64_t header_mismatch = -32020;
+constexpr std::int64_t capability_missing = -32021;
 constexpr std::int64_t invalid_request = -32600;
 constexpr std::size_t most_versions = 64;
 constexpr std::size_t longest_words = 4096;  // of an error's, that are searched
@@ -60,6 +62,13 @@ era era_of_answer(const message& answer)
     const bool too_long = answer.failure.data.size() > longest_handshake;
     const auto named = too_long ? named_versions{} : versions_in(members_of(answer.failure.data).find("supported"));
     return named.legacy && !named.modern ? era::legacy : era::modern;
+}
+
+bool says_modern_only(std::string_view answer)
+{
+    const auto code = integer_of<std::int64_t>(members_of(members_of(answer).object("error")).find("code"));
+    return code == unsupported_version || code == method_not_found || code == header_mismatch ||
+           code == capability_missing;
 }
 
 std::optional<era> era_of_http_answer(unsigned status, const message* answer)

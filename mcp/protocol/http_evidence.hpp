@@ -6,6 +6,7 @@
 #include "mcp/protocol/version.hpp"
 
 #include <optional>
+#include <string_view>
 
 namespace mcp {
 
@@ -13,6 +14,10 @@ namespace mcp {
 // modern era if it is a result that names a version of it or an error that only that era has; legacy if it is anything
 // else, also a result or error that names versions of ours in the legacy era only.
 era era_of_answer(const message& answer);
+
+// Whether an answer to `initialize` is what a server says that does not speak the legacy era: an error of the modern one, or
+// that it knows no such method (MCP 2026-07-28, basic/versioning).
+bool says_modern_only(std::string_view answer);
 
 // Judges it over HTTP; `answer` is null if the body was no message. Nothing: 401, 403, 408, 425, 429, 3xx and 5xx say nothing
 // about the era.

@@ -2,6 +2,7 @@
 
 #include "gateway/mcp/table/session_table.hpp"
 #include "gateway/model/version.hpp"
+#include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/version.hpp"
 
@@ -155,9 +156,7 @@ legacy_clients::legacy_clients(
       programs_{programs},
       modern_{modern},
       shared_{shared},
-      connections_{services, programs},
       translated_{services, [this](const agent_pointer& agent) { return upstream_of(agent); }},
-      openings_{services.loop.get_executor()},
       probe_{services}
 {
 }
@@ -168,7 +167,7 @@ modern_upstream legacy_clients::upstream_of(const agent_pointer& agent)
         return [this, id = agent->record.id](const ::mcp::client_message& request) { return share(id, request); };
     }
     if (is_over_http(*agent)) {
-        return connections_.open(agent);
+        return modern_.connect(agent);
     }
     return [this, agent](const ::mcp::client_message& request) { return modern_.request(agent, request); };
 }
@@ -201,36 +200,45 @@ core::result<programs::begun_session> legacy_clients::begin(
         message.head = &head;
         return translate(agent, principal, message);
     }
-    auto begun = programs_.begin(agent, principal, initialize.view());
-    if (!begun || !is_program(agent->record) || agent->record.mcp->era != core::mcp_era::automatic) {
-        return begun;
-    }
-    auto other = [this, agent, noted = verdict_on(agent->record.id), handle = begun->handle, principal, initialize](
-                     std::string_view refusal,
-                     const std::shared_ptr<table::text_queue>& reader
-                 ) {
-        const auto verdict = noted.lock();
-        const bool modern_only = table::says_modern_only(refusal);
-        if (verdict == nullptr || (!modern_only && !services_.speaks_modern(agent->record))) {
-            return false;
-        }
-        // Any other refusal, or that of a version which is none of the era, may be what this client's words deserve.
-        if (modern_only && asks_for_legacy(initialize.view())) {
-            *verdict = services_.clock() + verdict_life;
-        }
-        return translated_.begin({agent, handle, principal}, initialize.view(), reader).has_value();
-    };
-    begun->answer = openings_.watch(std::move(begun->answer), std::move(other));
-    return begun;
+    return programs_.begin(agent, principal, initialize.view(), other_way_of(agent->record));
 }
 
-std::weak_ptr<core::steady_time> legacy_clients::verdict_on(const std::string& agent_id)
+// Of a program of which nobody has said what it speaks; else empty.
+programs::other_way legacy_clients::other_way_of(const core::agent& record)
 {
-    auto& until = modern_only_[agent_id];
-    if (until == nullptr) {
-        until = std::make_shared<core::steady_time>(core::steady_time::min());
+    if (!is_program(record) || record.mcp->era != core::mcp_era::automatic) {
+        return {};
     }
-    return until;
+    return [this](const auto& session, std::string_view refusal, const auto& request, const auto& reader) {
+        return serve_after_refusal(session, refusal, request, reader);
+    };
+}
+
+// The client sees nothing of the first attempt.
+bool legacy_clients::serve_after_refusal(
+    const table::session_name& session,
+    std::string_view refusal,
+    const ::mcp::client_message& request,
+    const std::shared_ptr<table::text_queue>& reader
+)
+{
+    const auto& record = session.agent->record;
+    const bool begins = request.method == "initialize";
+    const bool modern_only = ::mcp::says_modern_only(refusal);
+    if (!modern_only && (!begins || !services_.speaks_modern(record))) {
+        return false;
+    }
+    // Any other refusal, or that of a version which is none of the era, may be what this client's words deserve.
+    if (modern_only && (!begins || asks_for_legacy(request))) {
+        modern_only_[record.id] = services_.clock() + verdict_life;
+    }
+    if (begins) {
+        return translated_.begin(session, request, reader).has_value();
+    }
+    if (auto asked = translated_.call(session.agent, session.principal, request, reader); !asked) {
+        reader->fail(std::move(asked).error());
+    }
+    return true;
 }
 
 core::result<programs::begun_session> legacy_clients::translate(
@@ -272,19 +280,7 @@ legacy_clients::call(const agent_pointer& agent, const std::string& principal, c
         return reader;
     }
     auto tried = single;
-    if (is_program(agent->record) && agent->record.mcp->era == core::mcp_era::automatic) {
-        tried.modern_only = [this, agent, noted = verdict_on(agent->record.id), principal](
-                                const ::mcp::client_message& request,
-                                const std::shared_ptr<table::text_queue>& reader
-                            ) {
-            if (const auto verdict = noted.lock()) {
-                *verdict = services_.clock() + verdict_life;
-            }
-            if (auto asked = translated_.call(agent, principal, request, reader); !asked) {
-                reader->fail(std::move(asked).error());
-            }
-        };
-    }
+    tried.other = other_way_of(agent->record);
     auto begun = programs_.call(agent, principal, tried);
     if (!begun) {
         return begun.error();
@@ -310,7 +306,7 @@ bool legacy_clients::is_modern_only(const model::agent_entry& agent) const
         return true;
     }
     const auto found = modern_only_.find(record.id);
-    const bool refused = found != modern_only_.end() && services_.clock() < *found->second;
+    const bool refused = found != modern_only_.end() && services_.clock() < found->second;
     return is_program(record) && (refused || record.mcp->era == core::mcp_era::modern);
 }
 
@@ -352,7 +348,6 @@ void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent
         modern_only_.erase(id);
         probe_.forget(id);
     }
-    connections_.set_agent(id, translated_.size(id) > 0 ? agent : nullptr);
     sharing_.erase(id);
     if (agent != nullptr && shares_all(*agent)) {
         sharing_.emplace(id, agent);
@@ -363,15 +358,12 @@ void legacy_clients::set_agent(const std::string& id, const agent_pointer& agent
 void legacy_clients::sweep(core::steady_time now)
 {
     translated_.sweep(now);
-    connections_.sweep(now);
 }
 
 void legacy_clients::stop()
 {
     probe_.stop();
-    openings_.stop();
     translated_.stop();
-    connections_.stop();
 }
 
 }  // namespace gateway::mcp::eras

@@ -5,14 +5,12 @@
 #include "core/agent.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/mcp/eras/modern_connections.hpp"
 #include "gateway/mcp/eras/modern_program.hpp"
 #include "gateway/mcp/eras/translated_sessions.hpp"
 #include "gateway/mcp/http/cancel_notifier.hpp"
 #include "gateway/mcp/http/session_recovery.hpp"
 #include "gateway/mcp/programs/program_sessions.hpp"
 #include "gateway/mcp/shared/shared_sessions.hpp"
-#include "gateway/mcp/table/handshake_retry.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
@@ -28,6 +26,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway::mcp::eras {
@@ -134,7 +133,13 @@ public:
 private:
     core::result<programs::begun_session>
     translate(const agent_pointer& agent, const std::string& principal, const ::mcp::client_message& initialize);
-    std::weak_ptr<core::steady_time> verdict_on(const std::string& agent_id);
+    bool serve_after_refusal(
+        const table::session_name& session,
+        std::string_view refusal,
+        const ::mcp::client_message& request,
+        const std::shared_ptr<table::text_queue>& reader
+    );
+    programs::other_way other_way_of(const core::agent& record);
     net::task<> read_lists(std::string agent_id);
     modern_upstream upstream_of(const agent_pointer& agent);
     core::result<std::shared_ptr<table::text_queue>>
@@ -144,14 +149,11 @@ private:
     programs::program_sessions& programs_;
     modern_programs& modern_;
     shared::shared_sessions& shared_;
-    modern_connections connections_;
     translated_sessions translated_;
-    table::handshake_retry openings_;
     legacy_probe probe_;
     model::string_map<agent_pointer> sharing_;  // of which the control session serves all callers
     // Until when an agent's program counts as one that speaks only the modern era, because it has refused the other one; by agent.
-    // Held until the agent's server is another one.
-    model::string_map<std::shared_ptr<core::steady_time>> modern_only_;
+    model::string_map<core::steady_time> modern_only_;
 };
 
 }  // namespace gateway::mcp::eras

@@ -4,33 +4,28 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/mcp/eras/legacy_client_calls.hpp"
 #include "gateway/mcp/programs/program.hpp"
 #include "gateway/mcp/programs/program_calls.hpp"
 #include "gateway/mcp/programs/program_sessions.hpp"
+#include "gateway/mcp/table/program_services.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
+#include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
-#include "net/loop/types.hpp"
+#include "mcp/protocol/discovery.hpp"
+#include "mcp/translation/request_head.hpp"
 
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gateway::mcp::eras {
-
-// The services of the owner of a modern_program; outlive it.
-struct modern_services {
-    net::executor on;
-    std::function<std::unique_ptr<programs::program>(const model::agent_entry& agent)> start;
-    std::function<void(std::unique_ptr<programs::program> used)> retire;  // perhaps in a call of its own
-    bool one_client = false;  // all calls are of one client, which gets what is logged during them
-    std::function<void(std::string_view why)> note = nullptr;  // as mcp::book_settings::note
-};
 
 class modern_program final : private programs::program_observer {
 public:
@@ -41,7 +36,14 @@ public:
     static constexpr std::size_t most_listens = 20'000;
     static constexpr core::duration longest_idle = std::chrono::minutes{10};
 
-    modern_program(modern_services services, std::shared_ptr<const model::agent_entry> agent);
+    // `sessions` keeps what has ended until it is gone. `one_client`: all calls are of one client, which gets what is logged during
+    // them. References outlive it.
+    modern_program(
+        const table::program_services& services,
+        programs::program_sessions& sessions,
+        std::shared_ptr<const model::agent_entry> agent,
+        bool one_client
+    );
     ~modern_program() override;
     modern_program(const modern_program&) = delete;
     modern_program& operator=(const modern_program&) = delete;
@@ -49,8 +51,7 @@ public:
     // The messages that answer a request; letting go of them cancels the request. A program that has ended is started again. Fails with overloaded
     // (most_calls, most_calls_of_principal or most_listens are in flight, the program does not read, or too much waits for its
     // start), body_too_large and upstream_reset; what comes also with upstream_timeout, upstream_protocol and message_too_large.
-    core::result<std::shared_ptr<table::text_queue>>
-    request(const ::mcp::client_message& request, core::steady_time now);
+    core::result<std::shared_ptr<table::text_queue>> request(const ::mcp::client_message& request);
 
     // Another record, which means the same for programs; its times hold for calls in flight too. Who listens hears no more if callers
     // get other resources now.
@@ -78,41 +79,85 @@ private:
     void ended(core::error why) override;
     void begin();
 
-    modern_services services_;
+    const table::program_services& services_;
+    programs::program_sessions& sessions_;
     std::shared_ptr<const model::agent_entry> agent_;
+    bool one_client_;
     std::unique_ptr<programs::program_calls> calls_;  // null: it does not run
     std::uint64_t callers_ = 0;
-    core::steady_time now_;  // of the latest call or look: that is near enough to tell silence by
     core::steady_time last_use_;
     bool answers_ = false;
 };
 
-// The programs that serve callers of the modern era, one for each agent.
+// The arguments that tools of a server want repeated in the header.
+class listed_parameters {
+public:
+    // The reference outlives it.
+    explicit listed_parameters(const table::program_services& services)
+        : services_{services}
+    {
+    }
+
+    // Null: nothing is known of the agent's tools. Until the next call of this or of forget().
+    ::mcp::parameter_fields* of(const std::string& agent_id);
+
+    // A request of the modern era, whose server does not get the fields that came with it. Fails with header_mismatch if it calls a
+    // tool and they say something else than its arguments (MCP 2026-07-28, basic/transports/streamable-http, "Custom Headers from
+    // Tool Parameters"). Where nothing is known of the tool, every field passes.
+    core::result<> check(const model::program_request& asked);
+
+    // Knowledge of this agent's server does not hold for the next.
+    void forget(const std::string& agent_id) { known_.erase(agent_id); }
+
+private:
+    struct known_tools {
+        std::weak_ptr<const ::mcp::server_lists> lists;  // of one walk
+        std::unique_ptr<::mcp::parameter_fields> fields;
+    };
+
+    const table::program_services& services_;
+    model::string_map<known_tools> known_;  // by agent
+};
+
+// What serves requests of the modern era: a program for each agent, and of a server over streamable HTTP a connection for each
+// session of a client of the legacy era, since what a server logs during a call is its client's alone.
 class modern_programs {
 public:
     // `sessions` keeps what has ended until it is gone. References outlive it.
     modern_programs(const table::program_services& services, programs::program_sessions& sessions)
         : services_{services},
-          sessions_{sessions}
+          sessions_{sessions},
+          tools_{services}
     {
     }
+    modern_programs(const modern_programs&) = delete;
+    modern_programs& operator=(const modern_programs&) = delete;
 
-    // Fails as modern_program::request(), and with draining.
+    // To the agent's program. Fails as modern_program::request(), and with draining.
     core::result<std::shared_ptr<table::text_queue>>
     request(const std::shared_ptr<const model::agent_entry>& agent, const ::mcp::client_message& request);
 
-    // Null: it is gone. A program ends that was made of another record.
+    // A connection for one session, which holds it; what is let go of ends. Before the end of this.
+    modern_upstream connect(const std::shared_ptr<const model::agent_entry>& agent);
+
+    core::result<> check_fields(const model::program_request& asked) { return tools_.check(asked); }
+
+    // Null: it is gone. A program ends that was made of another record; connections to a server that stays the same go on with the
+    // new one.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // Ends what is late or idle. Called every second.
     void sweep(core::steady_time now);
 
+    // All of them end, whoever still holds one.
     void stop();
 
 private:
     const table::program_services& services_;
     programs::program_sessions& sessions_;
-    model::string_map<std::unique_ptr<modern_program>> programs_;  // by agent
+    listed_parameters tools_;
+    model::string_map<std::unique_ptr<modern_program>> programs_;                // by agent
+    model::string_map<std::vector<std::weak_ptr<modern_program>>> connections_;  // the same
     bool stopped_ = false;
 };
 

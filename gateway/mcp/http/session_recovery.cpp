@@ -2,7 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
-#include "gateway/mcp/table/handshake_retry.hpp"
+#include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"
 
@@ -178,7 +178,7 @@ void session_recovery::take(std::string_view text)
         const auto result = ::mcp::members_of(read->kind == ::mcp::message_kind::result ? read->result : "{}");
         spoken_ = result.text("protocolVersion");
         announced_ = ::mcp::announced_lists(result.object("capabilities"));
-        era_refused_ = spoken_.empty() ? table::says_modern_only(text) : ::mcp::era_of(spoken_) != ::mcp::era::legacy;
+        era_refused_ = spoken_.empty() ? ::mcp::says_modern_only(text) : ::mcp::era_of(spoken_) != ::mcp::era::legacy;
     }
 }
 

@@ -1,7 +1,6 @@
 #include "gateway/mcp/programs/program_session.hpp"
 
 #include "gateway/mcp/programs/program_sessions.hpp"
-#include "gateway/mcp/table/handshake_retry.hpp"
 #include "gateway/model/version.hpp"
 #include "mcp/calls/client_capabilities.hpp"
 #include "mcp/calls/upstream_names.hpp"
@@ -47,22 +46,16 @@ using core::errc;
     return settings;
 }
 
-// Passes the answer to `initialize` on to `reader`, unless that is null. The version that it agrees on; else why there is none.
-// `before`: that of the previous program; empty: there was none.
-core::result<std::string> pass_opening(const ::mcp::delivery& told, std::string_view before, table::text_queue* reader)
+// The version that an answer to `initialize` agrees on; else why there is none. `before`: that of the previous program; empty:
+// there was none.
+core::result<std::string> version_of(const ::mcp::delivery& told, std::string_view before)
 {
     auto version = ::mcp::members_of(::mcp::members_of(told.text).object("result")).text("protocolVersion");
-    const bool refused = told.failure || told.refused;
-    const bool other = ::mcp::era_of(version) != ::mcp::era::legacy || (!before.empty() && version != before);
-    auto why =
-        core::upstream_error(errc::upstream_protocol, refused ? "it refused initialize" : "its version is another one");
-    if (reader != nullptr && !refused && other) {
-        reader->fail(why);
-    } else if (reader != nullptr && !told.failure) {
-        reader->finish(told.text);
+    if (told.failure || told.refused) {
+        return core::upstream_error(errc::upstream_protocol, "it refused initialize");
     }
-    if (refused || other) {
-        return why;
+    if (::mcp::era_of(version) != ::mcp::era::legacy || (!before.empty() && version != before)) {
+        return core::upstream_error(errc::upstream_protocol, "its version is another one");
     }
     return version;
 }
@@ -146,16 +139,28 @@ void held_requests::fail(const core::error& why)
     }
 }
 
+void held_requests::hand_over(const other_way& to, const table::session_name& session, std::string_view refusal)
+{
+    std::erase_if(all_, [&](const held& each) {
+        const auto reader = each.reader.lock();
+        const bool goes = reader != nullptr && to(session, refusal, each.message.view(), reader);
+        bytes_ -= goes ? each.message.view().text.size() : 0;
+        return goes;
+    });
+}
+
 program_session::program_session(
     program_sessions& owner,
     table::session_name name,
     const ::mcp::client_message& initialize,
-    const std::optional<table::restored_state>& once
+    const std::optional<table::restored_state>& once,
+    other_way other
 )
     : table::caller_session{owner, std::move(name)},
       owner_{owner},
       initialize_{initialize},
       once_{once.has_value()},
+      other_{std::move(other)},
       unasked_{executor()},
       state_{once.value_or(table::restored_state{})}
 {
@@ -348,11 +353,12 @@ void program_session::opened(const ::mcp::delivery& told)
 {
     const bool first = stage_ == stage::opens;
     const auto reader = first ? opening_.lock() : nullptr;
-    auto version = pass_opening(told, version_, reader.get());
+    auto version = version_of(told, version_);
     if (!version) {
-        hand_over(told.text);
-        const bool refused = first && (told.failure || told.refused);
-        return end(refused ? model::session_end::refused : model::session_end::lost, version.error());
+        return not_opened(told, version.error(), reader);
+    }
+    if (reader != nullptr) {
+        reader->finish(told.text);
     }
     version_ = std::move(*version);
     calls_->ready(version_);
@@ -382,17 +388,28 @@ void program_session::listening()
     }
 }
 
-// Requests that wait for a program that speaks only the modern era go to the translation.
-void program_session::hand_over(std::string_view refusal)
+// `reader`: of the client's own `initialize`; null: the gateway's was not answered, or nobody waits.
+void program_session::not_opened(
+    const ::mcp::delivery& told,
+    const core::error& why,
+    const std::shared_ptr<table::text_queue>& reader
+)
 {
-    if (!modern_only_ || !table::says_modern_only(refusal)) {
-        return;
-    }
-    for (const auto& each : held_.take()) {
-        if (const auto reader = each.reader.lock()) {
-            modern_only_(each.message.view(), reader);
+    const bool first = stage_ == stage::opens;
+    const bool refused = told.failure || told.refused;
+    const bool may_go = told.refused && other_ && !leaves();
+    if (reader != nullptr && !refused) {
+        reader->fail(why);
+    } else if (reader != nullptr && !told.failure) {
+        reader->on_left({});
+        if (!may_go || !other_(name(), told.text, initialize_.view(), reader)) {
+            reader->finish(told.text);
         }
     }
+    if (once_ && may_go) {
+        held_.hand_over(other_, name(), told.text);
+    }
+    end(first && refused ? model::session_end::refused : model::session_end::lost, why);
 }
 
 void program_session::restore(std::string_view result)

@@ -25,6 +25,15 @@
 
 namespace gateway::mcp::programs {
 
+// Serves a client in another way whose request is left without an answer because the program has refused `initialize`: that is
+// the client's own `initialize`, or the only call of the session. False: it does not, and nothing has gone to `reader`.
+using other_way = std::function<bool(
+    const table::session_name& session,
+    std::string_view refusal,
+    const ::mcp::client_message& request,
+    const std::shared_ptr<table::text_queue>& reader
+)>;
+
 // A call of a client without a session, and the terms of the session that it gets.
 struct single_call {
     ::mcp::client_message request;
@@ -33,9 +42,7 @@ struct single_call {
     std::string_view client = {
     };  // raw, the name that the server sees; unless it has a name and a version, that is Cardea's
     std::string_view level = {};  // raw, of the log messages that it wants; empty: the server's own
-    // Gets the call, and who waits for it, if the server refuses the session because it speaks the modern era alone; it may be empty.
-    std::function<void(const ::mcp::client_message& request, const std::shared_ptr<table::text_queue>& reader)>
-        modern_only = {};
+    other_way other = {};         // it may be empty
 };
 
 // The request that a client would begin such a session with.
@@ -65,6 +72,9 @@ public:
     std::list<held> take();
     void fail(const core::error& why);
 
+    // Those leave whose readers are served in the other way.
+    void hand_over(const other_way& to, const table::session_name& session, std::string_view refusal);
+
     bool empty() const noexcept { return all_.empty(); }
 
 private:
@@ -87,21 +97,19 @@ public:
     static constexpr core::duration longest_stream_opening{1'000};
 
     // `initialize` is a client's, or one that the gateway made: then the session ends with its only call, before which the
-    // program is told what is in `once`.
+    // program is told what is in `once`. `other` may be empty.
     program_session(
         program_sessions& owner,
         table::session_name name,
         const ::mcp::client_message& initialize,
-        const std::optional<table::restored_state>& once
+        const std::optional<table::restored_state>& once,
+        other_way other
     );
     ~program_session() override;
 
     // The answer to the client's `initialize`, and what comes before it. The session is over if that is an error or does not
     // come, and if nobody waits for it any more.
     std::shared_ptr<table::text_queue> open();
-
-    // Sets single_call::modern_only of a session for one call.
-    void set_modern_only(decltype(single_call::modern_only) to) { modern_only_ = std::move(to); }
 
     // Fails with overloaded (64 calls are in flight, 1,000 resources are subscribed to, too much waits for the next program, or the
     // program does not read), body_too_large and upstream_reset. What comes fails with upstream_reset (the program ended during
@@ -141,7 +149,8 @@ private:
     void came(std::optional<::mcp::delivery> told);
     void come_unasked(std::string text, bool question);
     void opened(const ::mcp::delivery& told);
-    void hand_over(std::string_view refusal);
+    void
+    not_opened(const ::mcp::delivery& told, const core::error& why, const std::shared_ptr<table::text_queue>& reader);
     bool begin_listening();
     void restore(std::string_view result);
     void restore_more();
@@ -151,7 +160,7 @@ private:
     program_sessions& owner_;
     ::mcp::kept_message initialize_;
     bool once_;
-    decltype(single_call::modern_only) modern_only_;
+    other_way other_;
     stage stage_ = stage::lost;
     core::steady_time program_began_;
     bool waited_ = false;                       // the program has, for a client, and may have ended meanwhile

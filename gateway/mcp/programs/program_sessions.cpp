@@ -40,15 +40,20 @@ program_sessions::~program_sessions()
 core::result<begun_session> program_sessions::begin(
     std::shared_ptr<const model::agent_entry> agent,
     std::string principal,
-    const ::mcp::client_message& initialize
+    const ::mcp::client_message& initialize,
+    other_way other
 )
 {
     if (initialize.text.size() > program_session::most_initialize) {
         return core::caller_error(errc::body_too_large, "initialize is kept and must be short");
     }
     const auto id = agent->record.id;
-    auto begun =
-        begin_one({std::move(agent), table::new_session_handle(), std::move(principal)}, initialize, std::nullopt);
+    auto begun = begin_one(
+        {std::move(agent), table::new_session_handle(), std::move(principal)},
+        initialize,
+        std::nullopt,
+        std::move(other)
+    );
     if (!begun) {
         return begun.error();
     }
@@ -68,13 +73,13 @@ core::result<begun_session> program_sessions::call(
     auto begun = begin_one(
         {std::move(agent), table::new_session_handle(), std::move(principal)},
         initialize.view(),
-        state_of(single)
+        state_of(single),
+        single.other
     );
     if (!begun) {
         return begun.error();
     }
     auto& session = **begun;
-    session.set_modern_only(single.modern_only);
     auto answer = session.request(single.request);
     keep_warm_after_taking(id);
     if (!answer) {
@@ -87,7 +92,8 @@ core::result<begun_session> program_sessions::call(
 core::result<program_session*> program_sessions::begin_one(
     table::session_name name,
     const ::mcp::client_message& initialize,
-    const std::optional<table::restored_state>& once
+    const std::optional<table::restored_state>& once,
+    other_way other
 )
 {
     auto room = make_room(name.agent, name.principal, most_sessions(name.agent->record));
@@ -95,7 +101,10 @@ core::result<program_session*> program_sessions::begin_one(
         return room.error();
     }
     use_programs_of(name.agent);
-    return &add(std::make_unique<program_session>(*this, std::move(name), initialize, once), std::move(*room));
+    return &add(
+        std::make_unique<program_session>(*this, std::move(name), initialize, once, std::move(other)),
+        std::move(*room)
+    );
 }
 
 void program_sessions::use_programs_of(const std::shared_ptr<const model::agent_entry>& agent)

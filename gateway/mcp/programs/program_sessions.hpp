@@ -44,7 +44,8 @@ public:
     core::result<begun_session> begin(
         std::shared_ptr<const model::agent_entry> agent,
         std::string principal,
-        const ::mcp::client_message& initialize
+        const ::mcp::client_message& initialize,
+        other_way other = {}
     );
 
     // For `sessionless: fresh`: a session that ends with the call. Fails as begin() and as program_session::request() do.
@@ -83,7 +84,8 @@ private:
     core::result<program_session*> begin_one(
         table::session_name name,
         const ::mcp::client_message& initialize,
-        const std::optional<table::restored_state>& once
+        const std::optional<table::restored_state>& once,
+        other_way other
     );
     bool may_start(const core::agent& record, std::string_view principal) const;
     void start_held(const std::string& agent_id);

@@ -1,5 +1,5 @@
 // Header fields of clients of the modern era whose servers do not get them.
-#include "gateway/mcp/eras/modern_connections.hpp"
+#include "gateway/mcp/eras/modern_program.hpp"
 #include "tests/unit/gateway/mcp/modern_client_rig.hpp"
 #include "tests/unit/gateway/mcp/translated_rig.hpp"
 

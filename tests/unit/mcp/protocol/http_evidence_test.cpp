@@ -178,4 +178,20 @@ TEST_CASE("A session is lost by 404 but for an error about the method, and by a 
     CHECK_FALSE(lost(500, failure(-32000, "session")));
 }
 
+TEST_CASE("Errors of the modern era and an unknown method say that a server does not speak the legacy era")
+{
+    const auto error = [](const std::string& code) {
+        return R"({"jsonrpc":"2.0","id":0,"error":{"code":)" + code + R"(,"message":"m"}})";
+    };
+    for (const std::string code : {"-32020", "-32021", "-32022", "-32601"}) {
+        CAPTURE(code);
+        CHECK(mcp::says_modern_only(error(code)));
+    }
+    for (const std::string code : {"-32600", "-32602", "-32603", "\"x\""}) {
+        CAPTURE(code);
+        CHECK_FALSE(mcp::says_modern_only(error(code)));
+    }
+    CHECK_FALSE(mcp::says_modern_only(R"({"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25"}})"));
+}
+
 TEST_SUITE_END();

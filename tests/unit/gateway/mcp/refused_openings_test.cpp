@@ -1,12 +1,10 @@
-#include "gateway/mcp/table/handshake_retry.hpp"
-
 #include "tests/unit/gateway/mcp/translated_rig.hpp"
 
 #include <doctest/doctest.h>
 
 #include <string>
 
-TEST_SUITE_BEGIN("gateway/mcp/table/handshake_retry");
+TEST_SUITE_BEGIN("gateway/mcp/eras/legacy_clients");
 
 using namespace mcp_path_test;
 
@@ -128,16 +126,15 @@ TEST_CASE(
     CHECK(x.programs.started.size() == 3);
 }
 
-TEST_CASE("A refusal of a program whose agent has changed meanwhile begins no session, and the client hears it")
+TEST_CASE("A program whose agent changes before it refuses initialize begins no session, and the client hears why")
 {
     tried_rig x;
     x.programs.opens = false;
     const auto reader = x.open(x.asked(program_act::begin, "", opening));
-    x.programs.say(era_refusal);
     x.server.arguments = {"changed"};
     x.publish();
     x.poll();
-    CHECK(x.all(*reader) == era_refusal + "\nover");
+    CHECK(x.all(*reader) == "upstream_reset");
     CHECK(x.plane.counts().begun == 1);
 }
 
@@ -179,23 +176,6 @@ TEST_CASE("A client that leaves while its opening is tried has no session")
     reader.reset();
     x.poll();
     CHECK_FALSE(x.programs.runs(0));
-}
-
-TEST_CASE("Errors of the modern era and an unknown method say that a program does not speak the legacy era")
-{
-    using gateway::mcp::table::says_modern_only;
-    const auto error = [](const std::string& code) {
-        return R"({"jsonrpc":"2.0","id":0,"error":{"code":)" + code + R"(,"message":"m"}})";
-    };
-    for (const std::string code : {"-32020", "-32021", "-32022", "-32601"}) {
-        CAPTURE(code);
-        CHECK(says_modern_only(error(code)));
-    }
-    for (const std::string code : {"-32600", "-32602", "-32603", "\"x\""}) {
-        CAPTURE(code);
-        CHECK_FALSE(says_modern_only(error(code)));
-    }
-    CHECK_FALSE(says_modern_only(opened));
 }
 
 TEST_SUITE_END();
