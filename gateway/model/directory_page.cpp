@@ -4,7 +4,6 @@
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
 #include "core/json/json.hpp"
-#include "core/json/json_text.hpp"
 #include "core/url.hpp"
 #include "core/utf8.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -12,6 +11,7 @@
 #include "net/http1/head_writer.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace gateway::model {
 namespace {
@@ -41,9 +41,9 @@ std::string_view name_of(const listed_agent& agent)
     return agent.name.empty() ? agent.id : core::cut_utf8(agent.name, longest_text);
 }
 
-void write_tags(core::json_text& out, const listed_agent& agent)
+void write_tags(core::json_writer& out, const listed_agent& agent)
 {
-    out.key("tags");
+    out.name("tags");
     out.open('[');
     for (const auto& tag : agent.tags) {
         out.value(tag);
@@ -51,7 +51,7 @@ void write_tags(core::json_text& out, const listed_agent& agent)
     out.close(']');
 }
 
-void write_target(core::json_text& out, std::string_view href, std::string_view type, std::string_view title)
+void write_target(core::json_writer& out, std::string_view href, std::string_view type, std::string_view title)
 {
     out.open('{');
     out.member("href", href);
@@ -60,7 +60,7 @@ void write_target(core::json_text& out, std::string_view href, std::string_view 
     out.close('}');
 }
 
-void begin_entry(core::json_text& out, std::string_view identifier, std::string_view type, std::string_view url)
+void begin_entry(core::json_writer& out, std::string_view identifier, std::string_view type, std::string_view url)
 {
     out.open('{');
     out.member("identifier", identifier);
@@ -91,16 +91,16 @@ std::string air_name(std::string_view publisher, const listed_agent& agent)
     );
 }
 
-void begin_ai_catalog(core::json_text& out, std::string_view base)
+void begin_ai_catalog(core::json_writer& out, std::string_view base)
 {
     out.open('{');
     out.member("specVersion", "0.9");
-    out.key("host");
+    out.name("host");
     out.open('{');
     const auto scheme = base.find("://");
     out.member("displayName", scheme == std::string_view::npos ? base : base.substr(scheme + 3));
     out.close('}');
-    out.key("entries");
+    out.name("entries");
     out.open('[');
 }
 
@@ -110,20 +110,21 @@ std::string page_address(std::string_view base, directory_kind kind, std::string
 }
 
 // Up to what lies at the catalog in this relation.
-void begin_api_catalog(core::json_text& out, std::string_view base, std::string_view relation)
+void begin_api_catalog(core::json_writer& out, std::string_view base, std::string_view relation)
 {
     out.open('{');
-    out.key("linkset");
+    out.name("linkset");
     out.open('[');
     out.open('{');
     out.member("anchor", joined(base, path_of(directory_kind::api_catalog)));
-    out.key(relation);
+    out.name(relation);
     out.open('[');
 }
 
 std::string api_index_text(std::string_view base, const std::vector<std::string>& cursors)
 {
-    core::json_text out;
+    std::string text;
+    core::json_writer out{text};
     begin_api_catalog(out, base, "api-catalog");
     for (const auto& each : cursors) {
         write_target(out, page_address(base, directory_kind::api_catalog, each), "application/linkset+json", {});
@@ -132,12 +133,13 @@ std::string api_index_text(std::string_view base, const std::vector<std::string>
     out.close('}');
     out.close(']');
     out.close('}');
-    return out.take();
+    return text;
 }
 
 std::string ai_index_text(std::string_view base, const std::vector<std::string>& cursors)
 {
-    core::json_text out;
+    std::string text;
+    core::json_writer out{text};
     begin_ai_catalog(out, base);
     for (const auto& each : cursors) {
         const auto url = page_address(base, directory_kind::ai_catalog, each);
@@ -147,7 +149,7 @@ std::string ai_index_text(std::string_view base, const std::vector<std::string>&
     }
     out.close(']');
     out.close('}');
-    return out.take();
+    return text;
 }
 
 std::string_view content_type_of(directory_kind kind)
@@ -198,18 +200,18 @@ directory_page finished(directory_kind kind, std::string_view base, std::string 
 }
 
 // Where MCP clients reach the server, in the words of its card.
-void write_mcp(core::json_text& out, std::string_view url, std::string_view version)
+void write_mcp(core::json_writer& out, std::string_view url, std::string_view version)
 {
-    out.key("mcp");
+    out.name("mcp");
     out.open('{');
     out.member("url", joined(url, mcp_path));
     if (!version.empty()) {
-        out.key("versions");
+        out.name("versions");
         out.open('[');
         out.value(version);
         out.close(']');
     }
-    out.key("transports");
+    out.name("transports");
     out.open('[');
     out.value("streamable-http");
     out.close(']');
@@ -240,7 +242,7 @@ page_writer::page_writer(const directory_request& asked, std::string base)
     switch (kind_) {
         case directory_kind::agents:
             out_.open('{');
-            out_.key("agents");
+            out_.name("agents");
             out_.open('[');
             break;
         case directory_kind::api_catalog:
@@ -254,7 +256,7 @@ page_writer::page_writer(const directory_request& asked, std::string base)
         case directory_kind::server_versions:
             name_space_ = server_namespace(base_);
             out_.open('{');
-            out_.key("servers");
+            out_.name("servers");
             out_.open('[');
             break;
         case directory_kind::server_version:
@@ -286,9 +288,9 @@ void page_writer::add(const listed_agent& agent)
         case directory_kind::server_versions:
         case directory_kind::server_version:
             out_.open('{');
-            out_.key("server");
+            out_.name("server");
             add_server(agent, /*as_card=*/false);
-            out_.key("_meta");
+            out_.name("_meta");
             out_.open('{');
             out_.close('}');
             out_.close('}');
@@ -325,7 +327,7 @@ void page_writer::add_to_api_catalog(const listed_agent& agent)
     write_target(out_, called, {}, name_of(agent));
     contexts_.open('{');
     contexts_.member("anchor", called);
-    contexts_.key("service-desc");
+    contexts_.name("service-desc");
     contexts_.open('[');
     write_target(contexts_, joined(url, card_path), "application/json", {});
     contexts_.close(']');
@@ -357,13 +359,13 @@ void page_writer::add_server(const listed_agent& agent, bool as_card)
     out_.member_if_any("title", title);
     out_.member("description", description.empty() ? "An MCP server behind this gateway." : description);
     out_.member("version", server_version(agent));
-    out_.key("remotes");
+    out_.name("remotes");
     out_.open('[');
     out_.open('{');
     out_.member("type", "streamable-http");
     out_.member("url", joined(address_of(agent), mcp_path));
     if (as_card && !agent.mcp_version.empty()) {
-        out_.key("supportedProtocolVersions");
+        out_.name("supportedProtocolVersions");
         out_.open('[');
         out_.value(agent.mcp_version);
         out_.close(']');
@@ -378,7 +380,7 @@ directory_page page_writer::finish(std::string_view next)
     switch (kind_) {
         case directory_kind::server_version:
         case directory_kind::server_card:
-            return finished(kind_, base_, out_.take(), {});
+            return finished(kind_, base_, std::move(text_), {});
         case directory_kind::agents:
             out_.close(']');
             out_.member_if_any("nextCursor", next);
@@ -386,7 +388,7 @@ directory_page page_writer::finish(std::string_view next)
         case directory_kind::api_catalog:
             out_.close(']');
             out_.close('}');
-            out_.raw(contexts_.take());
+            out_.raw(contexts_text_);
             out_.close(']');
             break;
         case directory_kind::ai_catalog:
@@ -395,11 +397,11 @@ directory_page page_writer::finish(std::string_view next)
         case directory_kind::servers:
         case directory_kind::server_versions:
             out_.close(']');
-            out_.key("metadata");
+            out_.name("metadata");
             out_.open('{');
             out_.member_if_any("nextCursor", next);
-            out_.key("count");
-            out_.raw(std::to_string(count_));
+            out_.name("count");
+            out_.value(count_);
             out_.close('}');
             break;
     }
@@ -408,7 +410,7 @@ directory_page page_writer::finish(std::string_view next)
     const bool goes_on = kind_ == directory_kind::agents && !next.empty();
     const auto next_page =
         goes_on ? page_address(base_, kind_, next) + "&limit=" + std::to_string(limit_) : std::string{};
-    return finished(kind_, base_, out_.take(), next_page);
+    return finished(kind_, base_, std::move(text_), next_page);
 }
 
 std::string server_namespace(std::string_view base)
@@ -452,7 +454,8 @@ std::string
 description_of(const core::agent& agent, std::string_view base, std::string_view url, std::string_view mcp_version)
 {
     const bool callable = agent.speaks == core::protocol::a2a;
-    core::json_text out;
+    std::string text;
+    core::json_writer out{text};
     out.open('{');
     out.member("id", agent.id);
     out.member("protocol", core::name(agent.speaks));
@@ -469,7 +472,7 @@ description_of(const core::agent& agent, std::string_view base, std::string_view
     if (!callable) {
         write_mcp(out, url, mcp_version);
     }
-    out.key("methods");
+    out.name("methods");
     out.open('{');
     out.member("GET", "this description");
     out.member("HEAD", "the same without a body");
@@ -479,7 +482,7 @@ description_of(const core::agent& agent, std::string_view base, std::string_view
     out.close('}');
     out.member("directory", joined(base, path_of(directory_kind::agents)));
     out.close('}');
-    return out.take();
+    return text;
 }
 
 }  // namespace gateway::model

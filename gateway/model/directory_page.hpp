@@ -4,7 +4,7 @@
 #pragma once
 
 #include "core/agent.hpp"
-#include "core/json/json_text.hpp"
+#include "core/json/json_writer.hpp"
 #include "core/memory_budget.hpp"
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/directory_kind.hpp"
@@ -57,7 +57,7 @@ public:
     void add(const listed_agent& agent);
 
     // Bytes that it has by now, with the room that they have to grow into.
-    std::size_t capacity() const noexcept { return out_.capacity() + contexts_.capacity(); }
+    std::size_t capacity() const noexcept { return text_.capacity() + contexts_text_.capacity(); }
 
     // `next` is the cursor of what follows; empty: nothing does. The last call.
     directory_page finish(std::string_view next);
@@ -76,8 +76,10 @@ private:
     std::string publisher_;   // of an AI catalog: the host of the gateway
     std::string name_space_;  // of servers
     std::string address_;     // as directory_request has it
-    core::json_text out_;
-    core::json_text contexts_;  // of an API catalog: what stands behind the items
+    std::string text_;
+    core::json_writer out_{text_};
+    std::string contexts_text_;  // of an API catalog: the entries that follow its items
+    core::json_writer contexts_{contexts_text_};
 };
 
 // The name of an agent in a registry of MCP servers, and its part up to the slash: the host of the gateway in reverse. Reads the

@@ -1,7 +1,7 @@
 #include "gateway/responses/index_page.hpp"
 
 #include "core/ascii.hpp"
-#include "core/json/json_text.hpp"
+#include "core/json/json_writer.hpp"
 
 #include <algorithm>
 #include <string>
@@ -51,13 +51,13 @@ std::string as_text(std::string_view version, std::span<const index_route> route
 
 std::string as_json(std::string_view version, std::span<const index_route> routes)
 {
-    core::json_text out;
-    out.open('{');
+    std::string text;
+    core::json_writer out{text, '{'};
     out.member("name", product);
     out.member_if_any("version", version);
     out.member("description", purpose);
     out.member("documentation", documentation);
-    out.key("routes");
+    out.name("routes");
     out.open('[');
     for (const auto& each : routes) {
         out.open('{');
@@ -68,7 +68,7 @@ std::string as_json(std::string_view version, std::span<const index_route> route
     }
     out.close(']');
     out.close('}');
-    return out.take();
+    return text;
 }
 
 }  // namespace
