@@ -15,6 +15,16 @@ namespace {
 // Bounded by the card's own freshness, so that a card with a short life never gets much older than it promised.
 constexpr core::duration longest_grace{60000};
 
+// Sets how long the card is served as stale: nobody waits for an agent that was just found failing.
+void set_stale_time(const card_state& state, model::published_card& card)
+{
+    const auto grace = std::min<core::steady_time::duration>(card.fresh_until - card.fetched_at, longest_grace);
+    card.stale_until = card.fresh_until;
+    if (state.refetched) {
+        card.stale_until = card.failure ? card.usable_until : card.fresh_until + grace;
+    }
+}
+
 constexpr std::int64_t most_seconds = 315360000;  // ten years; RFC 9111 section 1.2.2 lets a cache cap what it reads
 
 std::optional<std::int64_t> seconds(std::string_view digits)
@@ -61,23 +71,18 @@ directives read_directives(std::string_view field)
 
 card_decision decide(const card_state& state, core::steady_time now, const config::card_settings& settings)
 {
-    if (state.card && now < state.card->fresh_until) {
-        return card_decision::serve;
-    }
-    if (state.failure && now < state.failed_at + settings.negative_ttl) {
-        return usable(state, now) ? card_decision::serve_stale : card_decision::refuse;
-    }
-    if (state.failure && usable(state, now)) {
-        return card_decision::serve_and_refresh;  // nobody waits for an agent that was just found failing
-    }
-    if (state.card && !state.failure) {
-        const auto life = state.card->fresh_until - state.card->fetched_at;
-        const auto grace = std::min<core::steady_time::duration>(life, longest_grace);
-        if (now < state.card->fresh_until + grace) {
+    switch (state.card ? model::standing_of(*state.card, now) : model::card_standing::expired) {
+        case model::card_standing::fresh:
+            return card_decision::serve;
+        case model::card_standing::stale:
+            return card_decision::serve_stale;
+        case model::card_standing::refreshing:
             return card_decision::serve_and_refresh;
-        }
+        case model::card_standing::expired:
+            break;
     }
-    return card_decision::fetch;
+    const bool failed_just_now = state.failure && now < state.failed_at + settings.negative_ttl;
+    return failed_just_now ? card_decision::refuse : card_decision::fetch;
 }
 
 bool usable(const card_state& state, core::steady_time now)
@@ -122,6 +127,7 @@ void succeed(
     card->fetched_at = now;
     card->fresh_until = now + fresh_for;
     card->usable_until = card->fresh_until + settings.stale_if_error;
+    set_stale_time(state, *card);
     state.card = std::move(card);
     state.failure.reset();
 }
@@ -140,12 +146,20 @@ void outdate(card_state& state, core::steady_time now, core::duration usable_for
         card->fetched_at = now;
         card->fresh_until = now;
         card->usable_until = now + usable_for;
+        set_stale_time(state, *card);
         state.card = std::move(card);
     }
 }
 
-void fail(card_state& state, core::error why, core::steady_time now)
+void fail(card_state& state, core::error why, core::steady_time now, const config::card_settings& settings)
 {
+    if (state.card) {
+        auto card = std::make_shared<model::published_card>(*state.card);
+        card->failure = why.code;
+        card->refresh_at = now + settings.negative_ttl;
+        set_stale_time(state, *card);
+        state.card = std::move(card);
+    }
     state.failure = std::move(why);
     state.failed_at = now;
 }

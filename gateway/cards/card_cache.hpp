@@ -27,6 +27,7 @@ struct card_state {
     bool extended = false;                                            // of the cards that come
     std::string modified = {};                                        // of the last good one, as callers are told
     std::string changed_at = {};                                      // the same, whether callers are told or not
+    bool refetched = true;  // the cards come from fetches, so that a stale one may be served while the next one runs
 };
 
 enum class card_decision {
@@ -37,6 +38,7 @@ enum class card_decision {
     fetch,              // somebody has to wait
 };
 
+// Agrees with model::standing_of() as long as that is not `expired`.
 card_decision decide(const card_state& state, core::steady_time now, const config::card_settings& settings);
 
 // Whether the last good card may still be served after a fetch has failed.
@@ -61,6 +63,6 @@ void change(card_state& state, std::string_view now);
 // Nobody vouches for the card any more: it was right until now, and may be served as stale for so long.
 void outdate(card_state& state, core::steady_time now, core::duration usable_for);
 
-void fail(card_state& state, core::error why, core::steady_time now);
+void fail(card_state& state, core::error why, core::steady_time now, const config::card_settings& settings);
 
 }  // namespace gateway::cards

@@ -206,6 +206,13 @@ net::task<model::card_answer> card_plane::obtain_of(slot_pointer slot)
     return slot->is_fetched() ? fetched_.obtain(std::move(slot)) : sessions_.obtain(std::move(slot));
 }
 
+void card_plane::refresh_stale(const std::string& id)
+{
+    if (const auto slot = slot_of(id); slot != nullptr && slot->is_fetched()) {
+        fetched_.refresh_stale(slot);
+    }
+}
+
 net::task<core::result<card_status>> card_plane::refresh(std::string id)
 {
     while (const auto slot = slot_of(id)) {

@@ -14,7 +14,7 @@
 #include "gateway/cards/fetched_cards.hpp"
 #include "gateway/cards/session_cards.hpp"
 #include "gateway/cards/written_cards.hpp"
-#include "gateway/model/card_answer.hpp"
+#include "gateway/model/answered_card.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/threads/turns.hpp"
@@ -100,6 +100,9 @@ public:
 
     // The answer to a request for the agent's card; waits for a fetch only if there is nothing to serve.
     net::task<model::card_answer> obtain(std::string id);
+
+    // A worker has answered with a stale card of the agent: works as fetched_cards::refresh_stale().
+    void refresh_stale(const std::string& id);
 
     // Fetches now, whatever is cached. Fails with agent_not_found.
     net::task<core::result<card_status>> refresh(std::string id);

@@ -83,6 +83,13 @@ void card_publisher::renew(card_slot& slot, core::duration fresh_for)
     publish_(slot.id(), slot.state.card);
 }
 
+void card_publisher::publish_stale(const card_slot& slot)
+{
+    if (usable(slot.state, now_())) {
+        publish_(slot.id(), slot.state.card);
+    }
+}
+
 void card_publisher::fail(card_slot& slot, core::error why)
 {
     constexpr std::size_t longest = 1000;  // of a detail, which may quote what the agent sent
@@ -104,7 +111,8 @@ void card_publisher::fail(card_slot& slot, core::error why)
     }
     slot.status.failure = why;
     slot.status.failed_at = now_();
-    cards::fail(slot.state, std::move(why), now_());
+    cards::fail(slot.state, std::move(why), now_(), settings_);
+    slot.status.card = slot.state.card;
 }
 
 // The address is no part of what callers are shown, and may change while that does not.

@@ -56,6 +56,9 @@ public:
     // The workers ask from now on.
     void withdraw(const std::string& id) { publish_(id, nullptr); }
 
+    // After fail(): the workers serve the previous card as stale, as long as it may be.
+    void publish_stale(const card_slot& slot);
+
     // No card came. The detail of `why` is cut, and freed of the agent's secrets.
     void fail(card_slot& slot, core::error why);
 

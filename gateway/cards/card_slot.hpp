@@ -61,6 +61,7 @@ public:
     explicit card_slot(std::shared_ptr<const model::agent_entry> entry)
         : agent{std::move(entry)}
     {
+        state.refetched = is_fetched();
     }
 
     const std::string& id() const noexcept { return agent->record.id; }

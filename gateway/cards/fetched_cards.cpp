@@ -122,6 +122,14 @@ net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
     co_return model::card_answer{nullptr, model::card_use::miss, state.failure};
 }
 
+void fetched_cards::refresh_stale(const slot_pointer& slot)
+{
+    const auto decision = decide(slot->state, out_.now(), out_.settings());
+    if (decision == card_decision::serve_and_refresh || decision == card_decision::fetch) {
+        start(slot);
+    }
+}
+
 net::task<core::result<>> fetched_cards::refresh(slot_pointer slot)
 {
     if (stopped_) {
@@ -169,6 +177,7 @@ void fetched_cards::take(card_slot& slot, core::result<fetched_card> fetched)
 {
     if (!fetched) {
         out_.fail(slot, std::move(fetched).error());
+        out_.publish_stale(slot);
         schedule_.failed(slot.id(), out_.now());
         return;
     }

@@ -10,7 +10,7 @@
 #include "gateway/cards/card_schedule.hpp"
 #include "gateway/cards/card_slot.hpp"
 #include "gateway/cards/card_source.hpp"
-#include "gateway/model/card_answer.hpp"
+#include "gateway/model/answered_card.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -42,6 +42,9 @@ public:
 
     // Works as card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
     net::task<model::card_answer> obtain(slot_pointer slot);
+
+    // A worker has answered with a stale card: fetches it again, unless that is under way or the agent has failed a moment ago.
+    void refresh_stale(const slot_pointer& slot);
 
     // Fetches now. Fails with draining only: what the fetch failed with is in the slot.
     net::task<core::result<>> refresh(slot_pointer slot);

@@ -123,6 +123,17 @@ bool none_match_hits(std::string_view field_value, std::string_view etag) noexce
     }
 }
 
+card_standing standing_of(const published_card& card, core::steady_time now) noexcept
+{
+    if (now < card.fresh_until) {
+        return card_standing::fresh;
+    }
+    if (now >= card.stale_until) {
+        return card_standing::expired;
+    }
+    return now < card.refresh_at ? card_standing::stale : card_standing::refreshing;
+}
+
 long max_age(const published_card& card, core::steady_time now)
 {
     const auto left = std::chrono::duration_cast<std::chrono::seconds>(card.fresh_until - now).count();

@@ -94,9 +94,22 @@ struct published_card {
     // When callers were first told what it says (HTTP-date); empty: another card was published within that second.
     std::string modified = {};
     core::steady_time fetched_at{};
-    core::steady_time fresh_until{};   // served without a question until here
-    core::steady_time usable_until{};  // served as stale until here, while the agent fails
+    core::steady_time fresh_until{};                   // served without a question until here
+    core::steady_time usable_until{};                  // served as stale until here, while the agent fails
+    core::steady_time stale_until{};                   // workers serve it as stale until here, without a question
+    core::steady_time refresh_at{};                    // while it is stale, a request has it fetched again from here on
+    std::optional<core::errc> failure = std::nullopt;  // of the latest fetch; nullopt: it succeeded
 };
+
+// The answer that a card allows at a time, whoever holds it.
+enum class card_standing : std::uint8_t {
+    fresh,
+    stale,       // its agent has failed a moment ago
+    refreshing,  // served as stale, and fetched again in the background
+    expired,     // the control loop decides
+};
+
+card_standing standing_of(const published_card& card, core::steady_time now) noexcept;
 
 // Validators that a caller sends.
 struct kept_by_caller {

@@ -97,6 +97,7 @@ void local_snapshot::set_card(const std::string& id, std::shared_ptr<const model
         ++version_;
     }
     known = std::move(card);
+    found->second.refresh_asked = false;
 }
 
 }  // namespace gateway::request

@@ -17,6 +17,7 @@ namespace gateway::request {
 struct known_agent {
     std::shared_ptr<const model::agent_entry> entry;
     std::shared_ptr<const model::published_card> card;  // null: none was published
+    mutable bool refresh_asked = false;                 // of the control loop, once for each card: an answer with it
 };
 
 class local_snapshot {

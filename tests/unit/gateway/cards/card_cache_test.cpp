@@ -45,7 +45,7 @@ card_state with_card(core::duration fresh_for)
 
 card_state with_failure_at(card_state state, steady_time when)
 {
-    gateway::cards::fail(state, core::upstream_error(core::errc::upstream_refused), when);
+    gateway::cards::fail(state, core::upstream_error(core::errc::upstream_refused), when, settings());
     return state;
 }
 

@@ -177,7 +177,10 @@ struct rig {
             settings.agents.push_back(std::move(agent));
         }
         editor.start(nullptr, "http://gateway");
-        plane.set_publisher([this](const std::string&, const auto& card) { published += card != nullptr ? 1 : 0; });
+        plane.set_publisher([this](const std::string&, const auto& card) {
+            published += card != nullptr ? 1 : 0;
+            held = card;
+        });
         auto made = gateway::model::make_snapshot(settings, "http://gateway");
         REQUIRE(made.has_value());
         plane.set_agents(*made);
@@ -246,8 +249,9 @@ struct rig {
     gateway::cards::card_source source{agents, maker, settings};
     gateway::cards::card_plane plane{loop, source, maker, settings.cards, log, [this] { return now; }};
     int published = 0;
-    std::vector<bool> told;                         // what list() came to
-    std::list<std::optional<card_answer>> answers;  // who waits, writes here later
+    std::shared_ptr<const gateway::model::published_card> held;  // by the workers
+    std::vector<bool> told;                                      // what list() came to
+    std::list<std::optional<card_answer>> answers;               // who waits, writes here later
 };
 
 }  // namespace
@@ -323,6 +327,39 @@ TEST_CASE("an outage of thirty minutes is invisible to callers")
         x.pass(1s);
     }
     CHECK(x.name() == "recovered");
+}
+
+TEST_CASE("The workers hold a card that they may serve as stale, as long as the control loop would serve it")
+{
+    using gateway::model::card_standing;
+    rig x{1, 0};
+    const auto standing = [&] { return x.held ? standing_of(*x.held, x.now) : card_standing::expired; };
+    CHECK(x.obtained()->use == card_use::miss);
+    CHECK(standing() == card_standing::fresh);
+    x.now += x.settings.cards.ttl;
+    CHECK(standing() == card_standing::refreshing);
+    CHECK_FALSE(x.held->failure.has_value());
+    x.agents.down = true;
+    for (const bool again : {false, true}) {
+        x.plane.refresh_stale("agent-0");
+        x.plane.refresh_stale("agent-0");
+        x.run();
+        CHECK(x.agents.asked.at("http://agent-0/card") == (again ? 3 : 2));
+        CHECK(standing() == card_standing::stale);
+        CHECK(x.held->failure == errc::upstream_refused);
+        CHECK(x.obtained()->use == card_use::stale);
+        x.plane.refresh_stale("agent-0");  // of a worker that has not heard of the failure
+        x.run();
+        CHECK(x.agents.asked.at("http://agent-0/card") == (again ? 3 : 2));
+        x.now += x.settings.cards.negative_ttl;
+        CHECK(standing() == card_standing::refreshing);
+    }
+    x.now = x.held->usable_until;
+    CHECK(standing() == card_standing::expired);
+    x.agents.down = false;
+    CHECK(x.obtained()->use == card_use::miss);
+    CHECK(standing() == card_standing::fresh);
+    x.plane.refresh_stale("nobody");
 }
 
 TEST_CASE("an outage longer than stale_if_error is a refusal, and the agent is not asked for each of them")
