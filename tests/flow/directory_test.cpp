@@ -341,7 +341,8 @@ TEST_CASE("GET of an agent's own address says what it is and where its card is")
         CHECK(said["cardUrl"] == url + "/.well-known/agent-card.json");
         CHECK(said["methods"].contains("POST"));
     }
-    for (const auto& each : page(gateway, "/agents")["agents"]) {
+    const auto directory = page(gateway, "/agents");
+    for (const auto& each : directory.at("agents")) {
         CHECK(each["url"] == gateway.base() + "/agents/" + each["id"].get<std::string>() + "/");
     }
     const auto tools = parsed(request(gateway.port(), "GET", "/agents/tools").body);
