@@ -81,7 +81,7 @@ net::routine<core::result<>> a2a_route::await_card(request_context& request)
     auto& caller = request.caller;
     auto asked = control_.card(request.agent->record.id);
     const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
-    auto waited = net::ask_until(caller, due, control_.executor(), std::move(asked));
+    auto waited = net::ask_until(caller, due, control_.executor, std::move(asked));
     const auto found = co_await std::move(waited);
     if (!found) {
         co_return net::gave_up(caller);
@@ -118,7 +118,7 @@ net::routine<> a2a_route::translate(request_context& request, a2a_call& call, br
             settings_.limits.body,
             settings_.limits.sse_event,
             settings_.limits.target,
-            control_.long_bodies(),
+            control_.long_bodies,
             request.caller.owner().get_executor(),
             request.caller.bodies()
         }
@@ -224,10 +224,10 @@ void a2a_route::filter_task_list(
     }
     task_list_edit::means with{
         settings_.limits.sse_event,
-        control_.long_bodies(),
+        control_.long_bodies,
         request.caller.owner().get_executor()
     };
-    const task_guard guard{request, control_.tasks()};
+    const task_guard guard{request, control_.tasks};
     call.relayed.hooks.edits.push_back(std::make_unique<task_list_edit>(caller, guard, std::move(with)));
 }
 
@@ -298,7 +298,7 @@ net::routine<> a2a_route::finish(request_context& request, a2a_call& call)
             relayed.hooks.edits.push_back(std::move(edit));
         }
     }
-    relayed.hooks.tasks = shown_tasks(request, call.named.context, call.home, control_.tasks());
+    relayed.hooks.tasks = shown_tasks(request, call.named.context, call.home, control_.tasks);
     return relayed.hooks.tasks.context == 0 ? relays_.pass(request, relayed) : pass_in_context(request, call);
 }
 
@@ -362,7 +362,7 @@ net::routine<core::result<std::string>> a2a_route::make_managed(request_context&
         }
     }
     auto question = control_.extend(std::move(asked));
-    co_return co_await net::ask(control_.card_executor(), request.caller.owner().get_executor(), std::move(question));
+    co_return co_await net::ask(control_.card_executor, request.caller.owner().get_executor(), std::move(question));
 }
 
 }  // namespace gateway::a2a

@@ -40,7 +40,7 @@ net::routine<core::result<model::edited_answer>> card_edit::edit(std::string tex
     auto card = card_;
     card.text = std::move(text);
     auto question = control_.edit(std::move(card));
-    co_return co_await net::ask(control_.card_executor(), here_, std::move(question));
+    co_return co_await net::ask(control_.card_executor, here_, std::move(question));
 }
 
 std::string with_facts(const call_facts& facts, std::string answer)

@@ -17,7 +17,7 @@
 #include <utility>
 
 namespace gateway::model {
-class control_services;
+struct control_services;
 }
 
 namespace gateway::a2a {

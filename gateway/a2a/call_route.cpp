@@ -156,7 +156,7 @@ net::routine<> call_route::serve(request_context& request)
         co_return;
     }
     if (body->size() <= read_at_once) {
-        call.named = task_guard{request, control_.tasks()}.look(scanned.call.params, ::a2a::operation_of(method));
+        call.named = task_guard{request, control_.tasks}.look(scanned.call.params, ::a2a::operation_of(method));
     }
     if (call.named.refused()) {
         co_await respond_named(request, call.named);
@@ -218,8 +218,8 @@ net::routine<core::scan_outcome>
 call_route::read_long_call(request_context& request, a2a_call& call, std::string_view body)
 {
     const auto here = request.caller.owner().get_executor();
-    const task_guard guard{request, control_.tasks()};
-    auto asked = control_.long_bodies().ask<long_call>([body, guard] {
+    const task_guard guard{request, control_.tasks};
+    auto asked = control_.long_bodies.ask<long_call>([body, guard] {
         long_call read{core::scan_jsonrpc(body)};
         if (!read.scanned.problem) {
             const auto& call = read.scanned.call;

@@ -101,7 +101,7 @@ net::routine<core::result<card_route::card_pointer>> card_route::at_origin(reque
     }
     auto question = control_.move(model::moved_card{request.agent, bytes, own_origin(request)});
     auto moved =
-        co_await net::ask(control_.card_executor(), request.caller.owner().get_executor(), std::move(question));
+        co_await net::ask(control_.card_executor, request.caller.owner().get_executor(), std::move(question));
     if (moved) {
         if (kept_.size() >= most_kept) {
             kept_.clear();

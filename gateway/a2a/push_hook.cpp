@@ -71,7 +71,7 @@ net::routine<push_hook::found_configs> push_hook::find(request_context& request,
         co_return ::a2a::find_requested_push(call.caller, call.what, call.payload);
     }
     const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<found_configs>([call] {
+    auto asked = control_.long_bodies.ask<found_configs>([call] {
         return ::a2a::find_requested_push(call.caller, call.what, call.payload);
     });
     co_return co_await net::ask(here, here, std::move(asked));
@@ -107,7 +107,7 @@ void push_hook::restore(const request_context& request, a2a_call& call, const pu
     }
     push_answer_edit::means with{
         applies_to(request) ? longest_push_answer : settings_.limits.sse_event,
-        control_.long_bodies(),
+        control_.long_bodies,
         request.caller.owner().get_executor()
     };
     push_answer_edit::question about{request.agent->record.id, asked.caller, asked.what};

@@ -87,7 +87,7 @@ net::routine<> push_route::serve(request_context& request)
     delivery.body = *body;
     auto asked = control_.deliver(std::move(delivery));
     const auto here = request.caller.owner().get_executor();
-    const auto accepted = co_await net::ask(control_.executor(), here, std::move(asked));
+    const auto accepted = co_await net::ask(control_.executor, here, std::move(asked));
     if (!accepted) {
         co_await request::respond_error(request, accepted.error());
         co_return;
@@ -107,7 +107,7 @@ push_route::read(request_context& request, std::string_view body)
         co_return ::a2a::read_notification(body, any);
     }
     const auto here = request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<::a2a::translation<::a2a::push_notification>>([body, any] {
+    auto asked = control_.long_bodies.ask<::a2a::translation<::a2a::push_notification>>([body, any] {
         return ::a2a::read_notification(body, any);
     });
     co_return co_await net::ask(here, here, std::move(asked));

@@ -235,7 +235,7 @@ bool rest_route::answers_card(
 net::routine<bool>
 rest_route::refuse_body(request_context& request, a2a_call& call, const wanted& asked, std::string_view body)
 {
-    const task_guard guard{request, control_.tasks()};
+    const task_guard guard{request, control_.tasks};
     if (!guard.looks() && !mediates_push(*request.agent, settings_)) {
         co_return false;
     }
@@ -245,7 +245,7 @@ rest_route::refuse_body(request_context& request, a2a_call& call, const wanted& 
         seen = see(body, guard, what);
     } else {
         const auto here = request.caller.owner().get_executor();
-        auto reading = control_.long_bodies().ask<seen_body>([body, guard, what] { return see(body, guard, what); });
+        auto reading = control_.long_bodies.ask<seen_body>([body, guard, what] { return see(body, guard, what); });
         seen = co_await net::ask(here, here, std::move(reading));
     }
     if (!seen.json) {

@@ -145,7 +145,7 @@ gate::verify(model::presented_credential presented, core::hash_value hash, net::
 {
     const auto plan = plan_;
     auto asked = control_.verify(std::move(presented));
-    auto accepted = co_await net::ask(control_.executor(), here.get_executor(), std::move(asked));
+    auto accepted = co_await net::ask(control_.executor, here.get_executor(), std::move(asked));
     if (!accepted) {
         co_return std::move(accepted).error();
     }

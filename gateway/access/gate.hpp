@@ -29,7 +29,7 @@ using caller = std::shared_ptr<const core::principal>;
 class gate {
 public:
     // `control` outlives the gate.
-    explicit gate(model::credential_checks& control)
+    explicit gate(const model::credential_checks& control)
         : control_{control}
     {
     }
@@ -107,7 +107,7 @@ private:
     core::hash_value hash_of(const credential& found);
     caller keep(const core::hash_value& hash, model::accepted_credential accepted, core::steady_time now);
 
-    model::credential_checks& control_;
+    const model::credential_checks& control_;
     std::shared_ptr<const access_plan> plan_;
     core::keyed_hash hash_;
     hashed_cache<caller> accepted_;

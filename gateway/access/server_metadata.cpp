@@ -104,14 +104,14 @@ std::vector<std::string> metadata_places(const std::string& server, std::string_
     return places;
 }
 
-core::result<model::server_login> login_in(const core::result<net::fetch_response>& document)
+core::result<server_login> login_in(const core::result<net::fetch_response>& document)
 {
     const auto object = answer_object(document, "metadata");
     if (!object) {
         return core::upstream_error(errc::upstream_status, object.error().detail);
     }
     constexpr auto most = server_metadata::most_named;
-    model::server_login login;
+    server_login login;
     login.authorization_servers = texts_of(*object, "authorization_servers", most, [](const std::string& text) {
         return config::parse_http_url(text, config::query::allowed).has_value();
     });
@@ -137,7 +137,7 @@ server_metadata::request_of(const model::agent_entry& agent, std::string url, co
     return request;
 }
 
-net::task<core::result<model::server_login>> server_metadata::fetch(const model::agent_entry& agent)
+net::task<core::result<server_login>> server_metadata::fetch(const model::agent_entry& agent)
 {
     // No message of MCP: whoever asks for a login does so before it reads one.
     const auto until = clock_() + longest_fetch;
@@ -147,8 +147,7 @@ net::task<core::result<model::server_login>> server_metadata::fetch(const model:
     question.status_only = true;
     const auto challenge = co_await fetcher_.fetch(std::move(question));
     const auto has_ended = [](const auto& answer) { return !answer && answer.error().code == errc::caller_gone; };
-    core::result<model::server_login> login =
-        core::upstream_error(errc::upstream_status, "metadata: the fetch was given up");
+    core::result<server_login> login = core::upstream_error(errc::upstream_status, "metadata: the fetch was given up");
     if (has_ended(challenge)) {
         co_return login;  // and the fetcher with it
     }
@@ -163,7 +162,7 @@ net::task<core::result<model::server_login>> server_metadata::fetch(const model:
     co_return login;
 }
 
-net::task<core::result<model::server_login>> server_metadata::find(std::shared_ptr<const model::agent_entry> agent)
+net::task<core::result<server_login>> server_metadata::find(std::shared_ptr<const model::agent_entry> agent)
 {
     if (servers_.size() >= most_servers) {
         servers_.clear();

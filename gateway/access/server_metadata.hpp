@@ -4,7 +4,6 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/signal.hpp"
@@ -23,6 +22,12 @@
 
 namespace gateway::access {
 
+// How callers log in at an MCP server that asks them to (RFC 9728 section 2).
+struct server_login {
+    std::vector<std::string> authorization_servers;  // URLs; not empty
+    std::vector<std::string> scopes;
+};
+
 // The value of a parameter of a challenge, in quotes or not, if it has nothing but what a scope may have (RFC 6749 section 3.3) and spaces
 // between; else empty. Pure.
 std::string_view challenge_parameter(std::string_view challenge, std::string_view name) noexcept;
@@ -32,7 +37,7 @@ std::string_view challenge_parameter(std::string_view challenge, std::string_vie
 std::vector<std::string> metadata_places(const std::string& server, std::string_view named);
 
 // Reads a document. Fails with upstream_status and upstream_protocol. Pure.
-core::result<model::server_login> login_in(const core::result<net::fetch_response>& document);
+core::result<server_login> login_in(const core::result<net::fetch_response>& document);
 
 class server_metadata {
 public:
@@ -51,17 +56,17 @@ public:
     }
 
     // All who ask at once share what is fetched. No credential is sent.
-    net::task<core::result<model::server_login>> find(std::shared_ptr<const model::agent_entry> agent);
+    net::task<core::result<server_login>> find(std::shared_ptr<const model::agent_entry> agent);
 
 private:
     struct server {
-        std::optional<core::result<model::server_login>> login;
+        std::optional<core::result<server_login>> login;
         core::steady_time until{};
         bool asked = false;  // a fetch is under way
         std::vector<std::shared_ptr<net::task_signal>> waiting;
     };
 
-    net::task<core::result<model::server_login>> fetch(const model::agent_entry& agent);
+    net::task<core::result<server_login>> fetch(const model::agent_entry& agent);
     net::fetch_request request_of(const model::agent_entry& agent, std::string url, core::steady_time until) const;
 
     net::fetcher& fetcher_;

@@ -48,14 +48,14 @@ bool may_ask(std::string_view path, const core::principal& owner, const admin_ri
 
 }  // namespace
 
-admin_guard::admin_guard(model::control_services& control, const config::settings& settings)
+admin_guard::admin_guard(const model::control_services& control, const config::settings& settings)
     : control_{control},
       proxies_{settings.trusted_proxies},
       failures_{
           std::make_shared<access::failure_limit>(settings.limits.failed_credentials, core::keyed_hash{}({}, {})[0])
       },
-      gate_{control},
-      registration_gate_{control},
+      gate_{control.credentials},
+      registration_gate_{control.credentials},
       tally_{settings.audit != "off"}
 {
     const auto note_key = [this](const core::principal& owner) {

@@ -34,7 +34,7 @@ struct admin_rights {
 class admin_guard {
 public:
     // References outlive the guard.
-    admin_guard(model::control_services& control, const config::settings& settings);
+    admin_guard(const model::control_services& control, const config::settings& settings);
 
     // From now on requests need a credential; without plans they need none. Requests under way keep what they began with.
     void set_plans(access::access_plans plans);
@@ -55,7 +55,7 @@ private:
     void note(const core::result<access::caller>& owner, std::optional<core::errc> failure, std::string_view address);
     void note_denial(model::request_record& record, std::optional<model::denial> denied);
 
-    model::control_services& control_;
+    const model::control_services& control_;
     relay::proxy_trust proxies_;
     std::shared_ptr<access::failure_limit> failures_;
     access::gate gate_;

@@ -39,18 +39,11 @@ responses::answer json_answer(const core::json& body)
 
 }  // namespace
 
-admin_handler::admin_handler(
-    admin_services& services,
-    model::control_services& control,
-    management::management& methods,
-    const config::settings& settings,
-    const core::logger& log
-)
+admin_handler::admin_handler(admin_services services, const config::settings& settings, const core::logger& log)
     : operator_handler{"admin", log},
-      services_{services},
-      guard_{control, settings},
-      methods_{methods},
-      pages_{services},
+      services_{std::move(services)},
+      guard_{services_.control, settings},
+      pages_{services_.status},
       hosts_{responses::host_policy::of_operators(settings)},
       settings_{settings}
 {
@@ -120,7 +113,7 @@ admin_handler::answer_post(net::server_connection& caller, std::string path, adm
 net::routine<responses::answer> admin_handler::reload(net::server_connection& caller)
 {
     const auto here = caller.owner().get_executor();
-    auto asked = services_.reload();
+    auto asked = services_.reloads.reload(reload::reload_trigger::request);
     const auto report = co_await net::ask(here, here, std::move(asked));
     if (report.draining) {
         co_return responses::error_answer(errc::draining, {});
@@ -150,7 +143,7 @@ admin_handler::manage(net::server_connection& caller, std::string body, admin_ri
     may.may_write = rights.writes;
     may.who = "admin " + rights.who;
     management::rpc_caller who{std::move(may), leaving.get_token()};
-    auto asked = methods_.handle(std::move(body), std::move(who));
+    auto asked = services_.methods.handle(std::move(body), std::move(who));
     auto done = co_await pages::ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));
     if (done.denied) {
         guard_.note_forbidden(rights);
@@ -166,7 +159,7 @@ admin_handler::enroll(net::server_connection& caller, std::string body, admin_ri
     if (rights.owner) {
         by.owns_as = model::registered_by(*rights.owner);
     }
-    auto asked = methods_.enroll(std::move(body), std::move(by));
+    auto asked = services_.methods.enroll(std::move(body), std::move(by));
     auto done = co_await net::ask(here, here, std::move(asked));
     if (done.refused && done.refused->code == errc::forbidden) {
         guard_.note_forbidden(rights);

@@ -4,7 +4,6 @@
 #include "config/settings.hpp"
 #include "core/log.hpp"
 #include "gateway/admin/admin_guard.hpp"
-#include "gateway/admin/operator_handler.hpp"
 #include "gateway/admin/status_pages.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/model/handover_report.hpp"
@@ -13,28 +12,25 @@
 #include "gateway/responses/host_policy.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
 
 namespace gateway::admin {
 
-// The gateway, as far as the admin listener needs it.
-class admin_services : public status_services {
-public:
-    virtual net::task<reload::reload_report> reload() = 0;
-    virtual net::task<model::handover_report> hand_over() = 0;
+// The gateway, as far as the admin listener needs it. References outlive the handler.
+struct admin_services {
+    const status_services& status;
+    reload::reloader& reloads;
+    std::function<net::task<model::handover_report>()> hand_over;
+    management::management& methods;
+    const model::control_services& control;
 };
 
 class admin_handler final : public operator_handler {
 public:
     // References outlive the handler.
-    admin_handler(
-        admin_services& services,
-        model::control_services& control,
-        management::management& methods,
-        const config::settings& settings,
-        const core::logger& log
-    );
+    admin_handler(admin_services services, const config::settings& settings, const core::logger& log);
 
     // Which says who may ask for what.
     admin_guard& guard() noexcept { return guard_; }
@@ -48,9 +44,8 @@ private:
     net::routine<responses::answer> manage(net::server_connection& caller, std::string body, admin_rights rights);
     net::routine<responses::answer> enroll(net::server_connection& caller, std::string body, admin_rights rights);
 
-    admin_services& services_;
+    admin_services services_;
     admin_guard guard_;
-    management::management& methods_;
     status_pages pages_;
     responses::host_policy hosts_;
     const config::settings& settings_;

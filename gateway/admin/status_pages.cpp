@@ -1,10 +1,10 @@
 #include "gateway/admin/status_pages.hpp"
 
-#include "gateway/responses/answer.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
+#include "net/upstream/via.hpp"
 
 #include <utility>
 
@@ -98,6 +98,66 @@ net::routine<> status_pages::send_metrics(net::server_connection& caller)
             sent = co_await caller.send(piece);
         }
     } while (sent && !text.empty());
+}
+
+operator_handler::operator_handler(std::string_view listener, const core::logger& log) noexcept
+    : listener_{listener},
+      log_{log}
+{
+}
+
+std::optional<responses::answer> operator_handler::refusal_of_relayed(const net::server_connection& caller)
+{
+    if (net::way_of(caller.head().fields).hops == 0) {
+        return std::nullopt;
+    }
+    return responses::explained_answer(
+        core::errc::origin_forbidden,
+        "This request has come through a Cardea gateway, as its Via says; operators' pages are not for those."
+    );
+}
+
+net::routine<> operator_handler::refuse(net::server_connection& caller, core::error why)
+{
+    auto reply = responses::error_answer(why.code, {});
+    co_await responses::send_answer(caller, std::move(reply));
+}
+
+void operator_handler::failed(std::string_view problem) noexcept
+{
+    log_.write(core::log_level::error, "internal_error", {{"where", listener_}, {"what", problem}});
+}
+
+void operator_handler::on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept
+{
+    if (how == net::handshake::failed) {
+        log_.write(
+            core::log_level::debug,
+            "handshake_failed",
+            {{"listener", listener_}, {"peer", peer}, {"reason", why}}
+        );
+    }
+}
+
+scrape_handler::scrape_handler(const status_services& services, const core::logger& log)
+    : operator_handler{"metrics", log},
+      pages_{services}
+{
+}
+
+net::routine<> scrape_handler::handle(net::server_connection& caller)
+{
+    std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
+    if (auto refusal = refusal_of_relayed(caller)) {
+        co_await responses::send_answer(caller, std::move(*refusal));
+        co_return;
+    }
+    if (status_pages::serves(path)) {
+        co_await pages_.answer(caller, std::move(path));
+        co_return;
+    }
+    auto reply = responses::error_answer(core::errc::not_found, {});
+    co_await responses::send_answer(caller, std::move(reply));
 }
 
 }  // namespace gateway::admin

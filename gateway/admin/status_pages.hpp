@@ -1,32 +1,33 @@
-// The pages for Prometheus and orchestrators: `/metrics`, `/healthz` and `/readyz`, for whichever listener. On the control loop's
-// thread.
+// The pages for Prometheus and orchestrators, `/metrics`, `/healthz` and `/readyz`, and the listener that has nothing else. On the control
+// loop's thread.
 #pragma once
 
+#include "core/log.hpp"
 #include "gateway/admin/metrics_feed.hpp"
+#include "gateway/responses/answer.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 namespace gateway::admin {
 
 // The gateway, as far as the pages show it.
-class status_services {
-public:
-    virtual ~status_services() = default;
-
-    virtual bool ready() const noexcept = 0;        // takes traffic
-    virtual bool audit_fails() const noexcept = 0;  // the latest line for the audit was lost
+struct status_services {
+    std::function<bool()> ready;        // takes traffic
+    std::function<bool()> audit_fails;  // the latest line for the audit was lost
 
     // The page; the services outlive it.
-    virtual std::unique_ptr<metrics_feed> metrics() = 0;
+    std::function<std::unique_ptr<metrics_feed>()> metrics;
 };
 
 class status_pages {
 public:
     // The services outlive the pages.
-    explicit status_pages(status_services& services)
+    explicit status_pages(const status_services& services)
         : services_{services}
     {
     }
@@ -40,7 +41,40 @@ public:
 private:
     net::routine<> send_metrics(net::server_connection& caller);
 
-    status_services& services_;
+    const status_services& services_;
+};
+
+// The common part of the listeners that are not for callers: words for what goes wrong.
+class operator_handler : public net::http_handler {
+public:
+    // `listener` is what log lines call it, and static. `log` outlives the handler.
+    operator_handler(std::string_view listener, const core::logger& log) noexcept;
+
+    net::routine<> refuse(net::server_connection& caller, core::error why) override;
+    void failed(std::string_view problem) noexcept override;
+    void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+
+protected:
+    // 403 to a request that has come through a gateway of this kind, whatever it is for: an address that somebody has given to an agent
+    // or to a push notification led here, and the peer that is trusted here is the gateway itself. Nothing: it has come through none.
+    static std::optional<responses::answer> refusal_of_relayed(const net::server_connection& caller);
+
+private:
+    std::string_view listener_;
+    const core::logger& log_;
+};
+
+// The listener `metrics`: the pages for whoever reaches it, under any `Host`, since Prometheus and kubelets send the address of a pod;
+// 404 for the rest.
+class scrape_handler final : public operator_handler {
+public:
+    // References outlive the handler.
+    scrape_handler(const status_services& services, const core::logger& log);
+
+    net::routine<> handle(net::server_connection& caller) override;
+
+private:
+    status_pages pages_;
 };
 
 }  // namespace gateway::admin

@@ -1,4 +1,5 @@
-// Requests of the workers to the rest of the gateway. The coroutines run on the control loop: start them on its executor.
+// What the workers may ask of the control loop. The functions that give a task only make it: the task runs on `executor`, or where the
+// function says. Any thread may call all of them.
 #pragma once
 
 #include "core/error.hpp"
@@ -20,99 +21,73 @@
 #include "gateway/threads/side_thread.hpp"
 #include "net/loop/types.hpp"
 
+#include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <stop_token>
 #include <string>
 #include <vector>
 
 namespace gateway::access {
+class server_metadata;
 class task_index;
-}
+}  // namespace gateway::access
 
 namespace gateway::model {
 
 struct agent_entry;
 
-// How callers log in at an MCP server that asks them to (RFC 9728 section 2).
-struct server_login {
-    std::vector<std::string> authorization_servers;  // URLs; not empty
-    std::vector<std::string> scopes;
-};
+struct control_services {
+    net::executor executor;       // of the control loop
+    net::executor card_executor;  // of the thread that reads and writes cards
+    credential_checks credentials;
+    threads::side_thread& long_bodies;  // reads bodies that are so long that they would hold a worker up
+    client_sessions& caller_sessions;   // of MCP servers over HTTP
+    program_port& programs;             // sessions of callers that live in this process
+    access::server_metadata& metadata;  // where callers log in at MCP servers
+    const std::atomic<balancing::overload_level>& overload;
 
-class control_services : public credential_checks {
-public:
-    virtual ~control_services() = default;
+    std::function<std::uint64_t()> largest_card;  // `cards.max_size`, which a reload changes
+    std::function<net::task<card_answer>(std::string agent_id)> card;
+    std::function<net::task<std::shared_ptr<const directory_page>>(directory_request asked)> directory;
 
-    // `cards.max_size`, which a reload changes. Any thread may ask.
-    virtual std::uint64_t largest_card() const noexcept = 0;
+    // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Runs on `card_executor`. Fails with
+    // card_not_json, card_invalid, card_too_large, card_unrewritable and card_signature, as a fetched card would, and with draining.
+    std::function<net::task<core::result<edited_answer>>(answered_card answer)> edit;
 
-    virtual net::task<card_answer> card(std::string agent_id) = 0;
-
-    // Null: no memory is left for the page.
-    virtual net::task<std::shared_ptr<const directory_page>> directory(directory_request asked) = 0;
-
-    // An answer of an agent as its callers see it: a card in it is made to point at the gateway. Runs on card_executor(), which
-    // any thread may ask for. Fails with card_not_json, card_invalid, card_too_large, card_unrewritable and card_signature,
-    // as a fetched card would, and with draining.
-    virtual net::task<core::result<edited_answer>> edit(answered_card answer) = 0;
-    virtual net::executor card_executor() = 0;
-
-    // The extended card of a caller, in the dialect that was asked for. Runs there too. Fails with extended_card_incomplete,
+    // The extended card of a caller, in the dialect that was asked for. Runs on `card_executor`. Fails with extended_card_incomplete,
     // card_invalid, card_unrewritable, card_too_large, internal, overloaded if too many wait for one of this agent, and draining.
-    virtual net::task<core::result<std::string>> extend(extended_request asked) = 0;
+    std::function<net::task<core::result<std::string>>(extended_request asked)> extend;
 
-    // The card at a name of the agent's own. Runs there too. Fails with internal.
-    virtual net::task<core::result<std::shared_ptr<const card_bytes>>> move(moved_card asked) = 0;
-
-    // For reading bodies that are so long that it would hold a worker up. Any thread may ask it.
-    virtual threads::side_thread& long_bodies() = 0;
-
-    // Knowledge of callers' sessions with MCP servers over HTTP.
-    virtual client_sessions& caller_sessions() = 0;
-
-    // To whom tasks belong; null: nobody keeps that. The same as long as there are workers. Any thread may ask for it.
-    virtual access::task_index* tasks() noexcept { return nullptr; }
-
-    // The sessions of callers that live in this process. Any thread may ask for it.
-    virtual program_port& programs() = 0;
-
-    // Notes of a worker for the audit. Any thread may call it, now and then.
-    virtual void audit(audit_notes notes) = 0;
-
-    // Outcomes of calls that a worker has seen. Any thread may call it, now and then.
-    virtual void note_calls(std::vector<call_note> notes) = 0;
-
-    // How overloaded the gateway is. Any thread may ask.
-    virtual balancing::overload_level overload() const noexcept { return 0; }
-
-    // The spans of a worker's requests that are recorded. Any thread may call it, now and then.
-    virtual void note_spans(span_batch batch) = 0;
-
-    // Its breaker has opened or closed. Any thread may call it.
-    virtual void breaker_changed(std::shared_ptr<const agent_entry> agent, balancing::breaker_change how) = 0;
+    // The card at a name of the agent's own. Runs on `card_executor`. Fails with internal.
+    std::function<net::task<core::result<std::shared_ptr<const card_bytes>>>(moved_card asked)> move;
 
     // The agent with a token of its OAuth server other than `refused`, which the agent did not take; empty: with any. Null:
     // there is none, or the agent is not known any more.
-    virtual net::task<std::shared_ptr<const agent_entry>>
-    agent_with_token(std::string agent_id, core::secret refused) = 0;
-
-    // Where callers log in at this MCP server, as its own metadata says. Fails with upstream_status (it has none) and
-    // upstream_protocol.
-    virtual net::task<core::result<server_login>> login_of(std::shared_ptr<const agent_entry> agent) = 0;
+    std::function<net::task<std::shared_ptr<const agent_entry>>(std::string agent_id, core::secret refused)>
+        agent_with_token;
 
     // A token for the agent that stands for the caller's own. Fails with forbidden if the agent's OAuth server does not exchange
     // that; with upstream_credentials if it gives none for another reason; with overloaded if too many callers wait.
-    virtual net::task<core::result<exchanged_token>> exchange(exchange_request asked) = 0;
+    std::function<net::task<core::result<exchanged_token>>(exchange_request asked)> exchange;
 
     // Takes a push notification over for delivery: the id of that. Fails with overloaded, draining, store_full and store_failed.
-    virtual net::task<core::result<std::string>> deliver(push_delivery notification) = 0;
+    std::function<net::task<core::result<std::string>>(push_delivery notification)> deliver;
 
     // Carries out a body sent to /agent/register.
-    virtual net::task<registration_answer> enroll(std::string body, registrant by) = 0;
+    std::function<net::task<registration_answer>(std::string body, registrant by)> enroll;
 
     // Carries out a body sent to /rpc of the traffic listener. Stops soon after `left` says so.
-    virtual net::task<rpc_answer> manage(std::string body, rpc_rights rights, std::stop_token left) = 0;
+    std::function<net::task<rpc_answer>(std::string body, rpc_rights rights, std::stop_token left)> manage;
+
+    // Records of a worker, posted to the control loop now and then.
+    std::function<void(audit_notes notes)> audit;
+    std::function<void(std::vector<call_note> notes)> note_calls;
+    std::function<void(span_batch batch)> note_spans;  // of requests that are recorded
+    std::function<void(std::shared_ptr<const agent_entry> agent, balancing::breaker_change how)> breaker_changed;
+
+    access::task_index* tasks = nullptr;  // to whom tasks belong; set before the workers start
 };
 
 }  // namespace gateway::model

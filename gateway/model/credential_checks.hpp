@@ -6,18 +6,15 @@
 #include "gateway/model/presented_credential.hpp"
 #include "net/loop/types.hpp"
 
+#include <functional>
+
 namespace gateway::model {
 
-class credential_checks {
-public:
-    // The loop that tasks of this interface run on. Any thread may ask for it.
-    virtual net::executor executor() = 0;
+struct credential_checks {
+    net::executor executor;  // tasks of verify() run there
 
     // The owner of this credential, by the providers that need time to say so. Fails with unauthenticated and access_unavailable.
-    virtual net::task<core::result<accepted_credential>> verify(presented_credential presented) = 0;
-
-protected:
-    ~credential_checks() = default;
+    std::function<net::task<core::result<accepted_credential>>(presented_credential presented)> verify;
 };
 
 }  // namespace gateway::model

@@ -62,7 +62,7 @@ public:
     void stop() override;
 
     // Any thread.
-    balancing::overload_level level() const noexcept { return level_.load(std::memory_order_relaxed); }
+    const std::atomic<balancing::overload_level>& level() const noexcept { return level_; }
     void collect(telemetry::metrics& into) const override;
 
 private:

@@ -170,7 +170,7 @@ directory_route::make(net::loop& here, model::directory_request asked, std::stri
     std::exception_ptr failure;
     try {
         auto made = control_.directory(std::move(asked));
-        page = co_await net::ask(control_.executor(), here.get_executor(), std::move(made));
+        page = co_await net::ask(control_.executor, here.get_executor(), std::move(made));
     } catch (...) {
         failure = std::current_exception();
     }

@@ -123,7 +123,7 @@ net::routine<> management_route::serve(request::request_context& request)
     }
     std::stop_source leaving;
     auto asked = control_.manage(std::string(*body), rights_of(request), leaving.get_token());
-    auto done = co_await ask_for(request.caller, control_.executor(), std::move(asked), std::move(leaving));
+    auto done = co_await ask_for(request.caller, control_.executor, std::move(asked), std::move(leaving));
     request.record.management_method = done.method;
     if (done.denied) {
         request.record.denied = model::denial::forbidden;
@@ -158,7 +158,7 @@ net::routine<> management_route::serve_registration(request::request_context& re
     };
     auto asked = control_.enroll(std::string(*body), std::move(by));
     const auto here = request.caller.owner().get_executor();
-    auto done = co_await net::ask(control_.executor(), here, std::move(asked));
+    auto done = co_await net::ask(control_.executor, here, std::move(asked));
     if (!done.refused) {
         co_await request::respond(request, std::move(done.reply));
         co_return;

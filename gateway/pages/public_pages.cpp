@@ -3,6 +3,7 @@
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/access/server_metadata.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/well_known.hpp"
@@ -163,10 +164,10 @@ bool public_pages::logs_callers_in(request::request_context& request) const
 net::routine<> public_pages::serve_login(request::request_context& request)
 {
     const auto& id = request.agent->record.id;
-    auto asked = control_.login_of(request.agent);
+    auto asked = control_.metadata.find(request.agent);
     const auto& caller = request.caller;
     const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
-    auto answered = co_await net::ask_until(request.caller, due, control_.executor(), std::move(asked));
+    auto answered = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
     if (!answered) {
         co_await request::respond_error(request, net::gave_up(request.caller));
         co_return;

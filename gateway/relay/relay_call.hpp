@@ -28,7 +28,7 @@ class credential_reader;
 }
 
 namespace gateway::model {
-class control_services;
+struct control_services;
 }
 
 namespace mcp {

@@ -50,7 +50,7 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
     auto about = exchange_of(call, {shown->written, call.caller.subject_type}, call.token->principal);
     about.refused = call.token->text;
     auto asked = control.exchange(std::move(about));
-    auto told = co_await net::ask_until(caller, call.deadline.due, control.executor(), std::move(asked));
+    auto told = co_await net::ask_until(caller, call.deadline.due, control.executor, std::move(asked));
     if (!told) {
         co_return no_other_token(caller, call);
     }
@@ -80,7 +80,7 @@ renew_token(model::control_services& control, net::server_connection& caller, re
         co_return renewed;
     }
     auto asked = control.agent_with_token(call.agent->record.id, call.agent->token);
-    const auto entry = co_await net::ask_until(caller, call.deadline.due, control.executor(), std::move(asked));
+    const auto entry = co_await net::ask_until(caller, call.deadline.due, control.executor, std::move(asked));
     if (!entry) {
         co_return no_other_token(caller, call);
     }

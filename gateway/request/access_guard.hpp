@@ -23,8 +23,8 @@ class access_guard {
 public:
     // References outlive the guard.
     access_guard(model::control_services& control, const config::settings& settings, const local_snapshot& known)
-        : gate_{control},
-          registration_gate_{control},
+        : gate_{control.credentials},
+          registration_gate_{control.credentials},
           a2x_{settings.errors.a2x},
           deadline_fields_{settings.deadlines.fields},
           known_{known}

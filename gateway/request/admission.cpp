@@ -100,7 +100,7 @@ core::error admission::shed(request_context& request, telemetry::shed_reason why
 
 std::optional<core::error> admission::objection(request_context& request) const
 {
-    const auto level = control_.overload();
+    const auto level = control_.overload.load(std::memory_order_relaxed);
     if (level == 0) {
         return std::nullopt;
     }
@@ -117,7 +117,7 @@ std::optional<core::error> admission::objection(request_context& request) const
 
 std::optional<core::result<>> admission::enter(request_context& request, const relay::relay_call& call) const
 {
-    const auto level = control_.overload();
+    const auto level = control_.overload.load(std::memory_order_relaxed);
     if (level >= no_large_calls &&
         (level >= no_calls || call.traits.streaming || is_large(call, request.caller.head()))) {
         return shed(request, telemetry::shed_reason::overload);

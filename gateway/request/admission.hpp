@@ -9,7 +9,7 @@
 #include <optional>
 
 namespace gateway::model {
-class control_services;
+struct control_services;
 }
 
 namespace gateway::relay {

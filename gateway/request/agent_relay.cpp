@@ -95,7 +95,7 @@ net::routine<core::result<>>
 agent_relay::find_token(request_context& request, relay::relay_call& call, core::steady_time due)
 {
     auto asked = control_.agent_with_token(call.agent->record.id, core::secret{});
-    const auto entry = co_await net::ask_until(request.caller, due, control_.executor(), std::move(asked));
+    const auto entry = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
     if (!entry) {
         co_return net::gave_up(request.caller);
     }

@@ -75,7 +75,7 @@ caller_tokens::ask(request_context& request, relay::relay_call& call, core::stea
     }
     const auto principal = request.principal()->provider + ' ' + request.principal()->id;
     auto asked = control_.exchange(relay::exchange_of(call, *shown, principal));
-    auto told = co_await net::ask_until(request.caller, due, control_.executor(), std::move(asked));
+    auto told = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
     if (!told) {
         co_return net::gave_up(request.caller);
     }

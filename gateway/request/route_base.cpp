@@ -82,7 +82,7 @@ net::routine<model::card_answer> route_base::obtain_card(request_context& reques
         auto& caller = request.caller;
         const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
         auto asked = control_.card(request.agent->record.id);
-        auto answered = co_await net::ask_until(caller, due, control_.executor(), std::move(asked));
+        auto answered = co_await net::ask_until(caller, due, control_.executor, std::move(asked));
         if (!answered) {
             co_return model::card_answer{nullptr, model::card_use::miss, net::gave_up(caller)};
         }

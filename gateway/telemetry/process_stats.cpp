@@ -64,15 +64,15 @@ core::result<process_stats> parse_stat(std::string_view stat, kernel_units units
     const auto user = number(14);
     const auto system = number(15);
     const auto threads = number(20);
-    const auto virtual_bytes = number(23);
+    const auto address_space = number(23);
     const auto pages = number(24);
-    if (!user || !system || !threads || !virtual_bytes || !pages) {
+    if (!user || !system || !threads || !address_space || !pages) {
         return core::gateway_error(core::errc::internal, "stat is not understood");
     }
     process_stats out;
     out.cpu_time = std::chrono::milliseconds{(*user + *system) * 1000 / static_cast<std::uint64_t>(units.ticks)};
     out.threads = *threads;
-    out.virtual_bytes = *virtual_bytes;
+    out.address_space = *address_space;
     out.resident_bytes = *pages * static_cast<std::uint64_t>(units.page);
     return out;
 }

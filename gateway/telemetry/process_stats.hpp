@@ -12,7 +12,7 @@ namespace gateway::telemetry {
 
 struct process_stats {
     std::uint64_t resident_bytes = 0;
-    std::uint64_t virtual_bytes = 0;
+    std::uint64_t address_space = 0;  // bytes
     std::uint64_t threads = 0;
     std::uint64_t open_descriptors = 0;    // with the one that was open to count them
     std::uint64_t most_descriptors = 0;    // that it may have open

@@ -99,7 +99,7 @@ void collect_process(telemetry::metrics& into)
     };
     using process = telemetry::process_stats;
     add(metric("process_resident_memory_bytes"), [](const process& of) { return of.resident_bytes; });
-    add(metric("process_virtual_memory_bytes"), [](const process& of) { return of.virtual_bytes; });
+    add(metric("process_virtual_memory_bytes"), [](const process& of) { return of.address_space; });
     add(metric("process_open_fds"), [](const process& of) { return of.open_descriptors; });
     add(metric("process_max_fds"), [](const process& of) { return of.most_descriptors; });
     add(metric("process_threads"), [](const process& of) { return of.threads; });
@@ -135,7 +135,12 @@ server::server(
       overload_{control_.get_executor(), settings_.overload, log_},
       audit_{control_, log_},
       store_{std::move(records)},
-      scrapers_{*this, log_},
+      status_{
+          [this] { return serves_ && !end_->begun(); },
+          [this] { return audit_.failing(); },
+          [this] { return metrics(); }
+      },
+      scrapers_{status_, log_},
       listeners_{control_, settings_, shared_, log_},
       reports_{control_.get_executor(), log_},
       succession_{control_, log_},
@@ -192,7 +197,12 @@ core::result<> server::start()
     directory_ = std::make_unique<management::directory>(*registry_, *cards_, turns_.callers, management_->memory());
     reloader_ = std::make_unique<reload::reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
-    admin_.reset(new admin::admin_handler{*this, *this, *management_, settings_, log_});
+    make_services();
+    admin_.reset(new admin::admin_handler{
+        {status_, *reloader_, [this] { return succession_.hand_over(); }, *management_, *services_},
+        settings_,
+        log_
+    });
     if (auto bound = open_listeners(); !bound) {
         return bound;
     }
@@ -202,6 +212,7 @@ core::result<> server::start()
     }
     session_key_ = own_session_key(store_.engine(), log_);
     tasks_ = std::make_unique<task_keeper>(control_, store_, log_, settings_, session_key_);
+    services_->tasks = &tasks_->index();
     succession_.give_passed(*sessions_, *tasks_);
     registry_->set_audit(audit_.trail());
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
@@ -218,6 +229,45 @@ core::result<> server::start()
     start_reloads();
     make_end();
     return {};
+}
+
+// Each function looks a plane up when it is called: those that it names are made by the end of start().
+void server::make_services()
+{
+    services_.reset(new model::control_services{
+        .executor = control_.get_executor(),
+        .card_executor = card_thread_->editor().executor(),
+        .credentials = {control_.get_executor(), [this](auto shown) { return credentials_->verify(std::move(shown)); }},
+        .long_bodies = long_bodies_,
+        .caller_sessions = callers_->over_http(),
+        .programs = callers_->programs(),
+        .metadata = *metadata_,
+        .overload = overload_.level(),
+        .largest_card = [this] { return card_thread_->largest_card(); },
+        .card = [this](auto id) { return cards_->obtain(std::move(id)); },
+        .directory = [this](auto asked) { return directory_->render(std::move(asked)); },
+        .edit = [this](auto answer) { return card_thread_->origins().edit(std::move(answer)); },
+        .extend = [this](auto asked) { return card_thread_->origins().extend(std::move(asked)); },
+        .move = [this](auto asked) { return card_thread_->origins().move(std::move(asked)); },
+        .agent_with_token =
+            [this](auto id, auto refused) { return agent_tokens_->agent(std::move(id), std::move(refused)); },
+        .exchange = [this](auto asked) { return agent_tokens_->exchange(std::move(asked)); },
+        .deliver = [this](auto notification) { return push_->accept(std::move(notification)); },
+        .enroll = [this](auto body, auto by) { return management_->enroll(std::move(body), std::move(by)); },
+        .manage =
+            [this](auto body, auto rights, auto left) {
+                return management_->handle(std::move(body), {std::move(rights), std::move(left)});
+            },
+        .audit = [this](const auto& notes) { audit_.add(notes); },
+        .note_calls =
+            [this](auto notes) {
+                net::asio::post(control_.get_executor(), [this, noted = std::move(notes)] {
+                    management_->note_calls(noted, std::chrono::steady_clock::now());
+                });
+            },
+        .note_spans = [this](auto batch) { traces_.take(std::move(batch)); },
+        .breaker_changed = [this](auto agent, auto how) { breakers_.changed(std::move(agent), how); }
+    });
 }
 
 // Each plane comes after those that it uses: agents and settings reach them in this order, and they stop in the opposite one.
@@ -288,9 +338,8 @@ void server::make_end()
 core::result<> server::open_listeners()
 {
     std::vector<net::http_service*> services;
-    model::control_services& services_of_workers = *this;
     for (std::size_t i = 0; i < or_cores(settings_.workers); ++i) {
-        workers_.push_back(std::make_unique<worker::worker>(services_of_workers, settings_, shared_, log_));
+        workers_.push_back(std::make_unique<worker::worker>(*services_, settings_, shared_, log_));
         services.push_back(&workers_.back()->service());
     }
     if (auto bound = listeners_.open(std::move(services), *admin_, scrapers_, std::move(inherited_)); !bound) {
@@ -374,18 +423,6 @@ void server::stop()
     net::asio::post(control_.get_executor(), [this] { begin_end(); });
 }
 
-void server::note_calls(std::vector<model::call_note> notes)
-{
-    net::asio::post(control_.get_executor(), [this, taken = std::move(notes)] {
-        management_->note_calls(taken, std::chrono::steady_clock::now());
-    });
-}
-
-net::task<model::rpc_answer> server::manage(std::string body, model::rpc_rights rights, std::stop_token left)
-{
-    return management_->handle(std::move(body), {std::move(rights), std::move(left)});
-}
-
 // The families of the server itself, and of parts that are no planes.
 void server::collect(telemetry::metrics& into) const
 {
@@ -398,7 +435,7 @@ void server::collect(telemetry::metrics& into) const
     const auto started = telemetry::seconds(started_.time_since_epoch());
     into.add(metric("cardea_start_time_seconds"), started);
     into.add(metric("process_start_time_seconds"), started);
-    into.add(metric("cardea_ready"), ready() ? 1.0 : 0.0);
+    into.add(metric("cardea_ready"), status_.ready() ? 1.0 : 0.0);
     into.add(metric("cardea_connections_open"), std::uint64_t{worker::open_connections(workers_)});
     into.add(metric("cardea_dns_failures_total"), shared_.names->failures());
     into.add(metric("cardea_log_lines_dropped_total"), log_hooks_.dropped ? log_hooks_.dropped() : 0);

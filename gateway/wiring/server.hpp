@@ -8,7 +8,7 @@
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/access/server_metadata.hpp"
 #include "gateway/admin/admin_handler.hpp"
-#include "gateway/admin/scrape_handler.hpp"
+#include "gateway/admin/status_pages.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
@@ -55,11 +55,11 @@ struct log_hooks {
     std::function<void(core::log_level level, core::log_format format)> changed;  // by a reload
 };
 
-class server final : private model::control_services, private admin::admin_services {
+class server {
 public:
     // `log` and its sink outlive the server.
     server(config::settings settings, std::unique_ptr<store::engine> records, const core::logger& log, log_hooks hooks);
-    ~server() override;
+    ~server();
 
     // Before start(): where a reload reads the new configuration. Without it there is nothing to reload.
     void set_configuration_source(reload::configuration_source from) { from_ = std::move(from); }
@@ -96,71 +96,10 @@ public:
     void stop();
 
 private:
-    net::executor executor() override { return control_.get_executor(); }
-    net::task<model::card_answer> card(std::string agent_id) override { return cards_->obtain(std::move(agent_id)); }
-    net::task<std::shared_ptr<const model::directory_page>> directory(model::directory_request asked) override
-    {
-        return directory_->render(std::move(asked));
-    }
-    net::task<core::result<model::edited_answer>> edit(model::answered_card answer) override
-    {
-        return card_thread_->origins().edit(std::move(answer));
-    }
-    net::task<core::result<std::string>> extend(model::extended_request asked) override
-    {
-        return card_thread_->origins().extend(std::move(asked));
-    }
-    net::task<core::result<std::shared_ptr<const model::card_bytes>>> move(model::moved_card asked) override
-    {
-        return card_thread_->origins().move(std::move(asked));
-    }
-    net::executor card_executor() override { return card_thread_->editor().executor(); }
-    std::uint64_t largest_card() const noexcept override { return card_thread_->largest_card(); }
-    threads::side_thread& long_bodies() override { return long_bodies_; }
-    model::client_sessions& caller_sessions() override { return callers_->over_http(); }
-    access::task_index* tasks() noexcept override { return &tasks_->index(); }
-    net::task<core::result<model::accepted_credential>> verify(model::presented_credential presented) override
-    {
-        return credentials_->verify(std::move(presented));
-    }
-    model::program_port& programs() override { return callers_->programs(); }
-    void audit(model::audit_notes notes) override { audit_.add(notes); }
-    void note_calls(std::vector<model::call_note> notes) override;
-    void note_spans(model::span_batch batch) override { traces_.take(std::move(batch)); }
-    balancing::overload_level overload() const noexcept override { return overload_.level(); }
-    void breaker_changed(std::shared_ptr<const model::agent_entry> agent, balancing::breaker_change how) override
-    {
-        breakers_.changed(std::move(agent), how);
-    }
-    net::task<std::shared_ptr<const model::agent_entry>> agent_with_token(std::string agent_id, core::secret refused)
-        override
-    {
-        return agent_tokens_->agent(std::move(agent_id), std::move(refused));
-    }
-    net::task<core::result<model::server_login>> login_of(std::shared_ptr<const model::agent_entry> agent) override
-    {
-        return metadata_->find(std::move(agent));
-    }
-    net::task<core::result<model::exchanged_token>> exchange(model::exchange_request asked) override
-    {
-        return agent_tokens_->exchange(std::move(asked));
-    }
-    net::task<core::result<std::string>> deliver(model::push_delivery notification) override
-    {
-        return push_->accept(std::move(notification));
-    }
-    net::task<model::registration_answer> enroll(std::string body, model::registrant by) override
-    {
-        return management_->enroll(std::move(body), std::move(by));
-    }
-    net::task<model::rpc_answer> manage(std::string body, model::rpc_rights rights, std::stop_token left) override;
-    bool ready() const noexcept override { return serves_ && !end_->begun(); }
-    bool audit_fails() const noexcept override { return audit_.failing(); }
-    std::unique_ptr<admin::metrics_feed> metrics() override;
+    std::unique_ptr<admin::metrics_feed> metrics();
     void collect(telemetry::metrics& into) const;
-    net::task<reload::reload_report> reload() override { return reloader_->reload(reload::reload_trigger::request); }
-    net::task<model::handover_report> hand_over() override { return succession_.hand_over(); }
 
+    void make_services();
     void list_planes();
     void apply_settings(const model::changed_settings& changed);
     void start_reloads();
@@ -205,6 +144,8 @@ private:
     std::unique_ptr<management::directory> directory_;
     reload::configuration_source from_;
     std::unique_ptr<reload::reloader> reloader_;
+    std::unique_ptr<model::control_services> services_;
+    const admin::status_services status_;
     std::unique_ptr<admin::admin_handler> admin_;
     admin::scrape_handler scrapers_;
     std::vector<std::unique_ptr<worker::worker>> workers_;

@@ -35,7 +35,7 @@ class rate_limiter;
 }  // namespace gateway::access
 
 namespace gateway::model {
-class control_services;
+struct control_services;
 class push_addresses;
 struct agent_entry;
 struct published_card;

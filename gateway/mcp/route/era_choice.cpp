@@ -38,10 +38,10 @@ era_choice::choose(mcp_call& call, const ::mcp::incoming_body& read, model::cont
         call.translated = known->translated;
         co_return core::result<>{};
     }
-    auto asked = control.programs().translates(request.agent->record.id);
+    auto asked = control.programs.translates(request.agent->record.id);
     const bool begins = read.message.method == ::mcp::client_method::initialize;
     const auto due = begins ? std::min(due_of(request), opening_due(request)) : due_of(request);
-    const auto found = co_await net::ask_until(request.caller, due, control.executor(), std::move(asked));
+    const auto found = co_await net::ask_until(request.caller, due, control.executor, std::move(asked));
     if (!found) {
         co_return net::gave_up(request.caller);
     }
@@ -65,9 +65,9 @@ net::routine<core::result<>> era_choice::find_era(const mcp_call& call, model::c
     if (look(request) != nullptr) {
         co_return core::result<>{};
     }
-    auto asked = control.programs().find_era(request.agent->record.id);
+    auto asked = control.programs.find_era(request.agent->record.id);
     const auto due = due_of(request);
-    auto found = co_await net::ask_until(request.caller, due, control.executor(), std::move(asked));
+    auto found = co_await net::ask_until(request.caller, due, control.executor, std::move(asked));
     if (!found) {
         co_return net::gave_up(request.caller);
     }

@@ -135,7 +135,7 @@ bool binds(const request::request_context& request)
 
 handed_out_owner owner_of(const request::request_context& request, const message_services& with)
 {
-    return {with.ids, binding_of(request), with.control.tasks(), request.principal()};
+    return {with.ids, binding_of(request), with.control.tasks, request.principal()};
 }
 
 std::unique_ptr<relay::answer_edit>
@@ -143,7 +143,7 @@ make_sealing(const request::request_context& request, ::mcp::handing what, const
 {
     relay::text_edit::means means{
         .limit = request.agent->record.mcp->max_message,
-        .side = with.control.long_bodies(),
+        .side = with.control.long_bodies,
         .here = request.caller.owner().get_executor(),
         .each = true,
     };
@@ -205,7 +205,7 @@ filter(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, 
     if (list && filters.edits(*list)) {
         list_edit::means means{
             request.agent->record.mcp->max_message,
-            with.control.long_bodies(),
+            with.control.long_bodies,
             request.caller.owner().get_executor()
         };
         call.edit = std::make_unique<list_edit>(request.agent, *list, scopes, std::move(means));

@@ -91,7 +91,7 @@ core::result<std::string_view> mcp_repair::set_session(
 // False: it has been idle for too long.
 bool mcp_repair::use_session(const ::mcp::session_digest& id, core::wall_time began, bool alone)
 {
-    auto& calls = control_.caller_sessions().calls();
+    auto& calls = control_.caller_sessions.calls();
     const auto age = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() - began);
     if (alone && calls.is_idle(id, age)) {
         return false;
@@ -110,7 +110,7 @@ bool mcp_repair::begin_call()
     if (!id_) {
         return true;
     }
-    auto place = control_.caller_sessions().calls().take(*id_);
+    auto place = control_.caller_sessions.calls().take(*id_);
     if (place) {
         place_ = std::move(*place);
     }
@@ -169,7 +169,7 @@ void mcp_repair::note_answer(const net::http1::response_head& head)
         given.host = at->host;
         given.path = path();
         given.secure = at->secure;
-        control_.caller_sessions().take_cookies(request_.agent->record.id, *id_, before, std::move(given));
+        control_.caller_sessions.take_cookies(request_.agent->record.id, *id_, before, std::move(given));
     }
 }
 
@@ -179,9 +179,9 @@ net::routine<core::result<>> mcp_repair::find_session()
         co_return core::result<>{};
     }
     const bool listens = request_.caller.head().verb == method::get;
-    auto asked = control_.caller_sessions().find(request_.agent->record.id, *id_, listens);
+    auto asked = control_.caller_sessions.find(request_.agent->record.id, *id_, listens);
     const auto here = request_.caller.owner().get_executor();
-    auto known = co_await net::ask(control_.executor(), here, std::move(asked));
+    auto known = co_await net::ask(control_.executor, here, std::move(asked));
     if (!known) {
         co_return std::move(known).error();
     }
@@ -202,9 +202,9 @@ net::routine<> mcp_repair::end_session()
     if (!id_) {
         co_return;
     }
-    auto asked = control_.caller_sessions().end(request_.agent->record.id, *id_);
+    auto asked = control_.caller_sessions.end(request_.agent->record.id, *id_);
     const auto here = request_.caller.owner().get_executor();
-    const bool ends = co_await net::ask(control_.executor(), here, std::move(asked));
+    const bool ends = co_await net::ask(control_.executor, here, std::move(asked));
     if (ends) {
         message_.answer.set_ended(
             request_.caller.head().verb == method::delete_ ? model::session_end::deleted : model::session_end::lost
@@ -299,8 +299,8 @@ mcp_repair::await_session(const relay::relay_call& call, relay::agent_exchange& 
     std::stop_source leaving;
     recovery_outcome asked;
     net::asio::co_spawn(
-        control_.executor(),
-        control_.caller_sessions().recover(call_of(call), leaving.get_token()),
+        control_.executor,
+        control_.caller_sessions.recover(call_of(call), leaving.get_token()),
         [&](const std::exception_ptr& failure, core::result<::mcp::upstream_session> begun) {
             asked.failure = failure;
             asked.begun = std::move(begun);
@@ -349,7 +349,7 @@ model::session_call mcp_repair::call_of(const relay::relay_call& call) const
 void mcp_repair::gave_up(const relay::relay_call& call)
 {
     if (cancellable_) {
-        control_.caller_sessions().cancel(call_of(call), request_.errors.call_id);
+        control_.caller_sessions.cancel(call_of(call), request_.errors.call_id);
     }
 }
 
@@ -357,7 +357,7 @@ void mcp_repair::gave_up(const relay::relay_call& call)
 void mcp_repair::refuse(const relay::relay_call& call, std::string answer)
 {
     if (id_) {
-        control_.caller_sessions().answer(call_of(call), std::move(answer));
+        control_.caller_sessions.answer(call_of(call), std::move(answer));
     }
 }
 

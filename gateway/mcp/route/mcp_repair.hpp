@@ -17,7 +17,7 @@
 #include <vector>
 
 namespace gateway::model {
-class control_services;
+struct control_services;
 }
 
 namespace gateway::request {

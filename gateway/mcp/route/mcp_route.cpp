@@ -95,7 +95,7 @@ void mcp_route::account(mcp_call& call)
     }
     record.session_ended = terms.ended();
     if (!call.state_params.empty() && !record.code && record.status < 300) {
-        control_.caller_sessions().note(
+        control_.caller_sessions.note(
             request.agent->record.id,
             *call.repair->session(),  // NOLINT(*-optional-access): note_state() has looked
             ::mcp::name(*record.mcp_method),
@@ -205,7 +205,7 @@ net::routine<> mcp_route::find_session(mcp_call& call) const
 net::routine<::mcp::incoming_body> mcp_route::read_long_message(mcp_call& call, std::string_view body)
 {
     const auto here = call.request.caller.owner().get_executor();
-    auto asked = control_.long_bodies().ask<::mcp::incoming_body>([&call, body] { return read_long(call, body); });
+    auto asked = control_.long_bodies.ask<::mcp::incoming_body>([&call, body] { return read_long(call, body); });
     co_return co_await net::ask(here, here, std::move(asked));
 }
 
@@ -242,7 +242,7 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
     const bool is_request = message.kind == ::mcp::incoming_kind::request;
     if (begins) {
         auto& terms = call.answer;
-        auto& sessions = control_.caller_sessions();
+        auto& sessions = control_.caller_sessions;
         const auto& from = call.repair->upstream();
         terms.expect_begin(session_begun_by(message, body), binding_of(request), ids_, sessions, from);
     }

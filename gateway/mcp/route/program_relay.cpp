@@ -108,7 +108,7 @@ net::routine<> program_relay::run()
     }
     const auto until = std::min(due, soon ? caller.owner().now() + longest_silence : net::never);
     const bool begins_at_place = soon && asked.resumes == model::resumption::at_once;
-    reader_ = control_.programs().open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
+    reader_ = control_.programs.open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
     auto came = co_await next_batch(until);
     if (came && *came) {
         request_.record.upstream_first_byte = caller.owner().now() - caller.started();
@@ -258,7 +258,7 @@ net::routine<> program_relay::translate(std::string& text)
         co_return;
     }
     const auto here = request_.caller.owner().get_executor();
-    auto answer = control_.long_bodies().ask<std::string>([asked, &text] {
+    auto answer = control_.long_bodies.ask<std::string>([asked, &text] {
         return ::mcp::modern_answer(asked, std::move(text));
     });
     text = co_await net::ask(here, here, std::move(answer));

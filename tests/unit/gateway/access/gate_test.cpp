@@ -28,16 +28,14 @@ namespace access = gateway::access;
 namespace model = gateway::model;
 
 // Answers each question when the test lets it, or throws.
-class slow_checks final : public gateway::model::credential_checks {
+class slow_checks {
 public:
     explicit slow_checks(net::loop& on)
-        : on_{on}
+        : port{on.get_executor(), [this](const auto&) { return verify(); }}
     {
     }
 
-    net::executor executor() override { return on_.get_executor(); }
-
-    net::task<core::result<gateway::model::accepted_credential>> verify(gateway::model::presented_credential) override
+    net::task<core::result<gateway::model::accepted_credential>> verify()
     {
         ++questions;
         net::task_signal go;
@@ -62,13 +60,13 @@ public:
         }
     }
 
+    const model::credential_checks port;
     int questions = 0;
     std::exception_ptr fault;                                     // null: the credential is refused
     std::optional<gateway::model::accepted_credential> accepted;  // unless it is accepted so
     bool unavailable = false;                                     // or cannot be checked
 
 private:
-    net::loop& on_;
     std::vector<net::task_signal*> held_;
 };
 
@@ -180,7 +178,7 @@ struct rig {
 
     net::loop loop;
     slow_checks checks{loop};
-    gateway::access::gate gate{checks};
+    gateway::access::gate gate{checks.port};
     gate_handler handler{gate};
     net::server_settings settings;
     net::request_buffer_pool spaces{settings.head};

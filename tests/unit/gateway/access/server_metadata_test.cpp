@@ -35,7 +35,7 @@ std::shared_ptr<const gateway::model::agent_entry> server_at(const std::string& 
 }
 
 struct rig : access_test::key_set_rig {
-    core::result<gateway::model::server_login> find(const std::string& url = "https://mcp.example/a/mcp")
+    core::result<gateway::access::server_login> find(const std::string& url = "https://mcp.example/a/mcp")
     {
         return run(metadata.find(server_at(url)));
     }

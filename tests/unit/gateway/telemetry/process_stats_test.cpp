@@ -43,7 +43,7 @@ TEST_CASE("times, threads and memory are found behind any program name")
     REQUIRE(stats.has_value());
     CHECK(stats->cpu_time == 3250ms);
     CHECK(stats->threads == 5);
-    CHECK(stats->virtual_bytes == 12345);
+    CHECK(stats->address_space == 12345);
     CHECK(stats->resident_bytes == 300 * 4096);
     CHECK(gateway::telemetry::parse_stat(stat_line, {.ticks = 250, .page = 4096})->cpu_time == 1300ms);
     for (const auto* bad :
@@ -106,7 +106,7 @@ TEST_CASE("process stats come from three files, and a missing one is an error")
     CHECK(own->most_descriptors >= own->open_descriptors);
     CHECK(own->threads >= 1);
     CHECK(own->resident_bytes > 1'000'000);
-    CHECK(own->virtual_bytes > own->resident_bytes);
+    CHECK(own->address_space > own->resident_bytes);
 }
 
 TEST_SUITE_END();
