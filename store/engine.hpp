@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/secret.hpp"
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -28,7 +29,10 @@ struct record {
 
 enum class action : std::uint8_t { created, updated, deleted };
 
-std::string_view name(action value) noexcept;
+constexpr std::string_view name(action value) noexcept
+{
+    return value == action::created ? "created" : value == action::deleted ? "deleted" : "updated";
+}
 
 // One line of the audit trail. Says that an agent was written, never with what.
 struct change {
@@ -153,9 +157,21 @@ public:
 
 inline constexpr std::uint64_t changes_kept = 100'000;
 
-core::wall_time whole_milliseconds(core::wall_time at) noexcept;
+inline core::wall_time whole_milliseconds(core::wall_time at) noexcept
+{
+    return std::chrono::time_point_cast<std::chrono::milliseconds>(at);
+}
 
 // Checks if_version against the stored version (0: none). Fails with version_conflict.
-core::result<> check_version(const author& by, std::uint64_t there);
+inline core::result<> check_version(const author& by, std::uint64_t there)
+{
+    if (by.if_version && *by.if_version != there) {
+        return core::caller_error(
+            core::errc::version_conflict,
+            "version " + std::to_string(there) + " is there, " + std::to_string(*by.if_version) + " was expected"
+        );
+    }
+    return {};
+}
 
 }  // namespace store

@@ -2,7 +2,6 @@
 
 #include "store/ballast.hpp"
 #include "store/sqlite_connection.hpp"
-#include "store/sqlite_file.hpp"
 #include "store/sqlite_rows.hpp"
 
 #include <algorithm>
@@ -36,12 +35,12 @@ public:
 
     core::result<std::vector<record>> load() override
     {
-        return read<std::vector<record>>([&] { return read_records(*db_); });
+        return read([&] { return read_records(*db_); });
     }
 
     core::result<std::optional<record>> find(std::string id) override
     {
-        return read<std::optional<record>>([&] { return read_record(*db_, id); });
+        return read([&] { return read_record(*db_, id); });
     }
 
     core::result<record> put(std::string id, std::string definition, author by) override
@@ -58,15 +57,22 @@ public:
 
     core::result<std::vector<change>> changes(std::uint64_t after, std::size_t most) override
     {
-        return read<std::vector<change>>([&] { return read_changes(*db_, after, most); });
+        return read([&] { return read_changes(*db_, after, most); });
     }
 
-    core::result<> keep_tasks(std::vector<kept_task> tasks) override;
-    core::result<> trim_tasks(core::wall_time since, std::size_t most) override;
+    core::result<> keep_tasks(std::vector<kept_task> tasks) override
+    {
+        return write_rows(need::growth, [&] { return write_tasks(*db_, tasks); });
+    }
+
+    core::result<> trim_tasks(core::wall_time since, std::size_t most) override
+    {
+        return write_rows(need::deletion, [&] { return remove_tasks(*db_, since, most); });
+    }
 
     core::result<std::vector<kept_task>> tasks() override
     {
-        return read<std::vector<kept_task>>([&] { return read_tasks(*db_); });
+        return read([&] { return read_tasks(*db_); });
     }
 
     core::result<> keep_cards(std::vector<kept_card> cards) override;
@@ -74,20 +80,24 @@ public:
 
     core::result<std::optional<kept_card>> card(std::string agent) override
     {
-        return read<std::optional<kept_card>>([&] { return read_card(*db_, agent); });
+        return read([&] { return read_card(*db_, agent); });
     }
 
     core::result<std::uint64_t> keep_delivery(kept_delivery delivery) override;
-    core::result<> drop_delivery(std::uint64_t number) override;
+
+    core::result<> drop_delivery(std::uint64_t number) override
+    {
+        return write_rows(need::deletion, [&] { return remove_delivery(*db_, number); });
+    }
 
     core::result<std::vector<delivery_facts>> deliveries() override
     {
-        return read<std::vector<delivery_facts>>([&] { return read_deliveries(*db_); });
+        return read([&] { return read_deliveries(*db_); });
     }
 
     core::result<std::optional<kept_delivery>> delivery(std::uint64_t number) override
     {
-        return read<std::optional<kept_delivery>>([&] { return read_delivery(*db_, number); });
+        return read([&] { return read_delivery(*db_, number); });
     }
 
 private:
@@ -95,8 +105,8 @@ private:
     enum class room { all, ballast };  // ballast: what is written may not make the file larger
     using steps = std::function<core::result<std::uint64_t>()>;  // returns the version of the change; 0: it has none
 
-    template <class T>
-    core::result<T> read(const std::function<core::result<T>()>& reading)
+    template <class Reading>
+    auto read(const Reading& reading) -> decltype(reading())
     {
         if (auto ready = connect(); !ready) {
             return std::move(ready).error();
@@ -111,6 +121,7 @@ private:
     core::result<> connect();
     core::error failed(core::error why);
     core::result<std::uint64_t> write(need kind, const steps& change);
+    core::result<> write_rows(need kind, const std::function<core::result<>()>& change);
     core::result<std::uint64_t> attempt(need kind, room where, const steps& change);
     core::result<std::uint64_t> change_within(need kind, room where, const steps& change);
     bool empty_log();
@@ -293,35 +304,25 @@ core::result<std::uint64_t> sqlite::settle(core::error why, std::uint64_t versio
     return why;
 }
 
-core::result<> sqlite::keep_tasks(std::vector<kept_task> tasks)
+core::result<> sqlite::write_rows(need kind, const std::function<core::result<>()>& change)
 {
-    const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
-        auto done = write_tasks(*db_, tasks);
+    const auto written = write(kind, [&]() -> core::result<std::uint64_t> {
+        auto done = change();
         return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
     });
-    return kept ? core::result<>{} : core::result<>{kept.error()};
-}
-
-core::result<> sqlite::trim_tasks(core::wall_time since, std::size_t most)
-{
-    const auto trimmed = write(need::deletion, [&]() -> core::result<std::uint64_t> {
-        auto done = remove_tasks(*db_, since, most);
-        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
-    });
-    return trimmed ? core::result<>{} : core::result<>{trimmed.error()};
+    return written ? core::result<>{} : core::result<>{written.error()};
 }
 
 core::result<> sqlite::keep_cards(std::vector<kept_card> cards)
 {
-    const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
+    return write_rows(need::growth, [&]() -> core::result<> {
         for (const auto& each : cards) {
             if (auto done = write_card(*db_, each); !done) {
-                return std::move(done).error();
+                return done;
             }
         }
-        return 0;
+        return {};
     });
-    return kept ? core::result<>{} : core::result<>{kept.error()};
 }
 
 core::result<std::uint64_t> sqlite::keep_delivery(kept_delivery delivery)
@@ -336,28 +337,16 @@ core::result<std::uint64_t> sqlite::keep_delivery(kept_delivery delivery)
     return kept ? core::result<std::uint64_t>{number} : core::result<std::uint64_t>{kept.error()};
 }
 
-core::result<> sqlite::drop_delivery(std::uint64_t number)
-{
-    const auto dropped = write(need::deletion, [&]() -> core::result<std::uint64_t> {
-        auto done = remove_delivery(*db_, number);
-        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
-    });
-    return dropped ? core::result<>{} : core::result<>{dropped.error()};
-}
-
 core::result<core::secret> sqlite::session_key(core::secret made)
 {
-    auto there = read<std::optional<core::secret>>([&] { return read_session_key(*db_); });
+    auto there = read([&] { return read_session_key(*db_); });
     if (!there) {
         return std::move(there).error();
     }
     if (auto& kept_before = *there) {
         return std::move(*kept_before);
     }
-    const auto kept = write(need::growth, [&]() -> core::result<std::uint64_t> {
-        auto done = write_session_key(*db_, made);
-        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
-    });
+    const auto kept = write_rows(need::growth, [&] { return write_session_key(*db_, made); });
     return kept ? core::result<core::secret>{std::move(made)} : core::result<core::secret>{kept.error()};
 }
 

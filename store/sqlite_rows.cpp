@@ -38,6 +38,8 @@ public:
         return *this;
     }
 
+    checksum& with(std::uint64_t number) { return with(static_cast<std::int64_t>(number)); }
+
     std::int64_t value() const noexcept { return static_cast<std::int64_t>(sum_); }
 
 private:
@@ -46,21 +48,12 @@ private:
 
 std::int64_t sum_of(const record& r)
 {
-    return checksum{}
-        .with(r.id)
-        .with(r.definition)
-        .with(static_cast<std::int64_t>(r.version))
-        .with(to_number(r.written))
-        .value();
+    return checksum{}.with(r.id).with(r.definition).with(r.version).with(to_number(r.written)).value();
 }
 
 std::int64_t sum_of(const kept_task& t)
 {
-    return checksum{}
-        .with(static_cast<std::int64_t>(t.name))
-        .with(static_cast<std::int64_t>(t.word))
-        .with(to_number(t.seen))
-        .value();
+    return checksum{}.with(t.name).with(t.word).with(to_number(t.seen)).value();
 }
 
 // Without the times, which are renewed while the document stays.
@@ -81,13 +74,45 @@ std::int64_t sum_of(const kept_delivery& d)
         .value();
 }
 
-core::result<record> to_record(const query& row)
+core::result<std::optional<record>> to_record(const query& row)
 {
-    record r{row.text(0), row.text(1), static_cast<std::uint64_t>(row.number(2)), to_time(row.number(3))};
+    record r{row.text(0), row.text(1), row.count(2), to_time(row.number(3))};
     if (row.number(4) != sum_of(r)) {
         return core::gateway_error(errc::store_failed, "is damaged: the record of an agent is not what was written");
     }
-    return r;
+    return std::optional{std::move(r)};
+}
+
+// The rows that `read` returns; it returns nothing for one that is left out.
+template <class T, class Read>
+core::result<std::vector<T>> all_rows(query& rows, Read read)
+{
+    std::vector<T> all;
+    auto more = rows.step();
+    for (; more && *more; more = rows.step()) {
+        core::result<std::optional<T>> each = read(rows);
+        if (!each) {
+            return std::move(each).error();
+        }
+        if (*each) {
+            all.push_back(std::move(**each));
+        }
+    }
+    if (!more) {
+        return std::move(more).error();
+    }
+    return all;
+}
+
+// As all_rows(), for one row that may be absent.
+template <class T, class Read>
+core::result<std::optional<T>> one_row(query& row, Read read)
+{
+    const auto there = row.step();
+    if (!there) {
+        return there.error();
+    }
+    return *there ? core::result<std::optional<T>>{read(row)} : std::optional<T>{};
 }
 
 core::result<std::uint64_t> version_of(sqlite_connection& db, std::string_view id)
@@ -97,7 +122,7 @@ core::result<std::uint64_t> version_of(sqlite_connection& db, std::string_view i
     if (!there) {
         return there.error();
     }
-    return *there ? static_cast<std::uint64_t>(row.number(0)) : 0;
+    return *there ? row.count(0) : 0;
 }
 
 core::result<std::uint64_t> note(sqlite_connection& db, std::string_view id, action kind, const author& by)
@@ -117,74 +142,37 @@ core::result<std::uint64_t> note(sqlite_connection& db, std::string_view id, act
 
 core::result<std::vector<record>> read_records(sqlite_connection& db)
 {
-    std::vector<record> all;
     query rows{db, "SELECT id, definition, version, written, sum FROM agents ORDER BY id"};
-    auto more = rows.step();
-    for (; more && *more; more = rows.step()) {
-        auto each = to_record(rows);
-        if (!each) {
-            return std::move(each).error();
-        }
-        all.push_back(std::move(*each));
-    }
-    if (!more) {
-        return std::move(more).error();
-    }
-    return all;
+    return all_rows<record>(rows, to_record);
 }
 
 core::result<std::optional<record>> read_record(sqlite_connection& db, std::string_view id)
 {
     query row{db, "SELECT id, definition, version, written, sum FROM agents WHERE id = ?"};
-    const auto there = row.with(id).step();
-    if (!there) {
-        return there.error();
-    }
-    if (!*there) {
-        return std::optional<record>{};
-    }
-    auto found = to_record(row);
-    return found ? core::result<std::optional<record>>{std::move(*found)} : std::move(found).error();
+    return one_row<record>(row.with(id), to_record);
 }
 
 core::result<std::vector<change>> read_changes(sqlite_connection& db, std::uint64_t after, std::size_t most)
 {
-    std::vector<change> all;
     query rows{db, "SELECT version, at, who, action, agent FROM changes WHERE version > ? ORDER BY version LIMIT ?"};
-    rows.with(static_cast<std::int64_t>(after)).with(static_cast<std::int64_t>(most));
-    auto more = rows.step();
-    for (; more && *more; more = rows.step()) {
-        all.push_back(
-            {static_cast<std::uint64_t>(rows.number(0)),
-             to_time(rows.number(1)),
-             rows.text(2),
-             static_cast<action>(rows.number(3)),
-             rows.text(4)}
-        );
-    }
-    if (!more) {
-        return std::move(more).error();
-    }
-    return all;
+    return all_rows<change>(rows.with(after).with(most), [](const query& row) {
+        const auto what = static_cast<action>(row.number(3));
+        return std::optional{change{row.count(0), to_time(row.number(1)), row.text(2), what, row.text(4)}};
+    });
 }
 
 core::result<std::optional<kept_card>> read_card(sqlite_connection& db, std::string_view agent)
 {
-    query row{
+    query one{
         db,
         "SELECT agent, source, document, url, etag, last_modified, fetched, fresh_for, sum FROM cards WHERE agent = ?"
     };
-    const auto there = row.with(agent).step();
-    if (!there) {
-        return there.error();
-    }
-    if (!*there) {
-        return std::optional<kept_card>{};
-    }
-    kept_card found{row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), {}, {}};
-    found.fetched = to_time(row.number(6));
-    found.fresh_for = core::duration{row.number(7)};
-    return row.number(8) == sum_of(found) ? std::optional<kept_card>{std::move(found)} : std::nullopt;
+    return one_row<kept_card>(one.with(agent), [](const query& row) {
+        kept_card found{row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), row.text(5), {}, {}};
+        found.fetched = to_time(row.number(6));
+        found.fresh_for = core::duration{row.number(7)};
+        return row.number(8) == sum_of(found) ? std::optional{std::move(found)} : std::nullopt;
+    });
 }
 
 core::result<std::uint64_t> write_record(sqlite_connection& db, record& wanted, const author& by)
@@ -207,7 +195,7 @@ core::result<std::uint64_t> write_record(sqlite_connection& db, record& wanted, 
         " ON CONFLICT (id) DO UPDATE SET definition = excluded.definition, version = excluded.version,"
         " written = excluded.written, sum = excluded.sum"
     };
-    row.with(wanted.id).with(wanted.definition).with(static_cast<std::int64_t>(wanted.version));
+    row.with(wanted.id).with(wanted.definition).with(wanted.version);
     auto done = row.with(to_number(wanted.written)).with(sum_of(wanted)).done();
     return done ? version : core::result<std::uint64_t>{std::move(done).error()};
 }
@@ -237,7 +225,7 @@ core::result<> write_tasks(sqlite_connection& db, const std::vector<kept_task>& 
 {
     for (const auto& each : tasks) {
         query row{db, "INSERT OR REPLACE INTO tasks (name, word, seen, sum) VALUES (?, ?, ?, ?)"};
-        row.with(static_cast<std::int64_t>(each.name)).with(static_cast<std::int64_t>(each.word));
+        row.with(each.name).with(each.word);
         if (auto done = row.with(to_number(each.seen)).with(sum_of(each)).done(); !done) {
             return done;
         }
@@ -255,28 +243,16 @@ core::result<> remove_tasks(sqlite_connection& db, core::wall_time since, std::s
         db,
         "DELETE FROM tasks WHERE name IN (SELECT name FROM tasks ORDER BY seen DESC, name DESC LIMIT -1 OFFSET ?)"
     };
-    return beyond.with(static_cast<std::int64_t>(most)).done();
+    return beyond.with(most).done();
 }
 
 core::result<std::vector<kept_task>> read_tasks(sqlite_connection& db)
 {
-    std::vector<kept_task> all;
     query rows{db, "SELECT name, word, seen, sum FROM tasks ORDER BY seen, name"};
-    auto more = rows.step();
-    for (; more && *more; more = rows.step()) {
-        const kept_task each{
-            static_cast<std::uint64_t>(rows.number(0)),
-            static_cast<std::uint64_t>(rows.number(1)),
-            to_time(rows.number(2))
-        };
-        if (rows.number(3) == sum_of(each)) {
-            all.push_back(each);
-        }
-    }
-    if (!more) {
-        return std::move(more).error();
-    }
-    return all;
+    return all_rows<kept_task>(rows, [](const query& row) {
+        const kept_task each{row.count(0), row.count(1), to_time(row.number(2))};
+        return row.number(3) == sum_of(each) ? std::optional{each} : std::nullopt;
+    });
 }
 
 core::result<> write_card(sqlite_connection& db, const kept_card& card)
@@ -313,62 +289,41 @@ core::result<std::uint64_t> write_delivery(sqlite_connection& db, const kept_del
 
 core::result<std::vector<delivery_facts>> read_deliveries(sqlite_connection& db)
 {
-    std::vector<delivery_facts> all;
     query rows{
         db,
         "SELECT number, id, agent, lane, length(CAST(body AS BLOB)), received FROM deliveries ORDER BY number"
     };
-    auto more = rows.step();
-    for (; more && *more; more = rows.step()) {
-        all.push_back(
-            {static_cast<std::uint64_t>(rows.number(0)),
-             rows.text(1),
-             rows.text(2),
-             rows.text(3),
-             static_cast<std::uint64_t>(rows.number(4)),
-             to_time(rows.number(5))}
-        );
-    }
-    if (!more) {
-        return std::move(more).error();
-    }
-    return all;
+    return all_rows<delivery_facts>(rows, [](const query& row) {
+        return std::optional{
+            delivery_facts{row.count(0), row.text(1), row.text(2), row.text(3), row.count(4), to_time(row.number(5))}
+        };
+    });
 }
 
 core::result<std::optional<kept_delivery>> read_delivery(sqlite_connection& db, std::uint64_t number)
 {
-    query row{db, "SELECT id, agent, lane, address, body, received, sum FROM deliveries WHERE number = ?"};
-    const auto there = row.with(static_cast<std::int64_t>(number)).step();
-    if (!there) {
-        return there.error();
-    }
-    if (!*there) {
-        return std::optional<kept_delivery>{};
-    }
-    kept_delivery
-        found{number, row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), to_time(row.number(5))};
-    return row.number(6) == sum_of(found) ? std::optional<kept_delivery>{std::move(found)} : std::nullopt;
+    query one{db, "SELECT id, agent, lane, address, body, received, sum FROM deliveries WHERE number = ?"};
+    return one_row<kept_delivery>(one.with(number), [number](const query& row) {
+        kept_delivery
+            found{number, row.text(0), row.text(1), row.text(2), row.text(3), row.text(4), to_time(row.number(5))};
+        return row.number(6) == sum_of(found) ? std::optional{std::move(found)} : std::nullopt;
+    });
 }
 
 core::result<> remove_delivery(sqlite_connection& db, std::uint64_t number)
 {
     query row{db, "DELETE FROM deliveries WHERE number = ?"};
-    return row.with(static_cast<std::int64_t>(number)).done();
+    return row.with(number).done();
 }
 
 core::result<std::optional<core::secret>> read_session_key(sqlite_connection& db)
 {
-    query row{db, "SELECT text, sum FROM keys WHERE name = ?"};
-    const auto there = row.with(session_key_name).step();
-    if (!there) {
-        return there.error();
-    }
-    if (!*there) {
-        return std::optional<core::secret>{};
-    }
-    core::secret found{row.text(0)};
-    const bool whole = row.number(1) == checksum{}.with(found.reveal()).value();
-    return whole ? std::optional{std::move(found)} : std::nullopt;
+    query one{db, "SELECT text, sum FROM keys WHERE name = ?"};
+    return one_row<core::secret>(one.with(session_key_name), [](const query& row) {
+        core::secret found{row.text(0)};
+        const bool whole = row.number(1) == checksum{}.with(found.reveal()).value();
+        return whole ? std::optional{std::move(found)} : std::nullopt;
+    });
 }
 
 core::result<> write_session_key(sqlite_connection& db, const core::secret& text)
