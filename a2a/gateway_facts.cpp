@@ -2,7 +2,6 @@
 
 #include "core/json/json.hpp"
 #include "core/json/json_cursor.hpp"
-#include "core/json/jsonrpc_answer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 
 #include <algorithm>

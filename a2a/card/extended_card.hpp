@@ -7,7 +7,7 @@
 #include "a2a/method.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
-#include "core/json/jsonrpc_answer.hpp"
+#include "core/json/jsonrpc_scan.hpp"
 
 #include <cstdint>
 #include <optional>

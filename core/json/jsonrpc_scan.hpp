@@ -1,11 +1,13 @@
 // A bounded look at a JSON-RPC 2.0 body that passes through untouched: one pass over the bytes, no document, no copy.
 // The whole body is checked as JSON (core/json/json_cursor.hpp), so that nothing goes on that two readers could read
-// differently; four members of the top-level object are picked out. Pure; any thread.
+// differently; four members of the top-level object are picked out. scan_answer() finds the result of an answer (section 5). Pure; any
+// thread.
 #pragma once
 
 #include "core/error.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,5 +64,25 @@ std::string folded(std::string_view name);
 // Decodes the text between the quotes of a JSON string to UTF-8. `raw` must have passed a scan. Half a
 // surrogate pair becomes U+FFFD.
 std::string unescape_json(std::string_view raw);
+
+enum class answer_kind : std::uint8_t {
+    result,  // exactly one `result`, and no `error` but null
+    error,   // an `error`, and no `result` but null
+    call,    // a request or a notification: neither of the two, and a `method` that is a string
+};
+
+// An answer whose result is to be replaced, while everything around it stays the text that it was. Views into the text. Together they are
+// all of it; for anything but a result, `before` is.
+struct jsonrpc_answer {
+    answer_kind kind = answer_kind::error;
+    std::string_view before;
+    std::string_view result;  // raw JSON
+    std::string_view after;
+};
+
+// Fails with parse_error (not JSON, nested deeper than `depth`, at most 64) or invalid_request: JSON that two readers
+// could take for different answers, or for none. That is: no object; `result` or `error` twice, also in escaped
+// spelling or in another case; both, or neither of them and no `method`.
+result<jsonrpc_answer> scan_answer(std::string_view text, unsigned depth = 64);
 
 }  // namespace core

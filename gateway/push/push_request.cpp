@@ -3,7 +3,6 @@
 #include "a2a/dialect/push_edit.hpp"
 #include "a2a/dialect/rest_target.hpp"
 #include "core/json/json.hpp"
-#include "core/json/jsonrpc_answer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "core/url.hpp"
 #include "gateway/model/sent_credentials.hpp"

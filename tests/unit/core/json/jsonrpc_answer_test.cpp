@@ -1,4 +1,4 @@
-#include "core/json/jsonrpc_answer.hpp"
+#include "core/json/jsonrpc_scan.hpp"
 
 #include <doctest/doctest.h>
 
