@@ -1,7 +1,6 @@
 #include "a2a/dialect/task.hpp"
 
 #include "a2a/dialect/message.hpp"
-#include "a2a/dialect/part.hpp"
 #include "a2a/dialect/timestamp.hpp"
 
 #include <array>

@@ -1,10 +1,9 @@
 #include "gateway/cards/card_editor.hpp"
 
 #include "a2a/card/card_access.hpp"
-#include "a2a/card/card_overlay.hpp"
+#include "a2a/card/card_edits.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_shape.hpp"
-#include "a2a/card/card_skills.hpp"
 #include "a2a/extension_header.hpp"
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"

@@ -1,6 +1,6 @@
 #include "gateway/cards/managed_card.hpp"
 
-#include "a2a/card/card_overlay.hpp"
+#include "a2a/card/card_edits.hpp"
 #include "config/agent_cards.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/list_edit.hpp"

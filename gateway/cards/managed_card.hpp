@@ -2,7 +2,7 @@
 #pragma once
 
 #include "a2a/card/card.hpp"
-#include "a2a/card/card_skills.hpp"
+#include "a2a/card/card_edits.hpp"
 #include "core/error.hpp"
 #include "core/json/json.hpp"
 #include "gateway/model/answered_card.hpp"

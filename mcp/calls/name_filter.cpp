@@ -1,6 +1,6 @@
 #include "mcp/calls/name_filter.hpp"
 
-#include "a2a/card/card_skills.hpp"
+#include "a2a/card/card_edits.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/pattern.hpp"

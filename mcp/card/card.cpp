@@ -1,7 +1,7 @@
 #include "mcp/card/card.hpp"
 
+#include "a2a/card/card_edits.hpp"
 #include "a2a/card/card_interfaces.hpp"
-#include "a2a/card/card_overlay.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"

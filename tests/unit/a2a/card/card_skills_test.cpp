@@ -1,4 +1,4 @@
-#include "a2a/card/card_skills.hpp"
+#include "a2a/card/card_edits.hpp"
 
 #include <doctest/doctest.h>
 
