@@ -1,6 +1,5 @@
 #include "config/access.hpp"
 
-#include "config/access_policy.hpp"
 #include "config/access_providers.hpp"
 #include "config/access_tokens.hpp"
 #include "config/access_values.hpp"
@@ -30,7 +29,7 @@ void check_known(
 {
     const auto missing = access.providers.empty() ? "" : missing_provider(policy, access.providers);
     if (!missing.empty()) {
-        given.problems().add(f->at, f->path, '"' + std::string{missing} + "\" " + std::string{no_such_provider});
+        given.problems().add(*f, '"' + std::string{missing} + "\" " + std::string{no_such_provider});
     }
 }
 
@@ -60,7 +59,7 @@ std::vector<core::access_default> read_rules(const field& f, const core::access_
     std::vector<core::access_default> rules;
     const auto list = read_list(f, "a list of rules", with.problems);
     if (list.size() > most_agent_rules) {
-        with.problems.add(f.at, f.path, "has more than " + std::to_string(most_agent_rules) + " rules");
+        with.problems.add(f, "has more than " + std::to_string(most_agent_rules) + " rules");
         return rules;
     }
     for (const auto& each : list) {
@@ -108,8 +107,7 @@ void warn_of_policy(const field& at, std::size_t i, const policy_key& key, const
     for (std::size_t before = 0; before < i; ++before) {
         if (is_for_all(rules[before]) && rules[before].*key.policy) {
             problems.warn(
-                at.at,
-                at.path,
+                at,
                 "never counts: access.rules[" + std::to_string(before) +
                     "] decides for all agents; expected it in front of that"
             );
@@ -119,7 +117,7 @@ void warn_of_policy(const field& at, std::size_t i, const policy_key& key, const
     const auto& policy = rules[i].*key.policy;
     const auto claim = policy ? misplaced_claim(*policy, all.access) : std::string{};
     if (!claim.empty()) {
-        problems.warn(at.at, at.path, claim);
+        problems.warn(at, claim);
     }
 }
 
@@ -137,13 +135,59 @@ void warn_of_rule(const field& rule, std::size_t i, const settings& all, problem
     }
     for (const auto& each : read_elements(*agents, "", emptiness::refused, problems)) {
         if (!fits_some(each.value->text, all.agents)) {
-            problems.warn(
-                each.at,
-                each.path,
-                "fits no agent of this file; expected the id of one, unless it is created later"
-            );
+            problems.warn(each, "fits no agent of this file; expected the id of one, unless it is created later");
         }
     }
+}
+
+using core::access_rule;
+
+constexpr std::string_view expected_policy =
+    "anyone, authenticated, nobody, a map of conditions, or a list of such maps";
+constexpr std::string_view expected_rule = "a map of conditions such as {scopes: [words:call]}";
+
+std::optional<access_rule> read_policy_rule(const field& f, decision about, problem_list& problems)
+{
+    const auto* map = read_given_map(f, expected_rule, problems);
+    if (map == nullptr) {
+        return {};
+    }
+    const tls_checks none;
+    const secret_reader no_files;
+    const reading with{no_files, none, problems};
+    const access_members given{f, *map, access_map::policy_rule, with};
+    access_rule rule;
+    given.read(rule);
+    if (const auto* methods = given.find("methods"); methods != nullptr && about == decision::discover) {
+        problems.add(*methods, "is about calls; expected it below `call`");
+    }
+    return rule;
+}
+
+core::json shown_rule(const access_rule& rule)
+{
+    auto shown = core::json::object();
+    show_members(access_map::policy_rule, rule, shown);
+    return shown;
+}
+
+std::optional<core::access_policy> read_word(const field& f, problem_list& problems)
+{
+    const auto* word = read_text(f, expected_policy, problems);
+    if (word == nullptr) {
+        return {};
+    }
+    if (*word == word_anyone) {
+        return core::access_policy{true, {}};
+    }
+    if (*word == word_authenticated) {
+        return core::access_policy{false, {access_rule{}}};
+    }
+    if (*word == word_nobody) {
+        return core::access_policy{};
+    }
+    refuse(f, word->empty() ? "is empty" : "is not a policy", expected_policy, problems);
+    return {};
 }
 
 }  // namespace
@@ -214,8 +258,7 @@ void warn_of_access(const field& f, const settings& all, problem_list& problems)
 {
     if (all.access.providers.empty() && !all.access.open) {
         problems.warn(
-            f.at,
-            f.path,
+            f,
             "has no provider, so that no caller needs a credential; expected providers, or `access: open`"
         );
         return;
@@ -225,6 +268,67 @@ void warn_of_access(const field& f, const settings& all, problem_list& problems)
     for (std::size_t i = 0; i < each.size(); ++i) {
         warn_of_rule(each[i], i, all, problems);
     }
+}
+
+std::optional<core::access_policy> read_policy(const field& f, decision about, problem_list& problems)
+{
+    if (f.value->is == node::kind::scalar || f.value->is == node::kind::null) {
+        return read_word(f, problems);
+    }
+    core::access_policy policy;
+    if (f.value->is == node::kind::map) {
+        auto rule = read_policy_rule(f, about, problems);
+        if (!rule) {
+            return {};
+        }
+        policy.any_of.push_back(std::move(*rule));
+        return policy;
+    }
+    const auto rules = read_list(f, expected_policy, problems);
+    if (rules.empty() || rules.size() > most_rules) {
+        refuse(
+            f,
+            rules.empty() ? "is empty" : "has more than " + std::to_string(most_rules) + " rules",
+            rules.empty() ? "nobody, or at least one map of conditions" : "fewer",
+            problems
+        );
+        return {};
+    }
+    for (const auto& each : rules) {
+        if (auto rule = read_policy_rule(each, about, problems)) {
+            policy.any_of.push_back(std::move(*rule));
+        }
+    }
+    return policy;
+}
+
+core::json shown_policy(const core::access_policy& policy)
+{
+    if (policy.anyone || policy.any_of.empty()) {
+        return policy.anyone ? word_anyone : word_nobody;
+    }
+    if (policy.any_of.size() == 1) {
+        const auto& only = policy.any_of.front();
+        return only == access_rule{} ? core::json(word_authenticated) : shown_rule(only);
+    }
+    auto list = core::json::array();
+    for (const auto& each : policy.any_of) {
+        list.push_back(shown_rule(each));
+    }
+    return list;
+}
+
+std::string_view
+missing_provider(const core::access_policy& policy, const std::vector<core::access_provider>& providers)
+{
+    for (const auto& rule : policy.any_of) {
+        for (const auto& name : rule.providers) {
+            if (std::ranges::find(providers, name, &core::access_provider::name) == providers.end()) {
+                return name;
+            }
+        }
+    }
+    return {};
 }
 
 }  // namespace config

@@ -1,6 +1,7 @@
 #include "config/access_kinds.hpp"
 
 #include "config/access_table.hpp"
+#include "config/problem.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
@@ -12,11 +13,6 @@ namespace config {
 namespace {
 
 using core::json;
-
-core::error invalid(std::string predicate)
-{
-    return core::gateway_error(core::errc::config_invalid, std::move(predicate));
-}
 
 constexpr std::string_view expected_pattern = "an agent's id, in which * is any text";
 constexpr std::string_view expected_host = "a host such as sts.eu-west-1.amazonaws.com, perhaps with a port";

@@ -5,6 +5,7 @@
 #include "config/access_tokens.hpp"
 #include "config/access_values.hpp"
 #include "config/agent_parts.hpp"
+#include "config/problem.hpp"
 #include "core/ascii.hpp"
 
 #include <algorithm>
@@ -24,11 +25,6 @@ using core::json;
 
 constexpr std::string_view expected_provider = "a map with type and name";
 constexpr std::string_view expected_name = "1 to 64 letters, digits, '.', '_' and '-'";
-
-core::error invalid(std::string predicate)
-{
-    return core::gateway_error(core::errc::config_invalid, std::move(predicate));
-}
 
 std::string expected_types()
 {
@@ -220,7 +216,7 @@ private:
     {
         auto token = checked_token(f, text, with_.problems);
         if (!token.empty() && !tokens_.insert(text).second) {
-            with_.problems.add(f.at, f.path, "is the token of another provider; expected a token of its own");
+            with_.problems.add(f, "is the token of another provider; expected a token of its own");
         }
         return token;
     }
@@ -304,7 +300,7 @@ public:
         std::vector<core::api_key> keys;
         const auto fields = read_list(list, "a list of keys", with_.problems);
         if (fields.size() > most_keys) {
-            with_.problems.add(list.at, list.path, "has more than " + std::to_string(most_keys) + " keys");
+            with_.problems.add(list, "has more than " + std::to_string(most_keys) + " keys");
             return keys;
         }
         for (const auto& each : fields) {
@@ -345,7 +341,7 @@ private:
     void check_hash(const field& f, const std::string& hash)
     {
         if (!hash.empty() && !hashes_.insert(hash).second) {
-            with_.problems.add(f.at, f.path, "is the hash of another key; expected a key of its own");
+            with_.problems.add(f, "is the hash of another key; expected a key of its own");
         }
     }
 
@@ -362,7 +358,7 @@ const field* find_place(const access_members& given)
     for (const auto* key : {"header", "cookie", "in"}) {
         const auto* f = given.find(key);
         if (f != nullptr && found != nullptr) {
-            given.problems().add(f->at, f->path, "stands beside " + found->path + "; expected one of the two");
+            given.problems().add(*f, "stands beside " + found->path + "; expected one of the two");
             return nullptr;
         }
         found = f != nullptr ? f : found;
@@ -376,7 +372,7 @@ void read_place(const access_members& given, core::api_key_provider& into)
     const auto* place = find_place(given);
     const auto* parameter = given.find("parameter");
     if (parameter != nullptr && given.find("in") == nullptr) {
-        problems.add(parameter->at, parameter->path, "stands without `in: query`; expected both");
+        problems.add(*parameter, "stands without `in: query`; expected both");
     }
     if (place == nullptr) {
         return;
@@ -400,11 +396,11 @@ void read_place(const access_members& given, core::api_key_provider& into)
 core::secret checked_token(const field& f, const std::string& text, problem_list& problems)
 {
     if (text.size() < shortest_static_token) {
-        problems.add(f.at, f.path, "is shorter than 16 characters; expected " + std::string{expected_token});
+        problems.add(f, "is shorter than 16 characters; expected " + std::string{expected_token});
         return {};
     }
     if (text.size() > longest_static_token) {
-        problems.add(f.at, f.path, "is longer than 8KiB, which no request may have; expected a shorter token");
+        problems.add(f, "is longer than 8KiB, which no request may have; expected a shorter token");
         return {};
     }
     return bearer_of(f, text, problems);
@@ -416,7 +412,7 @@ std::vector<core::access_provider> read_providers(const field& f, const reading&
     std::vector<core::access_provider> providers;
     const auto list = read_list(f, "a list of providers", problems);
     if (list.size() > most_providers) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_providers) + " providers");
+        problems.add(f, "has more than " + std::to_string(most_providers) + " providers");
         return providers;
     }
     provider_list_reader reader{with};
@@ -426,7 +422,7 @@ std::vector<core::access_provider> read_providers(const field& f, const reading&
             continue;
         }
         if (const auto problem = conflict(*provider, providers); !problem.empty()) {
-            problems.add(each.at, each.path, problem);
+            problems.add(each, problem);
         }
         providers.push_back(std::move(*provider));
     }

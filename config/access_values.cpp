@@ -83,7 +83,7 @@ std::vector<field> read_elements(const field& f, std::string_view expected, empt
     }
     auto elements = read_list(f, expected, problems);
     if (elements.size() > most_elements) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_elements) + " elements");
+        problems.add(f, "has more than " + std::to_string(most_elements) + " elements");
         elements.clear();
     }
     return elements;
@@ -127,7 +127,7 @@ std::vector<core::claim> read_claims(const field& f, emptiness empty, problem_li
         refuse(f, "is empty", expected, problems);
     }
     if (map->keys.size() > most_elements) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_elements) + " claims");
+        problems.add(f, "has more than " + std::to_string(most_elements) + " claims");
         return claims;
     }
     for (std::size_t i = 0; i < map->keys.size(); ++i) {
@@ -178,9 +178,6 @@ const node* read_given_map(const field& f, std::string_view expected, problem_li
 core::result<core::wall_time> parse_time(std::string_view text)
 {
     using namespace std::chrono;
-    const auto invalid = [](std::string what) {
-        return core::gateway_error(core::errc::config_invalid, std::move(what));
-    };
     const bool date = has_form(text, "9999-99-99");
     if (!date && !has_form(text, "9999-99-99T99:99:99Z")) {
         return invalid("is not a date, and not a time in UTC");
@@ -233,7 +230,7 @@ bool access_members::require_one(std::string_view first, std::string_view second
     const auto* one = find(first);
     const auto* other = find(second);
     if (one != nullptr && other != nullptr) {
-        problems().add(other->at, other->path, "stands beside " + one->path + "; expected one of the two");
+        problems().add(*other, "stands beside " + one->path + "; expected one of the two");
     } else if (one == nullptr && other == nullptr) {
         require(first, std::string{expected} + ", or `" + std::string{second} + '`');
     }

@@ -1,6 +1,6 @@
 #include "config/agent_cards.hpp"
 
-#include "config/access_policy.hpp"
+#include "config/access.hpp"
 #include "config/access_values.hpp"
 #include "config/choice.hpp"
 #include "config/json_value.hpp"
@@ -23,7 +23,7 @@ std::vector<field> read_maps(const field& f, std::string_view expected, std::siz
 {
     auto elements = read_list(f, expected, problems);
     if (elements.size() > most) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most) + " elements");
+        problems.add(f, "has more than " + std::to_string(most) + " elements");
         elements.clear();
     }
     return elements;
@@ -33,7 +33,7 @@ std::string read_id(const field& map, const members& given, problem_list& proble
 {
     const auto* id = find_field(given, "id");
     if (id == nullptr) {
-        problems.add(map.at, map.path, "has no id; expected " + std::string{expected_id});
+        problems.add(map, "has no id; expected " + std::string{expected_id});
         return {};
     }
     return read_short_text(*id, expected_id, problems).value_or("");
@@ -54,7 +54,7 @@ std::optional<core::skill_rule> read_skill_rule(const field& f, problem_list& pr
     if (const auto* scopes = find_field(given, "required_scopes")) {
         rule.required_scopes = read_scopes(*scopes, emptiness::allowed, problems);
         if (!rule.required_scopes.empty() && rule.visibility == core::skill_visibility::everyone) {
-            problems.add(scopes->at, scopes->path, "stands without `visibility: extended`; expected both");
+            problems.add(*scopes, "stands without `visibility: extended`; expected both");
         }
     }
     return rule;
@@ -73,11 +73,7 @@ std::optional<node> read_part_file(const field& f, const secret_reader& files, p
     problem_list inside{""};
     auto part = parse_document(*text, inside);
     if (!part || !inside.empty() || part->is != node::kind::map) {
-        problems.add(
-            f.at,
-            f.path,
-            "names a file that is not one map in JSON or YAML; expected " + std::string{expected_part}
-        );
+        problems.add(f, "names a file that is not one map in JSON or YAML; expected " + std::string{expected_part});
         return {};
     }
     return part;
@@ -87,7 +83,7 @@ std::string read_part(const field& f, const node& part, problem_list& problems)
 {
     auto text = core::to_text(to_json(part));
     if (text.size() > longest_overlay) {
-        problems.add(f.at, f.path, "is longer than " + std::to_string(longest_overlay) + " bytes as JSON");
+        problems.add(f, "is longer than " + std::to_string(longest_overlay) + " bytes as JSON");
         return {};
     }
     return text;
@@ -104,14 +100,13 @@ std::optional<core::card_overlay> read_overlay(const field& f, const secret_read
     if (const auto* when = find_field(given, "when")) {
         overlay.when = read_policy(*when, decision::discover, problems).value_or(core::access_policy{});
     } else {
-        problems.add(f.at, f.path, "has no when; expected a policy such as {groups: [gold]}, or authenticated");
+        problems.add(f, "has no when; expected a policy such as {groups: [gold]}, or authenticated");
     }
     const auto* card = find_field(given, "card");
     const auto* file = find_field(given, "file");
     if ((card == nullptr) == (file == nullptr)) {
         problems.add(
-            f.at,
-            f.path,
+            f,
             card == nullptr ? "has neither a card nor a file; expected one of the two"
                             : "has a card and a file; expected one of the two"
         );
@@ -149,7 +144,7 @@ void read_provider(const field& f, core::card_patch& into, problem_list& problem
     const auto* organization = find_field(given, "organization");
     const auto* url = find_field(given, "url");
     if (organization == nullptr || url == nullptr) {
-        problems.add(f.at, f.path, "needs an organization and a url; expected both");
+        problems.add(f, "needs an organization and a url; expected both");
         return;
     }
     into.provider_organization = read_short_text(*organization, "the name of an organization", problems).value_or("");
@@ -167,7 +162,7 @@ std::optional<core::skill_tags> read_skill_tags(const field& f, problem_list& pr
     if (const auto* tags = find_field(given, "tags")) {
         skill.tags = read_texts(*tags, emptiness::refused, problems);
     } else {
-        problems.add(f.at, f.path, "has no tags; expected a list of texts");
+        problems.add(f, "has no tags; expected a list of texts");
     }
     return skill;
 }

@@ -52,7 +52,7 @@ public:
         const access_members given{f, *map, access_map::credentials, with_};
         if (map->keys.size() != 1) {
             const auto* const predicate = map->keys.empty() ? "is empty" : "has several kinds of credentials";
-            problems_.add(f.at, f.path, std::string{predicate} + "; expected " + std::string{expected_kinds});
+            problems_.add(f, std::string{predicate} + "; expected " + std::string{expected_kinds});
             return {};
         }
         if (given.find("bearer") != nullptr || given.find("bearer_file") != nullptr) {
@@ -97,7 +97,7 @@ private:
             return {};
         }
         if (const auto wrong = wrong_header_value(*text); !wrong.empty()) {
-            problems_.add(f.at, f.path, std::string{wrong} + "; expected " + std::string{expected});
+            problems_.add(f, std::string{wrong} + "; expected " + std::string{expected});
             return {};
         }
         return secret_text{std::move(f), std::move(*text)};
@@ -132,7 +132,7 @@ private:
         const auto* place = read_place(given, f, key);
         if (value && place != nullptr && key.place == core::credential_place::cookie &&
             !is_cookie_value(value->value)) {
-            problems_.add(value->from.at, value->from.path, "has a character that no cookie has; expected a key");
+            problems_.add(value->from, "has a character that no cookie has; expected a key");
         } else if (value) {
             key.value = secret{value->value};
         }
@@ -153,7 +153,7 @@ private:
         for (const auto& [name, place] : places) {
             const auto* each = given.find(name);
             if (each != nullptr && found != nullptr) {
-                problems_.add(each->at, each->path, "stands beside " + found->path + "; expected one of the two");
+                problems_.add(*each, "stands beside " + found->path + "; expected one of the two");
                 return nullptr;
             }
             if (each != nullptr) {
@@ -162,7 +162,7 @@ private:
             }
         }
         if (found == nullptr) {
-            problems_.add(f.at, f.path, "does not say where the key stands; expected header, query or cookie");
+            problems_.add(f, "does not say where the key stands; expected header, query or cookie");
             return nullptr;
         }
         key.name = read_short_text(*found, expected, problems_).value_or("");

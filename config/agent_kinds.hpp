@@ -1,7 +1,7 @@
 // The kinds of values that only agents have, for their table of keys. Pure.
 #pragma once
 
-#include "config/access_policy.hpp"
+#include "config/access.hpp"
 #include "config/agent_parts.hpp"
 #include "config/value_kind.hpp"
 #include "core/agent.hpp"

@@ -39,7 +39,7 @@ std::string bounded_text(const field& f, const core::json& value, problem_list& 
     auto text = core::to_text(value);
     const auto most = core::json_limits{}.bytes;
     if (text.size() > most) {
-        problems.add(f.at, f.path, "is longer than " + std::to_string(most) + " bytes as JSON");
+        problems.add(f, "is longer than " + std::to_string(most) + " bytes as JSON");
         return {};
     }
     return text;
@@ -64,12 +64,11 @@ std::vector<std::string> read_urls(const field& f, std::vector<core::secret>& qu
     std::vector<std::string> all;
     const auto elements = read_list(f, expected_upstreams, problems);
     if (elements.empty() && !f.value->unusable) {
-        problems.add(f.at, f.path, "has no URL; expected " + std::string{expected_upstreams});
+        problems.add(f, "has no URL; expected " + std::string{expected_upstreams});
     }
     if (elements.size() > most_upstreams) {
         problems.add(
-            f.at,
-            f.path,
+            f,
             "has " + std::to_string(elements.size()) + " URLs; expected " + std::string{expected_upstreams}
         );
         return {};
@@ -78,7 +77,7 @@ std::vector<std::string> read_urls(const field& f, std::vector<core::secret>& qu
         core::secret query;
         auto url = read_address(element, query, problems);
         if (url && std::ranges::find(all, *url) != all.end()) {
-            problems.add(element.at, element.path, "is given twice; expected " + std::string{expected_upstreams});
+            problems.add(element, "is given twice; expected " + std::string{expected_upstreams});
         } else if (url) {
             all.push_back(std::move(*url));
             queries.push_back(std::move(query));
@@ -94,8 +93,7 @@ core::secret bearer_of(const field& f, const std::string& text, problem_list& pr
     constexpr std::size_t longest = 16 * 1024;
     if (text.size() > longest || !std::all_of(text.begin(), text.end(), [](char c) { return c > 0x20 && c < 0x7F; })) {
         problems.add(
-            f.at,
-            f.path,
+            f,
             std::string{text.size() > longest ? "is longer than 16KiB" : "has a character that no bearer has"} +
                 "; expected the token alone, without `Bearer `"
         );
@@ -161,7 +159,7 @@ std::vector<std::pair<std::string, core::secret>> read_headers(const field& f, p
         return headers;
     }
     if (map->keys.size() > most) {
-        problems.add(f.at, f.path, "has more than 64 header fields");
+        problems.add(f, "has more than 64 header fields");
         return headers;
     }
     std::set<std::string> seen;
@@ -277,7 +275,7 @@ void read_upstreams(members& given, std::string_view path, place at, core::agent
     const auto* url = find_field(given, "url");
     const auto* several = find_field(given, "upstreams");
     if (url != nullptr && several != nullptr) {
-        problems.add(several->at, several->path, "stands beside " + url->path + "; expected one of the two");
+        problems.add(*several, "stands beside " + url->path + "; expected one of the two");
     } else if (url != nullptr) {
         into.url = read_address(*url, into.queries.emplace_back(), problems).value_or("");
     } else if (several != nullptr) {
@@ -303,7 +301,7 @@ void refuse_upstreams_of_mcp(const members& given, problem_list& problems)
 {
     for (const auto* key : {"upstreams", "balance", "failback", "health"}) {
         if (const auto* f = find_field(given, key)) {
-            problems.add(f->at, f->path, "is for A2A agents; remove it");
+            problems.add(*f, "is for A2A agents; remove it");
         }
     }
 }

@@ -129,7 +129,7 @@ private:
     void add_env_file(const field& f)
     {
         if (agent_.mcp->command.empty()) {
-            problems_.add(f.at, f.path, "stands without a command; expected both");
+            problems_.add(f, "stands without a command; expected both");
         }
         auto& given = agent_.mcp->environment;
         auto all = read_env_file(f, with_.secrets, problems_);
@@ -151,21 +151,20 @@ private:
         }
         if (const auto file = take("bearer_file")) {
             if (bearer && !agent_.bearer.empty()) {
-                problems_.add(file->at, file->path, "stands beside " + bearer->path + "; expected one of the two");
+                problems_.add(*file, "stands beside " + bearer->path + "; expected one of the two");
             }
             read_bearer_file(*file);
         }
         if (const auto f = take("credentials")) {
             if (bearer || !agent_.bearer.empty()) {
-                problems_.add(f->at, f->path, "stands beside the agent's bearer; expected one of the two");
+                problems_.add(*f, "stands beside the agent's bearer; expected one of the two");
             }
             agent_.credentials = config::read_credentials(*f, with_);
         }
         const auto proxy = take("proxy");
         const auto proxy_file = take("proxy_file");
         if (proxy && proxy_file) {
-            problems_
-                .add(proxy_file->at, proxy_file->path, "stands beside " + proxy->path + "; expected one of the two");
+            problems_.add(*proxy_file, "stands beside " + proxy->path + "; expected one of the two");
         } else if (proxy) {
             agent_.proxy = read_proxy(*proxy, problems_).value_or(core::secret{});
         } else if (proxy_file) {
@@ -204,8 +203,7 @@ private:
         agent_.card_url = std::move(parts.card_url);
         if (const auto f = take("card")) {
             if (!agent_.card.empty()) {
-                problems_
-                    .add(f->at, f->path, "stands beside " + path_ + ".metadata.agentCard; expected one of the two");
+                problems_.add(*f, "stands beside " + path_ + ".metadata.agentCard; expected one of the two");
             }
             agent_.card = read_card(*f, problems_);
         }
@@ -228,8 +226,7 @@ private:
                     path.append(1, '.').append(key);
                     if (const auto* other = find_field(given_, path)) {
                         problems_.add(
-                            other->at,
-                            other->path,
+                            *other,
                             "is the same as " + value.path + ", which is given too; expected one of the two"
                         );
                     }
@@ -246,7 +243,7 @@ private:
         for (const auto& row : all_agent_settings()) {
             const auto* f = row.type.member == nullptr ? nullptr : find_field(given_, row.name);
             if (f != nullptr && !agent_.mcp && only_of_mcp(row)) {
-                problems_.add(f->at, f->path, "is for MCP servers; remove it");
+                problems_.add(*f, "is for MCP servers; remove it");
             } else if (f != nullptr) {
                 row.type.member->read(*f, with_, agent_);
             }
@@ -261,26 +258,20 @@ private:
         const auto* era = find_field(given_, "era");
         if (era != nullptr && agent_.mcp->era == core::mcp_era::modern &&
             agent_.mcp->transport == core::mcp_transport::sse) {
-            problems_.add(
-                era->at,
-                era->path,
-                "stands beside the type sse, which has no modern era; expected auto or legacy"
-            );
+            problems_.add(*era, "stands beside the type sse, which has no modern era; expected auto or legacy");
         }
         const bool over_http = agent_.mcp->transport == core::mcp_transport::streamable_http;
         const auto* forwarded = find_field(given_, "forward_headers");
         if (forwarded != nullptr && !agent_.mcp->forward_headers.empty() && !over_http) {
             problems_.add(
-                forwarded->at,
-                forwarded->path,
+                *forwarded,
                 "stands beside a program or the type sse, which get no header fields of callers; expected a url of "
                 "streamable HTTP"
             );
         }
         const auto* restart = find_field(given_, "restart");
         if (restart != nullptr && agent_.mcp->backoff > agent_.mcp->max_backoff) {
-            problems_
-                .add(restart->at, restart->path, "has a backoff over its max_backoff; expected at most max_backoff");
+            problems_.add(*restart, "has a backoff over its max_backoff; expected at most max_backoff");
         }
     }
 
@@ -289,11 +280,11 @@ private:
         const auto* registered = find_field(given_, "registered");
         if (registered != nullptr && agent_.registered && agent_.mcp &&
             agent_.mcp->transport == core::mcp_transport::stdio) {
-            problems_.add(registered->at, registered->path, "is of a program; expected a url, or false");
+            problems_.add(*registered, "is of a program; expected a url, or false");
         }
         const auto* owner = find_field(given_, "registered_by");
         if (owner != nullptr && !agent_.registered) {
-            problems_.add(owner->at, owner->path, "stands without `registered: true`; expected both");
+            problems_.add(*owner, "stands without `registered: true`; expected both");
         }
     }
 
@@ -309,7 +300,7 @@ private:
         for (const auto* key : {"speaks", "bridge", "push"}) {
             const auto* given = find_field(given_, key);
             if (given != nullptr && agent_.mcp) {
-                problems_.add(given->at, given->path, "is for A2A agents; remove it");
+                problems_.add(*given, "is for A2A agents; remove it");
             }
         }
     }
@@ -355,9 +346,6 @@ read_agent(std::string_view id, const core::json& definition, std::string_view p
 
 core::result<core::agent> parse_agent_flag(std::string_view flag)
 {
-    const auto invalid = [](std::string detail) {
-        return core::gateway_error(core::errc::config_invalid, std::move(detail));
-    };
     const auto equals = flag.find('=');
     if (equals == std::string_view::npos) {
         return invalid("has no '='; expected ID=URL such as weather=http://10.0.0.7:9000/a2a");

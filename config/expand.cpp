@@ -2,6 +2,7 @@
 
 #include "config/agent_table.hpp"
 #include "config/mcp_program.hpp"
+#include "config/problem.hpp"
 #include "core/ascii.hpp"
 #include "core/secret.hpp"
 
@@ -11,11 +12,6 @@
 
 namespace config {
 namespace {
-
-core::error invalid(std::string detail)
-{
-    return core::gateway_error(core::errc::config_invalid, std::move(detail));
-}
 
 constexpr std::string_view input_prefix = "input:";
 

@@ -51,8 +51,7 @@ void refuse(const field& f, std::string_view predicate, std::string_view expecte
     const bool shown =
         f.value->is == node::kind::scalar && !f.secret && !f.value->from_outside && !f.value->text.empty();
     problems.add(
-        f.at,
-        f.path,
+        f,
         (shown ? config::quoted(f.value->text) + ' ' : "") + std::string{predicate} + "; expected " +
             std::string{expected}
     );
@@ -64,7 +63,7 @@ const std::string* read_text(const field& f, std::string_view expected, problem_
         return nullptr;
     }
     if (f.value->is != node::kind::scalar) {
-        problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
+        problems.add(f, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
         return nullptr;
     }
     return &f.value->text;
@@ -82,7 +81,7 @@ const node* read_map(const field& f, std::string_view expected, problem_list& pr
     }
     if (f.value->is != node::kind::map) {
         if (!f.value->unusable) {
-            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
+            problems.add(f, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
         }
         return nullptr;
     }
@@ -94,7 +93,7 @@ std::vector<field> read_list(const field& f, std::string_view expected, problem_
     std::vector<field> elements;
     if (f.value->is != node::kind::list) {
         if (!f.value->unusable && f.value->is != node::kind::null) {
-            problems.add(f.at, f.path, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
+            problems.add(f, std::string{kind_of(f.value->is)} + "; expected " + std::string{expected});
         }
         return elements;
     }
@@ -202,11 +201,7 @@ std::optional<core::secret> read_proxy_file(const field& f, const secret_reader&
     const auto text = read_named_file(f, "the path of a file with the URL of a proxy", files, problems);
     auto proxy = text ? std::optional{parse_proxy(*text)} : std::nullopt;
     if (proxy && !*proxy) {
-        problems.add(
-            f.at,
-            f.path,
-            "is a file whose text " + proxy->error().detail + "; expected " + std::string{expected_proxy}
-        );
+        problems.add(f, "is a file whose text " + proxy->error().detail + "; expected " + std::string{expected_proxy});
     }
     return proxy && *proxy ? std::optional{std::move(**proxy)} : std::nullopt;
 }

@@ -1,5 +1,6 @@
 #include "config/file.hpp"
 
+#include "config/problem.hpp"
 #include "core/descriptor.hpp"
 
 #include <fcntl.h>
@@ -13,11 +14,6 @@
 
 namespace config {
 namespace {
-
-core::error invalid(std::string detail)
-{
-    return core::gateway_error(core::errc::config_invalid, std::move(detail));
-}
 
 core::error failed(std::string_view predicate, int number)
 {

@@ -1,7 +1,6 @@
 #include "config/load.hpp"
 
 #include "config/access.hpp"
-#include "config/access_policy.hpp"
 #include "config/agent_hosts.hpp"
 #include "config/client_files.hpp"
 #include "config/document.hpp"

@@ -2,6 +2,7 @@
 
 #include "config/agents.hpp"
 #include "config/expand.hpp"
+#include "config/problem.hpp"
 #include "config/url.hpp"
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
@@ -16,11 +17,6 @@ namespace {
 
 constexpr std::string_view expected_flag =
     "ID=COMMAND such as 'files=npx -y @modelcontextprotocol/server-filesystem /srv', or ID=URL";
-
-core::error invalid(std::string detail)
-{
-    return core::gateway_error(core::errc::config_invalid, std::move(detail));
-}
 
 // A shell would set a variable for `NAME=value program`.
 bool sets_variable(std::string_view word)

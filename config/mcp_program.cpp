@@ -152,7 +152,7 @@ read_env_file(const field& f, const secret_reader& files, problem_list& problems
         return variables;
     }
     if (text->find('\0') != std::string::npos) {
-        problems.add(f.at, f.path, "names a file with a NUL in it; expected lines such as NAME=value");
+        problems.add(f, "names a file with a NUL in it; expected lines such as NAME=value");
         return variables;
     }
     auto parsed = parse_env_file(*text);
@@ -160,7 +160,7 @@ read_env_file(const field& f, const secret_reader& files, problem_list& problems
         variables.emplace_back(std::move(name), core::secret{std::move(value)});
     }
     for (const auto line : parsed.other_lines) {
-        problems.warn(f.at, f.path, "line " + std::to_string(line) + " of the file has no effect; expected NAME=value");
+        problems.warn(f, "line " + std::to_string(line) + " of the file has no effect; expected NAME=value");
     }
     return variables;
 }

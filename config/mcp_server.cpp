@@ -130,7 +130,7 @@ private:
         const auto* transport = find_field(given_, "transport");
         const auto* command = find_field(given_, "command");
         if (transport != nullptr && command != nullptr) {
-            problems_.add(command->at, command->path, "stands beside " + transport->path + "; expected one of the two");
+            problems_.add(*command, "stands beside " + transport->path + "; expected one of the two");
         } else if (transport != nullptr) {
             take_transport(*transport);
         } else if (command != nullptr) {
@@ -141,12 +141,12 @@ private:
             problems_.add(at_, path_, "has neither a url nor a transport; expected one of the two");
         }
         if (const auto* type = find_field(given_, "type"); type != nullptr && transport != nullptr) {
-            problems_.add(type->at, type->path, "stands beside " + transport->path + "; expected one of the two");
+            problems_.add(*type, "stands beside " + transport->path + "; expected one of the two");
         }
         for (const auto* key : {"args", "env", "cwd"}) {
             const auto* f = find_field(given_, key);
             if (f != nullptr && command == nullptr) {
-                problems_.add(f->at, f->path, "stands without " + path_ + ".command; expected both");
+                problems_.add(*f, "stands without " + path_ + ".command; expected both");
             }
         }
         if (const auto* f = find_field(given_, "headers")) {
@@ -222,7 +222,7 @@ private:
             return;
         }
         if (!parts_.url.empty()) {
-            problems_.add(command->at, command->path, "stands beside a url; expected one of the two");
+            problems_.add(*command, "stands beside a url; expected one of the two");
         }
         server.command = read_line(*command, "a command", problems_).value_or("");
         if (is_whole_line(server.command)) {
@@ -274,12 +274,12 @@ private:
     void take_headers(const field& f)
     {
         if (!parts_.headers.empty()) {
-            problems_.add(f.at, f.path, "stands beside the headers of the transport; expected one of the two");
+            problems_.add(f, "stands beside the headers of the transport; expected one of the two");
             return;
         }
         parts_.headers = read_headers(f, problems_, header_use::mcp);
         if (parts_.url.empty()) {
-            problems_.add(f.at, f.path, "stands without a url; expected both");
+            problems_.add(f, "stands without a url; expected both");
         }
     }
 
@@ -300,7 +300,7 @@ std::vector<std::string> read_patterns(const field& f, problem_list& problems)
     std::vector<std::string> patterns;
     const auto elements = read_list(f, "a list of patterns such as read_*", problems);
     if (elements.size() > most_filter_patterns) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_filter_patterns) + " patterns");
+        problems.add(f, "has more than " + std::to_string(most_filter_patterns) + " patterns");
         return patterns;
     }
     for (const auto& each : elements) {
@@ -325,7 +325,7 @@ pairs read_pairs(const field& f, const pair_words& words, problem_list& problems
         return read;
     }
     if (map->keys.size() > most_filter_names) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_filter_names) + " names");
+        problems.add(f, "has more than " + std::to_string(most_filter_names) + " names");
         return read;
     }
     for (std::size_t i = 0; i < map->keys.size(); ++i) {
@@ -353,7 +353,7 @@ void check_names(const field& f, const pairs& names, problem_list& problems)
     std::set<std::string_view> exposed;
     for (const auto& [name, other] : names) {
         if (!exposed.insert(other).second) {
-            problems.add(f.at, f.path, "gives two names the name `" + other + "`; expected another one");
+            problems.add(f, "gives two names the name `" + other + "`; expected another one");
         }
     }
 }
@@ -404,7 +404,7 @@ void take_mcp_keys(members& given, problem_list& problems)
         const auto& f = each.second;
         const bool taken = only_of_mcp(*find_agent_setting(each.first));
         if (taken) {
-            problems.add(f.at, f.path, "is for MCP servers; expected protocol: mcp, or a url alone");
+            problems.add(f, "is for MCP servers; expected protocol: mcp, or a url alone");
         }
         return taken;
     });
@@ -464,7 +464,7 @@ std::vector<core::secret> read_session_keys(const field& f, const secret_reader&
     std::vector<core::secret> keys;
     const auto elements = read_list(f, "a list of files with keys", problems);
     if (elements.size() > most_session_keys) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_session_keys) + " keys");
+        problems.add(f, "has more than " + std::to_string(most_session_keys) + " keys");
         return keys;
     }
     for (const auto& each : elements) {
@@ -475,7 +475,7 @@ std::vector<core::secret> read_session_keys(const field& f, const secret_reader&
         if (is_session_key(*text)) {
             keys.emplace_back(std::move(*text));
         } else {
-            problems.add(each.at, each.path, "names a file that has no key; expected " + std::string{expected});
+            problems.add(each, "names a file that has no key; expected " + std::string{expected});
         }
     }
     return keys;
@@ -487,7 +487,7 @@ std::vector<std::string> read_forwarded_headers(const field& f, problem_list& pr
     std::vector<std::string> names;
     const auto elements = read_list(f, "a list of header fields", problems);
     if (elements.size() > most_forwarded_headers) {
-        problems.add(f.at, f.path, "has more than " + std::to_string(most_forwarded_headers) + " names");
+        problems.add(f, "has more than " + std::to_string(most_forwarded_headers) + " names");
         return names;
     }
     for (const auto& each : elements) {

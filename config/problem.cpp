@@ -1,5 +1,6 @@
 #include "config/problem.hpp"
 
+#include "config/fields.hpp"
 #include "core/ascii.hpp"
 
 #include <algorithm>
@@ -37,6 +38,16 @@ void problem_list::add(place where, std::string_view key, std::string message)
 void problem_list::warn(place where, std::string_view key, std::string message)
 {
     keep(warnings_, {file_, where.line, where.column, std::string{key}, std::move(message), /*warning=*/true});
+}
+
+void problem_list::add(const field& at, std::string message)
+{
+    add(at.at, at.path, std::move(message));
+}
+
+void problem_list::warn(const field& at, std::string message)
+{
+    warn(at.at, at.path, std::move(message));
 }
 
 void problem_list::keep(std::vector<problem>& in, problem found)

@@ -1,12 +1,16 @@
 // Problems of a configuration, written so that an operator can mend them without reading the source.
 #pragma once
 
+#include "core/error.hpp"
+
 #include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace config {
+
+struct field;  // config/fields.hpp
 
 // A place in the file: lines and columns start at 1, columns count bytes.
 struct place {
@@ -43,6 +47,8 @@ public:
 
     void add(place where, std::string_view key, std::string message);
     void warn(place where, std::string_view key, std::string message);
+    void add(const field& at, std::string message);
+    void warn(const field& at, std::string message);
 
     bool empty() const noexcept { return problems_.empty(); }
     std::size_t size() const noexcept { return problems_.size(); }
@@ -59,6 +65,12 @@ private:
     std::vector<problem> problems_;
     std::vector<problem> warnings_;
 };
+
+// The error of a text or a file that a configuration cannot use. The detail is a predicate.
+inline core::error invalid(std::string_view predicate)
+{
+    return core::gateway_error(core::errc::config_invalid, std::string{predicate});
+}
 
 // A key as it is shown: its first letters, digits, '_', '.' and '-', at most 64, and "(...)" for the rest. What follows
 // other characters may be a value that lost its space (`{bearer:token}` is one key in YAML).

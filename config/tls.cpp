@@ -37,7 +37,7 @@ read_pair(const members& given, const tls_checks& checks, bool by_name, problem_
     for (const auto& [one, other] : {std::pair{"cert", "key"}, std::pair{"key", "cert"}}) {
         const auto* f = find_field(given, one);
         if (f != nullptr && find_field(given, other) == nullptr) {
-            problems.add(f->at, f->path, "stands without `" + std::string{other} + "`; expected both");
+            problems.add(*f, "stands without `" + std::string{other} + "`; expected both");
         }
     }
     if (!cert.empty() && checks.certificate) {

@@ -1,5 +1,6 @@
 #include "config/url.hpp"
 
+#include "config/problem.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
 #include "core/url.hpp"
@@ -11,11 +12,6 @@
 
 namespace config {
 namespace {
-
-core::error invalid(std::string_view detail)
-{
-    return core::gateway_error(core::errc::config_invalid, std::string{detail});
-}
 
 bool valid_port(std::string_view digits)
 {

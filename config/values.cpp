@@ -1,5 +1,6 @@
 #include "config/values.hpp"
 
+#include "config/problem.hpp"
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
 #include "core/proxy.hpp"
@@ -39,11 +40,6 @@ constexpr std::array<unit, 8> size_units{{
     {"B", 1},
     {"", 1},
 }};
-
-core::error invalid(std::string_view detail)
-{
-    return core::gateway_error(core::errc::config_invalid, std::string{detail});
-}
 
 // A text that begins with `file` names one.
 core::result<std::string> checked_file_name(std::string_view text, std::string_view file)

@@ -1,6 +1,6 @@
 // Any text as a policy, and any JSON behind a line `---` as its caller: what the evaluator says is what one says that reads the
 // policy as it is shown again; and what is shown is the same policy when it is read.
-#include "config/access_policy.hpp"
+#include "config/access.hpp"
 #include "config/document.hpp"
 #include "core/json/json.hpp"
 #include "gateway/access/policy.hpp"

@@ -1,5 +1,4 @@
-#include "config/access_policy.hpp"
-
+#include "config/access.hpp"
 #include "config/agents.hpp"
 #include "config/dump.hpp"
 #include "config/json_value.hpp"
