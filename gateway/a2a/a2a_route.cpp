@@ -5,7 +5,7 @@
 #include "gateway/a2a/a2a_version.hpp"
 #include "gateway/a2a/answer_edits.hpp"
 #include "gateway/access/policy.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/relay/call_deadline.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -222,11 +222,7 @@ void a2a_route::filter_task_list(
     if (!request.sender.access || what != ::a2a::operation::list) {
         return;
     }
-    task_list_edit::means with{
-        settings_.limits.sse_event,
-        control_.long_bodies,
-        request.caller.owner().get_executor()
-    };
+    task_list_edit::means with{settings_.limits.sse_event, control_.long_bodies, request.caller.owner().get_executor()};
     const task_guard guard{request, control_.tasks};
     call.relayed.hooks.edits.push_back(std::make_unique<task_list_edit>(caller, guard, std::move(with)));
 }

@@ -2,7 +2,7 @@
 
 #include "a2a/extension_header.hpp"
 #include "core/json/jsonrpc_scan.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/sse/sse_events.hpp"

@@ -4,7 +4,7 @@
 #include "gateway/a2a/a2a_version.hpp"
 #include "gateway/a2a/push_hook.hpp"
 #include "gateway/a2a/task_guard.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/request/path_pattern.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "net/http1/head_writer.hpp"

@@ -1,6 +1,6 @@
 #include "gateway/access/card_schemes.hpp"
 
-#include "gateway/access/discovery.hpp"
+#include "gateway/access/key_set_source.hpp"
 
 #include <algorithm>
 #include <string>

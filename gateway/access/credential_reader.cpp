@@ -15,7 +15,7 @@ using net::http1::field_name;
 
 constexpr std::string_view bearer_parameter = "access_token";  // RFC 6750 section 2.3
 
-core::error refused(const char* why)
+core::error not_accepted(const char* why)
 {
     return core::caller_error(errc::unauthenticated, why);
 }
@@ -104,7 +104,7 @@ public:
             );
         }
         if (count_ == 0 ? has_other_scheme_ : first_.text().empty()) {
-            return refused("the credential is empty or of an unknown scheme");
+            return not_accepted("the credential is empty or of an unknown scheme");
         }
         return count_ == 1 ? std::optional{first_} : std::nullopt;
     }

@@ -4,8 +4,9 @@
 #include "config/url.hpp"
 #include "core/ascii.hpp"
 #include "core/ip.hpp"
+#include "core/json/json.hpp"
 #include "core/url.hpp"
-#include "gateway/access/discovery.hpp"
+#include "gateway/access/answer_object.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
@@ -98,6 +99,13 @@ net::fetch_request request_of(std::string url, const char* accepted)
     return request;
 }
 
+constexpr std::string_view discovery_path = "/.well-known/openid-configuration";
+
+core::error bad_document(const char* why)
+{
+    return core::gateway_error(core::errc::access_unavailable, std::string{"discovery: "} + why);
+}
+
 }  // namespace
 
 key_set_source::key_set_source(key_set_place place, key_set_services services)
@@ -115,7 +123,7 @@ net::task<core::result<key_list>> key_set_source::keys(bool newer)
     }
     const bool can_use_kept = kept_ && !newer && (is_fresh() || failed_);
     if (reading_ && !can_use_kept) {
-        co_await reading_end();
+        co_await waiting_.wait();
     }
     if (!kept_) {
         co_return unavailable("none could be read so far");
@@ -234,17 +242,7 @@ void key_set_source::end(core::result<reading_result> outcome)
         retry_from_ = now + pause_after_failure;
     }
     reading_ = false;
-    for (auto* const waiter : std::exchange(waiting_, {})) {
-        waiter->set();
-    }
-}
-
-net::task<> key_set_source::reading_end()
-{
-    net::task_signal ended;
-    auto waits = ended.wait();
-    waiting_.push_back(&ended);
-    co_await std::move(waits);
+    waiting_.wake();
 }
 
 // Only what changes: a source that is down is not a line for every attempt.
@@ -257,6 +255,38 @@ void key_set_source::log_outcome(const core::result<reading_result>& outcome) co
     } else if (outcome && failed_) {
         services_.log.write(core::log_level::info, "key_set_recovered", {{"source", place}});
     }
+}
+
+std::string discovery_url(std::string_view issuer)
+{
+    if (issuer.ends_with('/')) {
+        issuer.remove_suffix(1);
+    }
+    return std::string{issuer}.append(discovery_path);
+}
+
+core::result<std::string>
+discovered_key_set(const core::result<net::fetch_response>& document, const std::string& issuer)
+{
+    const auto object = answer_object(document, "discovery");
+    if (!object) {
+        return object.error();
+    }
+    const auto* named = core::string_member(*object, "issuer");
+    if (named == nullptr || *named != issuer) {
+        return bad_document("the document is about another issuer");
+    }
+    const auto* keys = core::string_member(*object, "jwks_uri");
+    auto url = keys == nullptr ? core::result<std::string>{bad_document("the document has no jwks_uri")}
+                               : config::parse_http_url(*keys, config::query::allowed);
+    if (!url) {
+        return bad_document("jwks_uri is not a URL");
+    }
+    const auto parts = core::http_url::parse(*url);
+    if (!parts || (!parts->secure && parts->origin() != core::origin_of(issuer))) {
+        return bad_document("jwks_uri is not https");
+    }
+    return url;
 }
 
 }  // namespace gateway::access

@@ -8,8 +8,8 @@
 #include "gateway/threads/side_thread.hpp"
 #include "jose/json_web_key.hpp"
 #include "net/client/fetch.hpp"
-#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
+#include "net/loop/waiting_tasks.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway::access {
@@ -89,7 +90,6 @@ private:
     net::task<core::result<std::string>> discover();
     net::task<core::result<reading_result>> load_set(net::fetch_request request);
     void end(core::result<reading_result> outcome);
-    net::task<> reading_end();
     void log_outcome(const core::result<reading_result>& outcome) const;
 
     key_set_place place_;
@@ -103,7 +103,15 @@ private:
     bool reading_ = false;
     bool stopped_ = false;
     bool failed_ = false;  // the last reading
-    std::vector<net::task_signal*> waiting_;
+    net::waiting_tasks waiting_;
 };
+
+// URL of the issuer's discovery document (OpenID Connect Discovery 1.0 section 4). Pure.
+std::string discovery_url(std::string_view issuer);
+
+// The `jwks_uri` of the document. Fails with access_unavailable if it is not a document, is about another issuer, or names an
+// address that is neither https nor on the origin of the issuer.
+core::result<std::string>
+discovered_key_set(const core::result<net::fetch_response>& document, const std::string& issuer);
 
 }  // namespace gateway::access

@@ -15,12 +15,12 @@ constexpr auto interface_bits = task_table::interface_bits;
 constexpr auto state_bits = task_table::state_bits;
 constexpr std::uint64_t least_owner = state_bits + (std::uint64_t{1} << task_table::state_shift);
 
-std::int64_t nanoseconds(core::steady_time when) noexcept
+std::int64_t steady_nanoseconds(core::steady_time when) noexcept
 {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
 }
 
-std::int64_t nanoseconds(core::duration time) noexcept
+std::int64_t steady_nanoseconds(core::duration time) noexcept
 {
     return std::chrono::duration_cast<std::chrono::nanoseconds>(time).count();
 }
@@ -34,7 +34,7 @@ std::uint64_t with_state(std::uint64_t word, ::a2a::task_state state) noexcept
 
 task_index::task_index(const limits& of, const core::keyed_hash::key& key)
     : hash_{key},
-      keep_{nanoseconds(of.keep)},
+      keep_{steady_nanoseconds(of.keep)},
       table_{of.tasks, keep_}
 {
 }
@@ -81,7 +81,7 @@ task_index::find_context(std::string_view agent, std::string_view context, core:
 
 std::optional<task_index::facts> task_index::find_named(std::uint64_t name, core::steady_time now) noexcept
 {
-    const auto time = nanoseconds(now);
+    const auto time = steady_nanoseconds(now);
     const auto found = table_.find(name, time);
     if (!found) {
         return std::nullopt;
@@ -118,7 +118,7 @@ void task_index::claim_context(std::uint64_t name, owner whose, core::steady_tim
 
 task_index::holding task_index::hold_context(std::uint64_t name, owner whose, core::steady_time now) noexcept
 {
-    const auto time = nanoseconds(now);
+    const auto time = steady_nanoseconds(now);
     return table_.hold({name, whose, time}, time);
 }
 
@@ -134,7 +134,7 @@ bool task_index::note_named(
     core::steady_time now
 ) noexcept
 {
-    const auto time = nanoseconds(now);
+    const auto time = steady_nanoseconds(now);
     const auto found = table_.find(name, time);
     const auto fresh = of.whose | of.interface;
     if (!found) {
@@ -165,18 +165,18 @@ bool task_index::note_named(
 
 std::vector<task_index::entry> task_index::take_changed(std::size_t most, core::steady_time now)
 {
-    return table_.take_changed(most, nanoseconds(now));
+    return table_.take_changed(most, steady_nanoseconds(now));
 }
 
 std::vector<task_index::entry> task_index::all(core::steady_time now) const
 {
-    return table_.all(nanoseconds(now));
+    return table_.all(steady_nanoseconds(now));
 }
 
 void task_index::learn(const entry& kept, core::steady_time now) noexcept
 {
-    const auto time = nanoseconds(now);
-    const auto age = nanoseconds(kept.age);
+    const auto time = steady_nanoseconds(now);
+    const auto age = steady_nanoseconds(kept.age);
     if (kept.name < task_table::first_name || age >= keep_) {
         return;
     }
@@ -189,8 +189,8 @@ void task_index::learn(const entry& kept, core::steady_time now) noexcept
 
 void task_index::restore(const entry& kept, core::steady_time now) noexcept
 {
-    const auto time = nanoseconds(now);
-    const auto age = nanoseconds(kept.age);
+    const auto time = steady_nanoseconds(now);
+    const auto age = steady_nanoseconds(kept.age);
     if (kept.name >= task_table::first_name && age < keep_) {
         table_.put({kept.name, kept.word, time - age}, time);
         table_.unmark(kept.name);

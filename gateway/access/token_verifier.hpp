@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/access/key_set_source.hpp"
-#include "gateway/access/token_settings.hpp"
+#include "gateway/access/token_claims.hpp"
 #include "gateway/model/accepted_credential.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "jose/json_web_token.hpp"
@@ -23,6 +23,23 @@
 #include <vector>
 
 namespace gateway::access {
+
+// One issuer whose tokens a provider accepts: the settings that providers of signed tokens have in common.
+struct token_settings {
+    std::string issuer;
+    std::vector<std::string> audiences;
+    std::vector<std::string> algorithms;  // names of RFC 7518
+    core::duration leeway{};
+    key_set_place keys;
+    std::string header = {};  // in which the tokens are; empty: bearer tokens
+    claim_style style = claim_style::usual;
+    std::vector<std::string> clients = {};  // as jose::token_policy has them
+
+    friend bool operator==(const token_settings&, const token_settings&) = default;
+};
+
+// One for each issuer of the provider; empty: it accepts no such tokens.
+std::vector<token_settings> token_settings_of(const core::access_provider& provider);
 
 // The address (number_of()) of each place that is taken; 0 where it does not matter.
 using taken_places = std::vector<std::uint64_t>;

@@ -2,7 +2,7 @@
 
 #include "gateway/access/outcome.hpp"
 #include "gateway/access/policy.hpp"
-#include "gateway/model/registration.hpp"
+#include "gateway/model/management_call.hpp"
 
 #include <chrono>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "gateway/admin/admin_handler.hpp"
 
-#include "gateway/model/registration.hpp"
+#include "gateway/model/management_call.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/pages/management_route.hpp"
 #include "gateway/responses/content_type.hpp"

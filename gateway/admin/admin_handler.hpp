@@ -6,7 +6,7 @@
 #include "gateway/admin/admin_guard.hpp"
 #include "gateway/admin/status_pages.hpp"
 #include "gateway/management/management.hpp"
-#include "gateway/model/handover_report.hpp"
+#include "gateway/model/upgrade.hpp"
 #include "gateway/reload/reload.hpp"
 #include "gateway/responses/answer.hpp"
 #include "gateway/responses/host_policy.hpp"

@@ -1,5 +1,7 @@
 #include "gateway/balancing/breaker.hpp"
 
+#include "gateway/balancing/endpoint_group.hpp"
+
 #include <algorithm>
 #include <chrono>
 
@@ -143,14 +145,14 @@ bool breaker::admits(core::steady_time now) const noexcept
     return is.is == phase::closed || (timed && millis(now) >= is.value);
 }
 
-breaker_change breaker::ended(permit of, call_end how, core::steady_time now, ratio_gate* gate) noexcept
+breaker_change breaker::ended(permit of, call_end how, core::steady_time now, endpoint_group* group) noexcept
 {
     switch (how) {
         case call_end::answered:
             return worked(of, now);
         case call_end::failed:
         case call_end::unreachable:
-            return failed(of, how, now, gate);
+            return failed(of, how, now, group);
         case call_end::unknown:
             break;
     }
@@ -196,16 +198,16 @@ breaker_change breaker::worked(permit of, core::steady_time now) noexcept
     return breaker_change::none;
 }
 
-breaker_change breaker::failed(permit of, call_end how, core::steady_time now, ratio_gate* gate) noexcept
+breaker_change breaker::failed(permit of, call_end how, core::steady_time now, endpoint_group* group) noexcept
 {
     const bool counts = !of.trial_ && load().epoch == of.epoch_;
     if (counts) {
         count(now, {1, 1});
     }
-    const bool by_ratio = counts && over_ratio(now) && (gate == nullptr || gate->enter());
+    const bool by_ratio = counts && over_ratio(now) && (group == nullptr || group->begin_ejection());
     const auto change = count_failure(of, how, now, by_ratio);
-    if (by_ratio && gate != nullptr) {
-        gate->leave();
+    if (by_ratio && group != nullptr) {
+        group->end_ejection();
     }
     return change;
 }

@@ -28,15 +28,7 @@ enum class call_end : std::uint8_t {
 
 enum class breaker_change : std::uint8_t { none, opened, closed };
 
-// Whether a breaker may open because of its ratio; it opens between the two calls. Any thread.
-class ratio_gate {
-public:
-    virtual bool enter() noexcept = 0;
-    virtual void leave() noexcept = 0;  // after enter() was true
-
-protected:
-    ~ratio_gate() = default;
-};
+class endpoint_group;
 
 class breaker {
 public:
@@ -79,8 +71,8 @@ public:
     // Whether admit() would admit a call.
     bool admits(core::steady_time now) const noexcept;
 
-    // A call that the state before the present one admitted changes nothing. `gate`: of the agent's endpoints; null: it has one.
-    breaker_change ended(permit of, call_end how, core::steady_time now, ratio_gate* gate = nullptr) noexcept;
+    // A call that the state before the present one admitted changes nothing. `group`: of the agent's endpoints; null: it has one.
+    breaker_change ended(permit of, call_end how, core::steady_time now, endpoint_group* group = nullptr) noexcept;
 
     // Until when it admits nothing for sure; of an endpoint that cannot be connected to: when it is tried next.
     core::steady_time again_at(core::steady_time now) const noexcept;
@@ -108,7 +100,7 @@ private:
     core::duration cooldown_after(std::uint64_t openings) const noexcept;
     word opened_after(const word& was, call_end how, core::steady_time now) const noexcept;
     breaker_change worked(permit of, core::steady_time now) noexcept;
-    breaker_change failed(permit of, call_end how, core::steady_time now, ratio_gate* gate) noexcept;
+    breaker_change failed(permit of, call_end how, core::steady_time now, endpoint_group* group) noexcept;
     breaker_change count_failure(permit of, call_end how, core::steady_time now, bool by_ratio) noexcept;
     void released(permit of) noexcept;
     bool over_ratio(core::steady_time now) const noexcept;

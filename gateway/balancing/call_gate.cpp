@@ -8,6 +8,8 @@
 namespace gateway::balancing {
 namespace {
 
+constexpr core::duration window{10'000};  // slots of a second
+
 // A waiter has the ticket of its address: it is kept for as long as it waits.
 std::uint64_t ticket_of(const call_waiter& waiter) noexcept
 {
@@ -20,6 +22,25 @@ std::uint32_t number_of(std::uint64_t limit) noexcept
 }
 
 }  // namespace
+
+retry_budget::retry_budget(core::steady_time now) noexcept
+    : recent_{now, window}
+{
+}
+
+bool retry_budget::take(double share, core::steady_time now) noexcept
+{
+    const auto this_second = recent_.add(now, {0, 1});
+    if (this_second.marked <= always) {
+        return true;
+    }
+    const auto recent = recent_.sum(now);
+    if (static_cast<double>(recent.marked) <= share * static_cast<double>(recent.all)) {
+        return true;
+    }
+    recent_.take_back(now, {0, 1});
+    return false;
+}
 
 call_gate::call_gate(const core::call_limits& limits, clock now) noexcept
     : limit_{number_of(limits.in_flight)},

@@ -11,9 +11,33 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace gateway::balancing {
+
+// One endpoint, in the order in which they are written, for the three pure functions below.
+struct candidate {
+    bool usable = true;                // its breaker admits calls
+    core::steady_time usable_since{};  // without a break; only of one that is
+    std::uint64_t in_flight = 0;       // calls
+    std::uint64_t identity = 0;        // a hash of its address, which stays when others come and go
+};
+
+// The first usable one in written order; but a call does not leave `current` for an earlier one before that has been usable for
+// `failback`. `current`: that of the agent's previous call. Nothing: none is usable.
+std::optional<std::size_t> choose_failover(
+    std::span<const candidate> all,
+    std::optional<std::size_t> current,
+    core::duration failback,
+    core::steady_time now
+) noexcept;
+
+// The one of two usable candidates, picked by `dice`, with fewer calls in flight (power of two choices). `dice`: 64 random bits.
+std::optional<std::size_t> choose_spread(std::span<const candidate> all, std::uint64_t dice) noexcept;
+
+// One candidate per caller while it is usable; if it is not, only its callers move (rendezvous hashing). `caller`: a hash.
+std::optional<std::size_t> choose_by_caller(std::span<const candidate> all, std::uint64_t caller) noexcept;
 
 inline constexpr std::size_t most_endpoints = 32;
 
@@ -36,7 +60,7 @@ struct choice_terms {
     endpoint_mask tried = 0;   // those that the call has been at
 };
 
-class endpoint_group final : public ratio_gate {
+class endpoint_group {
 public:
     struct member {
         std::shared_ptr<breaker> its_breaker;
@@ -65,8 +89,9 @@ public:
     core::steady_time again_at(core::steady_time now) const noexcept;
 
     // At most half of several endpoints are ejected because of a ratio: one at a time decides, and the others go on.
-    bool enter() noexcept override;
-    void leave() noexcept override { deciding_.clear(std::memory_order_release); }
+    // Any thread; false: not now. After true comes one end_ejection().
+    bool begin_ejection() noexcept;
+    void end_ejection() noexcept { deciding_.clear(std::memory_order_release); }
 
     std::size_t size() const noexcept { return all_.size(); }
     const breaker& breaker_of(std::size_t i) const noexcept { return *all_[i].its_breaker; }
@@ -91,6 +116,28 @@ private:
     std::vector<endpoint> all_;
     std::atomic<std::size_t> current_{0};  // where calls go with balancing::failover
     std::atomic_flag deciding_;
+};
+
+// Whether an endpoint is healthy, by the checks of it so far. One thread.
+class health_verdict {
+public:
+    // The new state of the endpoint; nothing: unchanged. An endpoint begins as healthy.
+    std::optional<bool> add(bool passed, const core::health_settings& settings) noexcept
+    {
+        row_ = passed == healthy_ ? 0 : row_ + 1;
+        if (row_ < (healthy_ ? settings.fail : settings.pass)) {
+            return std::nullopt;
+        }
+        row_ = 0;
+        healthy_ = !healthy_;
+        return healthy_;
+    }
+
+    bool healthy() const noexcept { return healthy_; }
+
+private:
+    bool healthy_ = true;
+    std::uint64_t row_ = 0;  // of checks that say otherwise
 };
 
 }  // namespace gateway::balancing

@@ -6,6 +6,20 @@
 namespace gateway::balancing {
 namespace {
 
+bool fits(const agent_reach& known, const reach_terms& terms)
+{
+    return known.group->rules() == terms.rules && known.group->consists_of(terms.members);
+}
+
+template <class Known>
+void forget_unused(Known& known, std::size_t& most)
+{
+    if (known.size() > most) {
+        std::erase_if(known, [](const auto& each) { return each.second.expired(); });
+        most = 2 * known.size();
+    }
+}
+
 double any_share()
 {
     thread_local std::minstd_rand engine{std::random_device{}()};
@@ -13,6 +27,18 @@ double any_share()
 }
 
 }  // namespace
+
+std::shared_ptr<agent_reach> reach_shelf::get(const std::string& agent, const reach_terms& terms, core::steady_time now)
+{
+    auto& place = known_[agent];
+    auto found = place.lock();
+    if (found == nullptr || !fits(*found, terms)) {
+        found = std::make_shared<agent_reach>(std::make_unique<endpoint_group>(terms.rules, terms.members, now));
+        place = found;
+    }
+    forget_unused(known_, most_);
+    return found;
+}
 
 std::shared_ptr<breaker>
 breaker_shelf::get(const std::string& endpoint, const core::breaker_settings& settings, core::steady_time now)
@@ -26,10 +52,7 @@ breaker_shelf::get(const std::string& endpoint, const core::breaker_settings& se
         found = std::make_shared<breaker>(breaker::shared_settings{latest_}, now, any_share);
         place = found;
     }
-    if (known_.size() > most_) {
-        std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
-        most_ = 2 * known_.size();
-    }
+    forget_unused(known_, most_);
     return found;
 }
 
@@ -49,10 +72,7 @@ std::shared_ptr<call_gate> gate_shelf::get(const std::string& agent, const core:
         found = std::make_shared<call_gate>(limits, std::chrono::steady_clock::now);
         place = found;
     }
-    if (known_.size() > most_) {
-        std::erase_if(known_, [](const auto& each) { return each.second.expired(); });
-        most_ = 2 * known_.size();
-    }
+    forget_unused(known_, most_);
     return found;
 }
 

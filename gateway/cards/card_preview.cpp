@@ -1,6 +1,6 @@
 #include "gateway/cards/card_preview.hpp"
 
-#include "gateway/cards/endpoint_cards.hpp"
+#include "gateway/cards/card_source.hpp"
 
 #include <utility>
 
@@ -47,8 +47,8 @@ net::task<core::result<card_preview>> card_previewer::compared(slot_pointer slot
         co_return std::move(card).error();
     }
     card_preview preview{nullptr, std::move(card->bytes), std::move(card->problems), "[]"};
-    if (slot->state.card) {
-        preview.before = slot->state.card->bytes;
+    if (slot->status.card) {
+        preview.before = slot->status.card->bytes;
         if (model::same_bytes(*preview.before, *preview.after)) {
             preview.after = preview.before;
             co_return preview;

@@ -3,9 +3,9 @@
 
 #include "a2a/card/card.hpp"
 #include "core/error.hpp"
-#include "gateway/cards/card_maker.hpp"
 #include "gateway/cards/card_slot.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/cards/served_card.hpp"
 #include "mcp/protocol/discovery.hpp"
 
 #include <memory>

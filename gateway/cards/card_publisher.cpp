@@ -45,23 +45,20 @@ void card_publisher::accept(card_slot& slot, served_card card, core::steady_time
 
 void card_publisher::publish(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for)
 {
-    auto& state = slot.state;
     auto& status = slot.status;
-    const bool changed = !state.card || !model::same_bytes(*state.card->bytes, *card.bytes);
+    const bool changed = !status.card || !model::same_bytes(*status.card->bytes, *card.bytes);
     if (changed) {
-        change(state, loop_.http_date());
+        change(status, loop_.http_date());
     }
-    state.whole = std::move(card.whole);
-    state.tools = std::move(card.tools);
-    state.era = card.era;
-    state.mcp_version = std::move(card.mcp_version);
-    state.required = std::move(card.required);
-    state.extended = card.extended;
+    status.whole = std::move(card.whole);
+    status.tools = std::move(card.tools);
+    status.era = card.era;
+    status.mcp_version = std::move(card.mcp_version);
+    status.required = std::move(card.required);
+    status.extended = card.extended;
     note_hidden(slot, card.hidden);
     // Else the same object, so that memory holds the text once.
-    succeed(state, changed ? card.bytes : state.card->bytes, fetched_at, fresh_for, settings_);
-    status.card = state.card;
-    status.failure.reset();
+    succeed(status, changed ? card.bytes : status.card->bytes, fetched_at, fresh_for, settings_);
     if (changed) {
         ++status.changes;
         log_published(slot.id(), card);
@@ -72,21 +69,19 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
         status.problems = std::move(card.problems);
         status.signed_by = std::move(card.signed_by);
     }
-    publish_(slot.id(), state.card);
+    publish_(slot.id(), status.card);
 }
 
 void card_publisher::renew(card_slot& slot, core::duration fresh_for)
 {
-    succeed(slot.state, slot.state.card->bytes, now_(), fresh_for, settings_);
-    slot.status.card = slot.state.card;
-    slot.status.failure.reset();
-    publish_(slot.id(), slot.state.card);
+    succeed(slot.status, slot.status.card->bytes, now_(), fresh_for, settings_);
+    publish_(slot.id(), slot.status.card);
 }
 
 void card_publisher::publish_stale(const card_slot& slot)
 {
-    if (usable(slot.state, now_())) {
-        publish_(slot.id(), slot.state.card);
+    if (usable(slot.status, now_())) {
+        publish_(slot.id(), slot.status.card);
     }
 }
 
@@ -106,13 +101,10 @@ void card_publisher::fail(card_slot& slot, core::error why)
     } else {
         ++known->second;
     }
-    if (find_path_ && !slot.state.card && model::answers(why.code)) {
+    if (find_path_ && !slot.status.card && model::answers(why.code)) {
         find_path_(slot.id(), {});
     }
-    slot.status.failure = why;
-    slot.status.failed_at = now_();
-    cards::fail(slot.state, std::move(why), now_(), settings_);
-    slot.status.card = slot.state.card;
+    cards::fail(slot.status, std::move(why), now_(), settings_);
 }
 
 // The address is no part of what callers are shown, and may change while that does not.

@@ -9,7 +9,7 @@
 #include "gateway/model/agent_filter.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/protocol/discovery.hpp"
-#include "net/loop/signal.hpp"
+#include "net/loop/waiting_tasks.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -21,20 +21,18 @@
 
 namespace gateway::cards {
 
-// Status of an agent's card, for agents/get and the metrics.
-struct card_status {
-    std::shared_ptr<const model::published_card> card;  // null: never had one
-    ::a2a::card_facts facts;                            // of that card
-    model::card_words words;                            // of that card
-    std::string shown_name;                             // without the agent's secrets, as the log has it
-    std::string shown_version;                          // the same
+// All that is known of an agent's card, for agents/get and the metrics too. The `failure` of an MCP server's card is why there is
+// none now: the session is not there, or what it lists makes no card.
+struct card_status : card_state {
+    ::a2a::card_facts facts;    // of that card
+    model::card_words words;    // of that card
+    std::string shown_name;     // without the agent's secrets, as the log has it
+    std::string shown_version;  // the same
     std::vector<::a2a::card_problem> problems;
     std::optional<::a2a::card_problem> address_problem;  // why calls do not go where the card says
     std::string found_at;                                // the URL it was fetched from; empty: inline, or none yet
     std::optional<good_signature> signature;  // of the agent, by which it was accepted; of one that is verified
     std::string signed_by;                    // the `kid` of the gateway's key; empty: it is not signed
-    std::optional<core::error> failure;       // of the latest fetch
-    core::steady_time failed_at{};            // with `failure`
     std::optional<hidden_tools> hidden;       // of the MCP server that has a filter; nullopt: it has none
     bool vouched = false;                     // by a session that is there: it does not age
     std::uint64_t changes = 0;                // how often different bytes were published
@@ -61,7 +59,7 @@ public:
     explicit card_slot(std::shared_ptr<const model::agent_entry> entry)
         : agent{std::move(entry)}
     {
-        state.refetched = is_fetched();
+        status.refetched = is_fetched();
     }
 
     const std::string& id() const noexcept { return agent->record.id; }
@@ -72,22 +70,10 @@ public:
     bool is_fetched() const noexcept { return !is_written() && agent->takes_a2a(); }
 
     // The tasks that wait go on inside this call.
-    void wake()
-    {
-        // A task may wait again at once: each is woken once.
-        for (auto* const waiter : std::exchange(waiting_, {})) {
-            waiter->set();
-        }
-    }
+    void wake() { waiting_.wake(); }
 
     // Returns at the next wake().
-    static net::task<> next_change(slot_pointer slot)
-    {
-        net::task_signal change;
-        auto waits = change.wait();
-        slot->waiting_.push_back(&change);
-        co_await std::move(waits);
-    }
+    static net::task<> next_change(slot_pointer slot) { co_await slot->waiting_.wait(); }
 
     static net::task<> wait_while(slot_pointer slot, bool card_slot::* flag)
     {
@@ -97,7 +83,6 @@ public:
     }
 
     std::shared_ptr<const model::agent_entry> agent;
-    card_state state;
     card_status status;
     bool making = false;    // a card is being made of what the operator wrote or a session lists
     bool outdated = false;  // what is under way may be made by rules that no longer count
@@ -111,14 +96,13 @@ public:
     std::optional<core::steady_time> asked_at;  // when may_be_fetched() last allowed a fetch
 
     // Only for an MCP server's card.
-    std::optional<core::error> session_trouble;         // why there is no card
     std::optional<core::error> card_trouble;            // why what it lists makes no card
     std::shared_ptr<const ::mcp::server_lists> listed;  // what the next card is made of
     std::vector<card_told> told;                        // who waits for that card
     bool lost_meanwhile = false;                        // the session was lost while its card is being made
 
 private:
-    std::vector<net::task_signal*> waiting_;
+    net::waiting_tasks waiting_;
 };
 
 }  // namespace gateway::cards

@@ -3,13 +3,16 @@
 
 #include "config/settings.hpp"
 #include "core/agent.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/secret.hpp"
-#include "gateway/cards/card_maker.hpp"
+#include "gateway/cards/served_card.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -83,5 +86,22 @@ private:
     tokens tokens_;
     bool stopped_ = false;
 };
+
+// The addresses of the agent, in the order in which its card is asked for: those of usable endpoints first.
+std::vector<std::string> card_order(const model::agent_entry& agent, core::steady_time now);
+
+// Whether no endpoint that the card is asked of gets calls now: its breakers are open.
+bool is_paused(const model::agent_entry& agent, core::steady_time now) noexcept;
+
+// The record at that one of its addresses which `found_at` is of; else as it is.
+core::agent record_at(const core::agent& record, const std::string& found_at);
+
+// Works as card_source::fetch(). Another endpoint is asked if one does not answer, until `patience` is over.
+net::task<core::result<fetched_card>> fetch_card(
+    card_source& source,
+    std::shared_ptr<const model::agent_entry> agent,
+    card_validators last,
+    core::duration patience
+);
 
 }  // namespace gateway::cards

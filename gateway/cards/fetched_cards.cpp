@@ -1,7 +1,7 @@
 #include "gateway/cards/fetched_cards.hpp"
 
 #include "config/signatures.hpp"
-#include "gateway/cards/endpoint_cards.hpp"
+#include "gateway/cards/card_source.hpp"
 
 #include <boost/asio/post.hpp>
 
@@ -57,9 +57,8 @@ void fetched_cards::make_again(card_slot& slot)
         return;
     }
     slot.validators = {};
-    if (slot.state.card) {
-        outdate(slot.state, out_.now(), out_.settings().stale_if_error);
-        slot.status.card = slot.state.card;
+    if (slot.status.card) {
+        outdate(slot.status, out_.now(), out_.settings().stale_if_error);
         out_.withdraw(slot.id());
     }
     schedule_.add(slot.id(), out_.now());
@@ -90,7 +89,7 @@ net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
     if (slot->gone) {
         co_return model::card_answer{};
     }
-    const auto& state = slot->state;
+    const auto& state = slot->status;
     const auto decision = decide(state, out_.now(), out_.settings());
     const bool has_none = decision == card_decision::refuse || decision == card_decision::fetch;
     if (has_none && is_paused(*slot->agent, out_.now())) {
@@ -124,7 +123,7 @@ net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
 
 void fetched_cards::refresh_stale(const slot_pointer& slot)
 {
-    const auto decision = decide(slot->state, out_.now(), out_.settings());
+    const auto decision = decide(slot->status, out_.now(), out_.settings());
     if (decision == card_decision::serve_and_refresh || decision == card_decision::fetch) {
         start(slot);
     }
@@ -181,7 +180,7 @@ void fetched_cards::take(card_slot& slot, core::result<fetched_card> fetched)
         schedule_.failed(slot.id(), out_.now());
         return;
     }
-    if (fetched->not_modified && slot.state.card) {
+    if (fetched->not_modified && slot.status.card) {
         ++slot.status.not_modified;
         out_.renew(slot, fetched->fresh_for);
     } else {

@@ -5,11 +5,11 @@
 
 #include "core/error.hpp"
 #include "gateway/cards/card_keeper.hpp"
-#include "gateway/cards/card_maker.hpp"
 #include "gateway/cards/card_publisher.hpp"
 #include "gateway/cards/card_schedule.hpp"
 #include "gateway/cards/card_slot.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/cards/served_card.hpp"
 #include "gateway/model/answered_card.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 
 #include "a2a/extension_header.hpp"
 #include "core/utf8.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/audit_trail.hpp"
-#include "gateway/model/shown_words.hpp"
 #include "jose/digest.hpp"
 #include "mcp/calls/name_filter.hpp"
 

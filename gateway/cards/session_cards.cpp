@@ -56,20 +56,17 @@ bool session_cards::take(card_slot& slot, core::result<served_card> card, const 
 {
     if (!card) {
         out_.fail(slot, std::move(card).error());
-        slot.card_trouble = slot.state.failure;
-        slot.session_trouble = slot.card_trouble;
+        slot.card_trouble = slot.status.failure;
         withdraw(slot);
         return false;
     }
-    auto lost = slot.lost_meanwhile ? slot.session_trouble : std::nullopt;
-    slot.session_trouble.reset();
+    auto lost = slot.lost_meanwhile ? slot.status.failure : std::nullopt;
     slot.card_trouble.reset();
     slot.status.vouched = true;
-    slot.state.caching = lists.shareable ? model::card_caching::asking : model::card_caching::asking_alone;
+    slot.status.caching = lists.shareable ? model::card_caching::asking : model::card_caching::asking_alone;
     out_.publish(slot, std::move(*card), out_.now(), out_.settings().ttl);
     if (lost) {
-        slot.session_trouble = std::move(lost);
-        slot.status.failure = slot.session_trouble;
+        slot.status.failure = std::move(lost);
         slot.status.failed_at = out_.now();
         withdraw(slot);
     }
@@ -78,8 +75,7 @@ bool session_cards::take(card_slot& slot, core::result<served_card> card, const 
 
 void session_cards::withhold(card_slot& slot)
 {
-    outdate(slot.state, out_.now(), core::duration{0});
-    slot.status.card = slot.state.card;
+    outdate(slot.status, out_.now(), core::duration{0});
     out_.withdraw(slot.id());
 }
 
@@ -90,12 +86,11 @@ void session_cards::set_trouble(card_slot& slot, std::optional<core::error> why)
         slot.status.failed_at = out_.now();
     }
     // Lists that make no card make none, however well the session is.
-    slot.session_trouble = why ? std::move(why) : slot.card_trouble;
-    slot.status.failure = slot.session_trouble;
-    if (slot.session_trouble) {
+    slot.status.failure = why ? std::move(why) : slot.card_trouble;
+    if (slot.status.failure) {
         withdraw(slot);
         slot.wake();
-    } else if (slot.state.card && !slot.making) {
+    } else if (slot.status.card && !slot.making) {
         renew(slot);
     }
 }
@@ -106,8 +101,7 @@ void session_cards::withdraw(card_slot& slot)
     const auto& record = slot.agent->record;
     if (std::exchange(slot.status.vouched, false)) {
         const bool counts = record.mcp && record.mcp->stale_if_error;
-        outdate(slot.state, out_.now(), counts ? out_.settings().stale_if_error : core::duration{0});
-        slot.status.card = slot.state.card;
+        outdate(slot.status, out_.now(), counts ? out_.settings().stale_if_error : core::duration{0});
     }
     out_.withdraw(record.id);
 }
@@ -121,7 +115,7 @@ void session_cards::renew(card_slot& slot)
 
 net::task<model::card_answer> session_cards::obtain(slot_pointer slot)
 {
-    while (slot->making && !slot->session_trouble && !slot->gone) {
+    while (slot->making && !slot->status.failure && !slot->gone) {
         co_await card_slot::next_change(slot);
     }
     if (slot->gone) {
@@ -132,16 +126,16 @@ net::task<model::card_answer> session_cards::obtain(slot_pointer slot)
 
 model::card_answer session_cards::answer(card_slot& slot)
 {
-    if (!slot.session_trouble && slot.state.card) {
+    if (!slot.status.failure && slot.status.card) {
         renew(slot);
-        return {slot.state.card, model::card_use::hit, std::nullopt};
+        return {slot.status.card, model::card_use::hit, std::nullopt};
     }
-    const auto trouble = slot.session_trouble.value_or(core::upstream_error(errc::session_not_started));
+    const auto trouble = slot.status.failure.value_or(core::upstream_error(errc::session_not_started));
     if (trouble.code == errc::session_not_started && demand_) {
         demand_(slot.id());
     }
-    if (usable(slot.state, out_.now())) {
-        return {slot.state.card, model::card_use::stale, trouble};
+    if (usable(slot.status, out_.now())) {
+        return {slot.status.card, model::card_use::stale, trouble};
     }
     model::card_answer none{nullptr, model::card_use::negative, trouble};
     const bool comes_back = trouble.code == errc::session_crashed || trouble.code == errc::session_failed ||

@@ -3,10 +3,10 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/cards/card_maker.hpp"
 #include "gateway/cards/card_publisher.hpp"
 #include "gateway/cards/card_slot.hpp"
-#include "gateway/model/card_answer.hpp"
+#include "gateway/cards/served_card.hpp"
+#include "gateway/model/answered_card.hpp"
 #include "mcp/protocol/discovery.hpp"
 
 #include <functional>

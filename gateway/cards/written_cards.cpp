@@ -13,7 +13,7 @@ constexpr unsigned most_at_once = 32;
 
 bool is_settled(const card_slot& slot)
 {
-    return slot.state.card || slot.state.failure;
+    return slot.status.card || slot.status.failure;
 }
 
 }  // namespace
@@ -99,19 +99,19 @@ net::task<> written_cards::refresh(slot_pointer slot)
 
 net::task<model::card_answer> written_cards::obtain(slot_pointer slot)
 {
-    if (!slot->state.card) {
+    if (!slot->status.card) {
         co_await settled(slot);
     }
     if (slot->gone) {
         co_return model::card_answer{};
     }
-    if (!slot->state.card) {
+    if (!slot->status.card) {
         // An inline card cannot be fetched again: a bad one stays bad.
         const auto stopped = core::gateway_error(errc::draining);
-        co_return model::card_answer{nullptr, model::card_use::negative, slot->state.failure.value_or(stopped)};
+        co_return model::card_answer{nullptr, model::card_use::negative, slot->status.failure.value_or(stopped)};
     }
     out_.renew(*slot, out_.settings().ttl);
-    co_return model::card_answer{slot->state.card, model::card_use::hit, std::nullopt};
+    co_return model::card_answer{slot->status.card, model::card_use::hit, std::nullopt};
 }
 
 }  // namespace gateway::cards

@@ -1,10 +1,10 @@
 // Cards that the operator wrote: made once, before anybody asks, and then as fresh as the configuration. On the control loop.
 #pragma once
 
-#include "gateway/cards/card_maker.hpp"
 #include "gateway/cards/card_publisher.hpp"
 #include "gateway/cards/card_slot.hpp"
-#include "gateway/model/card_answer.hpp"
+#include "gateway/cards/served_card.hpp"
+#include "gateway/model/answered_card.hpp"
 
 #include <deque>
 

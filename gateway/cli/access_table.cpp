@@ -2,7 +2,7 @@
 
 #include "config/values.hpp"
 #include "gateway/access/access_plan.hpp"
-#include "gateway/model/registration.hpp"
+#include "gateway/model/management_call.hpp"
 #include "gateway/model/well_known.hpp"
 
 #include <algorithm>

@@ -5,7 +5,7 @@
 
 #include "config/problem.hpp"
 #include "core/json/json.hpp"
-#include "gateway/model/registration.hpp"
+#include "gateway/model/management_call.hpp"
 
 #include <string>
 #include <string_view>

@@ -2,7 +2,7 @@
 
 #include "core/choices.hpp"
 #include "gateway/management/agent_health.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/snapshot.hpp"
 
 #include <chrono>
 #include <cstddef>

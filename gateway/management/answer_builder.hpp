@@ -5,7 +5,7 @@
 #include "core/json/jsonrpc_server.hpp"
 #include "core/memory_budget.hpp"
 #include "gateway/management/rpc_parameters.hpp"
-#include "gateway/model/rpc_answer.hpp"
+#include "gateway/model/management_call.hpp"
 
 #include <cstddef>
 #include <string_view>

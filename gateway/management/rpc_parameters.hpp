@@ -5,8 +5,8 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/management/registry.hpp"
+#include "gateway/model/management_call.hpp"
 #include "gateway/model/published_card.hpp"
-#include "gateway/model/rpc_answer.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -6,7 +6,7 @@
 #include "gateway/management/agent_registration.hpp"
 #include "gateway/management/json_records.hpp"
 #include "gateway/management/rpc_parameters.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/snapshot.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -11,7 +11,7 @@
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/management/rpc_parameters.hpp"
-#include "gateway/model/registration.hpp"
+#include "gateway/model/management_call.hpp"
 #include "net/loop/types.hpp"
 
 #include <string>

@@ -14,7 +14,7 @@ std::string_view without_slashes(std::string_view path)
 }
 
 // At least "/".
-std::string_view path_of(std::string_view url)
+std::string_view path_in(std::string_view url)
 {
     const auto path = url.substr(config::path_begin(url));
     return path.empty() ? "/" : path;
@@ -41,7 +41,7 @@ std::string moved_url(const std::string& url, const std::string& from, const std
     if (url == from) {
         return to;
     }
-    return to.substr(0, config::path_begin(to)) + moved_below(path_of(url), path_of(from), path_of(to));
+    return to.substr(0, config::path_begin(to)) + moved_below(path_in(url), path_in(from), path_in(to));
 }
 
 call_route moved_route(call_route route, const std::string& from, const std::string& to)

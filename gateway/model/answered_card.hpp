@@ -1,8 +1,12 @@
-// Extended cards on their way to the card plane, which knows what callers may see of them: those inside the answers of agents,
-// from the relay, which has the bytes; and those that the gateway makes itself.
+// Cards on their way to the card plane and back: extended cards, of which it knows what callers may see, be they inside the answers
+// of agents, from the relay, which has the bytes, or made by the gateway itself; and the answer to a request for a card.
 #pragma once
 
 #include "a2a/card/extended_card.hpp"
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "gateway/model/published_card.hpp"
+#include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <cstddef>
@@ -53,6 +57,14 @@ struct edited_answer {
     bool edited = false;                  // false: it holds no card, and stays as it is
     unsigned status = 0;                  // of HTTP, instead of the agent's; 0: that
     std::optional<core::errc> refused{};  // the text is an error of the gateway's own; nullopt: the agent's answer
+};
+
+// A card, or why there is none.
+struct card_answer {
+    std::shared_ptr<const published_card> card;  // null: see failure
+    card_use use = card_use::miss;
+    std::optional<core::error> failure;  // with a card: why it is a stale one; nullopt then: it is being fetched again
+    std::optional<core::steady_time> again_at = std::nullopt;  // of a session that is not there: when asking may help
 };
 
 }  // namespace gateway::model

@@ -5,12 +5,13 @@
 #include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "gateway/model/agent_filter.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/call_address.hpp"
 #include "gateway/model/plane.hpp"
-#include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "net/http1/head_writer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <optional>
@@ -31,7 +32,8 @@ void set_heads(agent_entry& entry, const net::upstream_target& target, const std
         fields.field(name, value.reveal());
         entry.own_fields.push_back(name);
     }
-    if (exchanges_tokens(entry.record)) {
+    entry.exchanges_tokens = exchanges_tokens(entry.record);
+    if (entry.exchanges_tokens) {
         entry.own_fields.emplace_back("Authorization");
     } else {
         entry.awaits_token = oauth_client_of(entry.record) != nullptr && entry.token.empty();
@@ -43,7 +45,7 @@ void set_heads(agent_entry& entry, const net::upstream_target& target, const std
 }
 
 // The path of a URL that config::parse_http_url() made, without its query.
-std::string path_of(const std::string& url)
+std::string own_path_of(const std::string& url)
 {
     const auto begin = config::path_begin(url);
     auto path = url.substr(begin, url.find('?', begin) - begin);
@@ -62,7 +64,7 @@ void set_interfaces(agent_entry& entry, const call_route& route)
     for (auto& each : whole.interfaces) {
         agent_interface made;
         made.speaks = dialect_of(each.speaks);
-        const auto path = path_of(each.url);
+        const auto path = own_path_of(each.url);
         made.base_path = without_slashes_at_end(path);
         if (made.speaks.over == ::a2a::binding::jsonrpc && each.url != entry.call_url) {
             net::http1::head_writer{made.call_head}.request_line(
@@ -117,6 +119,7 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     entry.call_url = route.url.empty() ? at : route.url;
     entry.awaits_card = route.url.empty() && record.speaks == core::protocol::a2a && !record.url.empty() &&
                         record.trust == core::card_trust::same_origin;
+    entry.mediates_push = record.push.value_or(of.defaults.push) == core::push_mode::mediate;
     entry.head_timeout = record.mcp ? record.mcp->call_timeout : record.timeout.value_or(of.defaults.head_timeout);
     entry.read_timeout = record.mcp
                              ? entry.head_timeout
@@ -136,7 +139,7 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
         return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
     }
     set_heads(entry, *target, at);
-    entry.own_path = path_of(at);
+    entry.own_path = own_path_of(at);
     entry.base_path = without_slashes_at_end(entry.own_path);
     if (record.speaks == core::protocol::a2a) {
         auto whole = route;
@@ -264,6 +267,7 @@ core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settin
             .read_timeout = settings.timeouts.upstream_read,
             .register_allow = settings.registration.allow,
             .agent_hosts = settings.agent_hosts,
+            .push = settings.push,
             .breaker = settings.defaults.breaker,
             .endpoints = settings.defaults.endpoints,
             .calls = settings.defaults.calls
@@ -300,6 +304,79 @@ void plane::set_agents(const std::shared_ptr<const snapshot>& now)
     for (const auto& [id, agent] : now->agents) {
         set_agent(id, agent);
     }
+}
+
+std::shared_ptr<const agent_entry> endpoint_of(const std::shared_ptr<const agent_entry>& agent, std::size_t i)
+{
+    if (agent->siblings == nullptr || i >= agent->siblings->all.size()) {
+        return agent;
+    }
+    return {agent, &agent->siblings->all[i]};
+}
+
+const agent_entry& first_of(const agent_entry& agent) noexcept
+{
+    return agent.siblings == nullptr ? agent : agent.siblings->all.front();
+}
+
+std::vector<std::string_view> keys_that_leave(const agent_entry* before, const agent_entry* now)
+{
+    const auto keys_of = [](const agent_entry* agent) {
+        std::vector<std::string_view> keys;
+        const auto count = agent == nullptr ? 0 : endpoint_count(*agent);
+        for (std::size_t i = 0; i < count; ++i) {
+            const auto& each = agent->siblings == nullptr ? *agent : agent->siblings->all[i];
+            if (each.upstream != nullptr) {
+                keys.emplace_back(each.upstream->key);
+            }
+        }
+        return keys;
+    };
+    auto left = keys_of(before);
+    std::erase_if(left, [stay = keys_of(now)](std::string_view key) {
+        return std::ranges::find(stay, key) != stay.end();
+    });
+    return left;
+}
+
+std::size_t endpoint_count(const agent_entry& agent) noexcept
+{
+    return agent.siblings == nullptr ? 1 : agent.siblings->all.size();
+}
+
+core::steady_time again_at(const agent_entry& agent, core::steady_time now) noexcept
+{
+    if (agent.reach != nullptr) {
+        return agent.reach->group->again_at(now);
+    }
+    return agent.breaker == nullptr ? now : agent.breaker->again_at(now);
+}
+
+std::string moved_path(std::string_view path, const agent_entry& from, const agent_entry& to)
+{
+    const auto query = path.find('?') == path.npos ? std::string_view{} : path.substr(path.find('?'));
+    const auto only = path.substr(0, path.size() - query.size());
+    auto moved = moved_below(only, from.own_path, to.own_path).append(query);
+    if (from.query_key == to.query_key) {
+        return moved;
+    }
+    return with_query(core::without_parameters(std::move(moved), from.query_key.reveal()), to.query_key);
+}
+
+std::string moved_head(std::string_view head, const agent_entry& from, const agent_entry& to)
+{
+    const auto line_end = head.find("\r\n") + 2;
+    const auto line = head.substr(0, line_end);
+    const auto begin = line.find(' ') + 1;
+    const auto end = line.find(' ', begin);
+    std::string out{line.substr(0, begin)};
+    out += moved_path(line.substr(begin, end - begin), from, to);
+    out += line.substr(end);
+    out += to.fixed_fields;
+    if (const auto rest = head.substr(line_end); rest.starts_with(from.fixed_fields)) {
+        out += rest.substr(from.fixed_fields.size());
+    }
+    return out;
 }
 
 }  // namespace gateway::model

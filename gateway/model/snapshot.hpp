@@ -4,15 +4,16 @@
 
 #include "config/settings.hpp"
 #include "core/agent.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
-#include "gateway/balancing/agent_reach.hpp"
 #include "gateway/balancing/shelves.hpp"
 #include "gateway/model/agent_interface.hpp"
 #include "gateway/model/published_card.hpp"
 #include "mcp/calls/name_filter.hpp"
 #include "net/upstream/upstream.hpp"
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <span>
@@ -38,11 +39,13 @@ struct agent_entry {
     std::vector<std::string> tags;                         // of the record's metadata, sorted, each once
     std::vector<std::string> hosts;                        // its names, as config::hosts_of()
     std::shared_ptr<const net::upstream_target> upstream;  // null: this agent is not called over HTTP
-    std::string call_url;       // where calls go: the record's own url, unless its card is trusted with that
-    core::secret token;         // of its OAuth server; empty: none that holds, or it needs none
-    bool awaits_token = false;  // it needs one, and cannot be called without
-    bool awaits_card = false;   // its card may say where calls go, and has not been seen since the record changed
-    std::string call_head;      // the part of every call's head that does not change; holds the agent's credentials
+    std::string call_url;           // where calls go: the record's own url, unless its card is trusted with that
+    core::secret token;             // of its OAuth server; empty: none that holds, or it needs none
+    bool awaits_token = false;      // it needs one, and cannot be called without
+    bool awaits_card = false;       // its card may say where calls go, and has not been seen since the record changed
+    bool exchanges_tokens = false;  // as exchanges_tokens(): each call needs a token for its caller
+    bool mediates_push = false;     // the gateway delivers the push notifications of its calls itself
+    std::string call_head;          // the part of every call's head that does not change; holds the agent's credentials
     std::vector<agent_interface> interfaces;  // of A2A; empty: JSON-RPC of both generations at call_url
     bool several_addresses = false;           // has_several_addresses() of these
     std::string fixed_fields;             // the same without the request line, for requests of other methods and paths
@@ -81,6 +84,12 @@ struct agent_entry {
                               record.mcp->sessionless == core::mcp_sessionless::shared);
     }
 
+    // A call needs a token that it may have to wait for.
+    bool needs_token() const noexcept { return awaits_token || exchanges_tokens; }
+
+    // A call of A2A needs a step of its own before it is prepared for the relay. False for most agents.
+    bool needs_preparation() const noexcept { return awaits_card || mediates_push; }
+
     // The agent takes calls of A2A.
     bool takes_a2a() const noexcept { return upstream && record.speaks == core::protocol::a2a; }
 
@@ -100,6 +109,7 @@ struct entry_defaults {
     core::duration read_timeout = core::duration::max();
     std::span<const std::string> register_allow = {};  // as core::registration_settings::allow
     std::string_view agent_hosts = {};                 // as config::process_settings::agent_hosts
+    core::push_mode push = core::push_mode::passthrough;
     core::breaker_settings breaker{};
     balancing::breaker_shelf* breakers = nullptr;  // null: every entry has a breaker of its own
     core::endpoint_defaults endpoints{};
@@ -116,9 +126,7 @@ addresses_of(const core::agent& record, std::span<const std::string> register_al
 core::health_check health_check_of(const core::agent& record, const core::health_settings& defaults) noexcept;
 
 // Calls go where `route` says; without a URL in it: to the record's own, until its card has been seen. `token`: of the
-// agent's OAuth server; empty:
-// none. Fails with config_invalid if the URL or
-// the trust store cannot be used; the detail names the agent.
+// agent's OAuth server; empty: none. Fails with config_invalid if the URL or the trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const agent_entry>> make_entry(
     const core::agent& record,
     const entry_defaults& defaults,
@@ -139,5 +147,34 @@ std::string public_address(std::string_view public_base, std::string_view agent_
 // The public address at a name of the agent's own: an origin with the scheme and the port of `public_base`. The name is in lower case there,
 // however a request spells it.
 std::string own_origin(std::string_view public_base, std::string_view host);
+
+// The entries of an agent that has several endpoints, in the order of its addresses. They hold each other, so that whatever is made for
+// one of them can be sent to another one. The first one is what a snapshot has.
+struct endpoint_entries {
+    std::vector<agent_entry> all;
+};
+
+// The i-th entry of the same agent, from 0; the agent itself if there is none.
+std::shared_ptr<const agent_entry> endpoint_of(const std::shared_ptr<const agent_entry>& agent, std::size_t i);
+
+// The entry that a snapshot has of the same agent.
+const agent_entry& first_of(const agent_entry& agent) noexcept;
+
+// Those keys of `before`'s targets that `now` does not have: connections there are not wanted any more. Null: no agent. They are valid as
+// long as `before`.
+std::vector<std::string_view> keys_that_leave(const agent_entry* before, const agent_entry* now);
+
+// How many endpoints the agent has; at least 1.
+std::size_t endpoint_count(const agent_entry& agent) noexcept;
+
+// Until when its breakers admit no call for sure.
+core::steady_time again_at(const agent_entry& agent, core::steady_time now) noexcept;
+
+// The path of one endpoint where the other one has `path`, which may have a query: what is below the path of `from`'s URL is below
+// that of `to`'s. The own path of an endpoint is as its URL has it.
+std::string moved_path(std::string_view path, const agent_entry& from, const agent_entry& to);
+
+// A request head that was made for one endpoint, for the other one.
+std::string moved_head(std::string_view head, const agent_entry& from, const agent_entry& to);
 
 }  // namespace gateway::model

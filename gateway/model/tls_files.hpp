@@ -11,9 +11,19 @@
 namespace gateway::model {
 
 // Files that verify connections to an agent, for calls and card fetches.
-net::tls_client_files tls_files(const core::agent& record);
+inline net::tls_client_files tls_files(const core::agent& record)
+{
+    return {.ca_file = record.ca_file, .cert_file = record.cert_file, .key_file = record.key_file};
+}
 
 // Certificates that a listener shows.
-std::vector<net::tls_certificate> tls_certificates(const std::vector<config::certificate_files>& configured);
+inline std::vector<net::tls_certificate> tls_certificates(const std::vector<config::certificate_files>& configured)
+{
+    std::vector<net::tls_certificate> all;
+    for (const auto& each : configured) {
+        all.push_back({each.cert, each.key, each.names});
+    }
+    return all;
+}
 
 }  // namespace gateway::model

@@ -1,7 +1,7 @@
 #include "gateway/monitors/health_watch.hpp"
 
 #include "core/url.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "net/loop/thrown.hpp"
 

@@ -4,7 +4,7 @@
 
 #include "core/endpoint_rules.hpp"
 #include "core/log.hpp"
-#include "gateway/balancing/health_verdict.hpp"
+#include "gateway/balancing/endpoint_group.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"

@@ -2,7 +2,7 @@
 // one exchange of /rpc. On the thread of the caller's loop.
 #pragma once
 
-#include "gateway/model/rpc_answer.hpp"
+#include "gateway/model/management_call.hpp"
 #include "gateway/request/route_base.hpp"
 #include "gateway/responses/answer.hpp"
 #include "net/loop/types.hpp"

@@ -10,7 +10,6 @@
 #include "gateway/model/plane.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/push/push_outcome.hpp"
 #include "gateway/push/push_queue.hpp"
 #include "gateway/push/push_request.hpp"
 #include "gateway/telemetry/metric_family.hpp"

@@ -1,6 +1,6 @@
 #include "gateway/relay/call_attempts.hpp"
 
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/relay/relay_call.hpp"
 
 #include <random>

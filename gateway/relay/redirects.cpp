@@ -4,7 +4,6 @@
 #include "core/url.hpp"
 #include "core/utf8.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/sent_credentials.hpp"
 #include "gateway/relay/agent_exchange.hpp"
 #include "net/http1/head_writer.hpp"
 

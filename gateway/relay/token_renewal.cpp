@@ -1,8 +1,8 @@
 #include "gateway/relay/token_renewal.hpp"
 
 #include "gateway/access/credential_reader.hpp"
-#include "gateway/model/endpoint_entries.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "net/server/timed_ask.hpp"
 
 #include <utility>

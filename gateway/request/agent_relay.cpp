@@ -2,9 +2,9 @@
 
 #include "core/redaction.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/control_services.hpp"
-#include "gateway/model/endpoint_entries.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/relay/call_deadline.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"

@@ -2,7 +2,7 @@
 
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/credential_reader.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/relay/token_renewal.hpp"
 #include "gateway/request/request_context.hpp"
 #include "net/server/timed_ask.hpp"

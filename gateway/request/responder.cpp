@@ -8,7 +8,7 @@
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/access/access_plan.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/request/request_context.hpp"

@@ -1,7 +1,7 @@
 #include "gateway/request/route_base.hpp"
 
 #include "core/ip.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/relay/call_attempts.hpp"
 #include "gateway/relay/call_deadline.hpp"
 #include "net/server/timed_ask.hpp"

@@ -2,8 +2,8 @@
 
 #include "core/agent.hpp"
 #include "core/ascii.hpp"
+#include "gateway/model/management_call.hpp"
 #include "gateway/model/push_addresses.hpp"
-#include "gateway/model/registration.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/request/path_pattern.hpp"
 

@@ -2,7 +2,6 @@
 
 #include "core/ascii.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/sessions/long_texts.hpp"
 #include "gateway/sessions/session_settings.hpp"

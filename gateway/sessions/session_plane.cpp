@@ -1,7 +1,6 @@
 #include "gateway/sessions/session_plane.hpp"
 
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/sent_credentials.hpp"
 #include "gateway/sessions/agent_session.hpp"
 #include "gateway/sessions/session_settings.hpp"
 #include "gateway/sessions/session_trouble.hpp"

@@ -1,6 +1,6 @@
 #include "gateway/sessions/session_settings.hpp"
 
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/tls_files.hpp"
 #include "gateway/model/version.hpp"
 

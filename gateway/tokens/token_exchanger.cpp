@@ -77,11 +77,8 @@ net::task<token_exchanger::answer> token_exchanger::token(model::exchange_reques
         net::asio::co_spawn(services_.where, run(self, about, std::move(asked)), net::asio::detached);
     }
     if (about->under_way) {
-        net::task_signal ended;
-        auto waits = ended.wait();
-        about->waiting.push_back(&ended);
         ++waiting_;
-        co_await std::move(waits);
+        co_await about->waiting.wait();
         --waiting_;
     }
     auto outcome = about->outcome.value_or(unavailable("the exchange has no outcome"));
@@ -182,9 +179,7 @@ void token_exchanger::end(exchange& about, core::result<granted_token> outcome)
     }
     about.under_way = false;
     --under_way_;
-    for (auto* const waiter : std::exchange(about.waiting, {})) {
-        waiter->set();
-    }
+    about.waiting.wake();
 }
 
 }  // namespace gateway::tokens

@@ -8,8 +8,8 @@
 #include "gateway/model/token_exchange.hpp"
 #include "gateway/tokens/token_request.hpp"
 #include "gateway/tokens/token_source.hpp"
-#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
+#include "net/loop/waiting_tasks.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -17,7 +17,6 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
 namespace gateway::tokens {
 
@@ -61,7 +60,7 @@ private:
         core::steady_time until{};          // from then on it does not hold
         core::steady_time replaces_from{};  // before, it is not replaced if the agent refuses it
         bool under_way = false;
-        std::vector<net::task_signal*> waiting;
+        net::waiting_tasks waiting;
     };
 
     std::optional<answer> kept(const exchange& about, const model::exchange_request& asked) const;

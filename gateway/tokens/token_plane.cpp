@@ -1,6 +1,6 @@
 #include "gateway/tokens/token_plane.hpp"
 
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 
 #include <utility>

@@ -2,7 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "jose/base64url.hpp"
 
 #include <algorithm>

@@ -12,7 +12,7 @@ namespace {
 
 using core::errc;
 
-core::error unavailable(std::string why)
+core::error no_token(std::string why)
 {
     return core::upstream_error(errc::upstream_credentials, std::move(why));
 }
@@ -67,23 +67,20 @@ net::task<core::result<core::secret>> token_source::token(core::secret refused)
     }
     if (replace && !asking_) {
         if (now < replaces_from_) {
-            co_return unavailable("the agent refuses one token after the other");
+            co_return no_token("the agent refuses one token after the other");
         }
         replaces_from_ = now + pause_between_refusals;
         next_ = std::min(next_, now);
     }
     wake();
     if (asking_ && waiting_.size() >= most_waiting) {
-        co_return unavailable("too many calls wait for a token");
+        co_return no_token("too many calls wait for a token");
     }
     if (asking_) {
-        net::task_signal ended;
-        auto waits = ended.wait();
-        waiting_.push_back(&ended);
-        co_await std::move(waits);
+        co_await waiting_.wait();
     }
     if (token_.empty() || token_ == refused) {
-        co_return unavailable("the agent's OAuth server gives no token");
+        co_return no_token("the agent's OAuth server gives no token");
     }
     co_return token_;
 }
@@ -105,11 +102,11 @@ void token_source::begin()
 
 net::task<> token_source::run(std::shared_ptr<token_source> source)
 {
-    core::result<granted_token> outcome = unavailable("could not be asked for");
+    core::result<granted_token> outcome = no_token("could not be asked for");
     try {
         outcome = co_await source->ask();
     } catch (const std::exception& thrown) {
-        outcome = unavailable(thrown.what());
+        outcome = no_token(thrown.what());
     }
     source->end(std::move(outcome));
 }
@@ -120,7 +117,7 @@ net::task<core::result<granted_token>> token_source::ask()
     const auto answer = co_await services_.fetcher.fetch(std::move(request));
     if (!answer) {
         const auto& why = answer.error();
-        co_return unavailable(std::string{"token endpoint: "}.append(core::name(why.code)) + ": " + why.detail);
+        co_return no_token(std::string{"token endpoint: "}.append(core::name(why.code)) + ": " + why.detail);
     }
     co_return read_token(*answer);
 }
@@ -158,9 +155,7 @@ void token_source::end(core::result<granted_token> outcome)
     if (!stopped_) {
         ended_();
     }
-    for (auto* const waiter : std::exchange(waiting_, {})) {
-        waiter->set();
-    }
+    waiting_.wake();
     if (bug) {
         std::rethrow_exception(bug);
     }

@@ -10,8 +10,8 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/tokens/token_request.hpp"
 #include "net/client/fetch.hpp"
-#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
+#include "net/loop/waiting_tasks.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -20,7 +20,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 namespace gateway::tokens {
 
@@ -104,7 +103,7 @@ private:
     bool asking_ = false;
     bool failing_ = false;  // the last request failed
     bool stopped_ = false;
-    std::vector<net::task_signal*> waiting_;
+    net::waiting_tasks waiting_;
 };
 
 }  // namespace gateway::tokens

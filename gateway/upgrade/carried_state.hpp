@@ -1,7 +1,7 @@
 // The state that a gateway passes to its successor at a hand-over, as messages: never on disk. Pure.
 #pragma once
 
-#include "gateway/model/known_tasks.hpp"
+#include "gateway/model/upgrade.hpp"
 #include "gateway/reload/configuration.hpp"
 #include "gateway/sessions/passed_lists.hpp"
 #include "gateway/upgrade/handover_messages.hpp"

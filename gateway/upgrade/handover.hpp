@@ -9,7 +9,7 @@
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/orderly_end.hpp"
 #include "gateway/lifecycle/service_reports.hpp"
-#include "gateway/model/handover_report.hpp"
+#include "gateway/model/upgrade.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/upgrade/carried_state.hpp"

@@ -1,6 +1,6 @@
 #include "gateway/wiring/caller_sessions.hpp"
 
-#include "gateway/model/sent_credentials.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/sessions/session_settings.hpp"
 #include "jose/sealed_text.hpp"

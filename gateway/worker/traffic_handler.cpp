@@ -1,7 +1,7 @@
 #include "gateway/worker/traffic_handler.hpp"
 
 #include "core/log.hpp"
-#include "gateway/model/endpoint_entries.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/relay/forwarded.hpp"
 #include "gateway/relay/forwarding.hpp"
 #include "gateway/request/agent_origins.hpp"

@@ -1,10 +1,10 @@
 // What services and callers of AWS send: the first byte says whether the rest is the answer of a verifier, of AWS or of an
 // issuer's discovery, or the URL in a caller's token. Reading ends; who is accepted has an id that can be shown, a question
 // goes to an allowed host only, and keys come over https or from the issuer's own origin.
-#include "gateway/access/discovery.hpp"
+#include "gateway/access/external_verifier.hpp"
+#include "gateway/access/key_set_source.hpp"
 #include "gateway/access/principal_parts.hpp"
-#include "gateway/access/sts_token.hpp"
-#include "gateway/access/verifier_answer.hpp"
+#include "gateway/access/sts_verifier.hpp"
 #include "jose/base64url.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 

@@ -4,7 +4,6 @@
 #include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/sent_credentials.hpp"
 #include "gateway/relay/call_deadline.hpp"
 #include "gateway/request/request_context.hpp"
 #include "mcp/calls/incoming_check.hpp"

@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/model/client_sessions.hpp"
-#include "gateway/model/session_end.hpp"
+#include "gateway/model/request_record.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "mcp/calls/event_gate.hpp"
 #include "mcp/calls/session_id.hpp"

@@ -7,7 +7,6 @@
 #include "gateway/mcp/route/mcp_message.hpp"
 #include "gateway/mcp/route/program_relay.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/sent_credentials.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "net/http1/head_writer.hpp"

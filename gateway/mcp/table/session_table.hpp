@@ -7,7 +7,7 @@
 #include "core/place_shares.hpp"
 #include "gateway/mcp/table/program_services.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
-#include "gateway/model/session_end.hpp"
+#include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "mcp/calls/client_message.hpp"
 #include "net/loop/types.hpp"

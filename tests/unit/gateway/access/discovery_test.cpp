@@ -1,4 +1,4 @@
-#include "gateway/access/discovery.hpp"
+#include "gateway/access/key_set_source.hpp"
 
 #include <doctest/doctest.h>
 

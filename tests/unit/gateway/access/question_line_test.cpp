@@ -1,5 +1,4 @@
-#include "gateway/access/question_line.hpp"
-
+#include "gateway/access/asked_provider.hpp"
 #include "tests/unit/gateway/access/key_set_rig.hpp"
 
 #include <doctest/doctest.h>

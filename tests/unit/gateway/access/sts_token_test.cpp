@@ -1,5 +1,3 @@
-#include "gateway/access/sts_token.hpp"
-
 #include "gateway/access/sts_verifier.hpp"
 #include "jose/base64url.hpp"
 #include "tests/unit/gateway/access/key_set_rig.hpp"

@@ -1,4 +1,4 @@
-#include "gateway/access/token_settings.hpp"
+#include "gateway/access/token_verifier.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
-#include "gateway/access/verifier_answer.hpp"
-
 #include "core/json/json.hpp"
+#include "gateway/access/external_verifier.hpp"
 
 #include <doctest/doctest.h>
 

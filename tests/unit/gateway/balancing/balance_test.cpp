@@ -1,4 +1,4 @@
-#include "gateway/balancing/balance.hpp"
+#include "gateway/balancing/endpoint_group.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 #include "gateway/balancing/endpoint_group.hpp"
 
-#include "gateway/balancing/agent_reach.hpp"
-#include "gateway/balancing/retry_budget.hpp"
+#include "gateway/balancing/call_gate.hpp"
+#include "gateway/balancing/shelves.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "gateway/balancing/retry_budget.hpp"
+#include "gateway/balancing/call_gate.hpp"
 
 #include <doctest/doctest.h>
 

@@ -29,16 +29,14 @@ constexpr core::steady_time start{5'000s};
 
 gateway::cards::card_status status_with_card(core::duration fresh_for)
 {
-    gateway::cards::card_state state;
+    gateway::cards::card_status status;
     gateway::cards::succeed(
-        state,
+        status,
         gateway::model::make_card_bytes(gateway::model::body_with_strong_etag(R"({"name":"a"})")),
         start,
         fresh_for,
         {}
     );
-    gateway::cards::card_status status;
-    status.card = state.card;
     status.changes = 2;
     return status;
 }

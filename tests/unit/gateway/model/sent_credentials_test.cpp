@@ -1,7 +1,4 @@
-#include "gateway/model/sent_credentials.hpp"
-
 #include "gateway/model/agent_record.hpp"
-#include "gateway/model/endpoint_entries.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <doctest/doctest.h>

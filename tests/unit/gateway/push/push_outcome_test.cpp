@@ -1,4 +1,4 @@
-#include "gateway/push/push_outcome.hpp"
+#include "gateway/push/push_request.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,13 +1,15 @@
-// Answer of the management API to one body of POST /rpc, and how long that body may be. Values: they pass from the control
-// loop to the caller's.
+// Calls of the management API and their answers, which pass from the control loop to the caller's: POST /rpc, and POST
+// /agent/register on either listener.
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/access.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
 #include "core/memory_budget.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/published_card.hpp"
+#include "gateway/responses/answer.hpp"
 
 #include <algorithm>
 #include <cstdint>
@@ -30,6 +32,7 @@ struct rpc_rights {
     std::function<bool(const core::agent&)> shows{};
 };
 
+// Answer to one body of POST /rpc.
 struct rpc_answer {
     std::string body;                        // empty: nothing may be answered (notifications only)
     std::shared_ptr<const card_bytes> card;  // not null: the body goes on with this card, as it is served, and card_end
@@ -45,5 +48,25 @@ inline std::uint64_t management_body(const config::limit_settings& limits, std::
 {
     return std::min(limits.body, largest_card + card_envelope);
 }
+
+inline constexpr std::string_view registration_path = "/agent/register";
+
+// Whoever registers an agent.
+struct registrant {
+    std::string who;        // for the audit trail
+    bool operates = false;  // an operator, who may name any address, and any agent that no configuration declares
+    std::string owns_as{};  // core::agent::registered_by of the agents that it may change, if it is no operator
+};
+
+// `registered_by` of an agent that this principal registers.
+inline std::string registered_by(const core::principal& who)
+{
+    return who.provider == core::registration_owner ? std::string{} : who.provider + ' ' + who.id;
+}
+
+struct registration_answer {
+    responses::answer reply;
+    std::optional<core::error> refused;  // why the agent is not registered; nullopt: it is
+};
 
 }  // namespace gateway::model
