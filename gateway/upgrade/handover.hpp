@@ -17,7 +17,7 @@
 #include "gateway/wiring/task_keeper.hpp"
 #include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
-#include "net/process/successor.hpp"
+#include "net/process/spawn.hpp"
 
 #include <sys/types.h>
 

@@ -46,14 +46,14 @@ error_code stream::adopt(core::descriptor socket)
     return {};
 }
 
-error_code stream::start_tls(SSL_CTX& context, tls_role role, opening_observer* observer)
+error_code stream::start_tls(SSL_CTX& context, tls_role role, std::function<void(error_code)> opened)
 {
     assert(!opening() && !closed_);
     if (const auto ec = transport_.start_tls(context, role)) {
         return ec;
     }
     opening_ = stage::shaking_hands;
-    observer_ = observer;
+    opened_ = std::move(opened);
     loop_.ready().wake(*this);
     return {};
 }
@@ -190,11 +190,11 @@ void stream::go_on_opening()
 {
     const auto ec = transport_.shake_hands();
     if (!blocked(ec)) {
-        opened(ec);
+        end_opening(ec);
     }
 }
 
-void stream::opened(error_code ec)
+void stream::end_opening(error_code ec)
 {
     opening_ = stage::open;
     readable_ = true;  // application data may have come along with the handshake's last message
@@ -202,8 +202,8 @@ void stream::opened(error_code ec)
         ended_ = true;
         read_error_ = ec;
     }
-    if (observer_ != nullptr) {
-        std::exchange(observer_, nullptr)->on_opened(ec);
+    if (opened_) {
+        std::exchange(opened_, {})(ec);
     } else {
         notify();
     }

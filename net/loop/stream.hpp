@@ -13,18 +13,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <string_view>
 
 namespace net {
-
-// Told when a handshake has ended, instead of the signal's owner. May destroy the stream.
-class opening_observer {
-public:
-    virtual void on_opened(error_code ec) = 0;
-
-protected:
-    ~opening_observer() = default;
-};
 
 class stream final : private watched {
 public:
@@ -37,9 +29,9 @@ public:
     // A connected, non-blocking socket for a stream that has none. An error: it has none still, and the socket is closed.
     error_code adopt(core::descriptor socket);
 
-    // Begins a TLS handshake on a connected socket. Its end is told to the observer, or else by the signal: opening() is
-    // false then, and a handshake that has failed has ended the stream with read_error().
-    error_code start_tls(SSL_CTX& context, tls_role role, opening_observer* observer);
+    // Begins a TLS handshake on a connected socket. `opened`, which may destroy the stream, or else the signal reports its end: opening()
+    // is false then, and a handshake that has failed has ended the stream with read_error().
+    error_code start_tls(SSL_CTX& context, tls_role role, std::function<void(error_code)> opened = {});
     bool opening() const noexcept { return opening_ != stage::open; }
 
     // Who is woken when something has changed; null: nobody, it is looked at later.
@@ -109,7 +101,7 @@ private:
 
     void on_ready(std::uint32_t events) override;
     void go_on_opening();
-    void opened(error_code ec);
+    void end_opening(error_code ec);
     bool read_some();
     bool write_some();
     void release_if_empty() noexcept;
@@ -119,7 +111,7 @@ private:
     loop& loop_;
     transport transport_;
     signal* listener_ = nullptr;
-    opening_observer* observer_ = nullptr;
+    std::function<void(error_code)> opened_;  // of the handshake under way
     block block_;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;

@@ -44,7 +44,7 @@ server_connection::server_connection(
 {
     caller_.set_listener(&alarm_.wake());
     loop_.timers().add(*this);
-    if (from.tls != nullptr && !caller_.closed() && caller_.start_tls(*from.tls, tls_role::server, nullptr)) {
+    if (from.tls != nullptr && !caller_.closed() && caller_.start_tls(*from.tls, tls_role::server)) {
         caller_.close(/*hard=*/true);
     }
 }

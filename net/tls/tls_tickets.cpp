@@ -15,7 +15,7 @@
 namespace net {
 namespace {
 
-constexpr int failed = -1;
+constexpr int no_ticket = -1;
 constexpr int unknown = 0;  // a whole handshake follows
 constexpr int fine = 1;
 constexpr int fine_but_old = 2;  // the caller gets a new ticket
@@ -113,7 +113,7 @@ int ticket_keys::seal(unsigned char* name, unsigned char* iv, EVP_CIPHER_CTX* ci
     const bool begun = RAND_bytes(iv, EVP_CIPHER_get_iv_length(algorithm)) == 1 &&
                        EVP_EncryptInit_ex(cipher, algorithm, nullptr, latest.encryption.data(), iv) == 1 &&
                        begin_mac(mac, latest.authentication);
-    return begun ? fine : failed;
+    return begun ? fine : no_ticket;
 }
 
 int ticket_keys::open(const unsigned char* name, const unsigned char* iv, EVP_CIPHER_CTX* cipher, EVP_MAC_CTX* mac)
@@ -128,7 +128,7 @@ int ticket_keys::open(const unsigned char* name, const unsigned char* iv, EVP_CI
     const bool begun = begin_mac(mac, found->authentication) &&
                        EVP_DecryptInit_ex(cipher, EVP_aes_256_cbc(), nullptr, found->encryption.data(), iv) == 1;
     if (!begun) {
-        return failed;
+        return no_ticket;
     }
     return found == keys_.begin() ? fine : fine_but_old;
 }

@@ -21,11 +21,29 @@ public:
     connection_life() = default;
 
     // `chance`: 0 to less than 1.
-    connection_life(const life_settings& settings, core::steady_time now, double chance) noexcept;
+    connection_life(const life_settings& settings, core::steady_time now, double chance) noexcept
+        : settings_{settings},
+          ends_{
+              now + settings.max_age -
+              core::duration{
+                  static_cast<core::duration::rep>(static_cast<double>(settings.max_age.count()) / 5 * chance)
+              }
+          }
+    {
+    }
 
     // An exchange has ended. `announced`: for how long the agent keeps a connection without a request, as its answer says; what an
     // earlier one said stays. The agent counts from when it sent the answer: a second is left to it. False: no request may follow.
-    bool rest(core::steady_time now, std::optional<std::chrono::seconds> announced) noexcept;
+    bool rest(core::steady_time now, std::optional<std::chrono::seconds> announced) noexcept
+    {
+        if (announced) {
+            announced_ = true;
+            settings_.keep = std::min(settings_.keep, core::duration{*announced - std::chrono::seconds{1}});
+        }
+        rested_ = now;
+        idle_until_ = now + settings_.keep;
+        return ++requests_ < settings_.requests && usable(now);
+    }
 
     // Whether a request may follow now.
     bool usable(core::steady_time now) const noexcept { return now < idle_until_ && now < ends_; }

@@ -20,7 +20,7 @@ struct listening {
 };
 
 // Never destroyed: a thread may still connect while the process exits.
-listening& all()
+listening& listeners_of_process()
 {
     static auto& made = *new listening;  // NOLINT(cppcoreguidelines-owning-memory)
     return made;
@@ -70,8 +70,8 @@ bool listens_at(const core::ip_address& address, std::uint16_t port)
 {
     bool everywhere = false;
     {
-        const std::lock_guard guard{all().mutex};
-        for (const auto& each : all().at) {
+        const std::lock_guard guard{listeners_of_process().mutex};
+        for (const auto& each : listeners_of_process().at) {
             if (each.port() != port) {
                 continue;
             }
@@ -88,14 +88,14 @@ bool listens_at(const core::ip_address& address, std::uint16_t port)
 
 void add_own_listener(const tcp::endpoint& at)
 {
-    const std::lock_guard guard{all().mutex};
-    all().at.push_back(at);
+    const std::lock_guard guard{listeners_of_process().mutex};
+    listeners_of_process().at.push_back(at);
 }
 
 void remove_own_listener(const tcp::endpoint& at)
 {
-    const std::lock_guard guard{all().mutex};
-    auto& known = all().at;
+    const std::lock_guard guard{listeners_of_process().mutex};
+    auto& known = listeners_of_process().at;
     if (const auto found = std::ranges::find(known, at); found != known.end()) {
         known.erase(found);
     }

@@ -20,7 +20,7 @@ struct process_proxies {
 };
 
 // Never destroyed: a thread may still connect while the process exits.
-process_proxies& all()
+process_proxies& proxies_of_process()
 {
     static auto& made = *new process_proxies;  // NOLINT(cppcoreguidelines-owning-memory)
     return made;
@@ -81,9 +81,9 @@ core::result<> use_proxies(const core::secret& text, std::vector<std::string> di
         }
     }
     usual.direct.insert(usual.direct.end(), direct.begin(), direct.end());
-    const std::lock_guard guard{all().mutex};
-    all().usual = std::move(usual);
-    all().of_environment = environment;
+    const std::lock_guard guard{proxies_of_process().mutex};
+    proxies_of_process().usual = std::move(usual);
+    proxies_of_process().of_environment = environment;
     return {};
 }
 
@@ -91,8 +91,8 @@ core::result<std::shared_ptr<const proxy>> proxy_to(const core::http_url& url, c
 {
     core::proxy_rules rules;
     {
-        const std::lock_guard guard{all().mutex};
-        rules = own.empty() ? all().usual : rules_for(own, all().of_environment);
+        const std::lock_guard guard{proxies_of_process().mutex};
+        rules = own.empty() ? proxies_of_process().usual : rules_for(own, proxies_of_process().of_environment);
     }
     const auto& text = url.secure ? rules.https : rules.http;
     if (text.empty() || core::is_own_machine(url.host) || core::is_direct(rules.direct, url)) {

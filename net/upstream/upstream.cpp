@@ -287,7 +287,7 @@ void upstream_connection::read_tunnel_answer()
 
 void upstream_connection::shake_hands()
 {
-    if (const auto ec = side_.start_tls(*target_->tls, tls_role::client, this)) {
+    if (const auto ec = side_.start_tls(*target_->tls, tls_role::client, [this](error_code end) { on_opened(end); })) {
         fail(errc::upstream_tls, ec.message());
         return;
     }

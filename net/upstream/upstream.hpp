@@ -73,7 +73,7 @@ void add_head(pieces& request, std::string_view head, const upstream_target& to)
 // An answer to such a request that is the proxy's own: it does not know the gateway. Its status as a detail.
 std::optional<core::error> refusal_of_proxy(unsigned status, const upstream_target& to);
 
-class upstream_connection final : private opening_observer {
+class upstream_connection final {
 public:
     upstream_connection(loop& owner, std::shared_ptr<const upstream_target> target, std::size_t head_limit);
     upstream_connection(const upstream_connection&) = delete;
@@ -124,7 +124,7 @@ private:
     void begin(const address_list& found);
     void on_connected(core::descriptor socket, std::size_t place);
     void on_refused(error_code last);
-    void on_opened(error_code ec) override;
+    void on_opened(error_code ec);
     void ask_for_tunnel();
     void read_tunnel_answer();
     void shake_hands();

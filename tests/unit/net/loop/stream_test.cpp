@@ -105,7 +105,7 @@ using timer = net::asio::
 // The caller sends its first words in one piece with the last message of the handshake.
 net::routine<> speak_at_once(rig& r, SSL_CTX& context, std::string_view words, std::string& got)
 {
-    REQUIRE_FALSE(r.side->start_tls(context, net::tls_role::server, nullptr));
+    REQUIRE_FALSE(r.side->start_tls(context, net::tls_role::server));
     net::stream wire{r.loop, std::move(r.peer)};
     wire.set_listener(&r.changed);
     const tls_caller caller;
