@@ -1,6 +1,5 @@
 #include "gateway/management/agent_health.hpp"
 
-#include "gateway/sessions/session_trouble.hpp"
 
 namespace gateway::management {
 namespace {

@@ -1,7 +1,6 @@
 #include "gateway/sessions/agent_session.hpp"
 
 #include "gateway/model/agent_record.hpp"
-#include "gateway/sessions/session_trouble.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -9,11 +9,13 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/sessions/passed_lists.hpp"
 #include "gateway/sessions/session_facts.hpp"
-#include "gateway/sessions/session_waiter.hpp"
 #include "mcp/protocol/stderr_log.hpp"
 #include "mcp/session/session_runner.hpp"
 #include "mcp/session/session_timers.hpp"
 #include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
+
+#include <boost/asio/redirect_error.hpp>
 
 #include <array>
 #include <chrono>
@@ -23,9 +25,42 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::sessions {
+
+// Somebody who waits for a session, and no longer than a given time.
+class session_waiter {
+public:
+    session_waiter(net::loop& on, core::duration longest)
+        : timer_{on.get_executor(), longest}
+    {
+    }
+
+    // Counts once.
+    void tell(core::result<> how)
+    {
+        if (!told_) {
+            told_ = std::move(how);
+            timer_.cancel();  // whoever waits goes on after this call
+        }
+    }
+
+    // Nothing: it was not told in time.
+    static net::task<std::optional<core::result<>>> wait(std::shared_ptr<session_waiter> self)
+    {
+        net::error_code ignored;
+        if (!self->told_) {
+            co_await self->timer_.async_wait(net::asio::redirect_error(net::use_task, ignored));
+        }
+        co_return self->told_;
+    }
+
+private:
+    ::mcp::timer timer_;
+    std::optional<core::result<>> told_;
+};
 
 // Services that all sessions use; they outlive them.
 struct session_services {

@@ -1,6 +1,7 @@
 // How the servers of agents are reached, by the gateway's own sessions and by those of callers. On the control loop's thread.
 #pragma once
 
+#include "core/agent.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/redaction.hpp"
@@ -8,6 +9,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "mcp/protocol/stderr_log.hpp"
+#include "mcp/session/session_context.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "mcp/transport/transport.hpp"
 #include "net/client/exchange.hpp"
@@ -22,6 +24,26 @@
 #include <vector>
 
 namespace gateway::sessions {
+
+// Settings that an agent's record makes for the session with it, but for its secrets and tokens, which change.
+// `turns`: for what is a program of this machine; anything else waits for nobody. `walk`: mcp.walk.
+::mcp::runner_settings
+runner_settings_of(const core::agent& record, ::mcp::start_turns* turns = nullptr, core::duration walk = {});
+
+// Settings of a server that is reached over HTTP. The agent's credentials are for its MCP server too; a bearer, unless the server's own
+// headers say who is calling.
+::mcp::http_settings http_settings_of(const model::agent_entry& agent);
+
+// `made`, or null if that is: its texts over mcp::read_at_once are read on `thread` and told on `loop`, which outlive them. Without a
+// thread they are read where they come.
+// `largest` and `most_items` as mcp::read_apart(): bytes of one message, and items of each list in a result.
+::mcp::transport_factory read_on(
+    threads::side_thread* thread,
+    net::loop& loop,
+    ::mcp::transport_factory made,
+    std::size_t largest,
+    std::size_t most_items = 0
+);
 
 // Works as tokens::token_plane::token(): for agents whose credentials come from an OAuth server. The agent's entry has each token by the
 // time that it comes.

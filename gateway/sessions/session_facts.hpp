@@ -1,8 +1,9 @@
-// Facts of a session that operators see. A value.
+// Facts of a session that operators see, and the meaning of its state for requests for its card. Pure.
 #pragma once
 
 #include "core/agent.hpp"
 #include "core/clock.hpp"
+#include "core/error.hpp"
 #include "mcp/session/session_context.hpp"
 
 #include <array>
@@ -46,5 +47,18 @@ inline std::uint64_t restarts_of(const session_facts& session) noexcept
 {
     return session.counts.connections > 0 ? session.counts.connections - 1 : 0;
 }
+
+struct session_standing {
+    ::mcp::session_state state = ::mcp::session_state::configured;
+    bool begun = false;           // it was ready once
+    bool needs_operator = false;  // what the latest attempt failed with does not pass by itself
+};
+
+// Why there is no card while a session stands like that (session_not_started, session_not_ready, session_failed,
+// session_crashed, session_misconfigured, draining); nothing: there is one.
+std::optional<core::error> trouble_of(const session_standing& now);
+
+// The session was lost or could not begin, and another attempt comes by itself.
+bool is_down(core::errc trouble) noexcept;
 
 }  // namespace gateway::sessions

@@ -2,9 +2,7 @@
 
 #include "gateway/model/agent_record.hpp"
 #include "gateway/sessions/agent_session.hpp"
-#include "gateway/sessions/session_settings.hpp"
-#include "gateway/sessions/session_trouble.hpp"
-#include "gateway/sessions/session_waiter.hpp"
+#include "gateway/sessions/server_reach.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/thrown.hpp"
 

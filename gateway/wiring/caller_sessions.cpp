@@ -2,7 +2,7 @@
 
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/version.hpp"
-#include "gateway/sessions/session_settings.hpp"
+#include "gateway/sessions/server_reach.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/session_id.hpp"
 

@@ -46,12 +46,6 @@ std::string replaced(std::string_view text, std::array<replacement, 2> parts)
     return out;  // by its name, which is moved
 }
 
-std::string refusal(std::string_view id, std::int64_t code, std::string_view reason)
-{
-    return R"({"jsonrpc":"2.0","id":)" + std::string{id} + R"(,"error":{"code":)" + std::to_string(code) +
-           R"(,"message":")" + std::string{reason} + R"("}})";
-}
-
 // A token that is neither a string nor a number is for the server to refuse.
 bool is_name(std::string_view raw) noexcept
 {
@@ -199,7 +193,7 @@ std::vector<std::string> exchange_book::expire_questions(core::steady_time now, 
     }
     auto answers = questions_.expire(now, patience);
     for (auto& each : answers) {
-        each = refusal(each, internal_error, "The client did not answer in time");
+        each = error_answer(each, internal_error, "The client did not answer in time");
     }
     return answers;
 }
@@ -320,13 +314,13 @@ delivery exchange_book::put_question(std::string_view text, const message& read)
     const bool unreadable_ping = read.method == "ping" && !has_reader();
     std::string refused;
     if (read.id.size() > server_questions::longest_id) {
-        refused = refusal("null", invalid_request, "The id is too long");
+        refused = error_answer("null", invalid_request, "The id is too long");
     } else if (settings_.shared || unreadable_ping || !may_ask(read.method)) {
         refused = answer_to(read);
     } else if (questions_.size() >= settings_.most_questions) {
-        refused = refusal(read.id, internal_error, "Too many open requests");
+        refused = error_answer(read.id, internal_error, "Too many open requests");
     } else if (questions_.has(read.id)) {
-        refused = refusal(read.id, invalid_request, "The id is of another open request");
+        refused = error_answer(read.id, invalid_request, "The id is of another open request");
     }
     if (!refused.empty()) {
         return {.to = destination::server, .text = std::move(refused)};

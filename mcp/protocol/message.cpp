@@ -331,15 +331,8 @@ std::string cancelled_notification(std::uint64_t id, std::string_view reason)
 
 std::string answer_to(const message& request)
 {
-    std::string out{R"({"jsonrpc":"2.0",)"};
-    append_member(out, "id", compact(request.id));
-    if (request.method == "ping") {
-        append_member(out, "result", "{}");
-    } else {
-        append_member(out, "error", R"({"code":-32601,"message":"Method not found"})");
-    }
-    close(out, '}');
-    return out;
+    const auto id = compact(request.id);
+    return request.method == "ping" ? empty_answer(id) : error_answer(id, method_not_found, "Method not found");
 }
 
 }  // namespace mcp

@@ -214,4 +214,27 @@ void close(std::string& out, char bracket)
     out += bracket;
 }
 
+std::string answer_text(std::string_view id, std::string_view member, std::string_view raw)
+{
+    std::string out{R"({"jsonrpc":"2.0",)"};
+    append_member(out, "id", id);
+    append_member(out, member, raw);
+    close(out, '}');
+    return out;
+}
+
+std::string empty_answer(std::string_view id)
+{
+    return answer_text(id, "result", "{}");
+}
+
+std::string error_answer(std::string_view id, std::int64_t code, std::string_view message)
+{
+    std::string failure{"{"};
+    append_member(failure, "code", std::to_string(code));
+    append_text_member(failure, "message", message);
+    close(failure, '}');
+    return answer_text(id, "error", failure);
+}
+
 }  // namespace mcp

@@ -6,6 +6,7 @@
 
 #include <charconv>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -87,5 +88,10 @@ core::result<std::string> usable(std::string_view raw, unsigned depth);
 void append_member(std::string& out, std::string_view name, std::string_view raw_value);
 void append_text_member(std::string& out, std::string_view name, std::string_view text);
 void close(std::string& out, char bracket);
+
+// The answer to a request with this raw id: `raw` is its `result` or `error`, which `member` names.
+std::string answer_text(std::string_view id, std::string_view member, std::string_view raw);
+std::string empty_answer(std::string_view id);  // with the result `{}`
+std::string error_answer(std::string_view id, std::int64_t code, std::string_view message);
 
 }  // namespace mcp

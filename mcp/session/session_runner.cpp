@@ -38,12 +38,15 @@ session_runner::session_runner(
           .keep = [this] { return shared_from_this(); }
       },
       timers_{on, [this](timer_name name) { fire(name); }},
-      protocol_{context_, connections_},
+      requests_{context_, connections_, [this](auto id, const auto& why, bool late) { fail_unsent(id, why, late); }},
+      walks_{context_, requests_},
+      handshake_{context_, connections_, requests_, walks_},
+      intake_{context_, requests_},
       connections_{
           context_,
           std::move(make),
           timers_,
-          [this](connection& of) { return protocol_.observe(of); },
+          [this](connection& of) { return observe(of); },
           [this] { end_all(); }
       }
 {
@@ -82,14 +85,15 @@ void session_runner::abandon()
 {
     context_.observer = nullptr;
     context_.lane.abandon();
-    protocol_.abandon();
+    walks_.abandon();
+    requests_.forget();
     timers_.disarm_all();
     connections_.drop_all();
 }
 
 void session_runner::end_look()
 {
-    protocol_.walks().end_look(core::upstream_error(core::errc::upstream_timeout, "its lists did not come in time"));
+    walks_.end_look(core::upstream_error(core::errc::upstream_timeout, "its lists did not come in time"));
 }
 
 // A session that is shaking hands again has no version.
@@ -118,14 +122,14 @@ void session_runner::carry_out(const session_action& action)
 {
     switch (action.kind) {
         case action_kind::probe:
-            protocol_.begin_attempt();
+            handshake_.begin_attempt();
             return connections_.open_probe();
         case action_kind::keep_probe:
             return keep_probe(action.end_session);
         case action_kind::drop_probe:
             return connections_.drop_probe();
         case action_kind::open:
-            protocol_.begin_attempt();
+            handshake_.begin_attempt();
             return connections_.open();
         case action_kind::drop_connection:
             return drop_connection();
@@ -133,23 +137,23 @@ void session_runner::carry_out(const session_action& action)
             return close(action.end_session);
         case action_kind::send_initialize:
         case action_kind::send_discover:
-            return protocol_.shake_hands(action);
+            return shake_hands(action);
         case action_kind::send_initialized:
-            return protocol_.send_initialized();
+            return requests_.send({initialized_notification(), 0, "notifications/initialized"});
         case action_kind::open_stream:
-            return protocol_.open_stream();
+            return open_stream();
         case action_kind::walk:
-            return protocol_.walks().begin(action.changed_only);
+            return walks_.begin(action.changed_only);
         case action_kind::finish_walk:
-            return protocol_.walks().finish();
+            return walks_.finish();
         case action_kind::cancel_walk:
-            return protocol_.walks().cancel();
+            return walks_.cancel();
         case action_kind::publish:
-            return protocol_.walks().publish();
+            return walks_.publish();
         case action_kind::send_ping:
             return ping();
         case action_kind::cancel_ping:
-            return protocol_.cancel_ping();
+            return cancel_ping();
         case action_kind::arm:
             return arm(action.timer, action.after);
         case action_kind::disarm:
@@ -162,7 +166,7 @@ void session_runner::carry_out(const session_action& action)
 void session_runner::keep_probe(bool end_session)
 {
     if (connections_.current() != nullptr) {
-        protocol_.forget();
+        forget();
     }
     connections_.keep_probe(end_session, ready_since_.has_value());
 }
@@ -170,14 +174,14 @@ void session_runner::keep_probe(bool end_session)
 void session_runner::drop_connection()
 {
     if (connections_.current() != nullptr) {
-        protocol_.forget();
+        forget();
         connections_.drop_current();
     }
 }
 
 void session_runner::close(bool end_session)
 {
-    protocol_.forget();
+    forget();
     if (!connections_.close(end_session)) {
         session_event event;
         event.kind = event_kind::closed;
@@ -202,7 +206,7 @@ void session_runner::fire(timer_name name)
         connections_.give_up_closing();
     }
     if (name == timer_name::start) {
-        protocol_.on_late_start();
+        handshake_.on_late_start();
     }
     session_event event;
     event.kind = event_kind::timer;
@@ -243,15 +247,6 @@ void session_runner::report(const session_action& action)
     if (context_.observer != nullptr) {
         context_.observer->session_changed(action.state, action.reason);
     }
-}
-
-// A server that does one thing after the other answers no ping during a call.
-void session_runner::ping()
-{
-    if (context_.lane.is_busy(std::chrono::steady_clock::now(), context_.settings.call_timeout)) {
-        return happened({.kind = event_kind::ping_answered});
-    }
-    protocol_.send_ping();
 }
 
 core::result<> session_runner::send_for_caller(outgoing message)

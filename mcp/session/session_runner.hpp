@@ -1,13 +1,18 @@
-// Keeps one session with one MCP server: runs the state machine of session.hpp on real transports and timers, and holds the latest
-// lists of the server. It outlives its owner until the event under way is handled. On the control loop's thread.
+// Keeps one session with one MCP server: runs the state machine of session.hpp on real transports and timers, speaks the messages
+// of the session (session_messages.cpp), and holds the latest lists of the server. It outlives its owner until the event under way
+// is handled. On the control loop's thread.
 #pragma once
 
 #include "mcp/session/connections.hpp"
+#include "mcp/session/handshake.hpp"
+#include "mcp/session/list_refresh.hpp"
+#include "mcp/session/message_intake.hpp"
+#include "mcp/session/requests.hpp"
 #include "mcp/session/session_context.hpp"
-#include "mcp/session/session_protocol.hpp"
 #include "mcp/session/session_timers.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -51,7 +56,7 @@ public:
 
     // Walks the lists and keeps nothing of it. `then` is called once, perhaps before this returns; never if the runner goes. Fails
     // unless the session is ready or degraded; with session_crashed if that ends. Calls during a look share its answer.
-    void look(std::function<void(const look_result&)> then) { protocol_.walks().look(std::move(then)); }
+    void look(std::function<void(const look_result&)> then) { walks_.look(std::move(then)); }
 
     // The look under way fails with upstream_timeout.
     void end_look();
@@ -72,7 +77,7 @@ public:
     bool needs_operator() const noexcept { return context_.notes.needs_operator(); }
 
     // Null: there was none yet. Kept while the session is gone.
-    const std::shared_ptr<const server_lists>& latest() const noexcept { return protocol_.walks().latest(); }
+    const std::shared_ptr<const server_lists>& latest() const noexcept { return walks_.latest(); }
 
     // Since when it is ready or degraded; nothing: it is not.
     std::optional<core::steady_time> ready_since() const noexcept { return ready_since_; }
@@ -85,7 +90,7 @@ public:
     std::optional<era> spoken() const noexcept;
 
     // The latest handshake went over HTTP+SSE, since the server does not know streamable HTTP.
-    bool fell_back() const noexcept { return protocol_.fell_back(); }
+    bool fell_back() const noexcept { return handshake_.fell_back(); }
 
     // Bytes that wait until the server accepts them.
     std::size_t queued() const noexcept;
@@ -102,15 +107,48 @@ private:
     void end_all();
     void abandon();
     core::result<> send_for_caller(outgoing message);
+
+    // What follows is in session_messages.cpp.
+    class ear;
+
+    void shake_hands(const session_action& action);
+    void open_stream();
     void ping();
+    void cancel_ping();
+    void forget();
+
+    void connected(connection& from);
+    template <class Messages>
+    void hear_each(connection& from, const Messages& messages);
+    void hear(connection& from, const message_intake::outcome& said);
+    void fail(connection& from, std::uint64_t request, const core::error& why, std::optional<era> says);
+    void fail_unsent(std::uint64_t id, const core::error& why, bool late);
+    void fail_probe(connection& probe, const core::error& why, std::optional<era> says);
+    void lose(connection& from, const core::error& why);
+
+    void ask_for_era(connection& probe);
+    void tell_era(const connection& probe, std::optional<era> verdict, bool stands);
+    void accept_from_probe(connection& probe, const message_intake::outcome& said);
+    void accept_notification(const message& notification);
+    void accept_answer(const message_intake::outcome& said);
+    void accept_pong(const message& answer);
+    bool believes_move(purpose use) const;
+    void leave_era(purpose use, era speaks, const std::string& said);
+
+    std::unique_ptr<transport_observer> observe(connection& of);
 
     session_context context_;
     std::deque<session_event> waiting_;
     bool busy_ = false;
     std::mt19937_64 random_{std::random_device{}()};
     session_timers timers_;
-    session_protocol protocol_;
-    connections connections_;                    // after the protocol, which observes them
+    requests requests_;
+    list_refresh walks_;
+    handshake handshake_;
+    message_intake intake_;
+    std::uint64_t last_ping_ = 0;
+    bool lost_by_ping_ = false;  // the session was begun for a ping that was answered 404, and none was answered since
+    connections connections_;    // after all that its observers refer to
     std::optional<session_action> last_report_;  // until every connection that was ended in order has closed
     std::optional<core::steady_time> ready_since_;
 };

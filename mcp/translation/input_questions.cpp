@@ -51,15 +51,6 @@ core::result<std::vector<input_request>> read_requests(std::string_view raw)
     return found;
 }
 
-std::string answer_text(std::string_view raw_id, std::string_view result)
-{
-    std::string text{R"({"jsonrpc":"2.0",)"};
-    append_member(text, "id", raw_id);
-    append_member(text, "result", result);
-    close(text, '}');
-    return text;
-}
-
 // `part` is a view into `text`, or empty: it is not there.
 void replace(std::string& text, std::string_view part, std::string_view instead)
 {
@@ -161,7 +152,7 @@ std::string input_questions::ask(std::string_view raw_id, std::string_view state
     append_member(result, "inputRequests", requests);
     append_text_member(result, "requestState", state);
     close(result, '}');
-    return answer_text(raw_id, result);
+    return answer_text(raw_id, "result", result);
 }
 
 std::vector<std::string> input_questions::take_answers(std::string_view responses)
@@ -171,7 +162,7 @@ std::vector<std::string> input_questions::take_answers(std::string_view response
     std::erase_if(all_, [&](const open_question& each) {
         const auto result = given.object(each.key);
         if (!result.empty()) {
-            answers.push_back(answer_text(each.id, result));
+            answers.push_back(answer_text(each.id, "result", result));
         }
         return !result.empty();
     });

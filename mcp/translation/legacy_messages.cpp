@@ -55,15 +55,6 @@ incoming without_modern_members(incoming request)
     return request;
 }
 
-std::string answer(std::string_view id, std::string_view member, std::string_view raw)
-{
-    std::string out{R"({"jsonrpc":"2.0",)"};
-    append_member(out, "id", id);
-    append_member(out, member, raw);
-    close(out, '}');
-    return out;
-}
-
 // Both names are required of an `Implementation`.
 std::string server_info(const server_facts& facts, std::string_view fallback_name)
 {
@@ -163,21 +154,7 @@ std::string initialize_answer(
         append_text_member(result, "instructions", facts.instructions);
     }
     close(result, '}');
-    return answer(id, "result", result);
-}
-
-std::string empty_answer(std::string_view id)
-{
-    return answer(id, "result", "{}");
-}
-
-std::string error_answer(std::string_view id, std::int64_t code, std::string_view message)
-{
-    std::string failure{"{"};
-    append_member(failure, "code", std::to_string(code));
-    append_text_member(failure, "message", message);
-    close(failure, '}');
-    return answer(id, "error", failure);
+    return answer_text(id, "result", result);
 }
 
 }  // namespace mcp

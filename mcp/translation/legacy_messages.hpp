@@ -6,7 +6,6 @@
 #include "mcp/calls/text_edits.hpp"
 #include "mcp/protocol/server_facts.hpp"
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -44,10 +43,5 @@ std::string initialize_answer(
     const server_facts& facts,
     std::string_view fallback_name
 );
-
-// `{"jsonrpc":"2.0","id":…,"result":{}}`.
-std::string empty_answer(std::string_view id);
-
-std::string error_answer(std::string_view id, std::int64_t code, std::string_view message);
 
 }  // namespace mcp

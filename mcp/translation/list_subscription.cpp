@@ -172,11 +172,7 @@ std::string listened_answer(std::string_view raw_id)
 {
     auto result = "{" + meta_of(raw_id);
     close(result, '}');
-    std::string text{R"({"jsonrpc":"2.0",)"};
-    append_member(text, "id", raw_id);
-    append_member(text, "result", result);
-    close(text, '}');
-    return text;
+    return answer_text(raw_id, "result", result);
 }
 
 }  // namespace mcp

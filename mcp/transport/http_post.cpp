@@ -1,8 +1,8 @@
 #include "mcp/transport/http_post.hpp"
 
 #include "mcp/calls/client_method.hpp"
-#include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/read_text.hpp"
+#include "mcp/protocol/server_facts.hpp"
 
 #include <chrono>
 #include <utility>

@@ -1,7 +1,7 @@
 #include "mcp/transport/http_stream.hpp"
 
-#include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/read_text.hpp"
+#include "mcp/protocol/server_facts.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,9 +9,10 @@
 
 namespace mcp {
 
-http_stream::http_stream(http_wire& wire, http_stream_owner& owner, outgoing listen)
+http_stream::http_stream(http_wire& wire, http_post_owner& owner, transport_observer& observer, outgoing listen)
     : wire_{wire},
       owner_{owner},
+      observer_{observer},
       listen_{std::move(listen)},
       events_{static_cast<std::size_t>(wire.settings.server.max_message)},
       pause_{wire.on.io()}
@@ -81,7 +82,7 @@ void http_stream::took(std::string_view piece)
         }
         failures_ = 0;
         if (event->data.size() > read_at_once) {  // read by whoever gets it (offloading_transport.hpp)
-            owner_.take(event->data);
+            observer_.received(event->data);
             if (alive.expired()) {
                 return;
             }
@@ -94,7 +95,7 @@ void http_stream::took(std::string_view piece)
             return none_offered();
         }
         if (!answer) {  // answers come with what they answer; the one to a listening says that it is over
-            owner_.take(event->data);
+            observer_.received(event->data);
         }
         if (alive.expired()) {
             return;
@@ -178,7 +179,7 @@ void http_stream::begin_after(core::duration delay)
 void http_stream::tell(stream_news news)
 {
     if (std::exchange(told_, news) != news) {
-        owner_.stream_changed(news);
+        observer_.stream_changed(news);
     }
 }
 

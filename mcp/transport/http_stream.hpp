@@ -2,7 +2,9 @@
 // `subscriptions/listen` in the modern era, of which each needs an id of its own. Seen by http_transport.cpp only.
 #pragma once
 
+#include "mcp/transport/http_post.hpp"
 #include "mcp/transport/http_wire.hpp"
+#include "mcp/transport/transport.hpp"
 #include "net/client/exchange.hpp"
 #include "net/sse/sse_events.hpp"
 
@@ -12,21 +14,11 @@
 
 namespace mcp {
 
-// The reports of a stream. Each may destroy it.
-class http_stream_owner {
-public:
-    virtual void take(std::string_view text) = 0;
-    virtual void stream_changed(stream_news news) = 0;
-    virtual void forgotten() = 0;
-
-protected:
-    ~http_stream_owner() = default;
-};
-
 class http_stream final : private net::exchange_observer {
 public:
-    // `listen`: the request for it, which is sent once; empty: a GET. References outlive it.
-    http_stream(http_wire& wire, http_stream_owner& owner, outgoing listen);
+    // `listen`: the request for it, which is sent once; empty: a GET. `observer` hears what comes; `owner` hears that the session is
+    // forgotten, and nothing else. References outlive it, and each report may destroy it.
+    http_stream(http_wire& wire, http_post_owner& owner, transport_observer& observer, outgoing listen);
     ~http_stream() override = default;
     http_stream(const http_stream&) = delete;
     http_stream& operator=(const http_stream&) = delete;
@@ -48,7 +40,8 @@ private:
     void begin_after(core::duration delay);
 
     http_wire& wire_;
-    http_stream_owner& owner_;
+    http_post_owner& owner_;
+    transport_observer& observer_;
     outgoing listen_;
     net::sse_reader events_;
     bool streams_ = false;

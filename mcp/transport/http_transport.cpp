@@ -21,10 +21,7 @@ bool is_alike(const http_post& post, bool of_caller) noexcept
     return !post.is_call() && post.of_caller() == of_caller;
 }
 
-class http_transport final : public transport,
-                             private http_post_owner,
-                             private http_stream_owner,
-                             private net::exchange_observer {
+class http_transport final : public transport, private http_post_owner, private net::exchange_observer {
 public:
     http_transport(
         net::loop& on,
@@ -57,7 +54,6 @@ private:
     void settled(http_post& post) override;
     void over(http_post& post, std::optional<core::error> why, std::optional<era> says) override;
     void forgotten() override;
-    void stream_changed(stream_news news) override { observer_.stream_changed(news); }
 
     // The reports of the request that ends the session.
     void headed(const net::exchange_head& head) override;
@@ -237,8 +233,8 @@ void http_transport::open_stream(outgoing listen)
     if (closing_ || forgotten_) {
         return;
     }
-    http_stream_owner& owner = *this;
-    stream_ = std::make_unique<http_stream>(wire_, owner, std::move(listen));
+    http_post_owner& owner = *this;
+    stream_ = std::make_unique<http_stream>(wire_, owner, observer_, std::move(listen));
     stream_->begin();
 }
 

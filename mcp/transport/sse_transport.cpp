@@ -1,8 +1,6 @@
-#include "mcp/transport/sse_transport.hpp"
-
 #include "core/url.hpp"
-#include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/read_text.hpp"
+#include "mcp/protocol/server_facts.hpp"
 #include "mcp/transport/http_transport.hpp"
 #include "net/sse/sse_events.hpp"
 
@@ -18,25 +16,13 @@ namespace {
 
 using core::errc;
 
-class sse_post;
-
-class sse_post_owner {
-public:
-    // The POST is over, one way or the other; `why`: it was not accepted. May destroy it.
-    virtual void over(sse_post& post, std::optional<core::error> why, std::optional<era> says) = 0;
-
-    // The message is accepted, and the next one may go.
-    virtual void taken() = 0;
-
-protected:
-    ~sse_post_owner() = default;
-};
+class sse_transport;
 
 // A message on its way to the endpoint.
 class sse_post final : private net::exchange_observer {
 public:
     // References outlive it.
-    sse_post(sse_post_owner& owner, outgoing message, http_wire& wire, std::string& endpoint)
+    sse_post(sse_transport& owner, outgoing message, http_wire& wire, std::string& endpoint)
         : owner_{owner},
           message_{std::move(message)},
           text_{std::make_shared<const std::string>(std::move(message_.text))},
@@ -88,52 +74,17 @@ private:
         return true;
     }
 
-    void headed(const net::exchange_head& head) override
-    {
-        wire_.take_cookies(course_.at, head);
-        if (follow(head)) {
-            return;
-        }
-        status_ = head.status;
-        refusal_ = refusal_text(head, message_.method, wire_.settings);
-        if (taken()) {
-            owner_.taken();
-        }
-    }
+    void headed(const net::exchange_head& head) override;
     void took(std::string_view piece) override
     {
         if (!taken()) {
             body_ += piece;  // why not
         }
     }
-    void ended(core::result<> how) override
-    {
-        if (taken() || !how) {
-            auto why = taken() ? std::nullopt : std::optional{how.error()};
-            return owner_.over(*this, std::move(why), std::nullopt);
-        }
-        const auto read = read_message(body_, {.bytes = read_at_once});  // a longer one says nothing that we know
-        // A call that is refused says nothing of other calls, and what the server says of it may be what the caller has said.
-        const auto code = message_.of_caller ? errc::upstream_status : refusal_code(status_);
-        const auto quoted = message_.of_caller ? std::string{} : refusal_body(status_, body_, wire_.settings);
-        owner_.over(
-            *this,
-            core::upstream_error(code, refusal_ + quoted),
-            era_of_http_answer(status_, read ? &*read : nullptr)
-        );
-    }
+    void ended(core::result<> how) override;
+    void on_deadline();
 
-    // The rest of this answer is of no interest: the answer to the message comes on the stream.
-    void on_deadline()
-    {
-        if (taken()) {
-            return owner_.over(*this, std::nullopt, std::nullopt);
-        }
-        owner_
-            .over(*this, core::upstream_error(errc::upstream_timeout, "no answer to " + message_.method), std::nullopt);
-    }
-
-    sse_post_owner& owner_;
+    sse_transport& owner_;
     outgoing message_;  // without its text
     std::shared_ptr<const std::string> text_;
     http_wire& wire_;
@@ -148,7 +99,7 @@ private:
     std::unique_ptr<net::exchange> exchange_;
 };
 
-class sse_transport final : public transport, private sse_post_owner, private net::exchange_observer {
+class sse_transport final : public transport, private net::exchange_observer {
 public:
     sse_transport(
         net::loop& on,
@@ -171,18 +122,21 @@ public:
     void open_stream(outgoing /*listen*/) override {}
     void close(bool end_session) override;
 
+    // The POST is over, one way or the other; `why`: it was not accepted. May destroy it.
+    void over(sse_post& post, std::optional<core::error> why, std::optional<era> says);
+
+    // The next message may go.
+    void advance();
+
 private:
     void headed(const net::exchange_head& head) override;
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
-    void over(sse_post& post, std::optional<core::error> why, std::optional<era> says) override;
-    void taken() override { advance(); }
 
     // False: it is no event of this transport, which is lost.
     bool take(const net::sse_event& event);
     bool take_endpoint(std::string_view reference);
     void take_message(const std::string& text);
-    void advance();
     void lose(core::error why);
     void end();
 
@@ -201,6 +155,45 @@ private:
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
     std::unique_ptr<net::exchange> stream_;
 };
+
+void sse_post::headed(const net::exchange_head& head)
+{
+    wire_.take_cookies(course_.at, head);
+    if (follow(head)) {
+        return;
+    }
+    status_ = head.status;
+    refusal_ = refusal_text(head, message_.method, wire_.settings);
+    if (taken()) {
+        owner_.advance();
+    }
+}
+
+void sse_post::ended(core::result<> how)
+{
+    if (taken() || !how) {
+        auto why = taken() ? std::nullopt : std::optional{how.error()};
+        return owner_.over(*this, std::move(why), std::nullopt);
+    }
+    const auto read = read_message(body_, {.bytes = read_at_once});  // a longer one says nothing that we know
+    // A call that is refused says nothing of other calls, and what the server says of it may be what the caller has said.
+    const auto code = message_.of_caller ? errc::upstream_status : refusal_code(status_);
+    const auto quoted = message_.of_caller ? std::string{} : refusal_body(status_, body_, wire_.settings);
+    owner_.over(
+        *this,
+        core::upstream_error(code, refusal_ + quoted),
+        era_of_http_answer(status_, read ? &*read : nullptr)
+    );
+}
+
+// The rest of this answer is of no interest: the answer to the message comes on the stream.
+void sse_post::on_deadline()
+{
+    if (taken()) {
+        return owner_.over(*this, std::nullopt, std::nullopt);
+    }
+    owner_.over(*this, core::upstream_error(errc::upstream_timeout, "no answer to " + message_.method), std::nullopt);
+}
 
 void sse_transport::open()
 {
@@ -226,8 +219,7 @@ core::result<> sse_transport::send(outgoing message)
         return core::upstream_error(errc::overloaded, "too many messages wait for the server");
     }
     first_ = first_ == 0 ? message.id : first_;
-    sse_post_owner& owner = *this;
-    waiting_.push_back(std::make_unique<sse_post>(owner, std::move(message), wire_, endpoint_));
+    waiting_.push_back(std::make_unique<sse_post>(*this, std::move(message), wire_, endpoint_));
     advance();
     return {};
 }

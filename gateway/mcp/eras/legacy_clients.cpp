@@ -2,8 +2,8 @@
 
 #include "gateway/mcp/table/session_table.hpp"
 #include "gateway/model/version.hpp"
-#include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/protocol/server_facts.hpp"
 #include "mcp/protocol/version.hpp"
 
 #include <algorithm>

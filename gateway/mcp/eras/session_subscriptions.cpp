@@ -202,15 +202,8 @@ void session_subscriptions::refused(std::string_view said)
     for (const auto& each : take_sent()) {
         remove(each.uri);
         if (const auto reader = each.reader.lock()) {
-            std::string text{R"({"jsonrpc":"2.0",)"};
-            ::mcp::append_member(text, "id", each.id);
-            ::mcp::append_member(
-                text,
-                "error",
-                failure.empty() ? R"({"code":-32603,"message":"Internal error"})" : failure
-            );
-            ::mcp::close(text, '}');
-            reader->finish(std::move(text));
+            const std::string_view error = failure.empty() ? R"({"code":-32603,"message":"Internal error"})" : failure;
+            reader->finish(::mcp::answer_text(each.id, "error", error));
         }
     }
     if (again_) {

@@ -12,6 +12,7 @@
 #include <cstddef>
 #include <list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -45,12 +46,9 @@ public:
 
 private:
     class note;
-    class posting;
-    class deletion;
 
-    void post(settings reached, const model::session_call& in, ::mcp::outgoing message);
-    bool has_room(const model::session_call& in) const;
-    void begin(std::unique_ptr<note> made);
+    // Without a message: DELETE.
+    void post(settings reached, const model::session_call& in, std::optional<::mcp::outgoing> message);
     void remove(const note& ended);
 
     net::loop& loop_;

@@ -2,7 +2,6 @@
 
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
-#include "mcp/protocol/http_evidence.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/protocol/server_facts.hpp"
 

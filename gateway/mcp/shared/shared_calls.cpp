@@ -43,7 +43,7 @@ void subscription_waiters::finish(ticket request, std::string_view member, std::
 {
     const auto found = all_.extract(request);
     if (const auto reader = found.empty() ? nullptr : found.mapped().reader.lock()) {
-        reader->finish(answer_with(found.mapped().id, member, raw));
+        reader->finish(::mcp::answer_text(found.mapped().id, member, raw));
     }
 }
 

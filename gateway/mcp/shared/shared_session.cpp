@@ -60,7 +60,7 @@ std::string initialize_answer(std::string_view id, std::string_view version, con
         ::mcp::append_text_member(result, "instructions", server.instructions);
     }
     ::mcp::close(result, '}');
-    return answer_with(id, "result", result);
+    return ::mcp::answer_text(id, "result", result);
 }
 
 std::string discover_answer(std::string_view id, const ::mcp::server_facts& server)
@@ -81,27 +81,18 @@ std::string discover_answer(std::string_view id, const ::mcp::server_facts& serv
     }
     ::mcp::append_member(result, "_meta", meta);
     ::mcp::close(result, '}');
-    return ::mcp::modern_answer(::mcp::client_method::discover, answer_with(id, "result", result));
+    return ::mcp::modern_answer(::mcp::client_method::discover, ::mcp::answer_text(id, "result", result));
 }
 
 std::optional<std::string> answer_here(const ::mcp::client_message& request)
 {
     if (request.method == "ping" || request.method == "logging/setLevel") {
-        return answer_with(request.id, "result", "{}");
+        return ::mcp::empty_answer(request.id);
     }
     if (request.method.starts_with("tasks/")) {
-        return answer_with(request.id, "error", R"({"code":-32601,"message":"A shared session has no tasks"})");
+        return ::mcp::error_answer(request.id, ::mcp::method_not_found, "A shared session has no tasks");
     }
     return std::nullopt;
-}
-
-std::string answer_with(std::string_view id, std::string_view member, std::string_view raw)
-{
-    std::string text = R"({"jsonrpc":"2.0",)";
-    ::mcp::append_member(text, "id", id);
-    ::mcp::append_member(text, member, raw);
-    ::mcp::close(text, '}');
-    return text;
 }
 
 using core::errc;

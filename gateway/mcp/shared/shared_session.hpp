@@ -36,9 +36,6 @@ std::string discover_answer(std::string_view id, const ::mcp::server_facts& serv
 // (`tasks/…`: -32601). Nothing: it is for the server.
 std::optional<std::string> answer_here(const ::mcp::client_message& request);
 
-// An answer with this raw id, and this raw member: `result` or `error`.
-std::string answer_with(std::string_view id, std::string_view member, std::string_view raw);
-
 class shared_calls;
 class shared_sessions;
 

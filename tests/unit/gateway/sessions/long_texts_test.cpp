@@ -1,5 +1,4 @@
-#include "gateway/sessions/long_texts.hpp"
-
+#include "gateway/sessions/server_reach.hpp"
 #include "mcp/protocol/list_page.hpp"
 #include "tests/support/script.hpp"
 #include "tests/unit/gateway/sessions/listener.hpp"

@@ -1,6 +1,5 @@
-#include "gateway/sessions/session_settings.hpp"
-
 #include "gateway/model/agent_record.hpp"
+#include "gateway/sessions/server_reach.hpp"
 
 #include <doctest/doctest.h>
 

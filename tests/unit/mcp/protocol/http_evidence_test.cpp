@@ -1,4 +1,3 @@
-#include "mcp/protocol/http_evidence.hpp"
 
 #include "mcp/protocol/server_facts.hpp"
 

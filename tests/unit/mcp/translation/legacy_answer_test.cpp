@@ -1,3 +1,4 @@
+#include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/legacy_messages.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "mcp/transport/sse_transport.hpp"
+#include "mcp/transport/http_transport.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 
 TEST_SUITE_BEGIN("mcp/transport/fallback_transport");

@@ -1,5 +1,5 @@
 // Whole sessions over HTTP: the runner, the transports and a server that a test scripts.
-#include "mcp/transport/sse_transport.hpp"
+#include "mcp/transport/http_transport.hpp"
 #include "tests/support/scripted_agent.hpp"
 #include "tests/unit/mcp/session/runner_rig.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"

@@ -1,5 +1,5 @@
 // Servers that want a token of an OAuth server with each request.
-#include "mcp/transport/sse_transport.hpp"
+#include "mcp/transport/http_transport.hpp"
 #include "net/loop/signal.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 

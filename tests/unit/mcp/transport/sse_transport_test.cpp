@@ -1,6 +1,5 @@
-#include "mcp/transport/sse_transport.hpp"
-
 #include "mcp/protocol/read_text.hpp"
+#include "mcp/transport/http_transport.hpp"
 #include "tests/support/hostile_addresses.hpp"
 #include "tests/unit/mcp/transport/transport_rig.hpp"
 

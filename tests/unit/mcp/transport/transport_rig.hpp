@@ -2,7 +2,6 @@
 #pragma once
 
 #include "mcp/transport/http_transport.hpp"
-#include "mcp/transport/sse_transport.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <doctest/doctest.h>

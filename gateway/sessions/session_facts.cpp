@@ -1,4 +1,4 @@
-#include "gateway/sessions/session_trouble.hpp"
+#include "gateway/sessions/session_facts.hpp"
 
 namespace gateway::sessions {
 
