@@ -348,8 +348,8 @@ std::vector<setting> make_table()
          "Whether these pages may have the browser send cookies and client certificates."},
         {"cors.public", sets<&settings::cors, &cors_settings::documents>(choice_of<core::public_documents>()),
          "Which pages may read documents that everybody may read: cards of agents that anyone may discover, "
-         "catalogs, metadata and keys. `auto`: `anyone` if callers need a credential, else `listed`, because any "
-         "web page could otherwise read what is meant for a private network."},
+         "catalogs, metadata and keys. `auto`: `anyone` if callers need a credential, else `listed`, so that a "
+         "page of a stranger cannot read them through the browser of somebody who reaches the gateway."},
         {"mcp.walk", sets<&settings::mcp, &mcp_settings::walk>(duration_in(0s, day)),
          "How often Cardea reads the lists of MCP servers with sessions again without a report of a change. 0: "
          "never. Servers without sessions (since 2026-07-28) say how long their lists are valid."},
