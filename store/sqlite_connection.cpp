@@ -152,6 +152,27 @@ core::result<> set_up(sqlite_connection& db)
     return {};
 }
 
+// An empty file for a new database; removes the rest of an attempt that was cut off.
+core::result<> make_empty(const std::string& path)
+{
+    for (const auto* part : {"", "-wal", "-shm", "-journal"}) {
+        ::unlink((path + part).c_str());
+    }
+    const core::descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
+    return file.open() ? core::result<>{} : core::result<>{unusable("cannot be made", errno)};
+}
+
+// Gives the database its name, for good.
+core::result<> rename_durably(const std::string& from, const std::string& to)
+{
+    if (::rename(from.c_str(), to.c_str()) != 0) {
+        return unusable("cannot be made", errno);
+    }
+    const core::descriptor directory{::open(directory_of(to).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
+    const bool synced = directory.open() && ::fsync(directory.number()) == 0;
+    return synced ? core::result<>{} : core::result<>{unusable("cannot be made durable", errno)};
+}
+
 }  // namespace
 
 core::result<std::unique_ptr<sqlite_connection>>
@@ -321,25 +342,6 @@ core::result<presence> look_for(const std::string& path)
         return unusable(path + ": cannot be looked at", errno);
     }
     return ::stat((path + "-wal").c_str(), &found) == 0 ? presence::remains : presence::absent;
-}
-
-core::result<> make_empty(const std::string& path)
-{
-    for (const auto* part : {"", "-wal", "-shm", "-journal"}) {
-        ::unlink((path + part).c_str());
-    }
-    const core::descriptor file{::open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600)};
-    return file.open() ? core::result<>{} : core::result<>{unusable("cannot be made", errno)};
-}
-
-core::result<> rename_durably(const std::string& from, const std::string& to)
-{
-    if (::rename(from.c_str(), to.c_str()) != 0) {
-        return unusable("cannot be made", errno);
-    }
-    const core::descriptor directory{::open(directory_of(to).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC)};
-    const bool synced = directory.open() && ::fsync(directory.number()) == 0;
-    return synced ? core::result<>{} : core::result<>{unusable("cannot be made durable", errno)};
 }
 
 std::uint64_t sqlite_schema() noexcept

@@ -100,12 +100,6 @@ enum class presence { absent, present, remains };  // remains: no database, but 
 // The detail of its errors begins with the path.
 core::result<presence> look_for(const std::string& path);
 
-// An empty file for a new database; removes the rest of an attempt that was cut off.
-core::result<> make_empty(const std::string& path);
-
-// Gives the database its name, for good.
-core::result<> rename_durably(const std::string& from, const std::string& to);
-
 // Makes a new file, which gets its name when it is whole: an empty file with a store's name is a damaged one.
 core::result<> make_database(const std::string& path, const std::string& vfs);
 
