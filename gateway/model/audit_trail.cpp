@@ -1,6 +1,7 @@
 #include "gateway/model/audit_trail.hpp"
 
-#include "core/json/json.hpp"
+#include "core/json/json_writer.hpp"
+#include "core/log.hpp"
 #include "core/utf8.hpp"
 #include "gateway/model/terminal_text.hpp"
 
@@ -15,58 +16,31 @@ public:
     explicit audit_line(std::string_view event)
     {
         core::append_timestamp(text_, std::chrono::system_clock::now());
-        text_ += R"(","event":")";
-        text_ += event;
         text_ += '"';
+        to_.member("event", event);
     }
 
-    void add(std::string_view name, std::string_view value)
-    {
-        begin(name);
-        append(value);
-    }
-    void add_some(std::string_view name, std::string_view value)
-    {
-        if (!value.empty()) {
-            add(name, value);
-        }
-    }
-    void add(std::string_view name, std::uint64_t value)
-    {
-        begin(name);
-        text_ += std::to_string(value);
-    }
-    void add_flag(std::string_view name, bool value)
-    {
-        begin(name);
-        text_ += value ? "true" : "false";
-    }
+    void add(std::string_view name, std::string_view value) { to_.member(name, cut(value)); }
+    void add_some(std::string_view name, std::string_view value) { to_.member_if_any(name, cut(value)); }
+    void add(std::string_view name, std::uint64_t value) { to_.member(name, value); }
+    void add_flag(std::string_view name, bool value) { to_.member(name, value); }
     void add(std::string_view name, const std::vector<std::string>& list)
     {
-        begin(name);
-        text_ += '[';
+        to_.name(name);
+        to_.open('[');
         for (std::size_t i = 0; i < std::min(list.size(), audit_trail::longest_list); ++i) {
-            text_ += i == 0 ? "" : ",";
-            append(list[i]);
+            to_.value(cut(list[i]));
         }
-        text_ += ']';
+        to_.close(']');
     }
 
     std::string take() { return printable(text_ + '}'); }
 
 private:
-    void begin(std::string_view name)
-    {
-        text_ += ",\"";
-        text_ += name;
-        text_ += "\":";
-    }
-    void append(std::string_view value)
-    {
-        core::append_json_string(text_, core::cut_utf8(value, audit_trail::longest_text));
-    }
+    static std::string_view cut(std::string_view value) { return core::cut_utf8(value, audit_trail::longest_text); }
 
     std::string text_ = R"({"ts":")";
+    core::json_writer to_{text_};
 };
 
 bool has(const std::vector<std::string>& names, std::string_view name)
