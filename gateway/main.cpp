@@ -6,8 +6,6 @@
 #include "gateway/cli/card_lint_command.hpp"
 #include "gateway/cli/command_line.hpp"
 #include "gateway/cli/key_command.hpp"
-#include "gateway/cli/welcome.hpp"
-#include "gateway/lifecycle/inherited_listeners.hpp"
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/open_store.hpp"
 #include "gateway/model/terminal_text.hpp"
@@ -15,7 +13,7 @@
 #include "gateway/reload/configuration.hpp"
 #include "gateway/reload/reload.hpp"
 #include "gateway/telemetry/log_output.hpp"
-#include "gateway/upgrade/takeover.hpp"
+#include "gateway/upgrade/old_process.hpp"
 #include "gateway/wiring/server.hpp"
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/loop.hpp"
@@ -227,7 +225,7 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
         complain(service.error().detail);
         return exit_unusable;
     }
-    auto taken = upgrade::greet_predecessor(std::move(service->sockets.handover));
+    auto taken = upgrade::greet_old_process(std::move(service->sockets.handover));
     if (!taken) {
         complain(taken.error().detail);
         return exit_unusable;
@@ -267,7 +265,7 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
     auto started_as = upgrade::how_started(words, service->manager, store->path);
     started_as.configured = upgrade::written_addresses(configured.written, service->sockets, taken->hello);
     server.set_handover(std::move(started_as));
-    server.set_predecessor(taken->from.get(), std::move(taken->state));
+    server.set_old_process(taken->from.get(), std::move(taken->state));
     server.set_service(std::move(service->sockets), service->manager);
     server.set_configuration_source({read_again, std::move(configured.files), std::move(configured.tls_files)});
     if (const auto started = server.start(); !started) {

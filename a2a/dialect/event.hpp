@@ -1,6 +1,7 @@
 // The events of a stream and the answers to a sent message: a task, a message, an update of a status or of an artifact
 // (types.ts of 0.3.0 `SendStreamingMessageSuccessResponse`, a2a.proto of 0.3.0 and 1.0.1 `StreamResponse`). 0.3
-// JSON-RPC tells them apart by `kind`, all others by the member that holds them. Internal to a2a/dialect/.
+// JSON-RPC tells them apart by `kind`, all others by the member that holds them. Tasks with their status and artifacts (types.ts of 0.3.0
+// `Task`, `TaskStatus`, `Artifact`; a2a.proto of 0.3.0 and 1.0.1, the same names) are read here too. Internal to a2a/dialect/.
 #pragma once
 
 #include "a2a/dialect/enums.hpp"

@@ -2,11 +2,11 @@
 
 #include "a2a/extension_header.hpp"
 #include "core/json/jsonrpc_server.hpp"
-#include "gateway/a2a/a2a_version.hpp"
 #include "gateway/a2a/answer_edits.hpp"
+#include "gateway/a2a/call_fields.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/server/timed_ask.hpp"

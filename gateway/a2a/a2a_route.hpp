@@ -2,7 +2,7 @@
 #pragma once
 
 #include "a2a/dialect/rest_target.hpp"
-#include "gateway/a2a/call_extensions.hpp"
+#include "gateway/a2a/call_fields.hpp"
 #include "gateway/a2a/dialect_bridge.hpp"
 #include "gateway/a2a/task_guard.hpp"
 #include "gateway/model/answered_card.hpp"

@@ -29,12 +29,19 @@ private:
     };
 
     net::routine<core::scan_outcome> read_long_call(request_context& request, a2a_call& call, std::string_view body);
+    std::optional<net::routine<>> check(
+        request_context& request,
+        a2a_call& call,
+        std::string_view body,
+        const core::scan_outcome& scanned,
+        std::string_view unknown_agent
+    ) const;
     std::optional<net::routine<>>
     prepare(request_context& request, a2a_call& call, std::string_view body, read_call said);
     void add_edits(request_context& request, a2a_call& call, ::a2a::method method) const;
     net::routine<> translate_call(request_context& request, a2a_call& call, bridged asked);
     net::routine<>
-    prepare_mediated(request_context& request, a2a_call& call, std::string_view body, core::jsonrpc_call said);
+    prepare_with_steps(request_context& request, a2a_call& call, std::string_view body, core::jsonrpc_call said);
 };
 
 // Any method on /agents/<id>/rest/…: A2A over HTTP+JSON, of 0.3 below `v1/`. A request whose dialect the agent speaks passes as
@@ -107,7 +114,7 @@ private:
     );
 };
 
-// GET of an agent's card: from memory while it is fresh, else from the control loop.
+// GET of an agent's card: from memory while it may be served, else from the control loop.
 class card_route : public request::route_base {
 public:
     using route_base::route_base;

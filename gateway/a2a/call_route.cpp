@@ -1,5 +1,5 @@
 #include "gateway/a2a/a2a_routes.hpp"
-#include "gateway/a2a/a2a_version.hpp"
+#include "gateway/a2a/call_fields.hpp"
 #include "gateway/a2a/push_hook.hpp"
 #include "gateway/a2a/task_guard.hpp"
 #include "gateway/responses/content_type.hpp"
@@ -84,6 +84,13 @@ call_way find_way(
     return {::a2a::generation_of(method), ::a2a::binding::jsonrpc};
 }
 
+// Whether callers may see another answer than the agent's: their own tasks, or their own addresses for push notifications.
+constexpr bool edits_answer(::a2a::operation what) noexcept
+{
+    using enum ::a2a::operation;
+    return what == list || what == create_push || what == get_push || what == list_push;
+}
+
 ::a2a::method note_method(request_context& request, const core::jsonrpc_call& call)
 {
     const auto method = method_of(call);
@@ -111,7 +118,7 @@ std::string name_of(const core::jsonrpc_call& call)
 
 }  // namespace
 
-// The checks of a call in their order; over 60 lines: each check is one refusal.
+// A call from its head to its relay.
 net::routine<> call_route::serve(request_context& request)
 {
     a2a_call call{request};
@@ -140,46 +147,50 @@ net::routine<> call_route::serve(request_context& request)
     } else {
         scanned = co_await read_long_call(request, call, *body);
     }
-    request.errors.call_id = scanned.call.id;
-    if (scanned.problem) {
-        co_await respond_unread(request, core::caller_error(*scanned.problem, std::string(scanned.why)));
+    if (auto refusal = check(request, call, *body, scanned, unknown_agent)) {
+        co_await std::move(*refusal);
         co_return;
     }
-    const auto method = note_method(request, scanned.call);
-    if (!request.agent) {
-        co_await respond_unknown(request, unknown_agent);
-        co_return;
-    }
-    if (const auto name = request.sender.access ? name_of(scanned.call) : std::string{};
-        request.sender.access && !may_call(request, name)) {
-        co_await request::respond_forbidden(request, name);
-        co_return;
-    }
-    if (body->size() <= read_at_once) {
-        call.named = task_guard{request, control_.tasks}.look(scanned.call.params, ::a2a::operation_of(method));
-    }
-    if (call.named.refused()) {
-        co_await respond_named(request, call.named);
-        co_return;
-    }
-    if (request.agent->awaits_card) {
-        auto called = name_of(scanned.call);
-        const bool goes_on = co_await await_card_of_call(request, std::move(called));
-        if (!goes_on) {
-            co_return;
-        }
-    }
-    if (mediates_push(*request.agent, settings_)) {
-        co_await prepare_mediated(request, call, *body, scanned.call);
+    const auto method = *request.record.rpc_method;  // NOLINT(*-optional-access): check() has set it
+    if (request.agent->needs_preparation()) {
+        co_await prepare_with_steps(request, call, *body, scanned.call);
     } else if (auto answer = prepare(request, call, *body, {method, scanned.call.params})) {
         co_await std::move(*answer);
     }
-    if (call.passes()) {
+    if (call.passes() && edits_answer(::a2a::operation_of(method))) {
         add_edits(request, call, method);
     }
     if (call.passes() || call.managed) {
         co_await finish(request, call);
     }
+}
+
+// Returns the refusal of a call that has been read; nullopt: it may go to its agent.
+std::optional<net::routine<>> call_route::check(
+    request_context& request,
+    a2a_call& call,
+    std::string_view body,
+    const core::scan_outcome& scanned,
+    std::string_view unknown_agent
+) const
+{
+    request.errors.call_id = scanned.call.id;
+    if (scanned.problem) {
+        return respond_unread(request, core::caller_error(*scanned.problem, std::string(scanned.why)));
+    }
+    const auto method = note_method(request, scanned.call);
+    if (!request.agent) {
+        return respond_unknown(request, unknown_agent);
+    }
+    if (request.sender.access) {
+        if (const auto name = name_of(scanned.call); !may_call(request, name)) {
+            return request::respond_forbidden(request, name);
+        }
+    }
+    if (body.size() <= read_at_once) {
+        call.named = task_guard{request, control_.tasks}.look(scanned.call.params, ::a2a::operation_of(method));
+    }
+    return call.named.refused() ? std::optional{respond_named(request, call.named)} : std::nullopt;
 }
 
 // Edits the answer to a call that goes to its agent.
@@ -192,13 +203,20 @@ void call_route::add_edits(request_context& request, a2a_call& call, ::a2a::meth
     filter_task_list(request, call, caller, what);
 }
 
-// Prepares the call with an address of the gateway's instead of the caller's for push notifications.
+// Prepares the call once the card of its agent is known, and with an address of the gateway's instead of the caller's for push
+// notifications, where the agent needs that.
 net::routine<>
-call_route::prepare_mediated(request_context& request, a2a_call& call, std::string_view body, core::jsonrpc_call said)
+call_route::prepare_with_steps(request_context& request, a2a_call& call, std::string_view body, core::jsonrpc_call said)
 {
     const push_hook push{control_, settings_, known_};
     const auto method = method_of(said);
     const auto name = name_of(said);
+    if (request.agent->awaits_card) {
+        const bool goes_on = co_await await_card_of_call(request, name);
+        if (!goes_on) {
+            co_return;
+        }
+    }
     const push_call asked{dialect_of(method), ::a2a::operation_of(method), body, said.params, name};
     auto mediated = co_await push.mediate(request, call, asked);
     if (!mediated) {

@@ -99,9 +99,8 @@ net::routine<core::result<card_route::card_pointer>> card_route::at_origin(reque
             co_return core::result<card_pointer>{std::move(kept)};
         }
     }
-    auto question = control_.move(model::moved_card{request.agent, bytes, own_origin(request)});
-    auto moved =
-        co_await net::ask(control_.card_executor, request.caller.owner().get_executor(), std::move(question));
+    auto question = control_.move(model::rebased_card{request.agent, bytes, own_origin(request)});
+    auto moved = co_await net::ask(control_.card_executor, request.caller.owner().get_executor(), std::move(question));
     if (moved) {
         if (kept_.size() >= most_kept) {
             kept_.clear();

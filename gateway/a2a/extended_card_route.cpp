@@ -1,5 +1,5 @@
 #include "gateway/a2a/a2a_routes.hpp"
-#include "gateway/request/path_pattern.hpp"
+#include "gateway/request/router.hpp"
 
 namespace gateway::a2a {
 namespace {

@@ -1,19 +1,44 @@
-// Steps of a route for calls whose push notifications the gateway delivers: before the call is prepared for the relay, and
-// after. One thread, that of the caller's loop; long texts are read elsewhere.
+// Calls whose push notifications the gateway delivers: the agent gets an address of the gateway's instead of the caller's, which is sealed
+// into it, and callers read their own back. Steps of a route, before the call is prepared for the relay and after. One thread, that of
+// the caller's loop; long texts are read elsewhere.
 #pragma once
 
 #include "a2a/dialect/push_edit.hpp"
+#include "config/settings.hpp"
 #include "gateway/a2a/a2a_route.hpp"
-#include "gateway/a2a/push_mediation.hpp"
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "gateway/request/local_snapshot.hpp"
 #include "gateway/request/request_context.hpp"
 #include "net/loop/routine.hpp"
 
+#include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
 namespace gateway::a2a {
+
+// Whether a method that A2A does not have looks like one of push notifications, such as those of 0.1: what it says could not be
+// mediated.
+bool names_push(std::string_view method);
+
+struct push_mediation {
+    const config::settings& settings;
+    const request::local_snapshot& known;
+    ::a2a::dialect caller;
+    std::string owner;  // as model::push_receiver::owner
+
+    // Why the caller's URL, token or authentication cannot be taken; nullopt: it can. `at` is where it stands.
+    std::optional<::a2a::refusal> objection(const ::a2a::placed_push_config& at) const;
+
+    // `body`, in which `found` stand, as the agent gets it. There are addresses.
+    std::string mediated(
+        std::string_view body,
+        const std::string& agent,
+        const std::vector<::a2a::placed_push_config>& found
+    ) const;
+};
 
 // A call in its caller's dialect.
 struct push_call {

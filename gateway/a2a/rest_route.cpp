@@ -1,11 +1,11 @@
 #include "core/json/jsonrpc_scan.hpp"
 #include "core/url.hpp"
 #include "gateway/a2a/a2a_routes.hpp"
-#include "gateway/a2a/a2a_version.hpp"
+#include "gateway/a2a/call_fields.hpp"
 #include "gateway/a2a/push_hook.hpp"
 #include "gateway/a2a/task_guard.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/request/path_pattern.hpp"
+#include "gateway/request/router.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -236,7 +236,7 @@ net::routine<bool>
 rest_route::refuse_body(request_context& request, a2a_call& call, const wanted& asked, std::string_view body)
 {
     const task_guard guard{request, control_.tasks};
-    if (!guard.looks() && !mediates_push(*request.agent, settings_)) {
+    if (!guard.looks() && !request.agent->mediates_push) {
         co_return false;
     }
     const auto what = asked.target.what;
@@ -296,7 +296,7 @@ net::routine<> rest_route::pass_on(request_context& request, a2a_call& call, wan
     const bool same = to != nullptr && to->speaks == caller;
     const push_hook push{control_, settings_, known_};
     push_call said{caller, asked.target.what, *body, text, {}};
-    if (mediates_push(*request.agent, settings_)) {
+    if (request.agent->mediates_push) {
         auto mediated = co_await push.mediate(request, call, said);
         if (!mediated) {
             co_await push_hook::refuse(request, caller, std::move(mediated).error());

@@ -4,7 +4,7 @@
 #include "core/json/json.hpp"
 #include "core/url.hpp"
 #include "gateway/access/policy.hpp"
-#include "gateway/access/principal_parts.hpp"
+#include "gateway/access/principal_claims.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/well_known.hpp"

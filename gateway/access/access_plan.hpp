@@ -8,7 +8,7 @@
 #include "core/error.hpp"
 #include "core/secret.hpp"
 #include "gateway/access/credential_reader.hpp"
-#include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "net/tls/client_certificate.hpp"
 
 #include <memory>

@@ -4,7 +4,7 @@
 
 #include "core/access.hpp"
 #include "core/error.hpp"
-#include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "jose/digest.hpp"
 #include "net/loop/types.hpp"
 #include "net/loop/waiting_tasks.hpp"

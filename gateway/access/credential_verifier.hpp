@@ -8,9 +8,8 @@
 #include "gateway/access/key_set_source.hpp"
 #include "gateway/access/sts_verifier.hpp"
 #include "gateway/access/token_verifier.hpp"
-#include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "gateway/model/plane.hpp"
-#include "gateway/model/presented_credential.hpp"
 #include "net/loop/types.hpp"
 
 #include <functional>

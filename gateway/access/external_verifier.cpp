@@ -2,7 +2,7 @@
 
 #include "core/json/json.hpp"
 #include "gateway/access/answer_object.hpp"
-#include "gateway/access/principal_parts.hpp"
+#include "gateway/access/principal_claims.hpp"
 
 #include <algorithm>
 #include <chrono>

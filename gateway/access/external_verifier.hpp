@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/access/asked_provider.hpp"
-#include "gateway/model/accepted_credential.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 

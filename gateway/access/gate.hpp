@@ -9,6 +9,7 @@
 #include "gateway/access/hashed_cache.hpp"
 #include "gateway/access/shared_question.hpp"
 #include "gateway/model/credential_checks.hpp"
+#include "gateway/model/request_record.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
@@ -116,5 +117,11 @@ private:
     std::function<void(const core::principal&)> observer_;
     std::function<void(std::string_view)> refusal_observer_;
 };
+
+// Outcome of authentication and access for one request, for counters and the audit. Pure.
+model::access_outcome outcome_of(const core::result<caller>& owner) noexcept;
+
+// Why a request with this outcome was denied that failed with `code`; nullopt: something else failed.
+std::optional<model::denial> denial_of(model::access_outcome outcome, core::errc code) noexcept;
 
 }  // namespace gateway::access

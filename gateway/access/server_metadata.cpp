@@ -173,18 +173,14 @@ net::task<core::result<server_login>> server_metadata::find(std::shared_ptr<cons
     }
     const auto known = slot;
     if (known->asked) {
-        const auto waiter = std::make_shared<net::task_signal>();
-        known->waiting.push_back(waiter);
-        co_await waiter->wait();
+        co_await known->waiting.wait();
     } else if (!known->login || clock_() >= known->until) {
         known->asked = true;
         auto login = co_await fetch(*agent);
         known->asked = false;
         known->until = clock_() + (login ? kept : failure_kept);
         known->login = std::move(login);
-        for (const auto& each : std::exchange(known->waiting, {})) {
-            each->set();
-        }
+        known->waiting.wake();
     }
     co_return known->login.value_or(core::gateway_error(errc::internal, "metadata: nobody has fetched it"));
 }

@@ -6,8 +6,8 @@
 #include "core/error.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "net/client/fetch.hpp"
-#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
+#include "net/loop/waiting_tasks.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -63,7 +63,7 @@ private:
         std::optional<core::result<server_login>> login;
         core::steady_time until{};
         bool asked = false;  // a fetch is under way
-        std::vector<std::shared_ptr<net::task_signal>> waiting;
+        net::waiting_tasks waiting;
     };
 
     net::task<core::result<server_login>> fetch(const model::agent_entry& agent);

@@ -5,7 +5,7 @@
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "gateway/access/answer_object.hpp"
-#include "gateway/access/principal_parts.hpp"
+#include "gateway/access/principal_claims.hpp"
 #include "jose/base64url.hpp"
 
 #include <algorithm>

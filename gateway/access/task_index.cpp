@@ -98,7 +98,7 @@ bool task_index::note(
     core::steady_time now
 ) noexcept
 {
-    return note_named(name_of(agent, task), of, state, now);
+    return record_named(name_of(agent, task), of, state, now);
 }
 
 void task_index::note_context(
@@ -113,7 +113,7 @@ void task_index::note_context(
 
 void task_index::claim_context(std::uint64_t name, owner whose, core::steady_time now) noexcept
 {
-    note_named(name, {whose, 0}, std::nullopt, now);
+    record_named(name, {whose, 0}, std::nullopt, now);
 }
 
 task_index::holding task_index::hold_context(std::uint64_t name, owner whose, core::steady_time now) noexcept
@@ -127,7 +127,7 @@ void task_index::release_context(std::uint64_t name, owner whose) noexcept
     table_.release(name, whose);
 }
 
-bool task_index::note_named(
+bool task_index::record_named(
     std::uint64_t name,
     const facts& of,
     std::optional<::a2a::task_state> state,
@@ -153,7 +153,7 @@ bool task_index::note_named(
     if (next != found->word) {
         // Whoever changes it meanwhile shows the same task, or begins or ends to hold the context.
         if (!table_.change(name, *found, next) && held) {
-            return note_named(name, of, state, now);
+            return record_named(name, of, state, now);
         }
     }
     if (unclaimed || homeless) {
@@ -184,7 +184,7 @@ void task_index::learn(const entry& kept, core::steady_time now) noexcept
         return table_.put({kept.name, kept.word, time - age}, time);
     }
     const facts of{kept.word & owner_bits, static_cast<std::uint8_t>(kept.word & interface_bits)};
-    note_named(kept.name, of, std::nullopt, now - kept.age);
+    record_named(kept.name, of, std::nullopt, now - kept.age);
 }
 
 void task_index::restore(const entry& kept, core::steady_time now) noexcept

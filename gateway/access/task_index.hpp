@@ -95,7 +95,7 @@ private:
     std::uint64_t name_of(std::string_view agent, std::string_view task) const noexcept;
     std::uint64_t name_of_context(std::string_view agent, std::string_view context) const noexcept;
     std::optional<facts> find_named(std::uint64_t name, core::steady_time now) noexcept;
-    bool note_named(
+    bool record_named(
         std::uint64_t name,
         const facts& of,
         std::optional<::a2a::task_state> state,

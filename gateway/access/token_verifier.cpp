@@ -3,7 +3,7 @@
 #include "config/access_tokens.hpp"
 #include "config/schema.hpp"
 #include "core/ascii.hpp"
-#include "gateway/access/token_claims.hpp"
+#include "gateway/access/principal_claims.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,6 +1,6 @@
 #include "gateway/admin/admin_guard.hpp"
 
-#include "gateway/access/outcome.hpp"
+#include "gateway/access/gate.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/model/management_call.hpp"
 

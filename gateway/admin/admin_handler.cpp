@@ -2,7 +2,7 @@
 
 #include "gateway/model/management_call.hpp"
 #include "gateway/model/version.hpp"
-#include "gateway/pages/management_route.hpp"
+#include "gateway/pages/page_routes.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "gateway/responses/index_page.hpp"
 #include "net/loop/ask.hpp"

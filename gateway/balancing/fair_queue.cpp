@@ -40,7 +40,7 @@ std::optional<std::uint64_t> fair_queue::pop(core::steady_time now, const admiss
     const auto next = *call;
     turns_.splice(turns_.end(), turns_, mine.turn);
     leave(caller, call);
-    note_wait(std::chrono::duration_cast<core::duration>(now - next.since), now);
+    record_wait(std::chrono::duration_cast<core::duration>(now - next.since), now);
     return next.ticket;
 }
 
@@ -67,7 +67,7 @@ void fair_queue::leave(std::uint64_t caller, std::deque<waiting>::iterator call)
     }
 }
 
-void fair_queue::note_wait(core::duration wait, core::steady_time now) noexcept
+void fair_queue::record_wait(core::duration wait, core::steady_time now) noexcept
 {
     if (now >= interval_end_) {
         newest_first_ = shortest_ && *shortest_ > patience;

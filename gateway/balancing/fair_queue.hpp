@@ -60,7 +60,7 @@ private:
     };
 
     void leave(std::uint64_t caller, std::deque<waiting>::iterator call);
-    void note_wait(core::duration wait, core::steady_time now) noexcept;
+    void record_wait(core::duration wait, core::steady_time now) noexcept;
 
     std::size_t length_;
     std::unordered_map<std::uint64_t, line> lines_;                // by caller

@@ -89,7 +89,7 @@ void card_editor::set_settings(config::card_settings now, bool authenticates)
     });
 }
 
-void card_editor::set_access(std::shared_ptr<const model::card_access_source> access)
+void card_editor::set_access(access_source access)
 {
     net::asio::post(io_, [this, access = std::move(access)]() mutable { access_ = std::move(access); });
 }
@@ -140,7 +140,7 @@ signing card_editor::signing_of(const core::agent& agent) const
 
 std::optional<::a2a::card_access> card_editor::access_of(const core::agent& agent) const
 {
-    return access_ == nullptr ? std::nullopt : std::optional{access_->of(agent)};
+    return access_ ? std::optional{access_(agent)} : std::nullopt;
 }
 
 ::mcp::card_request card_editor::card_request_of(const core::agent& agent, core::card_shape shape) const

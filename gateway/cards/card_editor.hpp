@@ -5,6 +5,7 @@
 #pragma once
 
 #include "a2a/card/card.hpp"
+#include "a2a/card/card_access.hpp"
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/error.hpp"
@@ -14,10 +15,10 @@
 #include "gateway/cards/card_verifier.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "gateway/model/answered_card.hpp"
-#include "gateway/model/card_access_source.hpp"
 #include "net/client/fetch.hpp"
 #include "net/loop/types.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -48,6 +49,9 @@ struct extended_terms {
 
 class card_editor final : public card_maker {
 public:
+    // Credentials that an agent's card asks callers for.
+    using access_source = std::function<::a2a::card_access(const core::agent& agent)>;
+
     // Works on the thread that runs `io`. Both outlive the editor, `key_sets` only until stop() has been carried out there.
     card_editor(net::asio::io_context& io, net::fetcher& key_sets, config::card_settings settings);
 
@@ -57,7 +61,7 @@ public:
     // Any thread: what is begun from now on goes by these. `authenticates`: callers are principals (core::extended_card_of).
     // Until there is an `access`, cards say of credentials what their agents say.
     void set_settings(config::card_settings now, bool authenticates);
-    void set_access(std::shared_ptr<const model::card_access_source> access);
+    void set_access(access_source access);
 
     // Where edit() and extend() run; any thread may ask.
     net::executor executor() noexcept { return io_.get_executor(); }
@@ -112,7 +116,7 @@ private:
     config::card_settings settings_;
     std::shared_ptr<const card_signer> signer_;
     std::string public_base_;
-    std::shared_ptr<const model::card_access_source> access_;
+    access_source access_;
     card_turns turns_;
     card_verifier verifier_;
     bool authenticates_ = false;

@@ -43,7 +43,7 @@ void card_origins::start(std::shared_ptr<const card_signer> signer, std::string 
     public_base_ = std::move(public_base);
 }
 
-net::task<core::result<std::shared_ptr<const model::card_bytes>>> card_origins::move(model::moved_card asked)
+net::task<core::result<std::shared_ptr<const model::card_bytes>>> card_origins::move(model::rebased_card asked)
 {
     while (under_way_->contains(asked.origin)) {
         co_await editor_.turns().next(asked.agent->record.id);
@@ -66,7 +66,7 @@ std::shared_ptr<const void> card_origins::begin(const std::string& origin)
     return {nullptr, [all = under_way_, origin](const void*) { all->erase(origin); }};
 }
 
-net::task<core::result<std::shared_ptr<const model::card_bytes>>> card_origins::make(const model::moved_card& asked)
+net::task<core::result<std::shared_ptr<const model::card_bytes>>> card_origins::make(const model::rebased_card& asked)
 {
     const auto& all = *asked.bytes;
     auto own = co_await moved_body(asked, all);
@@ -88,8 +88,11 @@ net::task<core::result<std::shared_ptr<const model::card_bytes>>> card_origins::
 }
 
 // `bytes` is null if these callers get the same as others.
-net::task<core::result<model::card_body>>
-card_origins::moved_version(const model::moved_card& asked, const model::card_bytes* bytes, const std::string& own_etag)
+net::task<core::result<model::card_body>> card_origins::moved_version(
+    const model::rebased_card& asked,
+    const model::card_bytes* bytes,
+    const std::string& own_etag
+)
 {
     if (bytes == nullptr) {
         co_return model::card_body{{}, own_etag};
@@ -102,7 +105,7 @@ card_origins::moved_version(const model::moved_card& asked, const model::card_by
 
 // Each step on a long card is a piece of work.
 net::task<core::result<model::card_body>>
-card_origins::moved_body(const model::moved_card& asked, const model::card_bytes& bytes)
+card_origins::moved_body(const model::rebased_card& asked, const model::card_bytes& bytes)
 {
     const auto& agent = asked.agent->record.id;
     const auto size = bytes.body.size();
@@ -126,7 +129,7 @@ card_origins::moved_body(const model::moved_card& asked, const model::card_bytes
     co_return signed_body(std::move(*card), signature);
 }
 
-std::shared_ptr<const model::card_bytes> card_origins::find(const model::moved_card& asked)
+std::shared_ptr<const model::card_bytes> card_origins::find(const model::rebased_card& asked)
 {
     const auto found = by_origin_.find(asked.origin);
     if (found == by_origin_.end()) {
@@ -140,7 +143,7 @@ std::shared_ptr<const model::card_bytes> card_origins::find(const model::moved_c
     return found->second->card;
 }
 
-void card_origins::keep(const model::moved_card& asked, std::shared_ptr<const model::card_bytes> card)
+void card_origins::keep(const model::rebased_card& asked, std::shared_ptr<const model::card_bytes> card)
 {
     const auto bytes = size_of(*card);
     if (bytes > most_) {

@@ -31,7 +31,7 @@ public:
 
     // The card there: the same bytes but for addresses, ETag and signature. Whoever asks for the same gets the same object while
     // it is kept. Fails with internal.
-    net::task<core::result<std::shared_ptr<const model::card_bytes>>> move(model::moved_card asked);
+    net::task<core::result<std::shared_ptr<const model::card_bytes>>> move(model::rebased_card asked);
 
     // These work as those of card_editor, at `origin` if they have one.
     net::task<core::result<model::edited_answer>> edit(model::answered_card answer);
@@ -47,15 +47,15 @@ private:
     using order = std::list<kept_card>;
 
     std::shared_ptr<const void> begin(const std::string& origin);
-    net::task<core::result<std::shared_ptr<const model::card_bytes>>> make(const model::moved_card& asked);
+    net::task<core::result<std::shared_ptr<const model::card_bytes>>> make(const model::rebased_card& asked);
     net::task<core::result<model::card_body>>
-    moved_version(const model::moved_card& asked, const model::card_bytes* bytes, const std::string& own_etag);
+    moved_version(const model::rebased_card& asked, const model::card_bytes* bytes, const std::string& own_etag);
     net::task<core::result<model::card_body>>
-    moved_body(const model::moved_card& asked, const model::card_bytes& bytes);
+    moved_body(const model::rebased_card& asked, const model::card_bytes& bytes);
     net::task<core::result<std::string>>
     moved_text(std::string_view card, const std::string& agent, const std::string& origin);
-    std::shared_ptr<const model::card_bytes> find(const model::moved_card& asked);
-    void keep(const model::moved_card& asked, std::shared_ptr<const model::card_bytes> card);
+    std::shared_ptr<const model::card_bytes> find(const model::rebased_card& asked);
+    void keep(const model::rebased_card& asked, std::shared_ptr<const model::card_bytes> card);
     void drop(order::iterator which);
 
     card_editor& editor_;

@@ -86,7 +86,7 @@ void card_plane::stop() noexcept
 void card_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
 {
     publisher_.set_public_base(now->public_base);
-    for (auto each = slots_.begin(); each != slots_.end();) {
+    for (auto each = entries_.begin(); each != entries_.end();) {
         const auto found = now->agents.find(each->first);
         const auto next = std::next(each);
         if (found == now->agents.end() || found->second->record != each->second->agent->record) {
@@ -95,7 +95,7 @@ void card_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
         each = next;
     }
     for (const auto& [id, agent] : now->agents) {
-        if (!slots_.contains(id)) {
+        if (!entries_.contains(id)) {
             add(id, agent, /*recall=*/true);
         }
     }
@@ -103,8 +103,8 @@ void card_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
 
 void card_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    const auto found = slots_.find(id);
-    if (found != slots_.end()) {
+    const auto found = entries_.find(id);
+    if (found != entries_.end()) {
         auto& known = found->second->agent;
         if (agent != nullptr && agent->record == known->record) {
             known = agent;  // its token may be another one
@@ -127,12 +127,12 @@ void card_plane::set_agent(const std::string& id, const std::shared_ptr<const mo
 
 void card_plane::add(const std::string& id, std::shared_ptr<const model::agent_entry> agent, bool recall)
 {
-    const auto slot = std::make_shared<card_slot>(std::move(agent));
-    slots_.emplace(id, slot);
-    if (slot->is_written()) {
-        written_.add(slot);
-    } else if (slot->is_fetched()) {
-        fetched_.add(*slot, recall);
+    const auto entry = std::make_shared<card_entry>(std::move(agent));
+    entries_.emplace(id, entry);
+    if (entry->is_written()) {
+        written_.add(entry);
+    } else if (entry->is_fetched()) {
+        fetched_.add(*entry, recall);
     }
 }
 
@@ -141,13 +141,13 @@ void card_plane::drop(card_shelf::iterator place)
     place->second->gone = true;
     publisher_.withdraw(place->first);
     fetched_.remove(place->first);
-    slots_.erase(place);
+    entries_.erase(place);
 }
 
-slot_pointer card_plane::slot_of(const std::string& id) const
+entry_pointer card_plane::entry_of(const std::string& id) const
 {
-    const auto found = slots_.find(id);
-    return found == slots_.end() ? nullptr : found->second;
+    const auto found = entries_.find(id);
+    return found == entries_.end() ? nullptr : found->second;
 }
 
 void card_plane::make_again(choice chosen, threads::turns& by)
@@ -159,20 +159,20 @@ void card_plane::make_again(choice chosen, threads::turns& by)
 net::task<> card_plane::choose_again(choice chosen, threads::turns& by, std::shared_ptr<const int> /*under_way*/)
 {
     co_await by.wait();
-    auto buckets = slots_.bucket_count();
-    for (std::size_t at = 0; at < slots_.bucket_count() && !stopped_; ++at) {
+    auto buckets = entries_.bucket_count();
+    for (std::size_t at = 0; at < entries_.bucket_count() && !stopped_; ++at) {
         if (by.over()) {
             co_await by.wait();
             // With more of them the agents stand elsewhere: to make a card twice does no harm.
-            at = std::exchange(buckets, slots_.bucket_count()) == buckets ? at : 0;
+            at = std::exchange(buckets, entries_.bucket_count()) == buckets ? at : 0;
         }
-        for (auto each = slots_.begin(at); each != slots_.end(at); ++each) {
-            const auto& slot = each->second;
-            const bool differs = chosen(slot->agent->record);
-            if (differs && slot->is_written()) {
-                written_.make_again(slot);
-            } else if (differs && slot->is_fetched()) {
-                fetched_.make_again(*slot);
+        for (auto each = entries_.begin(at); each != entries_.end(at); ++each) {
+            const auto& entry = each->second;
+            const bool differs = chosen(entry->agent->record);
+            if (differs && entry->is_written()) {
+                written_.make_again(entry);
+            } else if (differs && entry->is_fetched()) {
+                fetched_.make_again(*entry);
             }
         }
     }
@@ -180,17 +180,17 @@ net::task<> card_plane::choose_again(choice chosen, threads::turns& by, std::sha
 
 net::task<> card_plane::settled(std::string id)
 {
-    const auto slot = slot_of(id);
-    if (slot != nullptr && slot->is_written()) {
-        co_await written_.settled(slot);
+    const auto entry = entry_of(id);
+    if (entry != nullptr && entry->is_written()) {
+        co_await written_.settled(entry);
     }
 }
 
 net::task<model::card_answer> card_plane::obtain(std::string id)
 {
-    while (const auto slot = slot_of(id)) {
-        auto answer = co_await obtain_of(slot);
-        if (!slot->gone) {
+    while (const auto entry = entry_of(id)) {
+        auto answer = co_await obtain_of(entry);
+        if (!entry->gone) {
             co_return answer;
         }
         // The agent has changed meanwhile, or has been removed.
@@ -198,44 +198,44 @@ net::task<model::card_answer> card_plane::obtain(std::string id)
     co_return model::card_answer{nullptr, model::card_use::miss, core::caller_error(errc::agent_not_found)};
 }
 
-net::task<model::card_answer> card_plane::obtain_of(slot_pointer slot)
+net::task<model::card_answer> card_plane::obtain_of(entry_pointer entry)
 {
-    if (slot->is_written()) {
-        return written_.obtain(std::move(slot));
+    if (entry->is_written()) {
+        return written_.obtain(std::move(entry));
     }
-    return slot->is_fetched() ? fetched_.obtain(std::move(slot)) : sessions_.obtain(std::move(slot));
+    return entry->is_fetched() ? fetched_.obtain(std::move(entry)) : sessions_.obtain(std::move(entry));
 }
 
 void card_plane::refresh_stale(const std::string& id)
 {
-    if (const auto slot = slot_of(id); slot != nullptr && slot->is_fetched()) {
-        fetched_.refresh_stale(slot);
+    if (const auto entry = entry_of(id); entry != nullptr && entry->is_fetched()) {
+        fetched_.refresh_stale(entry);
     }
 }
 
 net::task<core::result<card_status>> card_plane::refresh(std::string id)
 {
-    while (const auto slot = slot_of(id)) {
-        const auto refreshed = co_await refresh_of(slot);
-        if (slot->gone) {
+    while (const auto entry = entry_of(id)) {
+        const auto refreshed = co_await refresh_of(entry);
+        if (entry->gone) {
             continue;
         }
         if (!refreshed) {
             co_return refreshed.error();
         }
-        co_return slot->status;
+        co_return entry->status;
     }
     co_return core::caller_error(errc::agent_not_found);
 }
 
-net::task<core::result<>> card_plane::refresh_of(slot_pointer slot)
+net::task<core::result<>> card_plane::refresh_of(entry_pointer entry)
 {
-    if (slot->is_fetched()) {
-        co_return co_await fetched_.refresh(std::move(slot));
+    if (entry->is_fetched()) {
+        co_return co_await fetched_.refresh(std::move(entry));
     }
-    if (slot->is_written()) {
-        co_await written_.refresh(std::move(slot));
-    } else if (auto known = sessions_.answer(*slot); known.failure) {
+    if (entry->is_written()) {
+        co_await written_.refresh(std::move(entry));
+    } else if (auto known = sessions_.answer(*entry); known.failure) {
         co_return std::move(*known.failure);
     }
     co_return core::result<>{};
@@ -243,21 +243,21 @@ net::task<core::result<>> card_plane::refresh_of(slot_pointer slot)
 
 net::task<core::result<card_preview>> card_plane::preview(std::string id)
 {
-    auto slot = slot_of(id);
-    if (slot == nullptr) {
+    auto entry = entry_of(id);
+    if (entry == nullptr) {
         co_return core::caller_error(errc::agent_not_found);
     }
-    co_return co_await previewer_.preview(std::move(slot));
+    co_return co_await previewer_.preview(std::move(entry));
 }
 
 net::task<core::result<card_preview>>
 card_plane::preview_session_card(std::string id, std::shared_ptr<const ::mcp::server_lists> lists)
 {
-    auto slot = slot_of(id);
-    if (slot == nullptr) {
+    auto entry = entry_of(id);
+    if (entry == nullptr) {
         co_return core::caller_error(errc::agent_not_found);
     }
-    co_return co_await previewer_.preview_lists(std::move(slot), std::move(lists));
+    co_return co_await previewer_.preview_lists(std::move(entry), std::move(lists));
 }
 
 void card_plane::set_session_card(
@@ -266,8 +266,8 @@ void card_plane::set_session_card(
     card_told done
 )
 {
-    if (const auto slot = slot_of(id); slot != nullptr && !slot->is_written()) {
-        sessions_.set_lists(slot, std::move(lists), std::move(done));
+    if (const auto entry = entry_of(id); entry != nullptr && !entry->is_written()) {
+        sessions_.set_lists(entry, std::move(lists), std::move(done));
     } else {
         done(false);
     }
@@ -275,30 +275,30 @@ void card_plane::set_session_card(
 
 void card_plane::set_session_trouble(const std::string& id, std::optional<core::error> why)
 {
-    if (const auto slot = slot_of(id); slot != nullptr && !slot->is_written()) {
-        sessions_.set_trouble(*slot, std::move(why));
+    if (const auto entry = entry_of(id); entry != nullptr && !entry->is_written()) {
+        sessions_.set_trouble(*entry, std::move(why));
     }
 }
 
 bool card_plane::may_be_fetched(const std::string& id)
 {
-    const auto slot = slot_of(id);
-    if (slot == nullptr) {
+    const auto entry = entry_of(id);
+    if (entry == nullptr) {
         return true;
     }
     const auto now = publisher_.now();
-    const auto last = slot->asked_at;
+    const auto last = entry->asked_at;
     const bool may = !last || now - *last >= publisher_.settings().min_ttl;
     if (may) {
-        slot->asked_at = now;
+        entry->asked_at = now;
     }
     return may;
 }
 
 const card_status* card_plane::status(const std::string& id) const
 {
-    const auto found = slots_.find(id);
-    return found == slots_.end() ? nullptr : &found->second->status;
+    const auto found = entries_.find(id);
+    return found == entries_.end() ? nullptr : &found->second->status;
 }
 
 void card_plane::collect(telemetry::metrics& into) const

@@ -5,15 +5,15 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "gateway/cards/card_keeper.hpp"
+#include "gateway/cards/card_entry.hpp"
 #include "gateway/cards/card_preview.hpp"
 #include "gateway/cards/card_publisher.hpp"
-#include "gateway/cards/card_slot.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/cards/card_store.hpp"
 #include "gateway/cards/fetched_cards.hpp"
+#include "gateway/cards/inline_cards.hpp"
+#include "gateway/cards/mcp_cards.hpp"
 #include "gateway/cards/served_card.hpp"
-#include "gateway/cards/session_cards.hpp"
-#include "gateway/cards/written_cards.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -56,10 +56,10 @@ public:
     void set_pathfinder(pathfinder find) { publisher_.set_pathfinder(std::move(find)); }
 
     // From now on it is told whose card is asked for while its session has not begun.
-    void set_demand(session_cards::demand demand) { sessions_.set_demand(std::move(demand)); }
+    void set_demand(mcp_cards::demand demand) { sessions_.set_demand(std::move(demand)); }
 
     // From now on it is asked when a session that was lost is made again; nothing: that is under way.
-    void set_attempts(session_cards::attempts next) { sessions_.set_attempts(std::move(next)); }
+    void set_attempts(mcp_cards::attempts next) { sessions_.set_attempts(std::move(next)); }
 
     // The lists of the session with an MCP server are its card from now on. `done` is told whether it makes one, once it is
     // published; callers who ask for the card meanwhile wait.
@@ -74,7 +74,7 @@ public:
 
     // From now on good cards are kept, and those of agents that come with set_agents() are recalled before they are
     // fetched.
-    void set_keeper(card_keeper& keeper) noexcept { fetched_.set_keeper(keeper); }
+    void set_store(card_store& store) noexcept { fetched_.set_store(store); }
 
     // While this says so, no card is fetched that nobody asks for.
     void set_pause(std::function<bool()> paused) { fetched_.set_pause(std::move(paused)); }
@@ -120,28 +120,28 @@ public:
     // Null: no such agent.
     const card_status* status(const std::string& id) const;
 
-    std::size_t agents() const noexcept { return slots_.size(); }
+    std::size_t agents() const noexcept { return entries_.size(); }
 
     void collect(telemetry::metrics& into) const override;
 
     void on_due() override {}
-    void on_sweep(core::steady_time) override { fetched_.sweep(slots_); }
+    void on_sweep(core::steady_time) override { fetched_.sweep(entries_); }
 
 private:
     net::task<> choose_again(choice chosen, threads::turns& by, std::shared_ptr<const int> under_way);
-    slot_pointer slot_of(const std::string& id) const;
+    entry_pointer entry_of(const std::string& id) const;
     void add(const std::string& id, std::shared_ptr<const model::agent_entry> agent, bool recall);
     void drop(card_shelf::iterator place);
-    net::task<model::card_answer> obtain_of(slot_pointer slot);
-    net::task<core::result<>> refresh_of(slot_pointer slot);
+    net::task<model::card_answer> obtain_of(entry_pointer entry);
+    net::task<core::result<>> refresh_of(entry_pointer entry);
 
     card_source& source_;
     card_publisher publisher_;
     fetched_cards fetched_;
-    written_cards written_;
-    session_cards sessions_;
+    inline_cards written_;
+    mcp_cards sessions_;
     card_previewer previewer_;
-    card_shelf slots_;
+    card_shelf entries_;
     std::shared_ptr<const int> walks_ = std::make_shared<const int>(0);  // held by each make_again() that goes on
     bool stopped_ = false;
 };

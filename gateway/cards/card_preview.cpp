@@ -6,56 +6,56 @@
 
 namespace gateway::cards {
 
-net::task<core::result<card_preview>> card_previewer::preview(slot_pointer slot)
+net::task<core::result<card_preview>> card_previewer::preview(entry_pointer entry)
 {
-    auto card = co_await newest(slot);
-    co_return co_await compared(std::move(slot), std::move(card));
+    auto card = co_await newest(entry);
+    co_return co_await compared(std::move(entry), std::move(card));
 }
 
 net::task<core::result<card_preview>>
-card_previewer::preview_lists(slot_pointer slot, std::shared_ptr<const ::mcp::server_lists> lists)
+card_previewer::preview_lists(entry_pointer entry, std::shared_ptr<const ::mcp::server_lists> lists)
 {
-    auto record = slot->record();
-    listed_card listed{std::move(lists), slot->agent->token};
+    auto record = entry->record();
+    listed_card listed{std::move(lists), entry->agent->token};
     auto card = co_await maker_.make_of_lists(std::move(record), std::move(listed));
-    co_return co_await compared(std::move(slot), std::move(card));
+    co_return co_await compared(std::move(entry), std::move(card));
 }
 
-net::task<core::result<served_card>> card_previewer::newest(slot_pointer slot)
+net::task<core::result<served_card>> card_previewer::newest(entry_pointer entry)
 {
-    auto record = slot->record();
-    if (slot->is_written()) {
+    auto record = entry->record();
+    if (entry->is_written()) {
         card_document document{.text = record->card};
         co_return co_await maker_.make(std::move(record), std::move(document));
     }
-    if (!slot->is_fetched()) {
+    if (!entry->is_fetched()) {
         co_return core::upstream_error(core::errc::session_not_started);
     }
     constexpr core::duration patience{10'000};
     card_validators place;
-    place.url = slot->validators.url;
-    auto fetched = co_await fetch_card(source_, slot->agent, place, patience);
+    place.url = entry->validators.url;
+    auto fetched = co_await fetch_card(source_, entry->agent, place, patience);
     if (!fetched) {
         co_return std::move(fetched).error();
     }
     co_return std::move(fetched->card);
 }
 
-net::task<core::result<card_preview>> card_previewer::compared(slot_pointer slot, core::result<served_card> card)
+net::task<core::result<card_preview>> card_previewer::compared(entry_pointer entry, core::result<served_card> card)
 {
     if (!card) {
         co_return std::move(card).error();
     }
     card_preview preview{nullptr, std::move(card->bytes), std::move(card->problems), "[]"};
-    if (slot->status.card) {
-        preview.before = slot->status.card->bytes;
+    if (entry->status.card) {
+        preview.before = entry->status.card->bytes;
         if (model::same_bytes(*preview.before, *preview.after)) {
             preview.after = preview.before;
             co_return preview;
         }
     }
     card_pair both{preview.before, preview.after};
-    auto difference = co_await maker_.compare(slot->record(), std::move(both));
+    auto difference = co_await maker_.compare(entry->record(), std::move(both));
     if (!difference) {
         co_return std::move(difference).error();
     }

@@ -3,7 +3,7 @@
 
 #include "a2a/card/card.hpp"
 #include "core/error.hpp"
-#include "gateway/cards/card_slot.hpp"
+#include "gateway/cards/card_entry.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "mcp/protocol/discovery.hpp"
@@ -32,13 +32,13 @@ public:
     }
 
     // Works as card_plane::preview() and card_plane::preview_session_card(), of an agent that is there.
-    net::task<core::result<card_preview>> preview(slot_pointer slot);
+    net::task<core::result<card_preview>> preview(entry_pointer entry);
     net::task<core::result<card_preview>>
-    preview_lists(slot_pointer slot, std::shared_ptr<const ::mcp::server_lists> lists);
+    preview_lists(entry_pointer entry, std::shared_ptr<const ::mcp::server_lists> lists);
 
 private:
-    net::task<core::result<served_card>> newest(slot_pointer slot);
-    net::task<core::result<card_preview>> compared(slot_pointer slot, core::result<served_card> card);
+    net::task<core::result<served_card>> newest(entry_pointer entry);
+    net::task<core::result<card_preview>> compared(entry_pointer entry, core::result<served_card> card);
 
     card_source& source_;
     card_maker& maker_;

@@ -33,19 +33,24 @@ void card_publisher::start(net::task<> work, std::string_view name) const
     });
 }
 
-void card_publisher::accept(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for)
+void card_publisher::accept(card_entry& entry, served_card card, core::steady_time fetched_at, core::duration fresh_for)
 {
     const auto address = std::move(card.address);
-    publish(slot, std::move(card), fetched_at, fresh_for);
-    note_address(slot, address.problem);
-    if (slot.agent->record.speaks == core::protocol::a2a && find_path_) {
-        find_path_(slot.id(), address.route);
+    publish(entry, std::move(card), fetched_at, fresh_for);
+    record_address(entry, address.problem);
+    if (entry.agent->record.speaks == core::protocol::a2a && find_path_) {
+        find_path_(entry.id(), address.route);
     }
 }
 
-void card_publisher::publish(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for)
+void card_publisher::publish(
+    card_entry& entry,
+    served_card card,
+    core::steady_time fetched_at,
+    core::duration fresh_for
+)
 {
-    auto& status = slot.status;
+    auto& status = entry.status;
     const bool changed = !status.card || !model::same_bytes(*status.card->bytes, *card.bytes);
     if (changed) {
         change(status, loop_.http_date());
@@ -56,12 +61,12 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
     status.mcp_version = std::move(card.mcp_version);
     status.required = std::move(card.required);
     status.extended = card.extended;
-    note_hidden(slot, card.hidden);
+    record_hidden(entry, card.hidden);
     // Else the same object, so that memory holds the text once.
     succeed(status, changed ? card.bytes : status.card->bytes, fetched_at, fresh_for, settings_);
     if (changed) {
         ++status.changes;
-        log_published(slot.id(), card);
+        log_published(entry.id(), card);
         status.facts = std::move(card.facts);
         status.shown_name = std::move(card.log.name);
         status.shown_version = std::move(card.log.version);
@@ -69,64 +74,64 @@ void card_publisher::publish(card_slot& slot, served_card card, core::steady_tim
         status.problems = std::move(card.problems);
         status.signed_by = std::move(card.signed_by);
     }
-    publish_(slot.id(), status.card);
+    publish_(entry.id(), status.card);
 }
 
-void card_publisher::renew(card_slot& slot, core::duration fresh_for)
+void card_publisher::renew(card_entry& entry, core::duration fresh_for)
 {
-    succeed(slot.status, slot.status.card->bytes, now_(), fresh_for, settings_);
-    publish_(slot.id(), slot.status.card);
+    succeed(entry.status, entry.status.card->bytes, now_(), fresh_for, settings_);
+    publish_(entry.id(), entry.status.card);
 }
 
-void card_publisher::publish_stale(const card_slot& slot)
+void card_publisher::publish_stale(const card_entry& entry)
 {
-    if (usable(slot.status, now_())) {
-        publish_(slot.id(), slot.status.card);
+    if (usable(entry.status, now_())) {
+        publish_(entry.id(), entry.status.card);
     }
 }
 
-void card_publisher::fail(card_slot& slot, core::error why)
+void card_publisher::fail(card_entry& entry, core::error why)
 {
     constexpr std::size_t longest = 1000;  // of a detail, which may quote what the agent sent
-    why.detail = model::secrets_of(slot.agent->record, {slot.agent->token.reveal()}).apply(why.detail, longest);
+    why.detail = model::secrets_of(entry.agent->record, {entry.agent->token.reveal()}).apply(why.detail, longest);
     log_.write(
         core::log_level::warn,
         "card_fetch_failed",
-        {{"agent", slot.id()}, {"code", core::name(why.code)}, {"detail", why.detail}}
+        {{"agent", entry.id()}, {"code", core::name(why.code)}, {"detail", why.detail}}
     );
-    auto& counts = slot.status.failures;
+    auto& counts = entry.status.failures;
     const auto known = std::ranges::find(counts, why.code, &std::pair<core::errc, std::uint64_t>::first);
     if (known == counts.end()) {
         counts.emplace_back(why.code, 1);
     } else {
         ++known->second;
     }
-    if (find_path_ && !slot.status.card && model::answers(why.code)) {
-        find_path_(slot.id(), {});
+    if (find_path_ && !entry.status.card && model::answers(why.code)) {
+        find_path_(entry.id(), {});
     }
-    cards::fail(slot.status, std::move(why), now_(), settings_);
+    cards::fail(entry.status, std::move(why), now_(), settings_);
 }
 
 // The address is no part of what callers are shown, and may change while that does not.
-void card_publisher::note_address(card_slot& slot, const std::optional<::a2a::card_problem>& problem) const
+void card_publisher::record_address(card_entry& entry, const std::optional<::a2a::card_problem>& problem) const
 {
-    auto& noted = slot.status.address_problem;
+    auto& noted = entry.status.address_problem;
     if (problem && problem != noted) {
         log_.write(
             core::log_level::warn,
             "card_address_ignored",
-            {{"agent", slot.id()}, {"path", problem->path}, {"what", problem->what}}
+            {{"agent", entry.id()}, {"path", problem->path}, {"what", problem->what}}
         );
     }
     noted = problem;
 }
 
-void card_publisher::note_hidden(card_slot& slot, const std::optional<hidden_tools>& hidden) const
+void card_publisher::record_hidden(card_entry& entry, const std::optional<hidden_tools>& hidden) const
 {
-    auto& noted = slot.status.hidden;
+    auto& noted = entry.status.hidden;
     const auto before = noted ? std::move(noted->displaced) : std::string{};
     if (hidden && !hidden->displaced.empty() && hidden->displaced != before) {
-        log_.write(core::log_level::warn, "mcp_tool_hidden", {{"agent", slot.id()}, {"tools", hidden->displaced}});
+        log_.write(core::log_level::warn, "mcp_tool_hidden", {{"agent", entry.id()}, {"tools", hidden->displaced}});
     }
     noted = hidden;
 }

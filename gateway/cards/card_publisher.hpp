@@ -1,4 +1,4 @@
-// Publishes cards, of whatever origin: notes in the agent's slot what is served from now on, and tells the workers, the log
+// Publishes cards, of whatever origin: notes in the agent's entry what is served from now on, and tells the workers, the log
 // and whoever routes calls. On the control loop.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "gateway/cards/card_slot.hpp"
+#include "gateway/cards/card_entry.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "net/loop/loop.hpp"
@@ -46,25 +46,25 @@ public:
     void start(net::task<> work, std::string_view name) const;
 
     // A card that its agent or the operator wrote: it may say where calls go.
-    void accept(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for);
+    void accept(card_entry& entry, served_card card, core::steady_time fetched_at, core::duration fresh_for);
 
-    void publish(card_slot& slot, served_card card, core::steady_time fetched_at, core::duration fresh_for);
+    void publish(card_entry& entry, served_card card, core::steady_time fetched_at, core::duration fresh_for);
 
     // The card that is there is fresh again.
-    void renew(card_slot& slot, core::duration fresh_for);
+    void renew(card_entry& entry, core::duration fresh_for);
 
     // The workers ask from now on.
     void withdraw(const std::string& id) { publish_(id, nullptr); }
 
     // After fail(): the workers serve the previous card as stale, as long as it may be.
-    void publish_stale(const card_slot& slot);
+    void publish_stale(const card_entry& entry);
 
     // No card came. The detail of `why` is cut, and freed of the agent's secrets.
-    void fail(card_slot& slot, core::error why);
+    void fail(card_entry& entry, core::error why);
 
 private:
-    void note_hidden(card_slot& slot, const std::optional<hidden_tools>& hidden) const;
-    void note_address(card_slot& slot, const std::optional<::a2a::card_problem>& problem) const;
+    void record_hidden(card_entry& entry, const std::optional<hidden_tools>& hidden) const;
+    void record_address(card_entry& entry, const std::optional<::a2a::card_problem>& problem) const;
     void log_published(const std::string& id, const served_card& card) const;
 
     net::loop& loop_;

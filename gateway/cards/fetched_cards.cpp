@@ -39,10 +39,10 @@ fetched_cards::fetched_cards(card_source& source, card_maker& maker, card_publis
 {
 }
 
-void fetched_cards::add(card_slot& slot, bool recall)
+void fetched_cards::add(card_entry& entry, bool recall)
 {
-    slot.recalled = !recall || keeper_ == nullptr;
-    schedule_.add(slot.id(), out_.now());
+    entry.recalled = !recall || store_ == nullptr;
+    schedule_.add(entry.id(), out_.now());
 }
 
 void fetched_cards::remove(const std::string& id)
@@ -50,21 +50,21 @@ void fetched_cards::remove(const std::string& id)
     schedule_.remove(id);
 }
 
-void fetched_cards::make_again(card_slot& slot)
+void fetched_cards::make_again(card_entry& entry)
 {
-    slot.outdated = slot.fetching || slot.recalling;
-    if (slot.outdated) {
+    entry.outdated = entry.fetching || entry.recalling;
+    if (entry.outdated) {
         return;
     }
-    slot.validators = {};
-    if (slot.status.card) {
-        outdate(slot.status, out_.now(), out_.settings().stale_if_error);
-        out_.withdraw(slot.id());
+    entry.validators = {};
+    if (entry.status.card) {
+        outdate(entry.status, out_.now(), out_.settings().stale_if_error);
+        out_.withdraw(entry.id());
     }
-    schedule_.add(slot.id(), out_.now());
+    schedule_.add(entry.id(), out_.now());
 }
 
-void fetched_cards::sweep(const card_shelf& slots)
+void fetched_cards::sweep(const card_shelf& entries)
 {
     if (paused_ && paused_()) {
         return;
@@ -76,30 +76,30 @@ void fetched_cards::sweep(const card_shelf& slots)
             return;
         }
         // A sweep resumes no coroutine, and a fetch may begin at once.
-        net::asio::post(out_.executor(), [this, slot = slots.at(*id)] { start(slot); });
+        net::asio::post(out_.executor(), [this, entry = entries.at(*id)] { start(entry); });
     }
 }
 
-net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
+net::task<model::card_answer> fetched_cards::obtain(entry_pointer entry)
 {
     using model::card_use;
-    if (!slot->recalled || slot->recalling) {
-        co_await recall(slot);
+    if (!entry->recalled || entry->recalling) {
+        co_await recall(entry);
     }
-    if (slot->gone) {
+    if (entry->gone) {
         co_return model::card_answer{};
     }
-    const auto& state = slot->status;
+    const auto& state = entry->status;
     const auto decision = decide(state, out_.now(), out_.settings());
     const bool has_none = decision == card_decision::refuse || decision == card_decision::fetch;
-    if (has_none && is_paused(*slot->agent, out_.now())) {
+    if (has_none && is_paused(*entry->agent, out_.now())) {
         co_return model::card_answer{nullptr, model::card_use::negative, core::gateway_error(errc::circuit_open)};
     }
     switch (decision) {
         case card_decision::serve:
             co_return model::card_answer{state.card, model::card_use::hit, std::nullopt};
         case card_decision::serve_and_refresh:
-            start(slot);
+            start(entry);
             co_return model::card_answer{state.card, model::card_use::stale, state.failure};
         case card_decision::serve_stale:
             co_return model::card_answer{state.card, model::card_use::stale, state.failure};
@@ -108,7 +108,7 @@ net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
         case card_decision::fetch:
             break;
     }
-    const auto begun = co_await refresh(slot);
+    const auto begun = co_await refresh(entry);
     if (!begun) {
         co_return model::card_answer{nullptr, model::card_use::miss, begun.error()};
     }
@@ -121,131 +121,131 @@ net::task<model::card_answer> fetched_cards::obtain(slot_pointer slot)
     co_return model::card_answer{nullptr, model::card_use::miss, state.failure};
 }
 
-void fetched_cards::refresh_stale(const slot_pointer& slot)
+void fetched_cards::refresh_stale(const entry_pointer& entry)
 {
-    const auto decision = decide(slot->status, out_.now(), out_.settings());
+    const auto decision = decide(entry->status, out_.now(), out_.settings());
     if (decision == card_decision::serve_and_refresh || decision == card_decision::fetch) {
-        start(slot);
+        start(entry);
     }
 }
 
-net::task<core::result<>> fetched_cards::refresh(slot_pointer slot)
+net::task<core::result<>> fetched_cards::refresh(entry_pointer entry)
 {
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
     }
-    start(slot);
-    co_await card_slot::wait_while(slot, &card_slot::fetching);
+    start(entry);
+    co_await card_entry::wait_while(entry, &card_entry::fetching);
     co_return core::result<>{};
 }
 
-void fetched_cards::start(const slot_pointer& slot)
+void fetched_cards::start(const entry_pointer& entry)
 {
-    if (stopped_ || std::exchange(slot->fetching, true)) {
+    if (stopped_ || std::exchange(entry->fetching, true)) {
         return;
     }
     ++fetching_;
-    out_.start(fetch(slot), "card_fetch");
+    out_.start(fetch(entry), "card_fetch");
 }
 
-net::task<> fetched_cards::fetch(slot_pointer slot)
+net::task<> fetched_cards::fetch(entry_pointer entry)
 {
     core::result<fetched_card> fetched = core::gateway_error(errc::internal, "card: fetch ended by an exception");
     std::exception_ptr bug;
     try {
-        co_await recall(slot);
-        fetched = co_await fetch_card(source_, slot->agent, slot->validators, out_.settings().timeout);
+        co_await recall(entry);
+        fetched = co_await fetch_card(source_, entry->agent, entry->validators, out_.settings().timeout);
     } catch (...) {
         bug = std::current_exception();
     }
-    slot->fetching = false;
+    entry->fetching = false;
     --fetching_;
-    if (!slot->gone) {
-        take(*slot, std::move(fetched));
-        if (slot->outdated) {
-            make_again(*slot);
+    if (!entry->gone) {
+        take(*entry, std::move(fetched));
+        if (entry->outdated) {
+            make_again(*entry);
         }
     }
-    slot->wake();
+    entry->wake();
     if (bug) {
         std::rethrow_exception(bug);
     }
 }
 
-void fetched_cards::take(card_slot& slot, core::result<fetched_card> fetched)
+void fetched_cards::take(card_entry& entry, core::result<fetched_card> fetched)
 {
     if (!fetched) {
-        out_.fail(slot, std::move(fetched).error());
-        out_.publish_stale(slot);
-        schedule_.failed(slot.id(), out_.now());
+        out_.fail(entry, std::move(fetched).error());
+        out_.publish_stale(entry);
+        schedule_.failed(entry.id(), out_.now());
         return;
     }
-    if (fetched->not_modified && slot.status.card) {
-        ++slot.status.not_modified;
-        out_.renew(slot, fetched->fresh_for);
+    if (fetched->not_modified && entry.status.card) {
+        ++entry.status.not_modified;
+        out_.renew(entry, fetched->fresh_for);
     } else {
-        slot.status.signature = std::move(fetched->card.signature);
-        out_.accept(slot, std::move(fetched->card), out_.now(), fetched->fresh_for);
-        slot.validators = fetched->validators;
-        slot.status.found_at = fetched->validators.url;
+        entry.status.signature = std::move(fetched->card.signature);
+        out_.accept(entry, std::move(fetched->card), out_.now(), fetched->fresh_for);
+        entry.validators = fetched->validators;
+        entry.status.found_at = fetched->validators.url;
     }
-    ++slot.status.fetched;
-    schedule_.succeeded(slot.id(), out_.now(), fetched->fresh_for);
-    keep(slot, *fetched);
+    ++entry.status.fetched;
+    schedule_.succeeded(entry.id(), out_.now(), fetched->fresh_for);
+    keep(entry, *fetched);
 }
 
 // The last good card from before the start, once; whoever comes meanwhile waits for it.
-net::task<> fetched_cards::recall(slot_pointer slot)
+net::task<> fetched_cards::recall(entry_pointer entry)
 {
-    co_await card_slot::wait_while(slot, &card_slot::recalling);
-    if (std::exchange(slot->recalled, true)) {
+    co_await card_entry::wait_while(entry, &card_entry::recalling);
+    if (std::exchange(entry->recalled, true)) {
         co_return;
     }
-    slot->recalling = true;
+    entry->recalling = true;
     std::exception_ptr bug;
     try {
-        co_await accept_kept(slot);
+        co_await accept_kept(entry);
     } catch (...) {
         bug = std::current_exception();
     }
-    slot->recalling = false;
-    if (slot->outdated && !slot->gone) {
-        make_again(*slot);
+    entry->recalling = false;
+    if (entry->outdated && !entry->gone) {
+        make_again(*entry);
     }
-    slot->wake();
+    entry->wake();
     if (bug) {
         std::rethrow_exception(bug);
     }
 }
 
-net::task<> fetched_cards::accept_kept(slot_pointer slot)
+net::task<> fetched_cards::accept_kept(entry_pointer entry)
 {
-    auto found = co_await keeper_->recall(slot->id());
-    if (!found || slot->gone || found->card.source != source_of(slot->agent->record, out_.settings())) {
+    auto found = co_await store_->recall(entry->id());
+    if (!found || entry->gone || found->card.source != source_of(entry->agent->record, out_.settings())) {
         co_return;
     }
     auto& kept = found->card;
-    auto record = std::make_shared<const core::agent>(record_at(slot->agent->record, kept.url));
+    auto record = std::make_shared<const core::agent>(record_at(entry->agent->record, kept.url));
     const auto fetched_at = out_.now() - found->age;
-    card_document document{.text = std::move(kept.document), .url = kept.url, .token = slot->agent->token};
+    card_document document{.text = std::move(kept.document), .url = kept.url, .token = entry->agent->token};
     auto card = co_await maker_.make(std::move(record), std::move(document));
     // One that is not accepted any more is as good as none.
-    if (card && !slot->gone) {
-        out_.accept(*slot, std::move(*card), fetched_at, kept.fresh_for);
-        slot->validators = {kept.url, kept.etag, kept.last_modified};
-        slot->status.found_at = kept.url;
+    if (card && !entry->gone) {
+        out_.accept(*entry, std::move(*card), fetched_at, kept.fresh_for);
+        entry->validators = {kept.url, kept.etag, kept.last_modified};
+        entry->status.found_at = kept.url;
     }
 }
 
-void fetched_cards::keep(const card_slot& slot, const fetched_card& fetched)
+void fetched_cards::keep(const card_entry& entry, const fetched_card& fetched)
 {
-    if (keeper_ == nullptr) {
+    if (store_ == nullptr) {
         return;
     }
-    const auto& found = slot.validators;
-    keeper_->keep(
-        {slot.id(),
-         source_of(slot.agent->record, out_.settings()),
+    const auto& found = entry.validators;
+    store_->keep(
+        {entry.id(),
+         source_of(entry.agent->record, out_.settings()),
          fetched.not_modified ? std::string{} : fetched.document,
          found.url,
          found.etag,

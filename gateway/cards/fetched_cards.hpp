@@ -4,11 +4,11 @@
 #pragma once
 
 #include "core/error.hpp"
-#include "gateway/cards/card_keeper.hpp"
+#include "gateway/cards/card_entry.hpp"
 #include "gateway/cards/card_publisher.hpp"
 #include "gateway/cards/card_schedule.hpp"
-#include "gateway/cards/card_slot.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/cards/card_store.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "gateway/model/answered_card.hpp"
 
@@ -25,45 +25,45 @@ public:
     fetched_cards(card_source& source, card_maker& maker, card_publisher& out);
 
     // From now on good cards are kept, and recalled before they are fetched.
-    void set_keeper(card_keeper& keeper) noexcept { keeper_ = &keeper; }
+    void set_store(card_store& store) noexcept { store_ = &store; }
 
     // While this says so, nothing is fetched that nobody asks for.
     void set_pause(std::function<bool()> paused) { paused_ = std::move(paused); }
 
     // An agent whose card is fetched from now on. `recall`: its last good card counts, if one is kept.
-    void add(card_slot& slot, bool recall);
+    void add(card_entry& entry, bool recall);
     void remove(const std::string& id);
 
     // Is fetched soon, the whole of it; until then the one that is there is stale.
-    void make_again(card_slot& slot);
+    void make_again(card_entry& entry);
 
     // Starts the fetches whose time has come.
-    void sweep(const card_shelf& slots);
+    void sweep(const card_shelf& entries);
 
-    // Works as card_plane::obtain(). The answer means nothing if the slot is gone when it comes.
-    net::task<model::card_answer> obtain(slot_pointer slot);
+    // Works as card_plane::obtain(). The answer means nothing if the entry is gone when it comes.
+    net::task<model::card_answer> obtain(entry_pointer entry);
 
     // A worker has answered with a stale card: fetches it again, unless that is under way or the agent has failed a moment ago.
-    void refresh_stale(const slot_pointer& slot);
+    void refresh_stale(const entry_pointer& entry);
 
-    // Fetches now. Fails with draining only: what the fetch failed with is in the slot.
-    net::task<core::result<>> refresh(slot_pointer slot);
+    // Fetches now. Fails with draining only: what the fetch failed with is in the entry.
+    net::task<core::result<>> refresh(entry_pointer entry);
 
     // No more fetches.
     void stop() noexcept { stopped_ = true; }
 
 private:
-    void start(const slot_pointer& slot);
-    net::task<> fetch(slot_pointer slot);
-    void take(card_slot& slot, core::result<fetched_card> fetched);
-    net::task<> recall(slot_pointer slot);
-    net::task<> accept_kept(slot_pointer slot);
-    void keep(const card_slot& slot, const fetched_card& fetched);
+    void start(const entry_pointer& entry);
+    net::task<> fetch(entry_pointer entry);
+    void take(card_entry& entry, core::result<fetched_card> fetched);
+    net::task<> recall(entry_pointer entry);
+    net::task<> accept_kept(entry_pointer entry);
+    void keep(const card_entry& entry, const fetched_card& fetched);
 
     card_source& source_;
     card_maker& maker_;
     card_publisher& out_;
-    card_keeper* keeper_ = nullptr;
+    card_store* store_ = nullptr;
     std::function<bool()> paused_;  // empty: never
     card_schedule schedule_;
     std::uint64_t fetching_ = 0;  // fetches under way

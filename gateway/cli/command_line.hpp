@@ -4,6 +4,7 @@
 #include "gateway/cli/key_command.hpp"
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway::cli {
@@ -32,5 +33,15 @@ struct command_line {
 
 // `arguments` without the program's name. Pure.
 command_line parse_command_line(const std::vector<std::string>& arguments);
+
+// Text that `cardea run` prints if it was given no agents: where it serves, and how agents are added. Pure.
+
+struct served_addresses {
+    std::string_view traffic;  // HOST:PORT, as bound
+    std::string_view admin;
+};
+
+// `store` is the path of the store's file; empty: agents are kept in memory. Lines, each with its end.
+std::string welcome(const served_addresses& at, std::string_view store);
 
 }  // namespace gateway::cli

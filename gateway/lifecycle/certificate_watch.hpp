@@ -3,9 +3,10 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
-#include "gateway/lifecycle/listener_tls.hpp"
+#include "gateway/reload/changed_files.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/types.hpp"
 #include "net/tls/tls_context.hpp"
@@ -15,12 +16,53 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gateway::lifecycle {
+
+// The certificates of one listener: made ready at the start, and made again when their files have changed. What cannot be
+// used changes nothing: callers go on to get the certificates that are there. The control loop's thread.
+class listener_tls {
+public:
+    // `listener` is what log lines call it. `log` outlives this.
+    listener_tls(std::string listener, std::vector<net::tls_certificate> certificates, const core::logger& log);
+
+    // Reads the files; the log warns of a certificate that ends soon. Fails with config_invalid; the detail names the file.
+    core::result<> start(std::shared_ptr<net::ticket_keys> tickets);
+
+    // Null before start(), and without certificates: the listener is plain.
+    const net::tls_context& current() const noexcept { return current_; }
+
+    // From now on callers are asked for a certificate of these authorities (PEM); empty: for none. Before start() nothing is
+    // read yet. Later, true: current() is a new one. If the file cannot be used, callers are asked for none,
+    // because the authorities that counted until now may not be believed any more.
+    bool set_client_authorities(const std::string& ca_file);
+
+    // Looks whether a file has changed since it was read, and reads all of them if so, or if `asked`. True: current() is a
+    // new one. Otherwise, if the files were read, the log says why they cannot be used.
+    bool refresh(bool asked);
+
+    // Until when each certificate that is shown is valid, with its chain; by its file.
+    const std::map<std::string, core::wall_time>& ends() const noexcept { return ends_; }
+
+private:
+    core::result<> make();
+    std::vector<reload::file_stamp> stamps() const;
+    void warn_of_ends(core::wall_time now) const;
+
+    std::string listener_;
+    std::vector<net::tls_certificate> certificates_;
+    std::string client_ca_file_;  // empty: callers are not asked for a certificate
+    const core::logger& log_;
+    std::shared_ptr<net::ticket_keys> tickets_;
+    net::tls_context current_;
+    std::map<std::string, core::wall_time> ends_;
+    std::vector<reload::file_stamp> read_;  // when the files were last read, for good or not
+};
 
 class certificate_watch {
 public:

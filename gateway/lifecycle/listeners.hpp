@@ -3,23 +3,47 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/lifecycle/certificate_watch.hpp"
-#include "gateway/lifecycle/inherited_listeners.hpp"
 #include "gateway/model/plane.hpp"
+#include "gateway/reload/configuration.hpp"
 #include "gateway/worker/worker.hpp"
 #include "net/loop/loop.hpp"
+#include "net/process/service_manager.hpp"
 #include "net/server/http_service.hpp"
 #include "net/server/listener.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
 
 namespace gateway::lifecycle {
+
+// The sockets that the service manager opened for listeners, by their names: traffic, admin, metrics; and the socket pair of the
+// gateway that hands over to this one: handover.
+
+// Nothing: the gateway binds this listener's address itself.
+struct inherited_listeners {
+    std::optional<net::inherited_socket> traffic;
+    std::optional<net::inherited_socket> admin;
+    std::optional<net::inherited_socket> metrics;
+    core::descriptor handover;  // not open: this process takes nobody's place
+
+    // Where these sockets are, whatever the configuration says.
+    reload::inherited_addresses addresses() const;
+
+    // Closes those whose address in the configuration is not what it was when they were opened: `now` and `before`. One that is not
+    // in `before` was passed by the service manager, and stays. True: one was closed.
+    bool keep_unchanged(const reload::inherited_addresses& now, const reload::inherited_addresses& before);
+};
+
+// Fails with config_invalid: another name, a name twice, or as net::take_listening_socket() does.
+core::result<inherited_listeners> take_inherited_listeners(const std::vector<net::inherited_descriptor>& passed);
 
 class listeners final : public model::plane {
 public:

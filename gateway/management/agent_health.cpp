@@ -1,5 +1,14 @@
 #include "gateway/management/agent_health.hpp"
 
+#include "core/choices.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
 
 namespace gateway::management {
 namespace {
@@ -112,6 +121,107 @@ judgement judge(
         return {degraded, "calls_failing"};
     }
     return calls.worked && apart.reason == inline_card ? judgement{healthy, {}} : apart;
+}
+
+namespace {
+
+using telemetry::family;
+using telemetry::label_of;
+using telemetry::metric;
+
+std::string_view source_of(const registered_agent& agent) noexcept
+{
+    if (agent.declared()) {
+        return "configuration";
+    }
+    return agent.entry->record.registered ? "registration" : "management";
+}
+
+void add_info(family& into, const agent_planes& planes, const registered_agent& agent)
+{
+    const auto& record = agent.entry->record;
+    const auto* card = planes.cards.status(record.id);
+    const bool has_card = card != nullptr && card->card;
+    into.add(
+        {{"agent", record.id},
+         {"name", has_card ? label_of(card->shown_name) : ""},
+         {"protocol", core::name(record.speaks)},
+         {"version", has_card ? label_of(card->shown_version) : ""},
+         {"source", source_of(agent)}},
+        std::uint64_t{1}
+    );
+}
+
+void add_status(family& into, const agent_planes& planes, const registered_agent& agent)
+{
+    const auto& record = agent.entry->record;
+    const auto session = record.mcp ? planes.sessions.facts(record.id) : std::nullopt;
+    const auto now = std::chrono::steady_clock::now();
+    const auto calls = planes.calls.facts(record.id, now);
+    const auto judged = judge(agent, planes.cards.status(record.id), session ? &*session : nullptr, calls, now);
+    for (const auto each : healths) {
+        into.add({{"agent", record.id}, {"status", name(each)}}, std::uint64_t{each == judged.status ? 1U : 0U});
+    }
+}
+
+// Numbers of endpoints begin with 1.
+template <class Visitor>
+void each_breaker(const model::agent_entry& agent, const Visitor& visit)
+{
+    if (agent.breaker) {
+        visit("1", *agent.breaker);
+        for (std::size_t i = 1; i < model::endpoint_count(agent); ++i) {
+            visit(std::to_string(i + 1), *agent.siblings->all[i].breaker);
+        }
+    }
+}
+
+void add_endpoint_states(family& into, const agent_planes& /*planes*/, const registered_agent& agent)
+{
+    using enum balancing::breaker_state;
+    each_breaker(*agent.entry, [&](const std::string& number, const balancing::breaker& breaker) {
+        for (const auto& [name, state] :
+             {std::pair{"closed", closed}, std::pair{"open", open}, std::pair{"half_open", half_open}}) {
+            into.add(
+                {{"agent", agent.entry->record.id}, {"endpoint", number}, {"state", name}},
+                std::uint64_t{breaker.state() == state ? 1U : 0U}
+            );
+        }
+    });
+}
+
+void add_openings(family& into, const agent_planes& /*planes*/, const registered_agent& agent)
+{
+    each_breaker(*agent.entry, [&](const std::string& number, const balancing::breaker& breaker) {
+        into.add_some({{"agent", agent.entry->record.id}, {"endpoint", number}}, breaker.openings());
+    });
+}
+
+void add_queue_length(family& into, const agent_planes& /*planes*/, const registered_agent& agent)
+{
+    if (agent.entry->breaker) {
+        const std::uint64_t waiting = agent.entry->calls ? agent.entry->calls->waiting() : 0;
+        into.add({{"agent", agent.entry->record.id}}, waiting);
+    }
+}
+
+}  // namespace
+
+void collect_agents(telemetry::metrics& into, const agent_planes& of)
+{
+    const auto add = [&](const telemetry::metric_row& row,
+                         void (*series)(family&, const agent_planes&, const registered_agent&)) {
+        into.add_agents(row, [of, series](family& to, const std::string& id) {
+            if (const auto* agent = of.agents.find(id)) {
+                series(to, of, *agent);
+            }
+        });
+    };
+    add(metric("cardea_agent_info"), add_info);
+    add(metric("cardea_agent_status"), add_status);
+    add(metric("cardea_endpoint_state"), add_endpoint_states);
+    add(metric("cardea_breaker_openings_total"), add_openings);
+    add(metric("cardea_queue_length"), add_queue_length);
 }
 
 }  // namespace gateway::management

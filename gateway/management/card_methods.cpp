@@ -1,8 +1,8 @@
 #include "gateway/management/card_methods.hpp"
 
 #include "core/error.hpp"
+#include "gateway/management/answer_builder.hpp"
 #include "gateway/management/json_records.hpp"
-#include "gateway/management/rpc_parameters.hpp"
 
 #include <chrono>
 #include <optional>

@@ -6,7 +6,6 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/management/rpc_parameters.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "net/loop/types.hpp"
 

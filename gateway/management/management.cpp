@@ -1,6 +1,6 @@
 #include "gateway/management/management.hpp"
 
-#include "gateway/management/rpc_parameters.hpp"
+#include "gateway/management/answer_builder.hpp"
 
 #include <algorithm>
 #include <cstdint>

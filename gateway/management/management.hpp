@@ -11,7 +11,6 @@
 #include "gateway/management/card_methods.hpp"
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
-#include "gateway/management/rpc_parameters.hpp"
 #include "gateway/management/write_methods.hpp"
 #include "gateway/model/management_call.hpp"
 #include "gateway/sessions/session_plane.hpp"

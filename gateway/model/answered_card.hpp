@@ -46,7 +46,7 @@ struct extended_request {
 };
 
 // A card that is asked for at a name of the agent's own.
-struct moved_card {
+struct rebased_card {
     std::shared_ptr<const agent_entry> agent;
     std::shared_ptr<const card_bytes> bytes;  // as they are served at the gateway's
     std::string origin;

@@ -15,7 +15,6 @@
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/span.hpp"
-#include "gateway/model/token_exchange.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "net/loop/types.hpp"
 
@@ -59,7 +58,7 @@ struct control_services {
     std::function<net::task<core::result<std::string>>(extended_request asked)> extend;
 
     // The card at a name of the agent's own. Runs on `card_executor`. Fails with internal.
-    std::function<net::task<core::result<std::shared_ptr<const card_bytes>>>(moved_card asked)> move;
+    std::function<net::task<core::result<std::shared_ptr<const card_bytes>>>(rebased_card asked)> move;
 
     // The agent with a token of its OAuth server other than `refused`, which the agent did not take; empty: with any. Null:
     // there is none, or the agent is not known any more.
@@ -84,6 +83,7 @@ struct control_services {
     std::function<void(std::vector<call_note> notes)> note_calls;
     std::function<void(span_batch batch)> note_spans;  // of requests that are recorded
     std::function<void(std::shared_ptr<const agent_entry> agent, balancing::breaker_change how)> breaker_changed;
+    std::function<void(std::string agent_id)> refresh_card;  // answered with while it was stale
 
     access::task_index* tasks = nullptr;  // to whom tasks belong; set before the workers start
 };

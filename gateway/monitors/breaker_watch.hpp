@@ -7,7 +7,7 @@
 #include "gateway/balancing/breaker.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/monitors/health_watch.hpp"
+#include "gateway/monitors/health_checker.hpp"
 #include "gateway/worker/worker.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/signal.hpp"
@@ -35,7 +35,7 @@ public:
     // Any thread; the loop lives until no thread calls this any more.
     void changed(std::shared_ptr<const model::agent_entry> agent, balancing::breaker_change how);
 
-    health_watch& checks() noexcept { return checks_; }
+    health_checker& checks() noexcept { return checks_; }
 
     // Connects and checks no more. The loop has run to its end before this is destroyed.
     void stop() override;
@@ -62,7 +62,7 @@ private:
     const std::vector<std::unique_ptr<worker::worker>>& workers_;
     const config::settings& settings_;
     const core::logger& log_;
-    health_watch checks_;
+    health_checker checks_;
     timer timer_;
     net::signal unheard_;  // the timer looks instead
     std::vector<probe> probes_;

@@ -1,6 +1,5 @@
-#include "gateway/pages/directory_route.hpp"
-
 #include "core/url.hpp"
+#include "gateway/pages/page_routes.hpp"
 #include "net/loop/ask.hpp"
 
 #include <chrono>

@@ -1,6 +1,5 @@
-#include "gateway/pages/management_route.hpp"
-
 #include "gateway/access/policy.hpp"
+#include "gateway/pages/page_routes.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "net/loop/ask.hpp"
 

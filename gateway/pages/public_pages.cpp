@@ -1,5 +1,3 @@
-#include "gateway/pages/public_pages.hpp"
-
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "gateway/access/access_plan.hpp"
@@ -7,7 +5,8 @@
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/directory_page.hpp"
 #include "gateway/model/well_known.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/pages/page_routes.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/responses/index_page.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/server/timed_ask.hpp"

@@ -158,7 +158,7 @@ bool push_queue::has_failed(std::string_view lane) const
     return there != hooks_.end() && there->second.failed;
 }
 
-void push_queue::note_hook(std::string_view lane, bool failed)
+void push_queue::record_hook(std::string_view lane, bool failed)
 {
     const auto there = hooks_.find(model::names_in(lane).hook);
     if (there != hooks_.end()) {
@@ -311,7 +311,7 @@ void push_queue::finish(const std::string& lane, core::steady_time now, bool wel
         return;
     }
     end_attempt(there);
-    note_hook(lane, !well);
+    record_hook(lane, !well);
     auto& waiting = there->second.waiting;
     const auto ended = std::move(waiting.begin()->second.facts);
     waiting.erase(waiting.begin());
@@ -336,7 +336,7 @@ void push_queue::try_again(const std::string& lane, core::steady_time when)
         return;
     }
     end_attempt(there);
-    note_hook(lane, true);
+    record_hook(lane, true);
     ++there->second.failures;
     due_.emplace(true, when, lane);
 }

@@ -97,7 +97,7 @@ private:
     void take_place(const std::string& agent, std::uint64_t size);
     core::result<queue_shares> take_shares(const store::delivery_facts& delivery) const;
     bool has_failed(std::string_view lane) const;
-    void note_hook(std::string_view lane, bool failed);
+    void record_hook(std::string_view lane, bool failed);
     std::string obstacle(std::string_view name, lane_state& lane);
     due_lanes::iterator let_go(std::string_view why, due_lanes::iterator place);
     due_lanes::iterator let_owner_go(std::string_view owner, due_lanes::iterator place);

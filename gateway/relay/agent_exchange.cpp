@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "gateway/model/call_verdict.hpp"
+#include "gateway/relay/early_events.hpp"
 #include "gateway/relay/forwarding.hpp"
 
 #include <algorithm>
@@ -339,11 +340,16 @@ net::routine<core::result<>> agent_exchange::await_event(core::steady_time until
     co_return co_await after_wait(how, silent_until < until);
 }
 
-// Handles a wait for the agent that no event has ended. `for_watch`: it was to last until the watch is asked.
-net::routine<core::result<>> agent_exchange::after_wait(woken how, bool for_watch)
+core::steady_time agent_exchange::silent_until() const
 {
-    if (how == woken::late && for_watch) {
-        co_return co_await watch_->break_silence();
+    return early_ != nullptr ? early_->due() : core::steady_time::max();
+}
+
+// Handles a wait for the agent that no event has ended. `in_silence`: it was to last until the silence is broken.
+net::routine<core::result<>> agent_exchange::after_wait(woken how, bool in_silence)
+{
+    if (how == woken::late && in_silence) {
+        co_return co_await early_->break_silence();
     }
     co_return call_.deadline.interrupted(how, "answer", caller_.owner().now());
 }

@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "gateway/relay/call_attempts.hpp"
-#include "gateway/relay/exchange_wait.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/relay/request_trace.hpp"
 #include "net/http1/chunked.hpp"
@@ -19,13 +19,7 @@
 
 namespace gateway::relay {
 
-// Acts while the head of an answer does not come.
-class silence_watch {
-public:
-    virtual ~silence_watch() = default;
-    virtual core::steady_time due() const = 0;  // the end of time: never
-    virtual net::routine<core::result<>> break_silence() = 0;
-};
+class early_events;
 
 class agent_exchange {
 public:
@@ -41,14 +35,14 @@ public:
     agent_exchange(const agent_exchange&) = delete;
     agent_exchange& operator=(const agent_exchange&) = delete;
 
-    // Before begin(): who is asked while the agent is silent; outlives the exchange.
-    void set_watch(silence_watch& watch) noexcept { watch_ = &watch; }
+    // Before begin(): breaks the silence of the agent; outlives the exchange.
+    void set_early(early_events& early) noexcept { early_ = &early; }
 
     // When the answer has to be whole, and until when its head is waited for from now on.
     core::steady_time answer_due() const noexcept { return due_; }
     core::steady_time head_due() const noexcept;
 
-    // Waits for an event of either side until then, as for the head of an answer: the watch is asked about the silence. Fails as
+    // Waits for an event of either side until then, as for the head of an answer, with events in a long silence. Fails as
     // begin().
     net::routine<core::result<>> await_event(core::steady_time until);
 
@@ -91,8 +85,8 @@ private:
     net::routine<core::result<>> finish_request();
     net::routine<core::result<>> pass_request_body();
     net::routine<core::result<>> finish_write();
-    core::steady_time silent_until() const { return watch_ != nullptr ? watch_->due() : core::steady_time::max(); }
-    [[gnu::noinline]] net::routine<core::result<>> after_wait(woken how, bool for_watch);
+    core::steady_time silent_until() const;
+    [[gnu::noinline]] net::routine<core::result<>> after_wait(woken how, bool in_silence);
     net::routine<core::result<>> read_head();
     core::result<> parse_head();
 
@@ -103,7 +97,7 @@ private:
     relay_call& call_;
     call_attempts attempts_;
     attempt_span span_;
-    silence_watch* watch_ = nullptr;
+    early_events* early_ = nullptr;  // null: of a request beside the call
     core::steady_time due_ = core::steady_time::max();
     bool connected_ = false;
     net::upstream_lease lease_;

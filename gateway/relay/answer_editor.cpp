@@ -223,8 +223,8 @@ void answer_editor::write_fields(std::string& text, body_care care) const
 {
     const auto& call = agent_.call();
     writer_.write_fields(text, agent_.head(), care, answered_by(call), call.extensions_as);
-    if (call.hooks.terms != nullptr) {
-        call.hooks.terms->add_fields(text);
+    if (call.hooks.repair != nullptr) {
+        call.hooks.repair->add_head_fields(text);
     }
     if (care != body_care::passes) {
         edit_.add_fields(text);

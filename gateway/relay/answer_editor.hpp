@@ -6,10 +6,10 @@
 #include "core/error.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "gateway/relay/agent_exchange.hpp"
+#include "gateway/relay/answer_body.hpp"
 #include "gateway/relay/answer_edit.hpp"
 #include "gateway/relay/answer_writer.hpp"
-#include "gateway/relay/body_reader.hpp"
-#include "gateway/relay/exchange_wait.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "net/loop/shared_budget.hpp"
 #include "net/sse/sse_events.hpp"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
-#include "gateway/relay/event_stream.hpp"
+#include "gateway/relay/answer_body.hpp"
 #include "gateway/relay/forwarding.hpp"
 #include "gateway/relay/task_watch.hpp"
 #include "mcp/calls/event_gate.hpp"

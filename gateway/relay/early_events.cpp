@@ -1,6 +1,6 @@
 #include "gateway/relay/early_events.hpp"
 
-#include "gateway/relay/event_stream.hpp"
+#include "gateway/relay/answer_body.hpp"
 #include "gateway/relay/relay.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -37,7 +37,7 @@ core::steady_time early_events::due() const
 net::routine<core::result<>> early_events::break_silence()
 {
     if (!begun_) {
-        begun_ = settings_.observer.stream_began(stream_);
+        begun_ = settings_.streams.begin(stream_);
         if (!begun_) {
             due_ = core::steady_time::max();  // one stream too many: the caller waits for the answer as it comes
             co_return core::result<>{};
@@ -81,8 +81,8 @@ void early_events::write_head() const
     head.field("Cache-Control", "no-cache, no-transform");
     head.field("X-Accel-Buffering", "no");
     head.field("Date", caller_.owner().http_date());
-    if (call_.hooks.terms != nullptr) {
-        call_.hooks.terms->add_fields(text);
+    if (call_.hooks.repair != nullptr) {
+        call_.hooks.repair->add_head_fields(text);
     }
 }
 

@@ -4,7 +4,6 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/relay/agent_exchange.hpp"
 #include "gateway/relay/answer_writer.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "net/server/server_connection.hpp"
@@ -13,9 +12,9 @@ namespace gateway::relay {
 
 class relay;
 
-class early_events final : public silence_watch {
+class early_events {
 public:
-    // For `stream`, which the observer of the settings is told of when it begins. References outlive it.
+    // For `stream`, which settings.streams counts when it begins. References outlive it.
     early_events(
         relay& stream,
         net::server_connection& caller,
@@ -24,8 +23,9 @@ public:
         const relay_call& call
     );
 
-    core::steady_time due() const override;
-    net::routine<core::result<>> break_silence() override;
+    // When break_silence() is to be called while the head of the answer does not come; the end of time: never.
+    core::steady_time due() const;
+    net::routine<core::result<>> break_silence();
 
     // The head is out.
     bool begun() const noexcept { return begun_; }

@@ -5,7 +5,7 @@
 #include "gateway/access/credential_reader.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/version.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/upstream/via.hpp"

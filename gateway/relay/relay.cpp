@@ -109,17 +109,17 @@ relay::relay(net::server_connection& caller, net::upstream_pool& pool, const rel
       early_{*this, caller, writer_, settings_, call_},
       held_{caller.bodies()}
 {
-    agent_.set_watch(early_);
+    agent_.set_early(early_);
 }
 
 relay::~relay()
 {
     if (announced_ || early_.begun()) {
-        settings_.observer.stream_ended();
+        settings_.streams.end();
     }
 }
 
-// A call from its sending to its account; over 60 lines: the steps stand in their order.
+// A call from its sending to its account.
 net::routine<relay_outcome> relay::run()
 {
     core::result<> done;
@@ -163,19 +163,7 @@ net::routine<relay_outcome> relay::run()
         }
     }
     if (!done) {
-        agent_.discard();
-        if (done.error().code == errc::upstream_timeout && call_.hooks.repair != nullptr) {
-            call_.hooks.repair->gave_up(call_);
-        }
-        if (wait_.ended()) {
-            done = interrupted(woken::ended, "body");
-        }
-        if (outcome_.stream) {
-            outcome_.stream = model::end_of_stream(done.error());
-            auto why = done.error();
-            co_await tell_failure(std::move(why));
-        }
-        outcome_.failure = std::move(done).error();
+        co_await fail(std::move(done).error());
     }
     caller_.clock().stop();
     outcome_.answered = writer_.begun();
@@ -183,6 +171,23 @@ net::routine<relay_outcome> relay::run()
         call_.hooks.edits.front()->note(outcome_);
     }
     co_return std::move(outcome_);
+}
+
+net::routine<> relay::fail(core::error why)
+{
+    agent_.discard();
+    if (why.code == errc::upstream_timeout && call_.hooks.repair != nullptr) {
+        call_.hooks.repair->gave_up(call_);
+    }
+    if (wait_.ended()) {
+        why = interrupted(woken::ended, "body");
+    }
+    if (outcome_.stream) {
+        outcome_.stream = model::end_of_stream(why);
+        auto told = why;
+        co_await tell_failure(std::move(told));
+    }
+    outcome_.failure = std::move(why);
 }
 
 bool relay::may_renew_token() const noexcept
@@ -207,8 +212,8 @@ core::result<> relay::accept_answer(bool edited)
 {
     const auto& head = agent_.head();
     core::result<> accepted;
-    if (call_.hooks.terms != nullptr) {
-        accepted = call_.hooks.terms->accept(head);
+    if (call_.hooks.repair != nullptr) {
+        accepted = call_.hooks.repair->accept(head);
     }
     const bool of_server = call_.hooks.gate != nullptr;
     if (accepted && !call_.traits.opaque && (!edited || of_server) && is_page(head)) {
@@ -226,7 +231,7 @@ core::result<> relay::accept_answer(bool edited)
 
 net::routine<core::result<>> relay::pass_answer()
 {
-    if (call_.hooks.terms != nullptr && call_.hooks.terms->replaces(agent_.head())) {
+    if (call_.hooks.repair != nullptr && call_.hooks.repair->replaces(agent_.head())) {
         outcome_.replaced = true;
         agent_.discard();
         co_return core::result<>{};
@@ -250,8 +255,8 @@ net::routine<core::result<>> relay::pass_answer()
         co_return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
     writer_.write_fields(caller_.scratch(), head, body_care::passes, answered_by(call_), call_.extensions_as);
-    if (call_.hooks.terms != nullptr) {
-        call_.hooks.terms->add_fields(caller_.scratch());
+    if (call_.hooks.repair != nullptr) {
+        call_.hooks.repair->add_head_fields(caller_.scratch());
     }
     writer_.add_head(gated ? std::nullopt : told_length(head, call_.request.verb));
     if (gated) {
@@ -334,7 +339,7 @@ bool relay::expect_events()
     if (!is_event_stream(head) || writer_.keeps_answers()) {
         return true;
     }
-    announced_ = settings_.observer.stream_began(*this);
+    announced_ = settings_.streams.begin(*this);
     if (!announced_) {
         return false;
     }

@@ -4,12 +4,12 @@
 
 #include "core/error.hpp"
 #include "gateway/relay/agent_exchange.hpp"
+#include "gateway/relay/answer_body.hpp"
 #include "gateway/relay/answer_writer.hpp"
-#include "gateway/relay/body_reader.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/relay/early_events.hpp"
-#include "gateway/relay/exchange_wait.hpp"
 #include "gateway/relay/inflight_slot.hpp"
-#include "gateway/relay/open_stream.hpp"
+#include "gateway/relay/open_streams.hpp"
 #include "gateway/relay/redirects.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/relay/task_watch.hpp"
@@ -54,6 +54,7 @@ private:
     // Routines that few calls need are not inlined: the frame of run(), which an idle stream keeps, would have room for all of it.
     [[gnu::noinline]] net::routine<core::result<>> pass_early();
     [[gnu::noinline]] net::routine<core::result<>> edit_body();
+    [[gnu::noinline]] net::routine<> fail(core::error why);
     [[gnu::noinline]] net::routine<> tell_failure(core::error why);
     net::routine<core::result<>> pass_body();
     [[gnu::noinline]] net::routine<core::result<>> edit_answer();
@@ -74,7 +75,7 @@ private:
     answer_writer writer_;
     early_events early_;
     net::budget_share held_;  // by call_.hooks.gate
-    bool announced_ = false;  // to the observer
+    bool announced_ = false;  // to settings_.streams
     bool headed_ = false;     // the answer has begun that the caller gets
 };
 

@@ -9,7 +9,7 @@
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/answer_edit.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/relay/forwarding.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/routine.hpp"
@@ -39,25 +39,46 @@ namespace gateway::relay {
 
 class agent_exchange;
 class inflight_slot;
+class open_streams;
 class redirect_cache;
 class request_trace;
-class stream_observer;
 
 // Settings that all relays of one worker share; references outlive them.
 struct relay_settings {
     const config::timeout_settings& timeouts;
     const config::limit_settings& limits;
-    stream_observer& observer;
+    open_streams& streams;                     // of the worker
     model::control_services& control;          // knows the tokens of agents
     std::span<const std::string> deadlines{};  // names of the fields that say how long a caller waits
 };
 
 struct relay_call;
 
-// Repairs a call that the agent says it has not carried out, or does not answer.
+// The part of a route in a call: repairs it if the agent says it has not carried it out, or does not answer, and has terms of the
+// answer.
 class call_repair {
 public:
     virtual ~call_repair() = default;
+
+    // The caller gets an answer of the gateway's own instead of this one.
+    virtual bool replaces(const net::http1::response_head& head) const
+    {
+        static_cast<void>(head);
+        return false;
+    }
+
+    // Before anything of the answer goes to the caller, which gets the failure instead.
+    virtual core::result<> accept(const net::http1::response_head& head)
+    {
+        static_cast<void>(head);
+        return {};
+    }
+
+    // Adds fields to the head that goes to the caller.
+    virtual void add_head_fields(std::string& fields) const { static_cast<void>(fields); }
+
+    // The line that tells a caller where to log in, after a refused answer; empty: the agent has not asked who is calling.
+    virtual std::string_view challenge() const noexcept { return {}; }
 
     // An answer with this head has come, whatever becomes of it.
     virtual void note_answer(const net::http1::response_head& head) { static_cast<void>(head); }
@@ -92,24 +113,6 @@ public:
 
     // The session that the call belongs to is over for the caller, whatever the server says to it.
     virtual net::routine<> end_session() { co_return; }
-};
-
-// Demands of a route on the answer to a call, and additions to it.
-class answer_terms {
-public:
-    virtual ~answer_terms() = default;
-
-    // The caller gets an answer of the gateway's own instead of this one.
-    virtual bool replaces(const net::http1::response_head& head) const = 0;
-
-    // Before anything of the answer goes to the caller, which gets the failure instead.
-    virtual core::result<> accept(const net::http1::response_head& head) = 0;
-
-    // Adds fields to the head that goes to the caller.
-    virtual void add_fields(std::string& fields) const = 0;
-
-    // The line that tells a caller where to log in, after a refused answer; empty: the agent has not asked who is calling.
-    virtual std::string_view challenge() const noexcept { return {}; }
 };
 
 // The token that a call has instead of the agent's own credential, if the agent takes tokens of its callers.
@@ -185,8 +188,7 @@ struct call_origin {
 // The steps that the route of a call adds to it. Pointers outlive the relay; a plain call has none of them.
 struct relay_hooks {
     std::vector<std::unique_ptr<answer_edit>> edits;  // of an answer that callers may not see as it is, in order
-    answer_terms* terms = nullptr;
-    ::mcp::event_gate* gate = nullptr;  // of a stream of events; with `repair`
+    ::mcp::event_gate* gate = nullptr;                // of a stream of events; with `repair`
     call_repair* repair = nullptr;
     task_terms tasks{};
 };
@@ -244,7 +246,7 @@ struct relay_outcome {
     std::optional<replaced_answer> refused;       // with a failure: what came
     bool answered = false;                        // a head went to the caller; with a failure, the answer was cut
     bool told = false;                            // the failure went to the caller, as an event
-    bool replaced = false;                        // answer_terms::replaces(): nothing went to the caller
+    bool replaced = false;                        // call_repair::replaces(): nothing went to the caller
     unsigned status = 0;                          // of the agent's answer; 0: no head of it came
     std::optional<model::stream_end> stream;      // the answer was an event stream
     std::optional<core::steady_time> first_byte;  // of the agent's answer

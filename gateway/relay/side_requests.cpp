@@ -1,7 +1,6 @@
 #include "gateway/relay/side_requests.hpp"
 
-#include "gateway/relay/body_reader.hpp"
-#include "gateway/relay/event_stream.hpp"
+#include "gateway/relay/answer_body.hpp"
 #include "gateway/relay/redirects.hpp"
 
 #include <algorithm>

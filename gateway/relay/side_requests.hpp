@@ -4,7 +4,7 @@
 
 #include "core/error.hpp"
 #include "gateway/relay/agent_exchange.hpp"
-#include "gateway/relay/exchange_wait.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <cstdint>

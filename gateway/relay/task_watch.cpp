@@ -1,6 +1,6 @@
 #include "gateway/relay/task_watch.hpp"
 
-#include "gateway/relay/event_stream.hpp"
+#include "gateway/relay/answer_body.hpp"
 
 #include <utility>
 
@@ -46,7 +46,7 @@ void task_watch::on_task(std::string_view id, std::optional<::a2a::task_state> s
     const auto& agent = *call_.agent;
     const bool changed = index->note(agent.record.id, id, call_.hooks.tasks.facts(), state, caller_.owner().now());
     if (changed && state) {
-        settings_.observer.task_changed(agent, *state);
+        settings_.streams.task_changed(agent, *state);
     }
 }
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "a2a/dialect/task_scan.hpp"
-#include "gateway/relay/open_stream.hpp"
+#include "gateway/relay/open_streams.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "net/http1/head.hpp"
 #include "net/server/server_connection.hpp"

@@ -4,7 +4,7 @@
 #include "config/expand.hpp"
 #include "config/settings.hpp"
 #include "gateway/cli/command_line.hpp"
-#include "gateway/reload/file_stamp.hpp"
+#include "gateway/reload/changed_files.hpp"
 
 #include <cstddef>
 #include <map>

@@ -1,11 +1,11 @@
 #include "gateway/request/access_guard.hpp"
 
-#include "gateway/access/outcome.hpp"
+#include "gateway/access/gate.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/well_known.hpp"
-#include "gateway/relay/call_deadline.hpp"
-#include "gateway/request/path_pattern.hpp"
+#include "gateway/relay/call_wait.hpp"
+#include "gateway/request/router.hpp"
 
 #include <chrono>
 #include <utility>

@@ -3,7 +3,7 @@
 #include "core/place_shares.hpp"
 #include "gateway/access/failure_limit.hpp"
 #include "gateway/model/control_services.hpp"
-#include "gateway/relay/exchange_wait.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/request/request_context.hpp"
 

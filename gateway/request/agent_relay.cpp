@@ -5,7 +5,7 @@
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "gateway/request/route_base.hpp"
@@ -33,8 +33,12 @@ agent_relay::agent_relay(
       caller_tokens_{control},
       pool_{pool},
       settings_{settings},
-      metrics_{metrics},
-      admission_{control, metrics}
+      admission_{control, metrics},
+      streams_{
+          settings.limits,
+          {[&metrics](const auto& agent) { metrics.stream_started(agent.record.id); },
+           [&metrics](const auto& agent, auto state) { metrics.count_task_state(agent.record.id, state); }}
+      }
 {
 }
 
@@ -71,7 +75,7 @@ relay::call_deadline agent_relay::deadline_of(const request_context& request, co
 // Says why the request may not be sent to the agent at all.
 std::optional<core::error> agent_relay::objection(const request_context& request, const relay::relay_call& call) const
 {
-    if (call.traits.streaming && (!has_room() || !stream_share(request.slot.whose()))) {
+    if (call.traits.streaming && !streams_.takes_another(request.slot.whose())) {
         // The stream that the agent would begin could not be passed on.
         return core::gateway_error(errc::overloaded, "streams, of all or of this principal");
     }
@@ -145,18 +149,14 @@ void agent_relay::note_outcome(request_context& request, relay::relay_outcome& o
 // No routine of its own: mostly there is nothing to wait for in front of the call, which may wait for long.
 net::routine<> agent_relay::pass(request_context& request, relay::relay_call& call)
 {
-    if (ending_listening_ && call.traits.listens) {
+    if (call.traits.listens && streams_.ends_listening()) {
         return respond_end(request, call);
     }
     if (auto why = objection(request, call)) {
         return respond_call_error(request, std::move(*why));
     }
     go_where_it_moved(call);
-    const auto& agent = *call.agent;
-    if (model::exchanges_tokens(agent.record) || agent.awaits_token) {
-        return pass_with_token(request, call);
-    }
-    return admit(request, call);
+    return call.agent->needs_token() ? pass_with_token(request, call) : admit(request, call);
 }
 
 net::routine<> agent_relay::pass_with_token(request_context& request, relay::relay_call& call)
@@ -164,7 +164,7 @@ net::routine<> agent_relay::pass_with_token(request_context& request, relay::rel
     const auto& caller = request.caller;
     const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
     core::result<> found;
-    if (model::exchanges_tokens(call.agent->record)) {
+    if (call.agent->exchanges_tokens) {
         found = co_await find_caller_token(request, call, due);
     }
     if (found && call.agent->awaits_token) {
@@ -223,13 +223,13 @@ net::routine<> agent_relay::send(request_context& request, relay::relay_call& ca
     const relay::relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
-        .observer = *this,
+        .streams = streams_,
         .control = control_,
         .deadlines = settings_.deadlines.fields
     };
     relay::relay passing{request.caller, pool_, settings, call};
     if (call.traits.listens) {
-        streams_.push_back(passing);  // its server may leave it without an answer
+        streams_.add(passing);
     }
     auto outcome = co_await passing.run();
     request.record.sent = passing.attempts();
@@ -262,94 +262,10 @@ agent_relay::respond_outcome(request_context& request, const relay::relay_call& 
     } else if (call.traits.listens && failure.code == errc::draining) {
         co_await respond_end(request, call);
     } else if (outcome.refused) {
-        const auto challenge = call.hooks.terms == nullptr ? std::string_view{} : call.hooks.terms->challenge();
+        const auto challenge = call.hooks.repair == nullptr ? std::string_view{} : call.hooks.repair->challenge();
         co_await respond_replaced(request, std::move(failure), *outcome.refused, challenge);
     } else {
         co_await respond_call_error(request, std::move(failure));
-    }
-}
-
-std::optional<core::place_share> agent_relay::stream_share(core::caller_mark whose) const noexcept
-{
-    return core::all_shares().take(core::place_shares::of_object(this), whose, core::half_of(settings_.limits.streams));
-}
-
-bool agent_relay::keep_place(relay::open_stream& stream)
-{
-    auto share = stream_share(stream.whose());
-    if (!share || !has_room()) {
-        return false;
-    }
-    stream.share() = std::move(*share);
-    ++kept_places_;
-    return true;
-}
-
-void agent_relay::give_place_up(relay::open_stream& stream)
-{
-    stream.share().give_back();
-    --kept_places_;
-}
-
-bool agent_relay::stream_began(relay::open_stream& stream)
-{
-    auto share = stream_share(stream.whose());
-    if (!share || !has_room()) {
-        return false;
-    }
-    stream.share() = std::move(*share);
-    ++open_streams_;
-    metrics_.stream_started(stream.agent().record.id);
-    if (ending_streams_) {
-        stream.end_stream();
-        return true;
-    }
-    if (!stream.is_linked()) {
-        streams_.push_back(stream);
-    }
-    if (ending_listening_) {
-        stream.end_listening();
-    }
-    return true;
-}
-
-void agent_relay::tell_streams(void (relay::open_stream::*what)())
-{
-    // Works like end_streams(), but the streams stay.
-    stream_list open;
-    open.swap(streams_);
-    while (!open.empty()) {
-        auto& first = open.front();
-        open.pop_front();
-        streams_.push_back(first);
-        (first.*what)();
-    }
-}
-
-void agent_relay::announce_end()
-{
-    tell_streams(&relay::open_stream::announce_end);
-}
-
-void agent_relay::end_listening()
-{
-    ending_listening_ = true;
-    tell_streams(&relay::open_stream::end_listening);
-}
-
-void agent_relay::task_changed(const model::agent_entry& agent, ::a2a::task_state state)
-{
-    metrics_.count_task_state(agent.record.id, state);
-}
-
-void agent_relay::end_streams()
-{
-    ending_streams_ = true;
-    // Ending one resumes its coroutine, which unlinks it; what goes on meanwhile may unlink others.
-    while (!streams_.empty()) {
-        auto& first = streams_.front();
-        streams_.pop_front();
-        first.end_stream();
     }
 }
 

@@ -1,13 +1,12 @@
-// The relay phase of one worker: passes requests on to their agents, and knows the event streams that are open. One thread.
+// The relay phase of one worker: passes requests on to their agents. One thread.
 #pragma once
 
+#include "gateway/relay/open_streams.hpp"
 #include "gateway/relay/redirects.hpp"
 #include "gateway/relay/relay.hpp"
 #include "gateway/request/admission.hpp"
 #include "gateway/request/caller_tokens.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
-
-#include <boost/intrusive/list.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +16,7 @@ namespace gateway::request {
 
 struct request_context;
 
-class agent_relay final : public relay::stream_observer {
+class agent_relay {
 public:
     // References outlive the object.
     agent_relay(
@@ -39,25 +38,10 @@ public:
     // Where permanent redirects of this agent led counts no longer.
     void forget_redirects(std::string_view id) { moved_.forget(id); }
 
-    // Tells those who read the event streams that are open that the gateway is about to end.
-    void announce_end();
-
-    // The gateway accepts nobody any more: streams that are part of no call end in order, and so do those that begin from now on.
-    void end_listening();
-
-    // Cuts the event streams that are open, and those that begin from now on.
-    void end_streams();
-
-    // These serve any answer on this worker.
-    bool keep_place(relay::open_stream& stream) override;
-    void give_place_up(relay::open_stream& stream) override;
-    bool stream_began(relay::open_stream& stream) override;
-    void stream_ended() override { --open_streams_; }
-    void task_changed(const model::agent_entry& agent, ::a2a::task_state state) override;
+    // The event streams of any answer on this worker.
+    relay::open_streams& streams() noexcept { return streams_; }
 
 private:
-    using stream_list = boost::intrusive::list<relay::open_stream, boost::intrusive::constant_time_size<false>>;
-
     void go_where_it_moved(relay::relay_call& call);
     relay::call_deadline deadline_of(const request_context& request, const relay::relay_call& call) const;
     net::routine<> admit(request_context& request, relay::relay_call& call);
@@ -74,22 +58,14 @@ private:
     static net::routine<> respond_end(request_context& request, const relay::relay_call& call);
     static void note_outcome(request_context& request, relay::relay_outcome& outcome);
     std::optional<core::error> objection(const request_context& request, const relay::relay_call& call) const;
-    void tell_streams(void (relay::open_stream::*what)());
-    bool has_room() const noexcept { return open_streams_ + kept_places_ < settings_.limits.streams; }
-    std::optional<core::place_share> stream_share(core::caller_mark whose) const noexcept;
 
     model::control_services& control_;
     caller_tokens caller_tokens_;
     relay::redirect_cache moved_;
     net::upstream_pool& pool_;
     const config::settings& settings_;
-    telemetry::worker_metrics& metrics_;
     admission admission_;
-    std::uint64_t open_streams_ = 0;
-    std::uint64_t kept_places_ = 0;
-    bool ending_listening_ = false;
-    bool ending_streams_ = false;
-    stream_list streams_;
+    relay::open_streams streams_;
 };
 
 }  // namespace gateway::request

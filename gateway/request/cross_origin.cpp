@@ -171,8 +171,7 @@ cross_origin::answer_preflight(request_context& request, origin_verdict page, bo
 
 void cross_origin::publish(request_context& request) const
 {
-    if (!request.way->is_document || !publishes(request.sender.access != nullptr) ||
-        request.caller.answer_fields().starts_with("Access-Control")) {
+    if (!publishes(request.sender.access != nullptr) || request.caller.answer_fields().starts_with("Access-Control")) {
         return;
     }
     if (request.way->needs == identity::of_agent) {

@@ -42,7 +42,7 @@ public:
     std::optional<net::routine<>> answer_preflight(request_context& request, origin_verdict page, bool asks_callers)
         const;
 
-    // Lets any page read a document that anybody may read. Once the owner of the request is known.
+    // For a route that is a document, once the owner of the request is known: lets any page read one that anybody may read.
     void publish(request_context& request) const;
 
 private:

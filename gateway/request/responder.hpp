@@ -48,7 +48,7 @@ net::routine<> respond_error(request_context& request, core::error failure);
 net::routine<> respond_call_error(request_context& request, core::error failure);
 
 // Replaces an answer of the agent, which has told its status: a refusal keeps that and the fields that go on. So does a failure, unless
-// its caller would give up a session of MCP for it. `challenge`: as relay::answer_terms::challenge().
+// its caller would give up a session of MCP for it. `challenge`: as relay::call_repair::challenge().
 net::routine<> respond_replaced(
     request_context& request,
     core::error failure,

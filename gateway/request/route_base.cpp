@@ -3,7 +3,7 @@
 #include "core/ip.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/call_attempts.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
@@ -72,14 +72,20 @@ const known_agent* route_base::find_agent(request_context& request) const
 
 net::routine<model::card_answer> route_base::obtain_card(request_context& request) const
 {
+    using model::card_standing;
+    auto& caller = request.caller;
     const auto* known = known_.find(request.agent->record.id);
-    model::card_answer found{known == nullptr ? nullptr : known->card, model::card_use::hit, std::nullopt};
-    if (!found.card || request.caller.owner().now() >= found.card->fresh_until) {
-        if (net::way_of(request.caller.head().fields).passes > 0) {
-            // A fetch of ours, which would wait for itself.
-            co_return model::card_answer{nullptr, model::card_use::miss, core::gateway_error(errc::loop_detected)};
-        }
-        auto& caller = request.caller;
+    auto standing = card_standing::expired;
+    model::card_answer found;
+    if (known != nullptr && known->card) {
+        standing = model::standing_of(*known->card, caller.owner().now());
+        found = {known->card, model::card_use::hit, std::nullopt};
+    }
+    if (standing != card_standing::fresh && net::way_of(caller.head().fields).passes > 0) {
+        // A fetch of ours, which would wait for itself.
+        co_return model::card_answer{nullptr, model::card_use::miss, core::gateway_error(errc::loop_detected)};
+    }
+    if (standing == card_standing::expired) {
         const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
         auto asked = control_.card(request.agent->record.id);
         auto answered = co_await net::ask_until(caller, due, control_.executor, std::move(asked));
@@ -87,12 +93,26 @@ net::routine<model::card_answer> route_base::obtain_card(request_context& reques
             co_return model::card_answer{nullptr, model::card_use::miss, net::gave_up(caller)};
         }
         found = std::move(*answered);
+    } else if (standing != card_standing::fresh) {
+        answer_stale(*known, standing, found);
     }
     request.record.card = found.use;
     if (!found.card && !found.failure) {
         found.failure = core::gateway_error(errc::internal, "no card and no reason");
     }
     co_return found;
+}
+
+// The caller does not wait for the control loop, which each worker asks once for each card that it is given.
+void route_base::answer_stale(const known_agent& known, model::card_standing standing, model::card_answer& found) const
+{
+    found.use = model::card_use::stale;
+    if (known.card->failure) {
+        found.failure = core::upstream_error(*known.card->failure);
+    }
+    if (standing == model::card_standing::refreshing && !std::exchange(known.refresh_asked, true)) {
+        control_.refresh_card(known.entry->record.id);
+    }
 }
 
 bool route_base::may_call(const request_context& request, std::string_view method)

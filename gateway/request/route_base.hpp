@@ -43,9 +43,11 @@ protected:
     // Whether the caller may call the agent, which is set, with this JSON-RPC method; empty: in another way.
     static bool may_call(const request_context& request, std::string_view method);
 
-    // The card of the agent, which is set, as it is served now; asks the control loop if no card is known or that one is not fresh.
+    // The card of the agent, which is set, as it is served now; asks the control loop if no card is known that may be served.
     // Without a card there is a failure: that of control_services::card(), loop_detected, or as net::gave_up() at the caller's deadline.
     net::routine<model::card_answer> obtain_card(request_context& request) const;
+
+    void answer_stale(const known_agent& known, model::card_standing standing, model::card_answer& found) const;
 
     // The agent's address as the caller knows it, which is a name of the agent's own if the request came there: an origin; else
     // empty.

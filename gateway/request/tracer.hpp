@@ -4,7 +4,7 @@
 
 #include "core/clock.hpp"
 #include "gateway/model/span.hpp"
-#include "gateway/relay/id_source.hpp"
+#include "gateway/relay/request_trace.hpp"
 #include "net/http1/fields.hpp"
 
 #include <cstddef>

@@ -1,5 +1,7 @@
 #include "gateway/telemetry/process_stats.hpp"
 
+#include "gateway/telemetry/metric_family.hpp"
+
 #include <unistd.h>
 
 #include <charconv>
@@ -9,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace gateway::telemetry {
 namespace {
@@ -118,6 +121,24 @@ core::result<process_stats> read_process_stats(const std::filesystem::path& dire
         out->most_descriptors = *most;
     }
     return out;
+}
+
+void collect_process(metrics& into)
+{
+    const auto stats = read_process_stats();
+    const auto add = [&](const metric_row& row, auto value) {
+        family one{row};
+        if (stats) {
+            one.add({}, value(*stats));
+        }
+        into.add(std::move(one));
+    };
+    add(metric("process_resident_memory_bytes"), [](const process_stats& of) { return of.resident_bytes; });
+    add(metric("process_virtual_memory_bytes"), [](const process_stats& of) { return of.address_space; });
+    add(metric("process_open_fds"), [](const process_stats& of) { return of.open_descriptors; });
+    add(metric("process_max_fds"), [](const process_stats& of) { return of.most_descriptors; });
+    add(metric("process_threads"), [](const process_stats& of) { return of.threads; });
+    add(metric("process_cpu_seconds_total"), [](const process_stats& of) { return seconds(of.cpu_time); });
 }
 
 }  // namespace gateway::telemetry

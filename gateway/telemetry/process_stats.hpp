@@ -10,6 +10,8 @@
 
 namespace gateway::telemetry {
 
+class metrics;
+
 struct process_stats {
     std::uint64_t resident_bytes = 0;
     std::uint64_t address_space = 0;  // bytes
@@ -21,6 +23,9 @@ struct process_stats {
 
 // From `stat`, `limits` and `fd` below `directory`. Fails with internal if one of them cannot be read or understood.
 core::result<process_stats> read_process_stats(const std::filesystem::path& directory = "/proc/self");
+
+// Adds the families of the process; without values if its figures cannot be read.
+void collect_process(metrics& into);
 
 // The units of the kernel.
 struct kernel_units {

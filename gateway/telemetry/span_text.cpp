@@ -1,9 +1,11 @@
 #include "gateway/telemetry/span_text.hpp"
 
-#include "core/json/json.hpp"
+#include "core/json/json_writer.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <utility>
 
 namespace gateway::telemetry {
 namespace {
@@ -17,107 +19,103 @@ constexpr unsigned remote_parent = 0x200;
 
 constexpr int status_error = 2;
 
-class attribute_list {
-public:
-    explicit attribute_list(std::string& out)
-        : out_{out}
-    {
-        out_ += R"(,"attributes":[)";
-    }
-
-    // Nothing for an empty text.
-    void add(std::string_view key, std::string_view text)
-    {
-        if (!text.empty()) {
-            begin(key);
-            out_ += R"("stringValue":)";
-            core::append_json_string(out_, text);
-            out_ += "}}";
-        }
-    }
-
-    // Nothing for 0.
-    void add(std::string_view key, unsigned number)
-    {
-        if (number > 0) {
-            begin(key);
-            out_ += R"("intValue":")" + std::to_string(number) + R"("}})";
-        }
-    }
-
-    void end() { out_ += ']'; }
-
-private:
-    void begin(std::string_view key)
-    {
-        out_.append(first_ ? "" : ",").append(R"({"key":")").append(key).append(R"(","value":{)");
-        first_ = false;
-    }
-
-    std::string& out_;
-    bool first_ = true;
-};
-
-void append_time(std::string& out, std::string_view key, core::wall_time when)
+// Writes nothing for an empty text.
+void add_attribute(core::json_writer& to, std::string_view key, std::string_view text)
 {
-    const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
-    out.append(key).append(std::to_string(nanoseconds)).append("\"");
+    if (!text.empty()) {
+        to.open('{');
+        to.member("key", key);
+        to.name("value");
+        to.open('{');
+        to.member("stringValue", text);
+        to.close('}');
+        to.close('}');
+    }
 }
 
-void append_name(std::string& out, const model::span& span)
+// Writes nothing for 0.
+void add_attribute(core::json_writer& to, std::string_view key, unsigned number)
 {
-    out += R"(,"name":")";
-    out += span.http_method.empty() ? std::string_view{"HTTP"} : span.http_method;
+    if (number > 0) {
+        to.open('{');
+        to.member("key", key);
+        to.name("value");
+        to.open('{');
+        to.member("intValue", std::to_string(number));
+        to.close('}');
+        to.close('}');
+    }
+}
+
+void add_time(core::json_writer& to, std::string_view name, core::wall_time when)
+{
+    const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(when.time_since_epoch()).count();
+    to.member(name, std::to_string(nanoseconds));
+}
+
+template <typename Number>
+void add_hex(core::json_writer& to, std::string_view name, const Number& number)
+{
+    std::string hex;
+    core::append_hex(hex, number);
+    to.member(name, hex);
+}
+
+std::string name_of(const model::span& span)
+{
+    std::string out{span.http_method.empty() ? std::string_view{"HTTP"} : span.http_method};
     if (span.kind == model::span_kind::server && !span.route.empty()) {
         out.append(" ").append(span.route);
     }
-    out += '"';
+    return out;
 }
 
-void append_attributes(std::string& out, const model::span& span)
+void add_attributes(core::json_writer& to, const model::span& span)
 {
-    attribute_list list{out};
-    list.add("http.request.method", span.http_method.empty() ? std::string_view{"_OTHER"} : span.http_method);
-    list.add("http.route", span.route);
-    list.add("url.path", span.path);
-    list.add("url.scheme", span.scheme);
-    list.add("server.address", span.host);
-    list.add("server.port", span.port);
-    list.add("http.request.resend_count", span.resends);
-    list.add("http.response.status_code", span.status);
+    to.name("attributes");
+    to.open('[');
+    add_attribute(to, "http.request.method", span.http_method.empty() ? std::string_view{"_OTHER"} : span.http_method);
+    add_attribute(to, "http.route", span.route);
+    add_attribute(to, "url.path", span.path);
+    add_attribute(to, "url.scheme", span.scheme);
+    add_attribute(to, "server.address", span.host);
+    add_attribute(to, "server.port", span.port);
+    add_attribute(to, "http.request.resend_count", span.resends);
+    add_attribute(to, "http.response.status_code", span.status);
     if (!span.error.empty()) {
-        list.add("error.type", span.error);
+        add_attribute(to, "error.type", span.error);
     } else if (span.failed) {
-        list.add("error.type", std::to_string(span.status));
+        add_attribute(to, "error.type", std::to_string(span.status));
     }
-    list.add("rpc.method", span.rpc_method);
-    list.add("cardea.agent", span.agent);
-    list.end();
+    add_attribute(to, "rpc.method", span.rpc_method);
+    add_attribute(to, "cardea.agent", span.agent);
+    to.close(']');
 }
 
-void append_span(std::string& out, const model::span& span)
+void add_span(core::json_writer& to, const model::span& span)
 {
-    out += R"({"traceId":")";
-    core::append_hex(out, span.at.trace);
-    out += R"(","spanId":")";
-    core::append_hex(out, span.at.span);
     const bool server = span.kind == model::span_kind::server;
     auto flags = knows_remote | (span.at.sampled ? sampled : 0U);
+    to.open('{');
+    add_hex(to, "traceId", span.at.trace);
+    add_hex(to, "spanId", span.at.span);
     if (span.parent != 0) {
-        out += R"(","parentSpanId":")";
-        core::append_hex(out, span.parent);
+        add_hex(to, "parentSpanId", span.parent);
         flags |= server ? remote_parent : 0U;
     }
-    out += R"(","flags":)" + std::to_string(flags);
-    append_name(out, span);
-    out += server ? R"(,"kind":2)" : R"(,"kind":3)";
-    append_time(out, R"(,"startTimeUnixNano":")", span.start);
-    append_time(out, R"(,"endTimeUnixNano":")", span.end);
-    append_attributes(out, span);
+    to.member("flags", flags);
+    to.member("name", name_of(span));
+    to.member("kind", server ? 2 : 3);
+    add_time(to, "startTimeUnixNano", span.start);
+    add_time(to, "endTimeUnixNano", span.end);
+    add_attributes(to, span);
     if (span.failed) {
-        out += R"(,"status":{"code":)" + std::to_string(status_error) + '}';
+        to.name("status");
+        to.open('{');
+        to.member("code", status_error);
+        to.close('}');
     }
-    out += '}';
+    to.close('}');
 }
 
 }  // namespace
@@ -127,19 +125,45 @@ std::string otlp_text(std::span<const model::span> spans, std::string_view versi
     std::string out;
     out.reserve(usual_span * (spans.size() + 1));
     out += R"({"resourceSpans":[{"resource":{"attributes":[)";
-    out +=
-        R"({"key":"service.name","value":{"stringValue":"cardea"}},{"key":"service.version","value":{"stringValue":)";
-    core::append_json_string(out, version);
-    out += R"(}}]},"scopeSpans":[{"scope":{"name":"cardea","version":)";
-    core::append_json_string(out, version);
+    core::json_writer to{out};
+    add_attribute(to, "service.name", std::string_view{"cardea"});
+    add_attribute(to, "service.version", version);
+    out += R"(]},"scopeSpans":[{"scope":{"name":"cardea")";
+    to.member("version", version);
     out += R"(},"spans":[)";
-    bool first = true;
     for (const auto& each : spans) {
-        out += first ? "" : ",";
-        append_span(out, each);
-        first = false;
+        add_span(to, each);
     }
     out += "]}]}]}";
+    return out;
+}
+
+void span_queue::add(model::span_batch came, core::steady_time now)
+{
+    dropped_ += came.dropped;
+    for (auto& each : came.spans) {
+        if (waiting_.size() < most) {
+            waiting_.push_back({now, std::move(each)});
+        } else {
+            ++dropped_;
+        }
+    }
+}
+
+bool span_queue::due(core::steady_time now) const noexcept
+{
+    return waiting_.size() >= batch || (!waiting_.empty() && now - waiting_.front().since >= longest_wait);
+}
+
+std::vector<model::span> span_queue::take()
+{
+    std::vector<model::span> out;
+    const auto size = std::min(waiting_.size(), batch);
+    out.reserve(size);
+    for (std::size_t i = 0; i < size; ++i) {
+        out.push_back(std::move(waiting_.front().what));
+        waiting_.pop_front();
+    }
     return out;
 }
 

@@ -5,9 +5,10 @@
 
 #include "a2a/dialect/enums.hpp"
 #include "a2a/method.hpp"
+#include "core/clock.hpp"
 #include "core/error.hpp"
+#include "gateway/model/audit_trail.hpp"
 #include "gateway/model/request_record.hpp"
-#include "gateway/telemetry/key_uses.hpp"
 
 #include <array>
 #include <chrono>
@@ -24,6 +25,22 @@
 #include <vector>
 
 namespace gateway::telemetry {
+
+// When each key of callers was accepted last: what one loop has seen, or all together. Bounded. One thread.
+class key_uses {
+public:
+    static constexpr std::size_t most = 1024;  // of more, those that were used longest ago are forgotten
+
+    // A key was accepted at `now`.
+    void note(const model::used_key& key, core::wall_time now);
+
+    void merge(const key_uses& other);
+
+    const std::map<model::used_key, core::wall_time>& all() const noexcept { return latest_; }
+
+private:
+    std::map<model::used_key, core::wall_time> latest_;
+};
 
 // How a call of an agent ended; a metric label.
 enum class call_outcome : std::uint8_t { ok, caller_error, upstream_error, gateway_error };

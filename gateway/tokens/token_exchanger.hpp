@@ -5,7 +5,7 @@
 #include "core/agent_credentials.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "gateway/model/token_exchange.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "gateway/tokens/token_request.hpp"
 #include "gateway/tokens/token_source.hpp"
 #include "net/loop/types.hpp"

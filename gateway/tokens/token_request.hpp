@@ -6,7 +6,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/secret.hpp"
-#include "gateway/model/token_exchange.hpp"
+#include "gateway/model/credential_checks.hpp"
 #include "net/client/fetch.hpp"
 
 #include <chrono>

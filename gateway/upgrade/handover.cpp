@@ -1,6 +1,7 @@
 #include "gateway/upgrade/handover.hpp"
 
 #include "gateway/model/version.hpp"
+#include "gateway/upgrade/old_process.hpp"
 #include "net/loop/thrown.hpp"
 #include "store/memory.hpp"
 #include "store/sqlite.hpp"
@@ -65,7 +66,7 @@ struct handover::attempt {
 };
 
 handover::handover(parts all, handover_source from, handover_counts before)
-    : all_{all},
+    : all_{std::move(all)},
       from_{std::move(from)},
       counts_{before}
 {
@@ -188,7 +189,7 @@ net::task<core::result<>> handover::pass_state(attempt& now)
 {
     now.step = "store";
     co_await all_.tasks.flush();
-    carried_state state;
+    upgrade_state state;
     state.tickets = all_.addresses.certificates().tickets();
     state.counts = counts_;
     ++state.counts.completed;
@@ -322,6 +323,81 @@ void handover::free()
         return;
     }
     tell(frame_of(handover_word::free));
+}
+
+void process_upgrade::set_old_process(old_process* from, upgrade_state passed)
+{
+    old_process_ = from;
+    passed_ = std::move(passed);
+}
+
+void process_upgrade::give_passed(sessions::session_plane& sessions)
+{
+    if (old_process_ == nullptr) {
+        return;
+    }
+    sessions.set_passed(sessions::by_agent(std::exchange(passed_.lists, {})));
+    programs_ = &sessions.turns();
+    programs_->hold();  // a server may have what only one of its processes can have
+}
+
+void process_upgrade::start(handover::parts all)
+{
+    end_ = &all.end;
+    learn_ = all.tasks.learn;
+    handover_ = std::make_unique<handover>(std::move(all), std::move(from_), passed_.counts);
+    const auto busy = [this] { return handover_->busy() || (old_process_ != nullptr && old_process_->expected()); };
+    end_->set_others({busy, [this] { let_go(); }, [this] { return handover_->tells(); }});
+}
+
+// The programs of this process are gone, and so are those of its old process.
+void process_upgrade::let_go()
+{
+    handover_->free();
+    if (old_process_ != nullptr) {
+        old_process_->stop();
+    }
+}
+
+void process_upgrade::serve(std::function<void()> report)
+{
+    if (old_process_ == nullptr) {
+        report();
+        return;
+    }
+    const auto let_programs_go = [this] {
+        if (programs_ != nullptr) {
+            programs_->let_go();
+        }
+    };
+    old_process_->say_ready();
+    old_process_->watch(loop_, {learn_, std::move(report), let_programs_go});
+}
+
+net::task<model::handover_report> process_upgrade::hand_over()
+{
+    auto report = co_await handover_->run();
+    if (report.refused.empty()) {
+        end_->begin_handed_over();
+    }
+    co_return report;
+}
+
+void process_upgrade::begin_handover()
+{
+    net::asio::co_spawn(
+        loop_.get_executor(),
+        hand_over(),
+        [this](const std::exception_ptr& bug, const model::handover_report&) { net::log_thrown(bug, log_, "handover"); }
+    );
+}
+
+void process_upgrade::abort()
+{
+    handover_->abort();
+    if (old_process_ != nullptr) {
+        old_process_->stop();
+    }
 }
 
 }  // namespace gateway::upgrade

@@ -6,15 +6,15 @@
 #include "config/settings.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/lifecycle/graceful_shutdown.hpp"
 #include "gateway/lifecycle/listeners.hpp"
-#include "gateway/lifecycle/orderly_end.hpp"
 #include "gateway/lifecycle/service_reports.hpp"
 #include "gateway/model/upgrade.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/threads/store_thread.hpp"
-#include "gateway/upgrade/carried_state.hpp"
-#include "gateway/upgrade/handover_channel.hpp"
-#include "gateway/wiring/task_keeper.hpp"
+#include "gateway/upgrade/upgrade_messages.hpp"
+#include "gateway/upgrade/upgrade_state.hpp"
+#include "mcp/session/start_turns.hpp"
 #include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
 #include "net/process/spawn.hpp"
@@ -22,11 +22,22 @@
 #include <sys/types.h>
 
 #include <deque>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
 namespace gateway::upgrade {
+
+class old_process;
+
+// To whom tasks belong, as the two processes tell each other.
+struct task_owners {
+    std::function<net::task<>()> flush;  // writes new ones to the store now
+    std::function<void(std::function<void(model::known_tasks)> heir)>
+        set_heir;                                                // the heir gets later ones, instead of the store
+    std::function<void(const model::known_tasks& known)> learn;  // what the old process has learnt in its drain
+};
 
 // How this process was started.
 struct handover_source {
@@ -48,8 +59,8 @@ public:
         lifecycle::service_reports& reports;
         threads::store_thread& store;
         const sessions::session_plane& sessions;
-        wiring::task_keeper& tasks;
-        lifecycle::orderly_end& end;
+        task_owners tasks;
+        lifecycle::graceful_shutdown& end;
     };
 
     handover(parts all, handover_source from, handover_counts before);
@@ -94,6 +105,55 @@ private:
     bool telling_ = false;
     bool busy_ = false;
     bool done_ = false;
+};
+
+// Who has served before this process and who serves after it: what the gateway does at either end of a hand-over.
+class process_upgrade {
+public:
+    // References outlive this; `log` is of the gateway.
+    process_upgrade(net::loop& control, const core::logger& log)
+        : loop_{control},
+          log_{log}
+    {
+    }
+
+    // Before start(). Without it each hand-over is refused.
+    void set_source(handover_source from) { from_ = std::move(from); }
+
+    // Before start(): the process whose place this one takes, which outlives this, and what it passed; null: there is none.
+    void set_old_process(old_process* from, upgrade_state passed);
+
+    // Before the first agent: what was passed goes to whom it is for. Programs of MCP servers begin when those of the old process are
+    // gone, but for those that overlap. References outlive this.
+    void give_passed(sessions::session_plane& sessions);
+
+    // What is handed over, and the end that follows; it waits for this.
+    void start(handover::parts all);
+
+    // Connections are accepted. `report` tells the service manager: at once, or when that knows of this process.
+    void serve(std::function<void()> report);
+
+    // A hand-over, after which this process ends.
+    net::task<model::handover_report> hand_over();
+    void begin_handover();
+
+    // The gateway is told to stop.
+    void abort();
+
+    const handover_counts& counts() const noexcept { return handover_->counts(); }
+
+private:
+    void let_go();
+
+    net::loop& loop_;
+    const core::logger& log_;
+    handover_source from_;
+    upgrade_state passed_;
+    old_process* old_process_ = nullptr;      // null: this process has taken nobody's place
+    ::mcp::start_turns* programs_ = nullptr;  // that are held back
+    std::function<void(const model::known_tasks& known)> learn_;
+    lifecycle::graceful_shutdown* end_ = nullptr;
+    std::unique_ptr<handover> handover_;
 };
 
 }  // namespace gateway::upgrade

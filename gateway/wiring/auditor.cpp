@@ -1,5 +1,6 @@
 #include "gateway/wiring/auditor.hpp"
 
+#include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/thrown.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -73,10 +74,11 @@ void auditor::end()
     denials_.end();
 }
 
-std::uint64_t auditor::dropped() const
+void auditor::collect(telemetry::metrics& into) const
 {
     const std::lock_guard lock{mutex_};
-    return dropped_ + denials_.dropped() + (file_ ? file_->dropped() : 0);
+    const auto dropped = dropped_ + denials_.dropped() + (file_ ? file_->dropped() : 0);
+    into.add(telemetry::metric("cardea_audit_dropped_total"), dropped);
 }
 
 void auditor::on_sweep(core::steady_time now)

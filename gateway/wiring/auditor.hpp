@@ -5,8 +5,9 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/model/audit_trail.hpp"
+#include "gateway/model/plane.hpp"
 #include "gateway/telemetry/audit_file.hpp"
-#include "gateway/telemetry/denial_fold.hpp"
+#include "gateway/telemetry/audit_tally.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "net/loop/deadlines.hpp"
 #include "net/loop/loop.hpp"
@@ -19,7 +20,7 @@
 
 namespace gateway::wiring {
 
-class auditor final : public net::timed {
+class auditor final : public net::timed, public model::plane {
 public:
     // References outlive the auditor.
     auditor(net::loop& control, const core::logger& log);
@@ -38,8 +39,9 @@ public:
     // Nothing is noted any more: what was folded is written.
     void end();
 
-    // Lines and denials that will not be seen, and whether the latest line was one. Any thread.
-    std::uint64_t dropped() const;
+    void collect(telemetry::metrics& into) const override;
+
+    // Whether the latest line was lost. Any thread.
     bool failing() const noexcept { return file_ && file_->failing(); }
 
     void on_due() override {}

@@ -41,7 +41,7 @@ std::shared_ptr<const ::mcp::session_ids> own_seals()
 
 caller_sessions::caller_sessions(const caller_services& given, const config::mcp_settings& settings)
     : own_{given.own},
-      programs_{mcp::table::program_services{
+      programs_{mcp::table::local_session_services{
           given.control,
           given.own.turns(),
           [&own = given.own](const model::agent_entry& agent) { return own.reach().of_callers(agent); },

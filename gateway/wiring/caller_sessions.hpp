@@ -5,7 +5,7 @@
 #include "config/settings.hpp"
 #include "core/log.hpp"
 #include "gateway/mcp/http/http_sessions.hpp"
-#include "gateway/mcp/program_plane.hpp"
+#include "gateway/mcp/local_session_plane.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/metric_family.hpp"
@@ -37,7 +37,7 @@ public:
     caller_sessions(const caller_sessions&) = delete;
     caller_sessions& operator=(const caller_sessions&) = delete;
 
-    mcp::program_plane& programs() noexcept { return programs_; }
+    mcp::local_session_plane& programs() noexcept { return programs_; }
     mcp::http::http_sessions& over_http() noexcept { return over_http_; }
 
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
@@ -56,7 +56,7 @@ public:
 
 private:
     sessions::session_plane& own_;
-    mcp::program_plane programs_;
+    mcp::local_session_plane programs_;
     mcp::http::http_sessions over_http_;
 };
 

@@ -1,13 +1,12 @@
 #include "gateway/wiring/server.hpp"
 
 #include "config/exposure.hpp"
-#include "gateway/management/agent_series.hpp"
+#include "gateway/management/agent_health.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/reload/configuration.hpp"
 #include "gateway/responses/answer.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "gateway/telemetry/process_stats.hpp"
-#include "gateway/wiring/access_publication.hpp"
 #include "gateway/wiring/agent_publication.hpp"
 #include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/wiring/worker_settings.hpp"
@@ -87,25 +86,6 @@ core::result<> start_cards(
     return {};
 }
 
-void collect_process(telemetry::metrics& into)
-{
-    const auto stats = telemetry::read_process_stats();
-    const auto add = [&](const telemetry::metric_row& row, auto value) {
-        telemetry::family one{row};
-        if (stats) {
-            one.add({}, value(*stats));
-        }
-        into.add(std::move(one));
-    };
-    using process = telemetry::process_stats;
-    add(metric("process_resident_memory_bytes"), [](const process& of) { return of.resident_bytes; });
-    add(metric("process_virtual_memory_bytes"), [](const process& of) { return of.address_space; });
-    add(metric("process_open_fds"), [](const process& of) { return of.open_descriptors; });
-    add(metric("process_max_fds"), [](const process& of) { return of.most_descriptors; });
-    add(metric("process_threads"), [](const process& of) { return of.threads; });
-    add(metric("process_cpu_seconds_total"), [](const process& of) { return telemetry::seconds(of.cpu_time); });
-}
-
 // Series with an outcome each.
 using outcomes = std::initializer_list<std::pair<std::string_view, std::uint64_t>>;
 
@@ -143,7 +123,7 @@ server::server(
       scrapers_{status_, log_},
       listeners_{control_, settings_, shared_, log_},
       reports_{control_.get_executor(), log_},
-      succession_{control_, log_},
+      upgrade_{control_, log_},
       signals_{control_.get_executor()}
 {
 }
@@ -159,10 +139,10 @@ void server::set_service(lifecycle::inherited_listeners sockets, const net::serv
     reports_.set_manager(manager);
 }
 
-void server::set_predecessor(upgrade::predecessor* from, upgrade::carried_state passed)
+void server::set_old_process(upgrade::old_process* from, upgrade::upgrade_state passed)
 {
     listeners_.certificates().set_tickets(std::exchange(passed.tickets, {}));
-    succession_.set_predecessor(from, std::move(passed));
+    upgrade_.set_old_process(from, std::move(passed));
 }
 
 core::result<> server::start()
@@ -178,8 +158,8 @@ core::result<> server::start()
     card_thread_ = std::make_unique<cards::card_thread>(settings_.cards, shared_.names);
     source_ = std::make_unique<cards::card_source>(*fetcher_, card_thread_->editor(), settings_);
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
-    keeper_ = std::make_unique<cards::card_keeper>(control_, store_, log_);
-    cards_->set_keeper(*keeper_);
+    keeper_ = std::make_unique<cards::card_store>(control_, store_, log_);
+    cards_->set_store(*keeper_);
     cards_->set_pause([this] { return overload_.level() > 0; });
     cards_->set_audit(audit_.trail());
     auto programs = programs_of(settings_, turns_.operators, long_bodies_);
@@ -198,11 +178,6 @@ core::result<> server::start()
     reloader_ = std::make_unique<reload::reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
     make_services();
-    admin_.reset(new admin::admin_handler{
-        {status_, *reloader_, [this] { return succession_.hand_over(); }, *management_, *services_},
-        settings_,
-        log_
-    });
     if (auto bound = open_listeners(); !bound) {
         return bound;
     }
@@ -213,7 +188,7 @@ core::result<> server::start()
     session_key_ = own_session_key(store_.engine(), log_);
     tasks_ = std::make_unique<task_keeper>(control_, store_, log_, settings_, session_key_);
     services_->tasks = &tasks_->index();
-    succession_.give_passed(*sessions_, *tasks_);
+    upgrade_.give_passed(*sessions_);
     registry_->set_audit(audit_.trail());
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
@@ -266,7 +241,18 @@ void server::make_services()
                 });
             },
         .note_spans = [this](auto batch) { traces_.take(std::move(batch)); },
-        .breaker_changed = [this](auto agent, auto how) { breakers_.changed(std::move(agent), how); }
+        .breaker_changed = [this](auto agent, auto how) { breakers_.changed(std::move(agent), how); },
+        .refresh_card =
+            [this](auto id) {
+                net::asio::post(control_.get_executor(), [this, stale = std::move(id)] {
+                    cards_->refresh_stale(stale);
+                });
+            }
+    });
+    admin_.reset(new admin::admin_handler{
+        {status_, *reloader_, [this] { return upgrade_.hand_over(); }, *management_, *services_},
+        settings_,
+        log_
     });
 }
 
@@ -274,6 +260,7 @@ void server::make_services()
 void server::list_planes()
 {
     planes_ = {
+        &audit_,
         &listeners_,
         &traces_,
         tasks_.get(),
@@ -316,7 +303,7 @@ void server::make_end()
         tasks_->finish();
         return traces_.finish(waiting);
     };
-    end_ = std::make_unique<lifecycle::orderly_end>(lifecycle::orderly_end::parts{
+    end_ = std::make_unique<lifecycle::graceful_shutdown>(lifecycle::graceful_shutdown::parts{
         control_,
         settings_,
         log_,
@@ -332,7 +319,12 @@ void server::make_end()
         [this] { sessions_->reach().close_connections(); },
         signals_
     });
-    succession_.start({control_, settings_, log_, listeners_, reports_, store_, *sessions_, *tasks_, *end_});
+    upgrade::task_owners owners{
+        [this] { return tasks_->flush(); },
+        [this](auto heir) { tasks_->set_heir(std::move(heir)); },
+        [this](const auto& known) { tasks_->learn(known); }
+    };
+    upgrade_.start({control_, settings_, log_, listeners_, reports_, store_, *sessions_, std::move(owners), *end_});
 }
 
 core::result<> server::open_listeners()
@@ -371,7 +363,7 @@ void server::run()
     listeners_.start();
     serves_ = true;
     overload_.start(executors_of(workers_));
-    succession_.serve([this] { begin_reports(); });
+    upgrade_.serve([this] { begin_reports(); });
     control_.run();
     workers_.clear();  // joins; writes the last access lines
     audit_.end();
@@ -405,7 +397,7 @@ void server::wait_for_signal()
             listeners_.certificates().refresh(/*asked=*/true);
             reloader_->begin(reload::reload_trigger::signal);
         } else if (number == SIGUSR2) {
-            succession_.begin_handover();
+            upgrade_.begin_handover();
         } else {
             begin_end();
         }
@@ -414,7 +406,7 @@ void server::wait_for_signal()
 
 void server::begin_end()
 {
-    succession_.abort();
+    upgrade_.abort();
     end_->begin();
 }
 
@@ -439,7 +431,6 @@ void server::collect(telemetry::metrics& into) const
     into.add(metric("cardea_connections_open"), std::uint64_t{worker::open_connections(workers_)});
     into.add(metric("cardea_dns_failures_total"), shared_.names->failures());
     into.add(metric("cardea_log_lines_dropped_total"), log_hooks_.dropped ? log_hooks_.dropped() : 0);
-    into.add(metric("cardea_audit_dropped_total"), audit_.dropped());
     const auto& writes = store_.writes();
     add_outcomes(
         into,
@@ -448,13 +439,13 @@ void server::collect(telemetry::metrics& into) const
          {core::name(core::errc::store_failed), writes.failed},
          {core::name(core::errc::store_full), writes.full}}
     );
-    const auto& handovers = succession_.counts();
+    const auto& handovers = upgrade_.counts();
     add_outcomes(
         into,
         metric("cardea_handovers_total"),
         {{"completed", handovers.completed}, {"failed", handovers.failed}, {"refused", handovers.refused}}
     );
-    collect_process(into);
+    telemetry::collect_process(into);
 }
 
 std::unique_ptr<admin::metrics_feed> server::metrics()

@@ -12,9 +12,8 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
-#include "gateway/lifecycle/inherited_listeners.hpp"
+#include "gateway/lifecycle/graceful_shutdown.hpp"
 #include "gateway/lifecycle/listeners.hpp"
-#include "gateway/lifecycle/orderly_end.hpp"
 #include "gateway/lifecycle/service_reports.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
@@ -27,8 +26,7 @@
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/tokens/token_plane.hpp"
-#include "gateway/upgrade/succession.hpp"
-#include "gateway/wiring/access_publication.hpp"
+#include "gateway/upgrade/handover.hpp"
 #include "gateway/wiring/auditor.hpp"
 #include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/wiring/task_keeper.hpp"
@@ -69,10 +67,10 @@ public:
     void set_service(lifecycle::inherited_listeners sockets, const net::service_manager& manager);
 
     // Before start(): how this process was started, for a hand-over. Without it each is refused.
-    void set_handover(upgrade::handover_source from) { succession_.set_source(std::move(from)); }
+    void set_handover(upgrade::handover_source from) { upgrade_.set_source(std::move(from)); }
 
     // Before start(): the process whose place this one takes, which outlives the server, and what it passed. Null: there is none.
-    void set_predecessor(upgrade::predecessor* from, upgrade::carried_state passed);
+    void set_old_process(upgrade::old_process* from, upgrade::upgrade_state passed);
     // Before run(): how overloaded the gateway is, instead of what it finds itself.
     void set_overload_source(std::function<monitors::overload_sample()> from) { overload_.set_source(std::move(from)); }
 
@@ -92,7 +90,7 @@ public:
     // in flight finish within timeouts.drain and streams within timeouts.drain_streams, counted from stop().
     void run();
 
-    // Any thread; the first call begins the orderly end, a second one makes it abrupt.
+    // Any thread; the first call begins the graceful shutdown, a second one makes it abrupt.
     void stop();
 
 private:
@@ -128,7 +126,7 @@ private:
     std::unique_ptr<access::server_metadata> metadata_;
     std::unique_ptr<cards::card_thread> card_thread_;
     std::unique_ptr<cards::card_source> source_;
-    std::unique_ptr<cards::card_keeper> keeper_;
+    std::unique_ptr<cards::card_store> keeper_;
     std::unique_ptr<cards::card_plane> cards_;
     threads::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
@@ -153,9 +151,9 @@ private:
     lifecycle::inherited_listeners inherited_;  // until start()
     lifecycle::listeners listeners_;
     lifecycle::service_reports reports_;
-    upgrade::succession succession_;
+    upgrade::process_upgrade upgrade_;
     net::asio::basic_signal_set<net::executor> signals_;
-    std::unique_ptr<lifecycle::orderly_end> end_;
+    std::unique_ptr<lifecycle::graceful_shutdown> end_;
     bool serves_ = false;
 };
 

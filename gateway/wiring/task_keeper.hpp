@@ -49,7 +49,7 @@ public:
     using heir = std::function<void(model::known_tasks tasks)>;
     void set_heir(heir next);
 
-    // Tasks that the predecessor has learnt of during its drain.
+    // Tasks that the old process has learnt of during its drain.
     void learn(const model::known_tasks& known);
 
     // When there is nothing more to come: writes what is left.

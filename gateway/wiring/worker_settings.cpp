@@ -1,6 +1,7 @@
 #include "gateway/wiring/worker_settings.hpp"
 
 #include "core/ascii.hpp"
+#include "core/keyed_hash.hpp"
 #include "gateway/access/rate_limiter.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/session_id.hpp"
@@ -9,6 +10,7 @@
 #include <array>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace gateway::wiring {
 namespace {
@@ -103,6 +105,59 @@ core::secret own_session_key(store::engine& records, const core::logger& log)
         {{"code", core::name(why.code)}, {"detail", why.detail}}
     );
     return made;
+}
+
+namespace {
+
+bool is_about_access(const model::changed_settings& changed)
+{
+    return changed.has("access") || changed.has("admin_access") || changed.has("register.token");
+}
+
+}  // namespace
+
+void access_publication::begin(
+    const config::settings& now,
+    const config::settings& next,
+    const model::changed_settings& changed
+)
+{
+    if (is_about_access(changed)) {
+        publish(next, access::access_plan::make(now.access, nullptr, told_.public_base));
+    }
+}
+
+void access_publication::apply(const config::settings& now, const model::changed_settings& changed)
+{
+    if (is_about_access(changed)) {
+        publish(now, nullptr);
+    }
+    if (changed.has("access")) {
+        const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(now.access));
+        told_.card_work.editor().set_access([schemes = schemes_](const core::agent& agent) {
+            return schemes->of(agent);
+        });
+        told_.cards.make_again(access::card_schemes::difference(before, schemes_), told_.operators);
+    }
+}
+
+void access_publication::publish(const config::settings& now, std::shared_ptr<const access::access_plan> before)
+{
+    const bool ended = before == nullptr;
+    const access::access_plans plans{
+        access::access_plan::make(now.access, std::move(before), told_.public_base),
+        access::access_plan::make_for_registration(now.access, now.registration.token, told_.public_base),
+        // Not the admin listener's: whoever fails on `listen` would lock out operators who share the address.
+        std::make_shared<access::failure_limit>(now.limits.failed_credentials, core::keyed_hash{}({}, {})[0])
+    };
+    for (const auto& each : told_.workers) {
+        each->post([plans](worker::worker& on) { on.handler().set_access(plans); });
+    }
+    if (now.admin_access == core::admin_access::scopes) {
+        told_.admin.set_plans(plans);
+    } else if (ended) {
+        told_.admin.set_plans({});
+    }
 }
 
 }  // namespace gateway::wiring

@@ -1,7 +1,7 @@
 #include "gateway/worker/routes.hpp"
 
 #include "gateway/relay/forwarding.hpp"
-#include "gateway/request/path_pattern.hpp"
+#include "gateway/request/router.hpp"
 
 #include <string_view>
 

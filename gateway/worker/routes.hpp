@@ -4,9 +4,7 @@
 
 #include "gateway/a2a/a2a_routes.hpp"
 #include "gateway/mcp/route/mcp_route.hpp"
-#include "gateway/pages/directory_route.hpp"
-#include "gateway/pages/management_route.hpp"
-#include "gateway/pages/public_pages.hpp"
+#include "gateway/pages/page_routes.hpp"
 #include "gateway/request/access_guard.hpp"
 #include "gateway/request/agent_relay.hpp"
 #include "gateway/request/local_snapshot.hpp"

@@ -123,7 +123,9 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
     if (refusal) {
         co_await std::move(*refusal);
     } else {
-        pages.publish(request);
+        if (route.is_document) {
+            pages.publish(request);
+        }
         co_await route.serve(routes, request);
     }
 
@@ -169,8 +171,11 @@ void traffic_handler::find_destination(request_context& request) const
     if (request.to.where == model::route::registration && !routes.guard.takes_registrations()) {
         request.to.where = model::route::none;
     }
-    routes.push.recognise(request);
-    routes.rest.note_format(request);
+    const auto where = request.to.where;
+    if (where != model::route::call && where != model::route::mcp && where != model::route::card) {
+        routes.push.recognise(request);
+        routes.rest.note_format(request);
+    }
     request.record.where = request.to.where;
 }
 

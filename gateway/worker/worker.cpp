@@ -84,18 +84,18 @@ void worker::start()
 void worker::announce_end()
 {
     service_.announce_end();
-    traffic_.relays().announce_end();
+    traffic_.relays().streams().announce_end();
 }
 
 void worker::drain()
 {
     service_.drain();
-    traffic_.relays().end_listening();
+    traffic_.relays().streams().end_listening();
 }
 
 void worker::end_streams()
 {
-    traffic_.relays().end_streams();
+    traffic_.relays().streams().end_all();
 }
 
 void worker::abort()

@@ -165,6 +165,44 @@ TEST_CASE("a card over its time is fetched again, and nobody is shown an old one
     CHECK(gateway.wait_for_metric(R"(cardea_card_changes_total{agent="a"})", 2));
 }
 
+TEST_CASE("A stale card is answered while the control loop is held up, and is fetched again after that")
+{
+    scripted_agent agent{card_named("Old")};
+    auto settings = settings_for(agent);
+    settings.cards.ttl = 1s;
+    settings.cards.background = 0;
+    std::atomic<bool> holds = false;
+    std::atomic<bool> held = false;
+    const running_gateway gateway{std::move(settings), {}, [&] {  // on the control loop, in each sweep
+                                      held = holds.load();
+                                      holds.wait(true);
+                                      return 0ms;
+                                  }};
+    test_support::http_client caller{gateway.port()};  // before the loop that accepts callers is held up
+    const auto ask = [&] {
+        caller.send(test_support::request_text("GET", flow::card_target("a")));
+        return caller.read_response();
+    };
+    const auto first = ask();
+    agent.otherwise(card_named("New"));
+    holds = true;
+    CHECK(becomes_true([&] { return held.load(); }));
+    test_support::http_response got;
+    CHECK(becomes_true([&] {
+        got = ask();
+        return got.count("Cardea-Card") > 0;
+    }));
+    CHECK(std::regex_match(got.header("Cardea-Card"), std::regex{"stale; age=[0-9]+; reason=refreshing"}));
+    CHECK(got.body == first.body);
+    CHECK(got.header("ETag") == first.header("ETag"));
+    CHECK(max_age_of(got) == 0);
+    CHECK(agent.request_count() == 1);
+    holds = false;
+    holds.notify_one();
+    CHECK(becomes_true([&] { return name_in(get_card(gateway, "a")) == "New"; }));
+    CHECK(agent.request_count() == 2);
+}
+
 TEST_CASE("the agent's Cache-Control counts within min_ttl and max_ttl")
 {
     struct row {

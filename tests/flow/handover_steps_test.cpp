@@ -1,5 +1,5 @@
 // The new process of a hand-over, with this test as the one that it follows: at each step the old one may end without a word.
-#include "gateway/upgrade/carried_state.hpp"
+#include "gateway/upgrade/upgrade_state.hpp"
 #include "tests/flow/handover_fixture.hpp"
 #include "tests/support/listening_socket.hpp"
 
@@ -162,7 +162,7 @@ TEST_CASE("What the old process passes is there, and a message of a newer versio
     follower next;
     next.greet();
     CHECK(word_of(next.hear()) == handover_word::prepared);
-    gateway::upgrade::carried_state state;
+    gateway::upgrade::upgrade_state state;
     state.counts = {7, 2, 1};
     state.memory.emplace().records.push_back({"kept", R"({"url":"http://127.0.0.1:1/"})", 41, core::wall_time{}});
     const auto frames = gateway::upgrade::frames_of(state);

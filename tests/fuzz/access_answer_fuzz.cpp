@@ -3,7 +3,7 @@
 // goes to an allowed host only, and keys come over https or from the issuer's own origin.
 #include "gateway/access/external_verifier.hpp"
 #include "gateway/access/key_set_source.hpp"
-#include "gateway/access/principal_parts.hpp"
+#include "gateway/access/principal_claims.hpp"
 #include "gateway/access/sts_verifier.hpp"
 #include "jose/base64url.hpp"
 #include "tests/fuzz/http1_properties.hpp"

@@ -1,7 +1,7 @@
 // Messages of a hand-over are the same however their bytes are cut, framed again they are the bytes that were read, and no content
 // makes more of a state than it has bytes for.
-#include "gateway/upgrade/carried_state.hpp"
-#include "gateway/upgrade/handover_messages.hpp"
+#include "gateway/upgrade/upgrade_messages.hpp"
+#include "gateway/upgrade/upgrade_state.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 
 #include <algorithm>
@@ -49,7 +49,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         tests::require(read(bytes, piece) == whole, "the pieces do not matter", bytes);
     }
     std::string again;
-    gateway::upgrade::carried_state state;
+    gateway::upgrade::upgrade_state state;
     for (const auto& each : whole.messages) {
         const auto frame = gateway::upgrade::framed(each, largest);
         tests::require(frame.has_value(), "what was read can be framed", each.content);

@@ -2,7 +2,6 @@
 // resolves dots would go too, or nowhere; and patterns of relay_paths fit what a plain recursive reading of them fits.
 // The input is a target, and after a line feed a pattern.
 #include "core/agent.hpp"
-#include "gateway/request/path_pattern.hpp"
 #include "gateway/request/router.hpp"
 #include "net/http1/head.hpp"
 #include "tests/fuzz/http1_properties.hpp"

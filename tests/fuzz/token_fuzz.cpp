@@ -1,8 +1,7 @@
 // Any text as a token, and any header and claims as a token that the provider's key has signed: its first line is the header,
 // the second where a byte is changed, the rest the claims. Reading ends, only what the key has signed verifies, no byte of it
 // can be changed, and claims that are accepted hold what they must.
-#include "gateway/access/principal_parts.hpp"
-#include "gateway/access/token_claims.hpp"
+#include "gateway/access/principal_claims.hpp"
 #include "jose/base64url.hpp"
 #include "jose/json_web_token.hpp"
 #include "tests/fuzz/http1_properties.hpp"

@@ -48,7 +48,6 @@ examples:
 
 # Not yet in order: an include of a room that stands below.
 knots='
-gateway/upgrade gateway/wiring
 '
 
 # Includes are written from the root: a bare name or a relative path would hide what is included.
@@ -76,7 +75,7 @@ awk -v table="$table" -v knots="$knots" '
                 other = room ? "gateway/" word[j] : word[j]
                 if (!(other in known)) { print "the table: " folder " may not include " other ", which is not above it"; bad = 1 }
                 may[folder, other] = 1
-                arrows += room
+                arrows += room && folder != "gateway"  # main.cpp is no room
             }
             known[folder] = may[folder, folder] = 1
         }
@@ -107,6 +106,6 @@ awk -v table="$table" -v knots="$knots" '
                 bad = 1
             }
         }
-        if (arrows > 145) { print "the table: " arrows " arrows between rooms, over 145"; bad = 1 }
+        if (arrows > 130) { print "the table: " arrows " arrows between rooms, over 130"; bad = 1 }
         exit bad
     }' <<<"$includes"

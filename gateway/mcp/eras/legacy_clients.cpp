@@ -36,7 +36,7 @@ bool asks_for_legacy(const ::mcp::client_message& initialize)
 
 }  // namespace
 
-legacy_probe::legacy_probe(const table::program_services& services)
+legacy_probe::legacy_probe(const table::local_session_services& services)
     : services_{services},
       exchanges_{services.loop, "cardea/" + std::string{model::version()}},
       name_{"cardea", std::string{model::version()}},
@@ -147,7 +147,7 @@ void legacy_probe::stop()
 }
 
 legacy_clients::legacy_clients(
-    const table::program_services& services,
+    const table::local_session_services& services,
     programs::program_sessions& programs,
     modern_programs& modern,
     shared::shared_sessions& shared

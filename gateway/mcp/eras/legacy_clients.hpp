@@ -37,7 +37,7 @@ public:
     static constexpr core::duration verdict_life = std::chrono::hours{24};
 
     // References outlive it.
-    explicit legacy_probe(const table::program_services& services);
+    explicit legacy_probe(const table::local_session_services& services);
     legacy_probe(const legacy_probe&) = delete;
     legacy_probe& operator=(const legacy_probe&) = delete;
 
@@ -69,7 +69,7 @@ private:
     void ended(const std::shared_ptr<attempt>& at, const core::result<::mcp::upstream_session>& session);
     void tell(std::shared_ptr<attempt> at, bool refuses);
 
-    const table::program_services& services_;
+    const table::local_session_services& services_;
     net::exchange_client exchanges_;
     const ::mcp::client_info name_;
     http::cancel_notifier notes_;
@@ -87,7 +87,7 @@ public:
 
     // References outlive it.
     legacy_clients(
-        const table::program_services& services,
+        const table::local_session_services& services,
         programs::program_sessions& programs,
         modern_programs& modern,
         shared::shared_sessions& shared
@@ -145,7 +145,7 @@ private:
     core::result<std::shared_ptr<table::text_queue>>
     share(const std::string& agent_id, const ::mcp::client_message& request);
 
-    const table::program_services& services_;
+    const table::local_session_services& services_;
     programs::program_sessions& programs_;
     modern_programs& modern_;
     shared::shared_sessions& shared_;

@@ -237,7 +237,10 @@ void modern_client_call::finish(table::text_queue& reader, std::string answer)
     owner_.over(*this);
 }
 
-modern_client_calls::modern_client_calls(const table::program_services& services, programs::program_sessions& sessions)
+modern_client_calls::modern_client_calls(
+    const table::local_session_services& services,
+    programs::program_sessions& sessions
+)
     : services_{services},
       sessions_{sessions},
       listeners_{services.loop.get_executor()}

@@ -143,7 +143,7 @@ public:
     static constexpr std::size_t most_parked = 1000;
 
     // References outlive it.
-    modern_client_calls(const table::program_services& services, programs::program_sessions& sessions);
+    modern_client_calls(const table::local_session_services& services, programs::program_sessions& sessions);
 
     // The messages that answer a request (model::program_act::modern); its answers still have to be made modern (modern_answer()). Fails as
     // program_sessions::call() and answer_here() do.
@@ -187,7 +187,7 @@ private:
     begin(const std::shared_ptr<const model::agent_entry>& agent, const model::program_request& asked);
     core::result<std::shared_ptr<table::text_queue>> go_on(const model::program_request& asked);
 
-    const table::program_services& services_;
+    const table::local_session_services& services_;
     programs::program_sessions& sessions_;
     std::map<const modern_client_call*, std::unique_ptr<modern_client_call>> calls_;
     std::map<::mcp::local_handle, parked_call> parked_;

@@ -12,7 +12,7 @@ namespace gateway::mcp::eras {
 using core::errc;
 
 modern_program::modern_program(
-    const table::program_services& services,
+    const table::local_session_services& services,
     programs::program_sessions& sessions,
     std::shared_ptr<const model::agent_entry> agent,
     bool one_client

@@ -8,7 +8,7 @@
 #include "gateway/mcp/programs/program.hpp"
 #include "gateway/mcp/programs/program_calls.hpp"
 #include "gateway/mcp/programs/program_sessions.hpp"
-#include "gateway/mcp/table/program_services.hpp"
+#include "gateway/mcp/table/local_session_services.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -39,7 +39,7 @@ public:
     // `sessions` keeps what has ended until it is gone. `one_client`: all calls are of one client, which gets what is logged during
     // them. References outlive it.
     modern_program(
-        const table::program_services& services,
+        const table::local_session_services& services,
         programs::program_sessions& sessions,
         std::shared_ptr<const model::agent_entry> agent,
         bool one_client
@@ -79,7 +79,7 @@ private:
     void ended(core::error why) override;
     void begin();
 
-    const table::program_services& services_;
+    const table::local_session_services& services_;
     programs::program_sessions& sessions_;
     std::shared_ptr<const model::agent_entry> agent_;
     bool one_client_;
@@ -93,7 +93,7 @@ private:
 class listed_parameters {
 public:
     // The reference outlives it.
-    explicit listed_parameters(const table::program_services& services)
+    explicit listed_parameters(const table::local_session_services& services)
         : services_{services}
     {
     }
@@ -115,7 +115,7 @@ private:
         std::unique_ptr<::mcp::parameter_fields> fields;
     };
 
-    const table::program_services& services_;
+    const table::local_session_services& services_;
     model::string_map<known_tools> known_;  // by agent
 };
 
@@ -124,7 +124,7 @@ private:
 class modern_programs {
 public:
     // `sessions` keeps what has ended until it is gone. References outlive it.
-    modern_programs(const table::program_services& services, programs::program_sessions& sessions)
+    modern_programs(const table::local_session_services& services, programs::program_sessions& sessions)
         : services_{services},
           sessions_{sessions},
           tools_{services}
@@ -153,7 +153,7 @@ public:
     void stop();
 
 private:
-    const table::program_services& services_;
+    const table::local_session_services& services_;
     programs::program_sessions& sessions_;
     listed_parameters tools_;
     model::string_map<std::unique_ptr<modern_program>> programs_;                // by agent

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "gateway/mcp/eras/legacy_client_calls.hpp"
 #include "gateway/mcp/eras/session_subscriptions.hpp"
-#include "gateway/mcp/table/program_services.hpp"
+#include "gateway/mcp/table/local_session_services.hpp"
 #include "gateway/mcp/table/session_table.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -102,7 +102,7 @@ public:
     using upstream_maker = std::function<modern_upstream(const std::shared_ptr<const model::agent_entry>& agent)>;
 
     // References outlive it.
-    translated_sessions(const table::program_services& services, upstream_maker ask)
+    translated_sessions(const table::local_session_services& services, upstream_maker ask)
         : table::session_table{services},
           ask_{std::move(ask)}
     {

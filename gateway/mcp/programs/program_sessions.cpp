@@ -25,7 +25,7 @@ std::size_t most_sessions(const core::agent& record)
 
 }  // namespace
 
-program_sessions::program_sessions(table::program_services services)
+program_sessions::program_sessions(table::local_session_services services)
     : table::session_table{std::move(services)},
       leaving_{executor(), [this](const std::string& agent_id) { start_held(agent_id); }}
 {

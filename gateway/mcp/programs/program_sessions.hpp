@@ -7,7 +7,7 @@
 #include "core/error.hpp"
 #include "gateway/mcp/programs/process_pool.hpp"
 #include "gateway/mcp/programs/program_session.hpp"
-#include "gateway/mcp/table/program_services.hpp"
+#include "gateway/mcp/table/local_session_services.hpp"
 #include "gateway/mcp/table/session_table.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -34,7 +34,7 @@ public:
     static constexpr core::duration warm_after_last = std::chrono::minutes{10};
 
     // References outlive it.
-    explicit program_sessions(table::program_services services);
+    explicit program_sessions(table::local_session_services services);
     ~program_sessions() override;
 
     // A session for the client that sent this `initialize` to an agent whose server is a program. Fails with session_limit:

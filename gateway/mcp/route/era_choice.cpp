@@ -4,7 +4,7 @@
 #include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/model/agent_record.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/request/request_context.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "net/server/timed_ask.hpp"
@@ -148,7 +148,7 @@ bool is_for_legacy_server(const request::request_context& request, const model::
         return false;
     }
     const bool passes = record.of_callers.all || !record.of_callers.names.empty() || !server.forward_headers.empty();
-    return !passes && !model::exchanges_tokens(record);
+    return !passes && !request.agent->exchanges_tokens;
 }
 
 }  // namespace gateway::mcp::route

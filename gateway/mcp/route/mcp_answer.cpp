@@ -2,7 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "gateway/access/server_metadata.hpp"
-#include "gateway/relay/event_stream.hpp"
+#include "gateway/relay/answer_body.hpp"
 #include "mcp/transport/http_wire.hpp"
 #include "net/http1/head_writer.hpp"
 

@@ -6,9 +6,9 @@
 #include "core/error.hpp"
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/request_record.hpp"
-#include "gateway/relay/relay_call.hpp"
 #include "mcp/calls/event_gate.hpp"
 #include "mcp/calls/session_id.hpp"
+#include "net/http1/head.hpp"
 
 #include <memory>
 #include <optional>
@@ -18,7 +18,7 @@
 
 namespace gateway::mcp::route {
 
-class mcp_answer final : public relay::answer_terms {
+class mcp_answer {
 public:
     // The message belongs to a session: 404 says that the server has lost it. `called`: it is a request, whose failure is an answer:
     // clients give up a session at a 5xx.
@@ -45,7 +45,7 @@ public:
     void expect_login(std::string metadata) { metadata_ = std::move(metadata); }
 
     // The line of the challenge; empty: the server has not asked who is calling, or who is is the operator's.
-    std::string_view challenge() const noexcept override { return challenge_; }
+    std::string_view challenge() const noexcept { return challenge_; }
 
     // Sets which events of a stream go on; of `initialize` with what its client has declared. Behind expect_begin(). For as long as this.
     ::mcp::event_gate& expect_events(::mcp::event_gate::terms of);
@@ -58,11 +58,11 @@ public:
 
     // Fails with upstream_status (the server asks who the gateway is, or it has failed in a session), session_not_found, and upstream_protocol (what cannot be
     // a session's id).
-    core::result<> accept(const net::http1::response_head& head) override;
+    core::result<> accept(const net::http1::response_head& head);
 
-    bool replaces(const net::http1::response_head& head) const override;
+    bool replaces(const net::http1::response_head& head) const;
 
-    void add_fields(std::string& fields) const override;
+    void add_fields(std::string& fields) const;
 
     // The id of the session that the answer began, as the caller got it; empty: none.
     std::string_view begun() const noexcept { return sealed_; }

@@ -147,6 +147,26 @@ std::string_view mcp_repair::path() const
 }
 
 // Cookies of an answer outside a session count if it begins one.
+bool mcp_repair::replaces(const net::http1::response_head& head) const
+{
+    return message_.answer.replaces(head);
+}
+
+core::result<> mcp_repair::accept(const net::http1::response_head& head)
+{
+    return message_.answer.accept(head);
+}
+
+void mcp_repair::add_head_fields(std::string& fields) const
+{
+    message_.answer.add_fields(fields);
+}
+
+std::string_view mcp_repair::challenge() const noexcept
+{
+    return message_.answer.challenge();
+}
+
 void mcp_repair::note_answer(const net::http1::response_head& head)
 {
     model::given_cookies given;

@@ -70,6 +70,12 @@ public:
     // The value of the Cookie field of the message, for as long as this and until it is sent again.
     std::string_view cookies() const noexcept { return cookies_; }
 
+    // The terms are those of mcp_call::answer.
+    bool replaces(const net::http1::response_head& head) const override;
+    core::result<> accept(const net::http1::response_head& head) override;
+    void add_head_fields(std::string& fields) const override;
+    std::string_view challenge() const noexcept override;
+
     void note_answer(const net::http1::response_head& head) override;
 
     std::optional<std::size_t> interest(const net::http1::response_head& head) const override;

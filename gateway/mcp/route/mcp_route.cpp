@@ -46,7 +46,7 @@ net::routine<> mcp_route::serve(request::request_context& request)
 
 net::routine<> mcp_route::pass_to_program(mcp_call& call)
 {
-    program_relay passing{call, control_, settings_, relays_};
+    program_relay passing{call, control_, settings_, relays_.streams()};
     co_await passing.run();
 }
 
@@ -294,7 +294,6 @@ void mcp_route::set_server_call(
     relayed.traits.as_events = form == ::mcp::answer_form::events;
     auto events = event_terms(call, replayed, settings_.limits.sse_event);
     events.answers_only = relayed.traits.whole;
-    relayed.hooks.terms = &call.answer;
     relayed.hooks.repair = &*call.repair;
     relayed.hooks.gate = &call.answer.expect_events(events);
     if (call.edit != nullptr) {

@@ -4,7 +4,7 @@
 #include "gateway/mcp/route/era_choice.hpp"
 #include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/server_edits.hpp"
-#include "gateway/relay/call_deadline.hpp"
+#include "gateway/relay/call_wait.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "mcp/protocol/message.hpp"
@@ -49,14 +49,14 @@ program_relay::program_relay(
     mcp_call& message,
     model::control_services& control,
     const config::settings& settings,
-    relay::stream_observer& observer
+    relay::open_streams& streams
 )
     : message_{message},
       request_{message.request},
       call_{*message.program},  // NOLINT(*-optional-access): set, by the promise of the constructor
       control_{control},
       settings_{settings},
-      observer_{observer},
+      streams_{streams},
       wait_{message.request.caller, /*streaming=*/true},
       stream_{message.request.caller},
       share_{message.request.caller.bodies()}
@@ -66,10 +66,10 @@ program_relay::program_relay(
 program_relay::~program_relay()
 {
     if (announced_) {
-        observer_.stream_ended();
+        streams_.end();
     }
     if (placed_) {
-        observer_.give_place_up(*this);
+        streams_.give_place_up(*this);
     }
 }
 
@@ -90,7 +90,7 @@ net::routine<> program_relay::run()
     const auto act = asked.act;
     const bool whole = call_.form == ::mcp::answer_form::json;
     const bool may_stream = act != model::program_act::tell && act != model::program_act::end && !whole;
-    placed_ = may_stream && observer_.keep_place(*this);
+    placed_ = may_stream && streams_.keep_place(*this);
     if (may_stream && !placed_) {
         co_await request::respond_call_error(
             request_,
@@ -258,18 +258,17 @@ net::routine<> program_relay::translate(std::string& text)
         co_return;
     }
     const auto here = request_.caller.owner().get_executor();
-    auto answer = control_.long_bodies.ask<std::string>([asked, &text] {
-        return ::mcp::modern_answer(asked, std::move(text));
-    });
+    auto answer =
+        control_.long_bodies.ask<std::string>([asked, &text] { return ::mcp::modern_answer(asked, std::move(text)); });
     text = co_await net::ask(here, here, std::move(answer));
 }
 
 net::routine<> program_relay::stream(bool came)
 {
     if (std::exchange(placed_, false)) {
-        observer_.give_place_up(*this);
+        streams_.give_place_up(*this);
     }
-    announced_ = observer_.stream_began(*this);
+    announced_ = streams_.begin(*this);
     auto& caller = request_.caller;
     auto& record = request_.record;
     record.status = 200;

@@ -9,8 +9,8 @@
 #include "gateway/mcp/route/message_stream.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/program_port.hpp"
-#include "gateway/relay/exchange_wait.hpp"
-#include "gateway/relay/open_stream.hpp"
+#include "gateway/relay/call_wait.hpp"
+#include "gateway/relay/open_streams.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/shared_budget.hpp"
 
@@ -37,7 +37,7 @@ public:
         mcp_call& message,
         model::control_services& control,
         const config::settings& settings,
-        relay::stream_observer& observer
+        relay::open_streams& streams
     );
     ~program_relay() override;
 
@@ -69,14 +69,14 @@ private:
     program_call& call_;
     model::control_services& control_;
     const config::settings& settings_;
-    relay::stream_observer& observer_;
+    relay::open_streams& streams_;
     relay::exchange_wait wait_;
     message_stream stream_;
     net::budget_share share_;
     std::unique_ptr<model::program_reader> reader_;
     model::program_batch batch_;
-    bool placed_ = false;      // the observer keeps a place for the stream
-    bool announced_ = false;   // to the observer
+    bool placed_ = false;      // `streams_` keeps a place for the stream
+    bool announced_ = false;   // to `streams_`
     bool announcing_ = false;  // the next comment says that the gateway is about to end
 };
 

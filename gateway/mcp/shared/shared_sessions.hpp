@@ -24,7 +24,7 @@ namespace gateway::mcp::shared {
 class shared_sessions final : public table::session_table {
 public:
     // `leaving` keeps what has ended until it is gone. References outlive it.
-    shared_sessions(const table::program_services& services, programs::program_sessions& leaving)
+    shared_sessions(const table::local_session_services& services, programs::program_sessions& leaving)
         : table::session_table{services},
           leaving_{leaving}
     {

@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/place_shares.hpp"
-#include "gateway/mcp/table/program_services.hpp"
+#include "gateway/mcp/table/local_session_services.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -230,13 +230,13 @@ public:
 
 protected:
     // References outlive it.
-    explicit session_table(program_services services)
+    explicit session_table(local_session_services services)
         : services_{std::move(services)},
           ends_soon_{services_.loop.get_executor()}
     {
     }
 
-    const program_services& services() const noexcept { return services_; }
+    const local_session_services& services() const noexcept { return services_; }
     bool stopped() const noexcept { return stopped_; }
 
     // For one more session with this record of the agent. If it has `most`, or the principal half of them, the one ends that has been
@@ -293,7 +293,7 @@ private:
     std::vector<caller_session*> some_behind(const sweep_place& place) const;
     static void judge(caller_session& session, core::steady_time now);
 
-    program_services services_;
+    local_session_services services_;
     ordered<agent_sessions> agents_;  // by id
     ending_sessions ends_soon_;
     session_counts counts_;

@@ -31,7 +31,7 @@ public:
 };
 
 net::task<>
-move_into(card_origins& origins, gateway::model::moved_card asked, std::optional<core::result<card_pointer>>& out)
+move_into(card_origins& origins, gateway::model::rebased_card asked, std::optional<core::result<card_pointer>>& out)
 {
     out = co_await origins.move(std::move(asked));
 }
@@ -68,7 +68,7 @@ struct rig {
         const std::string& origin = "https://a.test"
     )
     {
-        gateway::model::moved_card asked{entry, std::move(bytes), origin};
+        gateway::model::rebased_card asked{entry, std::move(bytes), origin};
         net::asio::co_spawn(io, move_into(*origins, std::move(asked), out), net::asio::detached);
     }
 

@@ -1,7 +1,7 @@
 #include "a2a/card/card_signature.hpp"
 #include "gateway/cards/card_editor.hpp"
-#include "gateway/cards/card_keeper.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/cards/card_store.hpp"
 #include "store/sqlite.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/jose/signing_keys.hpp"
@@ -132,13 +132,13 @@ struct rig {
         core::logger log{sink, core::log_level::error};
         gateway::cards::card_editor editor{loop.io(), agent, all.cards};
         gateway::cards::card_source source{agent, editor, all};
-        gateway::cards::card_keeper keeper{loop, *store, log};
+        gateway::cards::card_store keeper{loop, *store, log};
         throwing_maker throwing{editor};
         auto& maker = first_throws ? static_cast<gateway::cards::card_maker&>(throwing) : editor;
         gateway::cards::card_plane plane{loop, source, maker, all.cards, log};
         editor.start(nullptr, "http://gateway");
         plane.set_publisher([](const std::string&, const auto&) {});
-        plane.set_keeper(keeper);
+        plane.set_store(keeper);
         const auto snapshot = gateway::model::make_snapshot(all, "http://gateway");
         REQUIRE(snapshot.has_value());
         plane.set_agents(*snapshot);

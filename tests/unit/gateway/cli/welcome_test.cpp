@@ -1,4 +1,4 @@
-#include "gateway/cli/welcome.hpp"
+#include "gateway/cli/command_line.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "gateway/lifecycle/inherited_listeners.hpp"
-
+#include "gateway/lifecycle/listeners.hpp"
 #include "tests/support/listening_socket.hpp"
 
 #include <doctest/doctest.h>

@@ -1,5 +1,4 @@
-#include "gateway/lifecycle/listener_tls.hpp"
-
+#include "gateway/lifecycle/certificate_watch.hpp"
 #include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>

@@ -1,4 +1,4 @@
-#include "gateway/management/agent_registration.hpp"
+#include "gateway/management/write_methods.hpp"
 
 #include <doctest/doctest.h>
 

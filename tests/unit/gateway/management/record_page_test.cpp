@@ -1,4 +1,4 @@
-#include "gateway/management/record_page.hpp"
+#include "gateway/management/read_methods.hpp"
 
 #include <doctest/doctest.h>
 

@@ -67,7 +67,7 @@ public:
     }
 
     test_support::scripted_agent server_over_http;
-    gateway::mcp::table::program_services services{
+    gateway::mcp::table::local_session_services services{
         .loop = loop,
         .turns = turns,
         .reach = [this](const gateway::model::agent_entry& agent) { return reach(agent); },

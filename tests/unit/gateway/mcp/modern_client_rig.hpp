@@ -84,7 +84,7 @@ public:
     const std::vector<std::string>& lines(std::size_t program = 0) const { return programs.lines.at(program); }
 
     std::shared_ptr<const mcp::server_lists> known;  // of the server; null: nothing is
-    gateway::mcp::table::program_services services{
+    gateway::mcp::table::local_session_services services{
         .loop = loop,
         .turns = turns,
         .reach = [this](const gateway::model::agent_entry& agent) { return reach(agent); },

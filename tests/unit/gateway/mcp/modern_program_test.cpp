@@ -50,7 +50,7 @@ public:
         return text.substr(at, text.find(',', at) - at);
     }
 
-    gateway::mcp::table::program_services services{
+    gateway::mcp::table::local_session_services services{
         loop,
         turns,
         [this](const gateway::model::agent_entry&) { return programs.factory(); },

@@ -259,7 +259,7 @@ public:
     std::function<mcp::transport_factory(const gateway::model::agent_entry&)> reach =
         [this](const gateway::model::agent_entry&) { return programs.factory(); };
     std::unique_ptr<program_sessions> sessions =
-        std::make_unique<program_sessions>(gateway::mcp::table::program_services{
+        std::make_unique<program_sessions>(gateway::mcp::table::local_session_services{
             loop,
             turns,
             [this](const gateway::model::agent_entry& agent) { return reach(agent); },

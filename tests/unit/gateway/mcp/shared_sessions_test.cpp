@@ -107,7 +107,7 @@ public:
     mcp::server_facts facts;
     std::optional<core::error> trouble;
     std::string refused;
-    gateway::mcp::table::program_services services{
+    gateway::mcp::table::local_session_services services{
         loop,
         turns,
         [this](const gateway::model::agent_entry& agent) { return reach(agent); },

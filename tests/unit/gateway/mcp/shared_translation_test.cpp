@@ -1,5 +1,5 @@
 // Callers of either era and a control session of the other one that all of them share.
-#include "gateway/mcp/program_plane.hpp"
+#include "gateway/mcp/local_session_plane.hpp"
 #include "tests/unit/gateway/mcp/modern_client_rig.hpp"
 #include "tests/unit/gateway/mcp/translated_rig.hpp"
 

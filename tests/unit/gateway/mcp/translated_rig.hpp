@@ -1,7 +1,7 @@
 // Clients of the legacy era and a program of the modern one whose lines are the test's.
 #pragma once
 
-#include "gateway/mcp/program_plane.hpp"
+#include "gateway/mcp/local_session_plane.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "net/loop/signal.hpp"
@@ -154,7 +154,7 @@ public:
     net::signal wake;
     std::vector<std::string> lists_read;       // of which agents
     std::shared_ptr<mcp::server_lists> lists;  // null: the control session knows nothing yet
-    gateway::mcp::program_plane plane{gateway::mcp::table::program_services{
+    gateway::mcp::local_session_plane plane{gateway::mcp::table::local_session_services{
         .loop = loop,
         .turns = turns,
         .reach = [this](const gateway::model::agent_entry&) { return programs.factory(); },

@@ -109,6 +109,24 @@ TEST_CASE("An agent's own timeout replaces the one for all")
     CHECK(entry_of(agent)->read_timeout == 2s);
 }
 
+TEST_CASE("An agent is mediated as its own setting says, else as the gateway's")
+{
+    using enum core::push_mode;
+    net::client_contexts contexts;
+    auto agent = agent_at("http://agent.test/");
+    const auto mediated = [&](core::push_mode gateway) {
+        auto entry = gateway::model::make_entry(agent, {.push = gateway}, contexts);
+        REQUIRE(entry.has_value());
+        return (*entry)->mediates_push;
+    };
+    CHECK_FALSE(mediated(passthrough));
+    CHECK(mediated(mediate));
+    agent.push = passthrough;
+    CHECK_FALSE(mediated(mediate));
+    agent.push = mediate;
+    CHECK(mediated(passthrough));
+}
+
 TEST_CASE("An agent keeps its breaker as long as its calls go to the same endpoint by the same rules")
 {
     net::client_contexts contexts;

@@ -1,4 +1,4 @@
-#include "gateway/telemetry/denial_fold.hpp"
+#include "gateway/telemetry/audit_tally.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "gateway/telemetry/key_uses.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,4 +1,4 @@
-#include "gateway/telemetry/line_form.hpp"
+#include "gateway/telemetry/log_output.hpp"
 
 #include <doctest/doctest.h>
 #include <sys/stat.h>

@@ -1,4 +1,4 @@
-#include "gateway/telemetry/span_queue.hpp"
+#include "gateway/telemetry/span_text.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,5 +1,4 @@
-#include "gateway/upgrade/handover_channel.hpp"
-
+#include "gateway/upgrade/upgrade_messages.hpp"
 #include "net/loop/loop.hpp"
 
 #include <boost/asio/co_spawn.hpp>

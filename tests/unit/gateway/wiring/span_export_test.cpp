@@ -1,4 +1,4 @@
-#include "gateway/wiring/trace_exporter.hpp"
+#include "gateway/wiring/tracing.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,6 +1,5 @@
-#include "gateway/wiring/trace_exporter.hpp"
-
 #include "core/json/json.hpp"
+#include "gateway/wiring/tracing.hpp"
 #include "net/loop/signal.hpp"
 
 #include <doctest/doctest.h>
