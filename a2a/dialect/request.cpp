@@ -113,12 +113,8 @@ bool write_configuration(walk& w, core::json_writer& to, std::string_view raw, b
     return true;
 }
 
-// Writes `message`, `configuration` and `metadata` of a request to send a message (types.ts of 0.3.0 `MessageSendConfiguration`,
-// a2a.proto of 0.3.0 and 1.0.1 `SendMessageConfiguration`). `no_history` becomes true if the caller asked for a history of length 0 and
-// the agent cannot be asked for none.
-//
-// 0.3 says `blocking`, 1.0 the opposite, `returnImmediately`. Without either the call waits. 0.3 is always told, because its servers
-// disagree on the default.
+}  // namespace
+
 bool write_send_members(walk& w, core::json_writer& to, request_fields& fields, bool& no_history)
 {
     const auto message = fields.take(field::message);
@@ -143,6 +139,8 @@ bool write_send_members(walk& w, core::json_writer& to, request_fields& fields, 
     to.raw_member_if_any("metadata", fields.take(field::metadata));
     return true;
 }
+
+namespace {
 
 struct query_row {
     field value;

@@ -63,4 +63,12 @@ private:
     std::forward_list<std::string> room_;  // of values that stand in no JSON: from path and query
 };
 
+// Writes `message`, `configuration` and `metadata` of a request to send a message (types.ts of 0.3.0 `MessageSendConfiguration`,
+// a2a.proto of 0.3.0 and 1.0.1 `SendMessageConfiguration`). `no_history` becomes true if the caller asked for a history of length 0 and
+// the agent cannot be asked for none. False: `w` knows why.
+//
+// 0.3 says `blocking`, 1.0 the opposite, `returnImmediately`. Without either the call waits. 0.3 is always told, because its servers
+// disagree on the default.
+bool write_send_members(walk& w, core::json_writer& to, request_fields& fields, bool& no_history);
+
 }  // namespace a2a

@@ -117,7 +117,7 @@ def man_page(top, version):
     text += entry("SIGTERM, SIGINT", "Ends the gateway after the calls in flight, at most after `timeouts.drain`. A second one cuts them.")
     text += entry("SIGHUP", "Reads the configuration and the certificates again.")
     text += ".SH EXIT STATUS\n.B cardea run\n"
-    text += entry("0", "An orderly shutdown.") + entry("1", "A bug.")
+    text += entry("0", "A graceful shutdown.") + entry("1", "A bug.")
     text += entry("2", "The command line, the configuration or an address cannot be used. stderr says what is wrong.")
     text += ".SH FILES\n" + entry("/etc/cardea/cardea.yml", "The configuration of the service.")
     text += entry("/var/lib/cardea/store.db", "Agents that were added at run time, and the last good cards.")

@@ -1,5 +1,5 @@
 // The cards of all agents: where each comes from, what callers are answered, and what the workers are told when it changes.
-// On the control loop's thread; cards themselves are made elsewhere (gateway/cards/card_maker.hpp).
+// On the control loop's thread; cards themselves are made elsewhere (card_maker in gateway/cards/served_card.hpp).
 #pragma once
 
 #include "config/settings.hpp"

@@ -85,8 +85,8 @@ void card_publisher::renew(card_entry& entry, core::duration fresh_for)
 
 void card_publisher::publish_stale(const card_entry& entry)
 {
-    if (usable(entry.status, now_())) {
-        publish_(entry.id(), entry.status.card);
+    if (entry.status.card) {
+        publish_(entry.id(), usable(entry.status, now_()) ? entry.status.card : nullptr);
     }
 }
 

@@ -56,7 +56,7 @@ public:
     // The workers ask from now on.
     void withdraw(const std::string& id) { publish_(id, nullptr); }
 
-    // After fail(): the workers serve the previous card as stale, as long as it may be.
+    // After fail(): the workers serve the previous card as stale for as long as it may be, and ask from then on.
     void publish_stale(const card_entry& entry);
 
     // No card came. The detail of `why` is cut, and freed of the agent's secrets.

@@ -31,7 +31,7 @@ class health_checker final : public model::plane {
 public:
     static constexpr std::size_t most_at_a_time = 32;
 
-    // References outlive the watch.
+    // References outlive the checker.
     health_checker(net::loop& control, const core::health_settings& defaults, const core::logger& log);
 
     // Services of the checks; both may end after stop(). Before the first agent is set.

@@ -28,9 +28,6 @@
 
 namespace gateway::wiring {
 
-// Sends spans to a collector over OTLP/HTTP in JSON, one batch after the other: again if the collector is there later, and what it
-// does not take is counted. On the control loop's thread.
-
 // The end of a batch, or of a part of it; also a metric label.
 enum class span_end : std::uint8_t {
     exported,
@@ -72,6 +69,8 @@ struct export_services {
     std::function<double()> random;  // from [0, 1)
 };
 
+// Sends spans to a collector over OTLP/HTTP in JSON, one batch after the other: again if the collector is there later, and the spans that
+// it does not take are counted. On the control loop's thread.
 class trace_exporter final : public net::timed {
 public:
     // How each span has ended, by span_end.

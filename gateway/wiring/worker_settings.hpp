@@ -1,4 +1,4 @@
-// Settings that all workers share. On the control loop.
+// Planes that tell the workers of settings, and workers, admin listener and cards of access. On the control loop.
 #pragma once
 
 #include "config/settings.hpp"

@@ -72,7 +72,7 @@ public:
     // CPU time that the thread of the control loop has used.
     std::chrono::nanoseconds control_cpu_time();
 
-    // Begins the orderly end; a second call makes it abrupt.
+    // Begins the graceful shutdown; a second call makes it abrupt.
     void stop();
     // Whether run() has returned in time.
     bool wait_until_stopped(std::chrono::milliseconds timeout = test_support::patience);

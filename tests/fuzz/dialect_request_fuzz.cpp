@@ -2,6 +2,7 @@
 // and a slow translator agrees. The first byte chooses the dialects, the second the operation. HTTP+JSON: verb, target
 // and body on a line each.
 #include "a2a/dialect/request.hpp"
+#include "a2a/dialect/request_fields.hpp"
 #include "a2a/dialect/walk.hpp"
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_scan.hpp"

@@ -46,10 +46,6 @@ gateway: core jose net config store a2a mcp + model telemetry cli reload lifecyc
 examples:
 '
 
-# Not yet in order: an include of a room that stands below.
-knots='
-'
-
 # Includes are written from the root: a bare name or a relative path would hide what is included.
 found=$(grep -rnE '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' tests bench --include='*.hpp' --include='*.cpp' --exclude-dir=node_modules |
     grep -vE '"(core|jose|net|config|store|a2a|mcp|gateway|examples|tests|bench)/') || true
@@ -62,7 +58,7 @@ sources=$(find core jose net config store a2a mcp gateway examples -name '*.hpp'
 # shellcheck disable=SC2086 # a list of files
 includes=$(grep -E '^[[:space:]]*#[[:space:]]*include[[:space:]]*"' $sources)
 
-awk -v table="$table" -v knots="$knots" '
+awk -v table="$table" '
     BEGIN {
         count = split(table, lines, "\n")
         for (i = 1; i <= count; ++i) {
@@ -79,8 +75,6 @@ awk -v table="$table" -v knots="$knots" '
             }
             known[folder] = may[folder, folder] = 1
         }
-        count = split(knots, lines, "\n")
-        for (i = 1; i <= count; ++i) if (split(lines[i], parts, " ") == 2) may[parts[1], parts[2]] = 1
     }
     # Folders of the sources above gateway are one each, whatever lies below them.
     function folder_of(path) {

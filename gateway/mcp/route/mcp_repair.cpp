@@ -146,7 +146,6 @@ std::string_view mcp_repair::path() const
     return redirects_.path().empty() ? paths_.of(*request_.agent) : redirects_.path();
 }
 
-// Cookies of an answer outside a session count if it begins one.
 bool mcp_repair::replaces(const net::http1::response_head& head) const
 {
     return message_.answer.replaces(head);
@@ -167,6 +166,7 @@ std::string_view mcp_repair::challenge() const noexcept
     return message_.answer.challenge();
 }
 
+// Cookies of an answer outside a session count if it begins one.
 void mcp_repair::note_answer(const net::http1::response_head& head)
 {
     model::given_cookies given;

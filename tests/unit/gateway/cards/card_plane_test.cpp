@@ -362,6 +362,24 @@ TEST_CASE("The workers hold a card that they may serve as stale, as long as the 
     x.plane.refresh_stale("nobody");
 }
 
+TEST_CASE("The workers hold no card whose agent fails while none may be served as stale")
+{
+    rig x{1, 0};
+    x.settings.cards.stale_if_error = 0s;
+    CHECK(x.obtained()->use == card_use::miss);
+    x.now += x.settings.cards.ttl;
+    REQUIRE(x.held != nullptr);
+    x.agents.down = true;
+    x.plane.refresh_stale("agent-0");
+    x.run();
+    CHECK(x.held == nullptr);
+    CHECK(x.obtained()->card == nullptr);
+    x.agents.down = false;
+    x.now += x.settings.cards.negative_ttl;
+    CHECK(x.obtained()->use == card_use::miss);
+    CHECK(x.held != nullptr);
+}
+
 TEST_CASE("an outage longer than stale_if_error is a refusal, and the agent is not asked for each of them")
 {
     rig x;
