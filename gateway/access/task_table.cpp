@@ -155,7 +155,10 @@ bool task_table::add_hold(place_row& in, const found& there, std::uint64_t name)
     if (!word.compare_exchange_strong(before, before + 1, std::memory_order_acq_rel)) {
         return false;
     }
-    const auto has = atomic_word{in.names[there.at]}.load(std::memory_order_acquire);
+    auto has = being_written;
+    while (has == being_written) {
+        has = atomic_word{in.names[there.at]}.load(std::memory_order_acquire);
+    }
     if (has != name) {
         release(has, before & owner_bits);
     }
@@ -177,22 +180,34 @@ bool task_table::has_other(place_row& in, std::uint64_t name, std::uint64_t whos
 void task_table::release(std::uint64_t name, std::uint64_t whose) noexcept
 {
     auto& in = rows_[row_of(name)];
-    for (std::size_t i = 0; i < row; ++i) {
-        if (atomic_word{in.names[i]}.load(std::memory_order_acquire) != name) {
-            continue;
-        }
-        atomic_word there{in.words[i]};
-        auto word = there.load(std::memory_order_acquire);
-        while (is_held(word) && (word & owner_bits) == whose && (word & interface_bits) > 0) {
-            if (!there.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel)) {
-                continue;
+    // A thread that is late to empty the place hides its name for a moment.
+    for (bool hidden = true; hidden;) {
+        hidden = false;
+        for (std::size_t i = 0; i < row; ++i) {
+            const auto at = atomic_word{in.names[i]}.load(std::memory_order_acquire);
+            hidden = hidden || at == being_written;
+            if (at == name && end_hold(in, i, name, whose)) {
+                return;
             }
-            if ((word & interface_bits) == 1) {
-                empty(in, i, name, word - 1);
-            }
-            return;
         }
     }
+}
+
+// False: the place has no hold of this owner's.
+bool task_table::end_hold(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t whose) noexcept
+{
+    atomic_word there{in.words[at]};
+    auto word = there.load(std::memory_order_acquire);
+    while (is_held(word) && (word & owner_bits) == whose && (word & interface_bits) > 0) {
+        if (!there.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel)) {
+            continue;
+        }
+        if ((word & interface_bits) == 1) {
+            empty(in, at, name, word - 1);
+        }
+        return true;
+    }
+    return false;
 }
 
 // False: another thread has written to the place, or does.

@@ -114,6 +114,7 @@ private:
     std::size_t row_of(std::uint64_t name) const noexcept;
     static found look(place_row& in, std::uint64_t name) noexcept;
     bool add_hold(place_row& in, const found& there, std::uint64_t name) noexcept;
+    bool end_hold(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t whose) noexcept;
     static bool has_other(place_row& in, std::uint64_t name, std::uint64_t whose) noexcept;
     bool fill(place_row& in, const choice& chosen, const content& what) noexcept;
     void empty(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t word) noexcept;

@@ -76,6 +76,16 @@ void exchange_wait::end()
     caller_.clock().wake().set();
 }
 
+void exchange_wait::end_in_order(bool at_once)
+{
+    ends_in_order_ = true;
+    if (at_once) {
+        end();
+    } else {
+        caller_.clock().wake().set();
+    }
+}
+
 std::optional<core::duration> parse_deadline(std::string_view value) noexcept
 {
     if (value.empty() || !std::ranges::all_of(value, core::is_digit)) {

@@ -54,12 +54,9 @@ public:
     void end();
     bool ended() const noexcept { return ended_; }
 
-    // The current wait ends with woken::by_event at once: a stream is over as soon as nothing of an event is under way.
-    void end_in_order()
-    {
-        ends_in_order_ = true;
-        caller_.clock().wake().set();
-    }
+    // The current wait ends with woken::by_event at once: a stream is over as soon as nothing of an event is under way. `at_once`: as
+    // end(). What waits is resumed and may destroy the object.
+    void end_in_order(bool at_once);
     bool ends_in_order() const noexcept { return ends_in_order_; }
 
     // A caller that closes its sending half has left: nobody else tells a stream that it is no longer read.

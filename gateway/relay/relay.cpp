@@ -200,10 +200,7 @@ void relay::end_listening()
     if (!call_.traits.listens) {
         return;
     }
-    wait_.end_in_order();
-    if (!headed_) {
-        wait_.end();
-    }
+    wait_.end_in_order(/*at_once=*/!headed_);
 }
 
 // Whether the caller gets this answer, before anything of it goes out. `edited`: what an edit makes of it. That of an A2A call
