@@ -74,7 +74,7 @@ bool listener_tls::set_client_authorities(const std::string& ca_file)
     return true;
 }
 
-// It is shown all the same: a caller may still take it, and nobody is served better by nothing.
+// An expired certificate is still shown: a caller may take it, and none would serve nobody better.
 void listener_tls::warn_of_ends(core::wall_time now) const
 {
     for (const auto& [cert, end] : ends_) {

@@ -1,4 +1,4 @@
-// What the workers may ask of the control loop. The functions that give a task only make it: the task runs on `executor`, or where the
+// Services of the control loop for the workers. The functions that give a task only make it: the task runs on `executor`, or where the
 // function says. Any thread may call all of them.
 #pragma once
 

@@ -24,7 +24,7 @@ struct file_stamp {
     friend bool operator==(const file_stamp&, const file_stamp&) = default;
 };
 
-// Of what `path` leads to. Blocks as stat(2) does.
+// The stamp of the file that `path` leads to. Blocks as stat(2) does.
 file_stamp stamp_of(const std::string& path);
 
 // The hash of each file's content, by its path.

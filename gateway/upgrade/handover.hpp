@@ -107,7 +107,7 @@ private:
     bool done_ = false;
 };
 
-// Who has served before this process and who serves after it: what the gateway does at either end of a hand-over.
+// The gateway at either end of a hand-over: after the process that has served before, and before the one that serves next.
 class process_upgrade {
 public:
     // References outlive this; `log` is of the gateway.
@@ -127,7 +127,7 @@ public:
     // gone, but for those that overlap. References outlive this.
     void give_passed(sessions::session_plane& sessions);
 
-    // What is handed over, and the end that follows; it waits for this.
+    // Sets the parts that are handed over, and the end that follows, which waits for this.
     void start(handover::parts all);
 
     // Connections are accepted. `report` tells the service manager: at once, or when that knows of this process.

@@ -240,7 +240,7 @@ handover_source
 how_started(const std::vector<std::string>& words, const net::service_manager& manager, const std::string& store)
 {
     handover_source out;
-    // What execve() was given; a name from the PATH is already a path here.
+    // The path that execve() was given: a name from the PATH is a path by then.
     if (const auto* const program = reinterpret_cast<const char*>(::getauxval(AT_EXECFN)); program != nullptr) {
         std::error_code failed;
         const auto path = std::filesystem::absolute(program, failed);

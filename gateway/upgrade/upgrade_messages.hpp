@@ -122,7 +122,7 @@ public:
     net::task<core::result<>> send(std::string frame, core::duration silence);
     net::task<core::result<handover_message>> receive(core::duration silence);
 
-    // What is under way fails, and what comes later.
+    // Messages under way fail, and so do later ones.
     void cancel();
 
 private:

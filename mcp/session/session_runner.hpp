@@ -108,7 +108,7 @@ private:
     void abandon();
     core::result<> send_for_caller(outgoing message);
 
-    // What follows is in session_messages.cpp.
+    // These functions are in session_messages.cpp.
     class ear;
 
     void shake_hands(const session_action& action);

@@ -203,7 +203,7 @@ core::result<programs::begun_session> legacy_clients::begin(
     return programs_.begin(agent, principal, initialize.view(), other_way_of(agent->record));
 }
 
-// Of a program of which nobody has said what it speaks; else empty.
+// Not empty for a program whose era is unknown (mcp.era: automatic).
 programs::other_way legacy_clients::other_way_of(const core::agent& record)
 {
     if (!is_program(record) || record.mcp->era != core::mcp_era::automatic) {

@@ -119,7 +119,7 @@ private:
     model::string_map<known_tools> known_;  // by agent
 };
 
-// What serves requests of the modern era: a program for each agent, and of a server over streamable HTTP a connection for each
+// The servers of requests of the modern era: a program for each agent, and of a server over streamable HTTP a connection for each
 // session of a client of the legacy era, since what a server logs during a call is its client's alone.
 class modern_programs {
 public:
