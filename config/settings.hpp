@@ -7,6 +7,7 @@
 #include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "core/mcp_bundle.hpp"
 
 #include <array>
 #include <chrono>
@@ -122,6 +123,7 @@ struct mcp_settings {
     std::uint64_t replay_stream = 1024 * 1024;       // bytes of one stream
     std::uint64_t replay_memory = 64 * 1024 * 1024;  // bytes of all of them; 0: no stream can be resumed
     core::duration replay_time = 5min;               // that an event is kept
+    std::vector<core::mcp_bundle> bundles;           // in the order of the file; names are unique
 };
 
 // The web pages that may call the gateway (Fetch standard, "CORS protocol").

@@ -101,6 +101,11 @@ std::string_view name(card_trust value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(tool_form value) noexcept
+{
+    return chosen_name(value);
+}
+
 std::string_view name(extended_card_access value) noexcept
 {
     return chosen_name(value);

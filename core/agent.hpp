@@ -11,6 +11,7 @@
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -66,6 +67,12 @@ enum class push_mode : std::uint8_t { passthrough, mediate };
 // "passthrough", "mediate".
 std::string_view name(push_mode m) noexcept;
 
+// How MCP clients call an A2A agent: with one tool for the agent, with one for each of its skills, or not at all.
+enum class tool_form : std::uint8_t { agent, skills, off };
+
+// "agent", "skills", "off".
+std::string_view name(tool_form f) noexcept;
+
 // Which cards show a skill: all, or only extended ones.
 enum class skill_visibility : std::uint8_t { everyone, extended };
 
@@ -116,7 +123,9 @@ struct agent {
     std::string card_url;         // empty: looked for beside `url` (docs/architecture.md)
     card_trust trust = card_trust::never;
     std::vector<a2a_dialect> dialects;  // of A2A, instead of what its card says; each once; empty: as the card says
-    bool bridge = true;                 // calls of other dialects are translated to its own
+    bool bridge = true;  // calls of other dialects, of an MCP server those of A2A, are translated to its own
+    tool_form as_tools = tool_form::agent;          // of A2A
+    duration tool_wait = std::chrono::seconds{45};  // of A2A: until the caller of a tool gets the task that goes on
     extended_card_access extended_card = extended_card_access::automatic;
     std::vector<skill_rule> skills;      // a skill that no rule is for is public
     std::vector<card_overlay> overlays;  // of extended cards that the gateway makes, applied in this order

@@ -78,6 +78,11 @@ inline constexpr auto choices<extended_card_access> = std::to_array<choice<exten
 );
 
 template <>
+inline constexpr auto choices<tool_form> = std::to_array<choice<tool_form>>(
+    {{tool_form::agent, "agent"}, {tool_form::skills, "skills"}, {tool_form::off, "off"}}
+);
+
+template <>
 inline constexpr auto choices<public_documents> = std::to_array<choice<public_documents>>(
     {{public_documents::automatic, "auto"}, {public_documents::anyone, "anyone"}, {public_documents::listed, "listed"}}
 );
