@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace core {
@@ -37,8 +38,8 @@ struct bundle_member {
 };
 
 struct mcp_bundle {
-    std::string name;  // as valid_agent_id() says
-    std::vector<bundle_member> agents;
+    std::string name;                              // as valid_agent_id() says
+    std::vector<bundle_member> agents;             // at most most_bundle_agents, each id once
     std::optional<access_policy> call;             // besides each agent's own; nullopt: nobody is kept out
     std::string instructions;                      // for models; empty: those of the members
     std::uint64_t name_length = 48;                // of an exposed name, in bytes
@@ -58,6 +59,29 @@ bool valid_bundle_prefix(std::string_view as) noexcept;
 
 // A valid prefix that reads like this id; the id itself, if it is one.
 std::string proposed_prefix(std::string_view id);
+
+// An agent in a bundle, and what stands in front of its names.
+struct bundle_place {
+    std::string id;
+    std::string as;
+
+    friend bool operator==(const bundle_place&, const bundle_place&) = default;
+};
+
+// Why a pattern does not bring an agent: its id is no prefix, has the scheme of another member, or the bundle is full.
+enum class bundle_gap : std::uint8_t { unfit_id, taken, full };
+
+// "unfit_id", "taken", "full".
+std::string_view name(bundle_gap g) noexcept;
+
+struct bundle_places {
+    std::vector<bundle_place> members;
+    std::vector<std::pair<std::string, bundle_gap>> skipped;  // ids that a pattern fits
+};
+
+// The members of the bundle in their order, if these agents exist. `ids` are in ascending order. An agent stands where its own id
+// is written, or else where the first pattern that fits it is. Linear in the product of members and ids.
+bundle_places places_of(const mcp_bundle& bundle, const std::vector<std::string>& ids);
 
 // What stands in front of the URIs of a member with this prefix: in lower case, with '-' for '_', since a scheme has no '_' and its
 // case does not count (RFC 3986 section 3.1).
