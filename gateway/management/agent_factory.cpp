@@ -157,7 +157,8 @@ agent_factory::make(const core::agent& record, const model::call_route& route, c
         .endpoints = settings_.defaults.endpoints,
         .reaches = &reaches_,
         .calls = settings_.defaults.calls,
-        .gates = &gates_
+        .gates = &gates_,
+        .bridge = bridge_
     };
     return model::make_entry(record, defaults, contexts_, route, token);
 }

@@ -17,6 +17,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::management {
@@ -78,6 +79,9 @@ public:
     {
     }
 
+    // From now on agents are bridged by the servers that this reaches, as entry_defaults::bridge.
+    void set_bridge(std::function<core::descriptor()> dial) { bridge_ = std::move(dial); }
+
     // Works as model::make_entry().
     core::result<std::shared_ptr<const model::agent_entry>>
     make(const core::agent& record, const model::call_route& route = {}, const core::secret& token = {});
@@ -115,6 +119,7 @@ public:
 
 private:
     const config::settings& settings_;
+    std::function<core::descriptor()> bridge_;
     host_claims claims_;
     net::client_contexts contexts_;      // shared by agents with the same files
     balancing::breaker_shelf breakers_;  // of the agents that there are

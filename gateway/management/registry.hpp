@@ -66,6 +66,9 @@ public:
     // All that are served.
     std::shared_ptr<const model::snapshot> take_snapshot(std::string public_base) const;
 
+    // Before load(): as agent_factory::set_bridge().
+    void set_bridge(std::function<core::descriptor()> dial) { factory_.set_bridge(std::move(dial)); }
+
     // The gateway's keys in snapshots.
     void set_key_set(std::shared_ptr<const model::card_bytes> keys) { key_set_ = std::move(keys); }
 

@@ -11,6 +11,7 @@
 #include "gateway/model/client_sessions.hpp"
 #include "gateway/model/credential_checks.hpp"
 #include "gateway/model/directory_page.hpp"
+#include "gateway/model/inner_calls.hpp"
 #include "gateway/model/management_call.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/push_addresses.hpp"
@@ -44,6 +45,7 @@ struct control_services {
     program_port& programs;             // sessions of callers that live in this process
     access::server_metadata& metadata;  // where callers log in at MCP servers
     const std::atomic<balancing::overload_level>& overload;
+    inner_callers& inner;  // of requests to servers within the process
 
     std::function<std::uint64_t()> largest_card;  // `cards.max_size`, which a reload changes
     std::function<net::task<card_answer>(std::string agent_id)> card;

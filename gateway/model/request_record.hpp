@@ -108,6 +108,14 @@ inline constexpr std::size_t retry_reasons = 3;
 
 std::string_view name(retry_reason r) noexcept;
 
+// The two protocols between which a call was translated, the caller's first; also a metric label.
+enum class bridge_direction : std::uint8_t { a2a_mcp, mcp_a2a };
+
+constexpr std::string_view name(bridge_direction d) noexcept
+{
+    return d == bridge_direction::a2a_mcp ? "a2a_mcp" : "mcp_a2a";
+}
+
 // How often a call was sent.
 struct attempt_record {
     unsigned attempts = 0;
@@ -126,12 +134,14 @@ struct request_record {
     std::optional<::a2a::method> rpc_method;  // of a call that was read
     std::optional<::mcp::client_method> mcp_method;  // of a message to an MCP server
     std::optional<::mcp::era> era;                   // that the caller spoke in it
-    bool translated = false;     // caller and server speak different eras of MCP, or caller and agent dialects of A2A
-    std::uint64_t lost = 0;      // members of A2A that the translation dropped
-    std::string_view tool;       // that was called, as the caller names it; empty: none
-    bool tool_listed = false;    // by the server, as callers see its list: `tool` may be a label
-    std::string_view session;    // 8 hex digits that stand for the session in lines; empty: none
-    bool session_begun = false;  // the caller got `session`
+    bool translated = false;  // caller and server speak different eras of MCP, or caller and agent dialects of A2A
+    std::uint64_t lost = 0;   // members of A2A that the translation dropped
+    std::optional<bridge_direction> bridge;    // that made the call, or that serves it; nullopt: none
+    std::string_view bundle;                   // of MCP that was called; empty: none
+    std::string_view tool;                     // that was called, as the caller names it; empty: none
+    bool tool_listed = false;                  // by the server, as callers see its list: `tool` may be a label
+    std::string_view session;                  // 8 hex digits that stand for the session in lines; empty: none
+    bool session_begun = false;                // the caller got `session`
     std::optional<session_end> session_ended;  // `session` is over for the caller
     std::string_view management_method;        // of the bounded set of management methods, or "other", or empty
     unsigned status = 0;                       // as sent; 499 when the caller left before

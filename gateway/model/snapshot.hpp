@@ -66,6 +66,7 @@ struct agent_entry {
     std::shared_ptr<const ::mcp::name_filters>
         filters;  // of an MCP server that hides or renames something, or some of it for some callers; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
+    std::shared_ptr<const agent_entry> bridged;  // this agent as one of the other protocol; null: it is not bridged
     bool fell_back = false;  // of an MCP server over streamable HTTP: the gateway's own session found HTTP+SSE only
 
     // The agent is an MCP server whose sessions with callers live in this process: a program, one that speaks HTTP+SSE, or one whose
@@ -116,6 +117,8 @@ struct entry_defaults {
     balancing::reach_shelf* reaches = nullptr;  // null: the same
     core::call_limits calls{};
     balancing::gate_shelf* gates = nullptr;  // null: every entry has a gate of its own
+    std::function<core::descriptor()> bridge{
+    };  // as upstream_target::dial, to the bridges' servers; empty: there are none
 };
 
 // The addresses that an agent which registered itself may have; null: any, the agent did not.

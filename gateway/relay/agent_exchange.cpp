@@ -205,6 +205,7 @@ bool agent_exchange::begin_request()
     net::pieces request;
     add_head(request, call_, lease_->target());
     request.add(call_.request.lines);
+    request.add(call_.request.inside);
     request.add(text);
     request.add(call_.request.body);
     side().write(request);

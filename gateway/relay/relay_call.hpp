@@ -146,6 +146,7 @@ struct outgoing_request {
     net::http1::method verb = net::http1::method::post;
     std::string_view head;       // request line and fixed fields
     std::string_view lines{};    // further lines of the head
+    std::string inside{};        // a line that tells a server within the process whose the request is; else empty
     std::string_view cookies{};  // of the agent's session, beside the agent's own
     std::string_view body;       // held by the caller's connection, whole
     std::optional<std::string> extensions{

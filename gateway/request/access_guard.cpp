@@ -3,6 +3,7 @@
 #include "gateway/access/gate.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/model/agent_record.hpp"
+#include "gateway/model/inner_calls.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/relay/call_wait.hpp"
 #include "gateway/request/router.hpp"
@@ -92,6 +93,10 @@ bool access_guard::identify(request_context& request)
     }
     auto& gate = gate_for(request);
     request.sender.access = gate.plan();
+    if (request.sender.inner != nullptr) {
+        request.sender.owner = request.sender.inner->principal;
+        return true;
+    }
     if (!request.sender.access) {
         return true;
     }
@@ -165,7 +170,8 @@ bool access_guard::identifies(const request_context& request) const
 
 std::optional<net::routine<>> access_guard::admit_address(request_context& request) const
 {
-    if (limits_ && !limits_->admits_address(request.address(), request.caller.owner().now())) {
+    if (limits_ && request.sender.inner == nullptr &&
+        !limits_->admits_address(request.address(), request.caller.owner().now())) {
         constexpr auto over = model::rate_limit::address;
         return respond_limited(request, over, limits_->rate(over));
     }
@@ -194,7 +200,7 @@ std::optional<net::routine<>> access_guard::admit(request_context& request) cons
 std::optional<net::routine<>> access_guard::admit_principal(request_context& request) const
 {
     const auto* caller = request.principal();
-    if (limits_ && caller != nullptr &&
+    if (limits_ && caller != nullptr && request.sender.inner == nullptr &&
         !limits_->admits_principal(caller->id, caller->provider, request.caller.owner().now())) {
         constexpr auto over = model::rate_limit::principal;
         return respond_limited(request, over, limits_->rate(over));

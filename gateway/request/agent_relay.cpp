@@ -1,6 +1,8 @@
 #include "gateway/request/agent_relay.hpp"
 
+#include "core/ascii.hpp"
 #include "core/redaction.hpp"
+#include "core/trace_context.hpp"
 #include "gateway/access/access_plan.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/control_services.hpp"
@@ -9,19 +11,78 @@
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "gateway/request/route_base.hpp"
+#include "net/http1/head_writer.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace gateway::request {
 
 using core::errc;
+
+namespace {
+
+// What is about one message or one connection, or what the gateway says itself.
+bool is_of_message(std::string_view name) noexcept
+{
+    constexpr std::array<std::string_view, 9>
+        beginnings{"content-", "accept", "mcp-", "a2a-", "x-a2a-", "cardea-", "if-", "proxy-", "x-forwarded-"};
+    constexpr std::array<std::string_view, 15> names{
+        "host",
+        "connection",
+        "keep-alive",
+        "te",
+        "trailer",
+        "transfer-encoding",
+        "upgrade",
+        "expect",
+        "range",
+        "origin",
+        "last-event-id",
+        "cookie2",
+        "max-forwards",
+        "forwarded",
+        "x-real-ip"
+    };
+    const auto begins = [&](std::string_view with) {
+        return core::equal_ignoring_case(name.substr(0, with.size()), with);
+    };
+    const auto is = [&](std::string_view other) { return core::equal_ignoring_case(name, other); };
+    return std::ranges::any_of(beginnings, begins) || std::ranges::any_of(names, is);
+}
+
+}  // namespace
+
+model::inner_caller_pointer inner_caller_of(const request_context& request, std::optional<model::bridge_direction> by)
+{
+    model::inner_caller out;
+    out.principal = request.shared_principal();
+    out.address = request.address();
+    out.bridge = by;
+    out.bundle = request.record.bundle;
+    const bool traced = request.trace.joined();
+    for (const auto& each : request.caller.head().fields) {
+        const bool replaced = traced && request.trace.replaces(each.name);
+        if (!is_of_message(each.name) && !replaced && each.name.find('_') == each.name.npos) {
+            out.fields.emplace_back(each.name, core::secret{std::string{each.value}});
+        }
+    }
+    if (traced) {
+        std::string parent;
+        core::append_traceparent(parent, request.trace.at());
+        out.fields.emplace_back("traceparent", core::secret{std::move(parent)});
+    }
+    return std::make_shared<const model::inner_caller>(std::move(out));
+}
 
 agent_relay::agent_relay(
     model::control_services& control,
@@ -155,8 +216,21 @@ net::routine<> agent_relay::pass(request_context& request, relay::relay_call& ca
     if (auto why = objection(request, call)) {
         return respond_call_error(request, std::move(*why));
     }
+    if (call.agent->upstream->dial) {
+        return pass_inside(request, call);
+    }
     go_where_it_moved(call);
     return call.agent->needs_token() ? pass_with_token(request, call) : admit(request, call);
+}
+
+// To a server within the process, which hears for whom it acts.
+net::routine<> agent_relay::pass_inside(request_context& request, relay::relay_call& call)
+{
+    using enum model::bridge_direction;
+    request.record.bridge = call.agent->record.mcp ? mcp_a2a : a2a_mcp;
+    const auto place = control_.inner.put(inner_caller_of(request, request.record.bridge));
+    net::http1::head_writer{call.request.inside}.field(model::inner_callers::field_name, place.text());
+    co_await admit(request, call);
 }
 
 net::routine<> agent_relay::pass_with_token(request_context& request, relay::relay_call& call)

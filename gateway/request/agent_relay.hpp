@@ -1,6 +1,7 @@
 // The relay phase of one worker: passes requests on to their agents. One thread.
 #pragma once
 
+#include "gateway/model/inner_calls.hpp"
 #include "gateway/relay/open_streams.hpp"
 #include "gateway/relay/redirects.hpp"
 #include "gateway/relay/relay.hpp"
@@ -15,6 +16,9 @@
 namespace gateway::request {
 
 struct request_context;
+
+// The caller of the request as whoever calls further agents for it within the process knows it. `by`: the bridge that does; nullopt: none.
+model::inner_caller_pointer inner_caller_of(const request_context& request, std::optional<model::bridge_direction> by);
 
 class agent_relay {
 public:
@@ -47,6 +51,7 @@ private:
     net::routine<> admit(request_context& request, relay::relay_call& call);
     net::routine<> send(request_context& request, relay::relay_call& call);
     // Not inlined, as in relay.hpp.
+    [[gnu::noinline]] net::routine<> pass_inside(request_context& request, relay::relay_call& call);
     [[gnu::noinline]] net::routine<> pass_with_token(request_context& request, relay::relay_call& call);
     [[gnu::noinline]] net::routine<> wait_for_slot(request_context& request, relay::relay_call& call);
     [[gnu::noinline]] net::routine<core::result<>>

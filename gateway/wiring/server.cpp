@@ -166,6 +166,7 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     callers_ = make_caller_sessions({control_, workers_, *sessions_, log_}, settings_.mcp);
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
+    make_bridge();
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
     push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
@@ -206,6 +207,20 @@ core::result<> server::start()
     return {};
 }
 
+// Calls from within go to the worker that has the fewest connections, as those of callers do.
+void server::make_bridge()
+{
+    inner_calls_ = std::make_unique<model::inner_calls>(control_, [this](net::accepted_socket from) {
+        const auto open = [](const auto& each) { return each->service().open(); };
+        auto& to = **std::ranges::min_element(workers_, {}, open);
+        to.service().expect_one();
+        auto socket = std::make_shared<net::accepted_socket>(std::move(from));
+        to.post([socket](worker::worker& on) { on.service().serve(std::move(*socket)); });
+    });
+    bridge_ = std::make_unique<bridge::bridge_plane>(bridge::bridge_services{control_, *inner_calls_, inner_, log_});
+    registry_->set_bridge([this] { return bridge_->dial(); });
+}
+
 // Each function looks a plane up when it is called: those that it names are made by the end of start().
 void server::make_services()
 {
@@ -218,6 +233,7 @@ void server::make_services()
         .programs = callers_->programs(),
         .metadata = *metadata_,
         .overload = overload_.level(),
+        .inner = inner_,
         .largest_card = [this] { return card_thread_->largest_card(); },
         .card = [this](auto id) { return cards_->obtain(std::move(id)); },
         .directory = [this](auto asked) { return directory_->render(std::move(asked)); },
@@ -277,6 +293,7 @@ void server::list_planes()
         &breakers_.checks(),
         sessions_.get(),
         callers_.get(),
+        bridge_.get(),
         reloader_.get()
     };
 }

@@ -9,6 +9,7 @@
 #include "gateway/access/server_metadata.hpp"
 #include "gateway/admin/admin_handler.hpp"
 #include "gateway/admin/status_pages.hpp"
+#include "gateway/bridge/bridge_plane.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
@@ -18,6 +19,7 @@
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/inner_calls.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/monitors/breaker_watch.hpp"
 #include "gateway/monitors/overload_watch.hpp"
@@ -98,6 +100,7 @@ private:
     void collect(telemetry::metrics& into) const;
 
     void make_services();
+    void make_bridge();
     void list_planes();
     void apply_settings(const model::changed_settings& changed);
     void start_reloads();
@@ -131,6 +134,9 @@ private:
     threads::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
     std::unique_ptr<wiring::caller_sessions> callers_;
+    model::inner_callers inner_;
+    std::unique_ptr<model::inner_calls> inner_calls_;
+    std::unique_ptr<bridge::bridge_plane> bridge_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<tokens::token_plane> agent_tokens_;
     std::unique_ptr<push::push_plane> push_;

@@ -1,6 +1,7 @@
 #include "gateway/worker/traffic_handler.hpp"
 
 #include "core/log.hpp"
+#include "gateway/model/inner_calls.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/forwarded.hpp"
 #include "gateway/relay/forwarding.hpp"
@@ -149,6 +150,12 @@ void traffic_handler::find_sender(request_context& request) const
     const auto& head = request.caller.head();
     const auto& peer = request.caller.peer();
     request.record.http_method = net::http1::name(head.verb);
+    if (const auto* const inner = static_cast<const model::inner_caller*>(request.caller.sender())) {
+        request.sender.inner = inner;
+        request.record.bridge = inner->bridge;
+        request.record.bundle = inner->bundle;
+        return;
+    }
     request.sender.from_proxy = !parts_->proxies.empty() && parts_->proxies.trusts(peer);
     if (request.sender.from_proxy) {
         // A copy: a stream gives its request's head up long before the line about it is written.
@@ -191,6 +198,11 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request, r
         return request::respond_call_error(request, std::move(*why));
     }
     const auto& head = request.caller.head();
+    if (request.sender.inner != nullptr) {
+        return request::takes(*request.way, head.verb)
+                   ? std::nullopt
+                   : std::optional{request::refuse_method(request, request.way->methods)};
+    }
     if (!request.origin && !parts_->hosts.answers(head.authority)) {
         request.record.where = model::route::none;
         request.caller.close_after_answer();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/descriptor.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
 #include "core/secret.hpp"
@@ -10,6 +11,7 @@
 #include "net/tls/tls_context.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -36,6 +38,8 @@ struct exchange_request {
     std::uint64_t max_size = 8 * 1024 * 1024;                  // of a body that is no event stream
     // May be sent again if a kept connection turns out to be gone before a byte of the answer; else only if the peer cannot have got it.
     bool repeatable = true;
+    // As upstream_target::dial; the connection is closed behind the answer. Empty: over the network.
+    std::function<core::descriptor()> dial{};
 };
 
 struct exchange_head {

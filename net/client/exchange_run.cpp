@@ -99,8 +99,10 @@ head_of(const exchange_request& request, method verb, const upstream_target& to,
         }
         out.field(name, core::trim(value));
     }
-    // `Via` lets the gateway recognize a request of its own that comes back.
-    out.field("Via", "1.1 " + std::string{own_pseudonym()});
+    // `Via` lets the gateway recognize a request of its own that comes back; one within the process comes back by intent.
+    if (!request.dial) {
+        out.field("Via", "1.1 " + std::string{own_pseudonym()});
+    }
     if (request.body != nullptr) {
         out.field("Content-Length", std::uint64_t{request.body->size()});
     }
@@ -166,7 +168,7 @@ routine<> exchange_run::drive(std::shared_ptr<exchange_run> self)
 void exchange_run::connect(bool fresh)
 {
     auto& pool = means_->pool;
-    lease_ = fresh ? nullptr : pool.take_idle(*target_);
+    lease_ = fresh || request_.dial ? nullptr : pool.take_idle(*target_);
     if (lease_ != nullptr) {
         lease_->set_listener(&woken_);
         send();
@@ -421,7 +423,7 @@ void exchange_run::fail(errc code, std::string why)
 
 void exchange_run::finish()
 {
-    if (lease_->parser().head().keep_alive && body_ != framing::until_close) {
+    if (!request_.dial && lease_->parser().head().keep_alive && body_ != framing::until_close) {
         means_->pool.give_back(std::move(lease_));
     }
     end_with({});
@@ -462,6 +464,18 @@ void exchange_run::drop()
 
 core::result<exchange_target> exchange_targets::find(const exchange_request& request)
 {
+    if (request.dial) {
+        const auto url = core::http_url::parse(request.url);
+        if (!url) {
+            return core::upstream_error(errc::upstream_protocol, "exchange: not an http or https URL");
+        }
+        upstream_target within;
+        within.host = url->host;
+        within.authority = url->authority();
+        within.path = url->path;
+        within.dial = request.dial;
+        return std::make_shared<const upstream_target>(std::move(within));
+    }
     auto url = core::with_parameters(request.url, request.query);
     const auto found = known_.find(url);
     if (found != known_.end() && found->second.tls == request.tls && found->second.addresses == request.addresses &&

@@ -128,6 +128,15 @@ int tls_wire::write(BIO* bio, const char* bytes, int size)
     return -1;
 }
 
+std::array<core::descriptor, 2> connected_pair()
+{
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+        return {};
+    }
+    return {core::descriptor{ends[0]}, core::descriptor{ends[1]}};
+}
+
 void pieces::consume(std::size_t bytes) noexcept
 {
     assert(bytes <= size_);

@@ -55,6 +55,9 @@ private:
     std::size_t size_ = 0;
 };
 
+// The two ends of a connection within the process, non-blocking. Both are closed if the system has no more descriptors.
+std::array<core::descriptor, 2> connected_pair();
+
 enum class tls_role { client, server };
 
 class transport {

@@ -39,6 +39,7 @@ server_connection::server_connection(
       alarm_{*this, owner},
       spaces_{spaces},
       peer_{from.peer.address().to_string()},
+      sender_{std::move(from.sender)},
       answer_{caller_, alarm_, settings.write_timeout},
       body_{settings, caller_, alarm_, space_, answer_}
 {

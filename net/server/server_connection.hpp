@@ -56,6 +56,8 @@ struct accepted_socket {
     core::descriptor socket;  // non-blocking
     tcp::endpoint peer;
     tls_context tls{};  // null: plain
+    // Whose requests come on it, if it comes from within the process: the handler knows what this is. Null: from outside.
+    std::shared_ptr<const void> sender{};
 };
 
 class server_connection final : public timed {
@@ -84,6 +86,9 @@ public:
     const http1::request_head& head() const noexcept { return space_->parser.head(); }
     const std::string& peer() const noexcept { return peer_; }
     bool secure() noexcept { return caller_.wire().secure(); }
+
+    // As accepted_socket::sender.
+    const void* sender() const noexcept { return sender_.get(); }
 
     // Null: the caller has shown no certificate, or was not asked for one.
     const client_certificate* certificate() const noexcept { return certificate_.get(); }
@@ -205,6 +210,7 @@ private:
     request_buffer_pool& spaces_;
     request_buffer_pool::lent space_;  // null: nothing of a request has come
     std::string peer_;
+    std::shared_ptr<const void> sender_;
     std::unique_ptr<const client_certificate> certificate_;
     core::steady_time started_{};
     answer_writer answer_;

@@ -137,6 +137,12 @@ void upstream_connection::connect(signal& listener)
 {
     set_listener(&listener);
     connecting_ = true;
+    if (target_->dial) {
+        if (auto socket = target_->dial(); !socket.open() || side_.adopt(std::move(socket))) {
+            return fail(errc::overloaded, "no descriptor is left for a connection within the process");
+        }
+        return finish();
+    }
     if (target_->through != nullptr && !may_ask_for(target_->addresses.get(), target_->host, target_->port)) {
         fail(errc::upstream_forbidden, std::string{forbidden});
         return;

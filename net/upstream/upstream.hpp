@@ -16,6 +16,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <optional>
@@ -39,7 +40,10 @@ struct upstream_target {
     // In front of the path of each request, which a proxy takes in absolute form (RFC 9112 section 3.2.2) if it makes no tunnel; empty: it
     // gets none.
     std::string absolute;
-    std::string tunnel;  // the host and port for which a proxy is asked; empty: none is
+    std::string tunnel{};  // the host and port for which a proxy is asked; empty: none is
+    // Gives one end of a connection to a server within the process, connected; a closed one: there is no room. Called on any loop. Empty:
+    // the server is reached over the network.
+    std::function<core::descriptor()> dial{};
 };
 
 // Contexts for agents, one for each set of files, so that the authorities are read and kept once.

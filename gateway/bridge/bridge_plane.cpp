@@ -1,0 +1,85 @@
+#include "gateway/bridge/bridge_plane.hpp"
+
+#include "gateway/responses/answer.hpp"
+#include "net/http1/fields.hpp"
+#include "net/loop/transport.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <utility>
+
+namespace gateway::bridge {
+namespace {
+
+using core::errc;
+
+// Who asks is the gateway's own relay, whose pool decides how long a connection is kept.
+net::server_settings settings_of_bridge()
+{
+    net::server_settings out;
+    out.head = {.bytes = 64 * 1024, .fields = 256, .target = 1024, .value = 64 * 1024};
+    out.header_timeout = std::chrono::minutes{1};
+    out.body_timeout = std::chrono::minutes{1};
+    out.idle_timeout = std::chrono::minutes{10};
+    out.write_timeout = std::chrono::minutes{1};
+    out.requests = std::numeric_limits<std::uint64_t>::max();
+    return out;
+}
+
+}  // namespace
+
+bridge_plane::bridge_plane(const bridge_services& services)
+    : services_{services},
+      service_{services.control, *this, settings_of_bridge()}
+{
+}
+
+core::descriptor bridge_plane::dial()
+{
+    auto ends = net::connected_pair();
+    if (ends[0].open()) {
+        service_.expect_one();
+        auto there = std::make_shared<core::descriptor>(std::move(ends[1]));
+        net::asio::post(services_.control.get_executor(), [this, there] {
+            service_.serve({.socket = std::move(*there), .peer = {}, .tls = {}, .sender = {}});
+        });
+    }
+    return std::move(ends[0]);
+}
+
+void bridge_plane::stop()
+{
+    service_.drain();
+}
+
+net::routine<> bridge_plane::handle(net::server_connection& caller)
+{
+    const auto& head = caller.head();
+    const auto* const number = net::http1::find(head.fields, model::inner_callers::field_name);
+    const auto from = number == nullptr ? nullptr : services_.callers.find(*number);
+    const auto code = from == nullptr ? errc::internal : errc::not_found;
+    co_await responses::send_answer(caller, responses::error_answer(code, {}));
+}
+
+net::routine<> bridge_plane::refuse(net::server_connection& caller, core::error why)
+{
+    co_await responses::send_answer(caller, responses::error_answer(why.code, {}));
+}
+
+void bridge_plane::failed(std::string_view problem) noexcept
+{
+    services_.log.write(core::log_level::error, "internal_error", {{"where", "bridge"}, {"what", problem}});
+}
+
+void bridge_plane::on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept
+{
+    static_cast<void>(how);
+    static_cast<void>(peer);
+    static_cast<void>(why);
+}
+
+}  // namespace gateway::bridge

@@ -1,0 +1,46 @@
+// The bridges between A2A and MCP: servers within the process, which the ordinary relay reaches like any agent (agent_entry::bridged).
+// `/a2a/<agent>` is an agent of A2A 1.0 for an MCP server, `/mcp/<agent>` a server of MCP 2026-07-28 for an agent of A2A; what they are
+// asked becomes inner calls. On the thread of the control loop but for dial().
+#pragma once
+
+#include "core/descriptor.hpp"
+#include "core/log.hpp"
+#include "gateway/model/inner_calls.hpp"
+#include "gateway/model/plane.hpp"
+#include "net/loop/loop.hpp"
+#include "net/server/http_service.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <string_view>
+
+namespace gateway::bridge {
+
+// What the bridges need of the gateway; references outlive them.
+struct bridge_services {
+    net::loop& control;
+    model::inner_calls& calls;
+    const model::inner_callers& callers;
+    const core::logger& log;
+};
+
+class bridge_plane final : public model::plane, private net::http_handler {
+public:
+    explicit bridge_plane(const bridge_services& services);
+
+    // As net::upstream_target::dial. Any thread.
+    core::descriptor dial();
+
+    void stop() override;
+    bool busy() const noexcept override { return service_.open() > 0; }
+
+private:
+    net::routine<> handle(net::server_connection& caller) override;
+    net::routine<> refuse(net::server_connection& caller, core::error why) override;
+    void failed(std::string_view problem) noexcept override;
+    void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+
+    bridge_services services_;
+    net::http_service service_;
+};
+
+}  // namespace gateway::bridge

@@ -1,0 +1,77 @@
+#include "gateway/model/inner_calls.hpp"
+
+#include "net/loop/transport.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include <array>
+#include <charconv>
+
+namespace gateway::model {
+namespace {
+
+// The host is nobody's name: such a request is for the gateway itself.
+constexpr std::string_view base = "http://cardea";
+
+}  // namespace
+
+inner_calls::inner_calls(net::loop& control, std::function<void(net::accepted_socket)> serve)
+    : serve_{std::move(serve)},
+      client_{control, "cardea"}
+{
+}
+
+std::unique_ptr<net::exchange> inner_calls::start(inner_request request, net::exchange_observer& observer)
+{
+    net::exchange_request out;
+    out.url = std::string{base} + request.target;
+    out.method = std::move(request.method);
+    out.headers = std::move(request.fields);
+    for (const auto& [name, value] : request.caller->fields) {
+        out.headers.emplace_back(name, value.reveal());
+    }
+    out.body = std::move(request.body);
+    out.head_timeout = request.head_timeout;
+    out.stream_timeout = request.stream_timeout;
+    out.max_size = request.max_size;
+    out.repeatable = false;
+    out.dial = [this, caller = std::move(request.caller)]() mutable {
+        auto ends = net::connected_pair();
+        if (ends[0].open()) {
+            net::error_code ec;
+            const net::tcp::endpoint peer{net::asio::ip::make_address(caller->address, ec), 0};
+            serve_({.socket = std::move(ends[1]), .peer = peer, .tls = {}, .sender = std::move(caller)});
+        }
+        return std::move(ends[0]);
+    };
+    return client_.start(std::move(out), observer);
+}
+
+inner_callers::place::~place()
+{
+    if (of_ != nullptr) {
+        const std::lock_guard lock{of_->mutex_};
+        of_->callers_.erase(number_);
+    }
+}
+
+inner_callers::place inner_callers::put(inner_caller_pointer caller)
+{
+    const std::lock_guard lock{mutex_};
+    callers_.emplace(++last_, std::move(caller));
+    return {*this, last_};
+}
+
+inner_caller_pointer inner_callers::find(std::string_view number) const
+{
+    std::uint64_t value = 0;
+    const auto [end, ec] = std::from_chars(number.data(), number.data() + number.size(), value);
+    if (ec != std::errc{} || end != number.data() + number.size()) {
+        return nullptr;
+    }
+    const std::lock_guard lock{mutex_};
+    const auto found = callers_.find(value);
+    return found == callers_.end() ? nullptr : found->second;
+}
+
+}  // namespace gateway::model
