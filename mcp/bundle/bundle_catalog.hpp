@@ -1,0 +1,115 @@
+// The catalog of a bundle: the entries of all members, and the way from a name or URI of a client to a member. Immutable; any thread.
+#pragma once
+
+#include "mcp/bundle/member_catalog.hpp"
+#include "mcp/protocol/message.hpp"
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <vector>
+
+namespace mcp {
+
+inline constexpr std::size_t most_shown_tools = 5000;  // of one bundle
+
+// Who sees what. `member` is an index of bundle_catalog::members(). Null: everything.
+struct bundle_sight {
+    // Whether the caller may use what this list of the member shows; asked before `entry`.
+    std::function<bool(std::size_t member, list_kind list)> member{};
+    std::function<bool(std::size_t member, list_kind list, const shown_entry& entry)> entry{};
+};
+
+enum class reach : std::uint8_t { none, one, several };
+
+// Where a name or URI leads.
+struct found_place {
+    reach to = reach::none;
+    std::size_t member = 0;
+    std::string own;                        // its name or URI at /agents/<id>/mcp of the member
+    const shown_entry* entry = nullptr;     // null: a URI that is not in a list; lives as long as the catalog
+    bool prefixed = true;                   // false: the client has left out the prefix, and the answer is to have none
+    std::vector<std::string> full_forms{};  // of `several`: one for each member that has it, in their order
+};
+
+class bundle_catalog {
+public:
+    using member_list = std::vector<std::shared_ptr<const member_catalog>>;
+
+    // `members`: none is null, all have the same name_length(), and at most one has no prefix. `taken`: names of tools that no member
+    // gets. Tools beyond most_shown_tools are left out, those of the last members first.
+    explicit bundle_catalog(
+        member_list members,
+        std::span<const std::string> taken = {},
+        std::size_t most_tools = most_shown_tools
+    );
+
+    const member_list& members() const noexcept { return members_; }
+
+    // Entries that somebody may see.
+    std::size_t shown(list_kind list) const noexcept { return shown_[index_of(list)]; }
+
+    // Tools of all members beyond the limit, and entries that cannot be told apart from others.
+    std::size_t left_out(list_kind list) const noexcept { return left_out_[index_of(list)]; }
+
+    // The entry at this place of a member's list; null: it is left out.
+    const shown_entry* at(std::size_t member, list_kind list, std::size_t index) const;
+
+    // Calls `visit` with each entry that is seen, in the order of members and of their lists.
+    void each(
+        list_kind list,
+        const bundle_sight& sight,
+        const std::function<void(std::size_t member, const shown_entry& entry)>& visit
+    ) const;
+
+    // The place of what has this exposed name or URI, whoever sees it.
+    struct place {
+        std::size_t member = 0;
+        std::size_t index = 0;
+    };
+    std::optional<place> place_of(list_kind list, std::string_view exposed) const;
+
+    // A tool or prompt, by its exposed name; or by its own name, if only one member of those that are seen has that.
+    found_place find_named(list_kind list, std::string_view name, const bundle_sight& sight) const;
+
+    // A resource or template, in this order: an exposed URI that is listed or that a template may expand to; a URI without a prefix that
+    // one member has in this way; an exposed URI that nothing lists, as links in results may be; and any other of the member without a
+    // prefix. What the filters of the bundle hide is not found.
+    found_place find_uri(std::string_view uri, const bundle_sight& sight) const;
+
+    // Of all that is seen in the list, for comparison within the process: the same as long as nobody could see a difference, but for 1
+    // in 2^64. Of resources and templates each its own.
+    std::uint64_t digest(list_kind list, const bundle_sight& sight) const;
+
+    // The memory of what is not the members' own, about.
+    std::size_t bytes() const noexcept { return bytes_; }
+
+private:
+    using change_key = std::tuple<std::size_t, list_kind, std::size_t>;  // member, list, index
+
+    bool sees(const bundle_sight& sight, std::size_t member, list_kind list) const;
+    bool sees(const bundle_sight& sight, std::size_t member, list_kind list, const shown_entry& entry) const;
+    void index_names(list_kind list, std::span<const std::string> taken);
+    void settle_names(list_kind list, std::span<const std::string> taken);
+    void leave_out_shadows(list_kind list);
+    const shown_entry* listed(std::size_t member, std::string_view own, const bundle_sight& sight) const;
+
+    member_list members_;
+    std::vector<std::size_t> shown_tools_;                      // of each member: so many of the first
+    std::map<change_key, std::optional<shown_entry>> changed_;  // renamed, or left out
+    std::array<std::unordered_map<std::string_view, place, text_hasher>, list_kinds>
+        by_exposed_;  // of tools and prompts
+    std::array<std::size_t, list_kinds> shown_{};
+    std::array<std::size_t, list_kinds> left_out_{};
+    std::size_t bytes_ = 0;
+};
+
+}  // namespace mcp
