@@ -14,12 +14,12 @@ namespace {
 using a2a::refusal;
 namespace rpc_code = a2a::rpc_code;
 
-refusal unfit(std::string member, std::string_view why)
+refusal unfit_member(std::string member, std::string_view why)
 {
     return {rpc_code::invalid_params, std::move(member), why};
 }
 
-bool is_absent(std::string_view raw) noexcept
+bool is_not_said(std::string_view raw) noexcept
 {
     return raw.empty() || raw == "null";
 }
@@ -28,7 +28,7 @@ bool is_absent(std::string_view raw) noexcept
 std::optional<std::string> short_text(const raw_object& of, std::string_view name)
 {
     const auto raw = of.find(name);
-    if (is_absent(raw)) {
+    if (is_not_said(raw)) {
         return std::string{};
     }
     auto text = text_of(raw);
@@ -36,34 +36,34 @@ std::optional<std::string> short_text(const raw_object& of, std::string_view nam
 }
 
 // Adds the skill that these metadata name.
-std::optional<refusal> read_skill(std::string_view metadata, const std::string& of, std::string& skill)
+std::optional<refusal> take_skill(std::string_view metadata, const std::string& of, std::string& skill)
 {
-    if (is_absent(metadata)) {
+    if (is_not_said(metadata)) {
         return std::nullopt;
     }
     if (!is_object(metadata)) {
-        return unfit(of, "must be an object");
+        return unfit_member(of, "must be an object");
     }
     const auto members = members_of(metadata);
     for (const std::string name : {"skillId", "skill"}) {
         const auto said = short_text(members, name);
         if (!said) {
-            return unfit(of + '.' + name, "must be the id of a skill");
+            return unfit_member(of + '.' + name, "must be the id of a skill");
         }
         if (!skill.empty() && !said->empty() && *said != skill) {
-            return unfit(of + '.' + name, "names another skill");
+            return unfit_member(of + '.' + name, "names another skill");
         }
         skill = skill.empty() ? *said : skill;
     }
     return std::nullopt;
 }
 
-std::optional<refusal> read_part(std::string_view raw, const std::string& path, a2a_message& into)
+std::optional<refusal> take_part(std::string_view raw, const std::string& path, a2a_message& into)
 {
     constexpr std::array<std::string_view, 4> contents{"text", "data", "raw", "url"};
     const auto part = raw_object::read(raw);
     if (!part) {
-        return unfit(path, "must be an object");
+        return unfit_member(path, "must be an object");
     }
     std::string_view kind;
     for (const auto name : contents) {
@@ -72,26 +72,26 @@ std::optional<refusal> read_part(std::string_view raw, const std::string& path, 
             continue;
         }
         if (!kind.empty()) {
-            return unfit(path, "has two contents");
+            return unfit_member(path, "has two contents");
         }
         kind = name;
     }
     if (kind.empty()) {
-        return unfit(path, "has no content");
+        return unfit_member(path, "has no content");
     }
     if (kind == "data") {
         if (!into.data.empty()) {
-            return unfit(path, "is a second data part");
+            return unfit_member(path, "is a second data part");
         }
         into.data = compact(part->find(kind));
         return std::nullopt;
     }
     if (kind != "text") {
-        return unfit(path, "is a file, which no tool takes");
+        return unfit_member(path, "is a file, which no tool takes");
     }
     const auto text = text_of(part->find(kind));
     if (!text) {
-        return unfit(path + ".text", "must be a string");
+        return unfit_member(path + ".text", "must be a string");
     }
     if (text->find_first_not_of(" \t\r\n") != std::string::npos) {
         into.text += into.text.empty() ? *text : '\n' + *text;
@@ -99,34 +99,34 @@ std::optional<refusal> read_part(std::string_view raw, const std::string& path, 
     return std::nullopt;
 }
 
-std::optional<refusal> read_parts(std::string_view raw, a2a_message& into)
+std::optional<refusal> take_parts(std::string_view raw, a2a_message& into)
 {
     const auto parts = core::scan_elements(raw, most_message_parts);
     if (!parts || parts->count == 0) {
-        return unfit("message.parts", "must be an array of parts");
+        return unfit_member("message.parts", "must be an array of parts");
     }
     if (parts->count > most_message_parts) {
-        return unfit("message.parts", "has too many parts");
+        return unfit_member("message.parts", "has too many parts");
     }
     for (std::size_t i = 0; i < parts->count; ++i) {
-        if (auto why = read_part(parts->raw[i], "message.parts[" + std::to_string(i) + ']', into)) {
+        if (auto why = take_part(parts->raw[i], "message.parts[" + std::to_string(i) + ']', into)) {
             return why;
         }
     }
     return std::nullopt;
 }
 
-std::optional<refusal> read_configuration(std::string_view raw, a2a_message& into)
+std::optional<refusal> take_configuration(std::string_view raw, a2a_message& into)
 {
-    if (is_absent(raw)) {
+    if (is_not_said(raw)) {
         return std::nullopt;
     }
     const auto members = raw_object::read(raw);
     if (!members) {
-        return unfit("configuration", "must be an object");
+        return unfit_member("configuration", "must be an object");
     }
     for (const auto* name : {"taskPushNotificationConfig", "pushNotificationConfig"}) {
-        if (!is_absent(members->find(name))) {
+        if (!is_not_said(members->find(name))) {
             return refusal{
                 rpc_code::push_not_supported,
                 std::string{"configuration."} + name,
@@ -135,8 +135,8 @@ std::optional<refusal> read_configuration(std::string_view raw, a2a_message& int
         }
     }
     const auto now = members->find("returnImmediately");
-    if (!is_absent(now) && now != "true" && now != "false") {
-        return unfit("configuration.returnImmediately", "must be a boolean");
+    if (!is_not_said(now) && now != "true" && now != "false") {
+        return unfit_member("configuration.returnImmediately", "must be a boolean");
     }
     into.waits = now != "true";
     return std::nullopt;
@@ -148,36 +148,36 @@ a2a::translation<a2a_message> read_a2a_message(std::string_view params)
 {
     const auto request = raw_object::read(params);
     if (!request) {
-        return unfit("params", "must be an object");
+        return unfit_member("params", "must be an object");
     }
     const auto message = raw_object::read(request->find("message"));
     if (!message) {
-        return unfit("message", "must be an object");
+        return unfit_member("message", "must be an object");
     }
     if (a2a::read_role(message->find("role")) != a2a::role::user) {
-        return unfit("message.role", "must be ROLE_USER");
+        return unfit_member("message.role", "must be ROLE_USER");
     }
     if (const auto id = text_of(message->find("messageId")); !id || id->empty()) {
-        return unfit("message.messageId", "must be a string that is not empty");
+        return unfit_member("message.messageId", "must be a string that is not empty");
     }
     a2a_message read;
     for (const auto& [name, into] : {std::pair{"contextId", &read.context}, {"taskId", &read.task}}) {
         auto text = short_text(*message, name);
         if (!text) {
-            return unfit(std::string{"message."} + name, "must be a string of at most 256 bytes");
+            return unfit_member(std::string{"message."} + name, "must be a string of at most 256 bytes");
         }
         *into = std::move(*text);
     }
-    if (auto why = read_parts(message->find("parts"), read)) {
+    if (auto why = take_parts(message->find("parts"), read)) {
         return std::move(*why);
     }
-    if (auto why = read_configuration(request->find("configuration"), read)) {
+    if (auto why = take_configuration(request->find("configuration"), read)) {
         return std::move(*why);
     }
-    auto why = read_skill(message->find("metadata"), "message.metadata", read.skill);
+    auto why = take_skill(message->find("metadata"), "message.metadata", read.skill);
     std::string of_request;
     if (!why) {
-        why = read_skill(request->find("metadata"), "metadata", of_request);
+        why = take_skill(request->find("metadata"), "metadata", of_request);
     }
     if (why) {
         return std::move(*why);

@@ -21,7 +21,7 @@ void append_text_if_any(std::string& out, std::string_view name, std::string_vie
     }
 }
 
-std::string status_text(const a2a_task_view& task)
+std::string status_of_task(const a2a_task_view& task)
 {
     std::string out{"{"};
     append_member(out, "state", spelled(task.state, body_shape::v1));
@@ -40,7 +40,7 @@ std::string status_text(const a2a_task_view& task)
     return out;
 }
 
-std::string artifact_text(const a2a_task_view& task)
+std::string artifact_of_task(const a2a_task_view& task)
 {
     std::string out{"{"};
     append_text_member(out, "artifactId", artifact_id);
@@ -90,7 +90,7 @@ std::string content_part(const raw_object& block, std::string_view from, std::st
 }
 
 // One block of content (MCP 2026-07-28, `ContentBlock`).
-std::string part_of(std::string_view raw)
+std::string part_of_block(std::string_view raw)
 {
     const auto block = members_of(raw);
     const auto type = block.text("type");
@@ -125,9 +125,9 @@ std::string task_text(const a2a_task_view& task, bool with_artifact)
     std::string out{"{"};
     append_text_member(out, "id", task.id);
     append_text_member(out, "contextId", task.context);
-    append_member(out, "status", status_text(task));
+    append_member(out, "status", status_of_task(task));
     if (with_artifact && !task.artifact.empty()) {
-        append_member(out, "artifacts", '[' + artifact_text(task) + ']');
+        append_member(out, "artifacts", '[' + artifact_of_task(task) + ']');
     }
     close(out, '}');
     return out;
@@ -141,7 +141,7 @@ std::string task_event(const a2a_task_view& task)
 std::string status_event(const a2a_task_view& task)
 {
     auto out = begin_event("statusUpdate", task);
-    append_member(out, "status", status_text(task));
+    append_member(out, "status", status_of_task(task));
     close(out, '}');
     return out + '}';
 }
@@ -149,7 +149,7 @@ std::string status_event(const a2a_task_view& task)
 std::string artifact_event(const a2a_task_view& task)
 {
     auto out = begin_event("artifactUpdate", task);
-    append_member(out, "artifact", artifact_text(task));
+    append_member(out, "artifact", artifact_of_task(task));
     append_member(out, "lastChunk", "true");
     close(out, '}');
     return out + '}';
@@ -192,7 +192,7 @@ tool_outcome read_tool_outcome(const message& answer)
     std::string parts;
     if (blocks) {
         for (const auto block : blocks->raw) {
-            parts.append(part_of(block)) += ',';
+            parts.append(part_of_block(block)) += ',';
         }
     }
     if (!structured.empty() && structured != "null") {

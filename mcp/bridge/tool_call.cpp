@@ -16,7 +16,7 @@ namespace {
 using a2a::refusal;
 namespace rpc_code = a2a::rpc_code;
 
-refusal unfit(std::string_view member, std::string_view why)
+refusal unfit_call(std::string_view member, std::string_view why)
 {
     return {rpc_code::invalid_params, std::string{member}, why};
 }
@@ -38,17 +38,17 @@ a2a::translation<named_call> read_named_call(std::string_view data)
         }
         const auto text = text_of(raw);
         if (!text || text->empty()) {
-            return unfit("data", "must name the skill as a string that is not empty");
+            return unfit_call("data", "must name the skill as a string that is not empty");
         }
         if (!read.skill.empty() && *text != read.skill) {
-            return unfit("data", "names two skills");
+            return unfit_call("data", "names two skills");
         }
         read.skill = *text;
     }
     if (!read.skill.empty()) {
         read.arguments = members.find("arguments");
         if (!read.arguments.empty() && !is_object(read.arguments)) {
-            return unfit("data.arguments", "must be an object");
+            return unfit_call("data.arguments", "must be an object");
         }
     }
     return read;
@@ -94,7 +94,7 @@ void add_fields(const listed_item& tool, tool_call& call)
     call.fields = parameter_fields{std::move(alone)}.of(tool.key, call.arguments);
 }
 
-std::string escaped(std::string_view text)
+std::string escaped_text(std::string_view text)
 {
     std::string out;
     core::append_json_string(out, text);
@@ -172,7 +172,7 @@ a2a::translation<std::optional<tool_call>> choose_tool(const a2a_message& said, 
     if (!skill.empty()) {
         tool = tools.find(skill);
         if (!tool) {
-            return unfit(in_data ? "data" : "metadata.skillId", "names no skill of the agent");
+            return unfit_call(in_data ? "data" : "metadata.skillId", "names no skill of the agent");
         }
     } else if (auto all = tools.first(2); all.size() == 1) {
         tool = std::move(all.front());
@@ -183,7 +183,7 @@ a2a::translation<std::optional<tool_call>> choose_tool(const a2a_message& said, 
     const auto& data = in_data ? named.arguments : said.data;
     if (!data.empty()) {
         if (!is_object(data)) {
-            return unfit("data", "must be an object of arguments");
+            return unfit_call("data", "must be an object of arguments");
         }
         call.arguments = data;
     } else if (!take_text(said.text, *tool->item, call.arguments) && !in_data) {
@@ -201,13 +201,13 @@ std::string skills_parts(const visible_tools& tools)
         R"({"skill": id, "arguments": {...}}.)";
     constexpr std::size_t around = 128;  // bytes of what stands around the two lists
     const auto all = tools.first(most_told_skills + 1);
-    auto text = escaped(all.empty() ? "The agent has no skills." : how);
+    auto text = escaped_text(all.empty() ? "The agent has no skills." : how);
     std::string data;
     bool more = false;
     for (std::size_t i = 0; i < all.size() && !more; ++i) {
         const auto tool = members_of(all[i].item->raw);
         const auto sentence = first_sentence(tools.description(all[i]).value_or(tool.text("description")));
-        const auto line = escaped("\n- " + all[i].name + (sentence.empty() ? "" : ": " + sentence));
+        const auto line = escaped_text("\n- " + all[i].name + (sentence.empty() ? "" : ": " + sentence));
         std::string skill{"{"};
         append_text_member(skill, "id", all[i].name);
         append_text_member(skill, "description", sentence);
