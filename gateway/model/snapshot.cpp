@@ -20,6 +20,10 @@
 namespace gateway::model {
 namespace {
 
+// Nobody's name: connections to it stay within the process.
+constexpr std::string_view bridge_origin = "http://bridge";
+constexpr core::duration bridge_margin = std::chrono::minutes{1};  // the bridge says itself that a call took too long
+
 // `at`: the address of the entry.
 void set_heads(agent_entry& entry, const net::upstream_target& target, const std::string& at)
 {
@@ -153,6 +157,50 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     return std::nullopt;
 }
 
+// The agent as one of the other protocol, at the bridge's server for it within the process. Its calls have no breaker, and no limits of their
+// own: those of the agent count for the calls that the bridge makes. Null: it is not bridged.
+std::shared_ptr<const agent_entry> bridged_entry(const agent_entry& own, const entry_defaults& defaults)
+{
+    const auto& of = own.record;
+    const bool to_a2a = of.mcp.has_value();
+    if (!defaults.bridge || (to_a2a ? !of.bridge : !own.upstream || of.as_tools == core::tool_form::off)) {
+        return nullptr;
+    }
+    auto out = std::make_shared<agent_entry>();
+    auto& record = out->record;
+    record.id = of.id;
+    record.url = std::string{bridge_origin} + (to_a2a ? "/a2a/" : "/mcp/") + of.id;
+    record.discover = of.discover;
+    record.call = of.call;
+    record.push = core::push_mode::passthrough;
+    if (to_a2a) {
+        record.dialects = {core::a2a_dialect::v1_jsonrpc};
+        out->head_timeout = of.mcp->longest_call + bridge_margin;
+    } else {
+        record.speaks = core::protocol::mcp;
+        core::mcp_server server;
+        server.era = core::mcp_era::modern;
+        record.mcp = std::move(server);
+        out->head_timeout = record.mcp->call_timeout;
+    }
+    out->read_timeout = out->head_timeout;
+    out->call_url = record.url;
+    net::upstream_target target;
+    target.key = bridge_origin;
+    target.host = bridge_origin.substr(bridge_origin.rfind('/') + 1);
+    target.authority = target.host;
+    target.path = record.url.substr(bridge_origin.size());
+    target.dial = defaults.bridge;
+    set_heads(*out, target, record.url);
+    out->own_path = target.path;
+    out->base_path = target.path;
+    if (to_a2a) {
+        set_interfaces(*out, {record.url, {}});
+    }
+    out->upstream = std::make_shared<const net::upstream_target>(std::move(target));
+    return out;
+}
+
 // Shared reachability of entries that are called over HTTP. Null: a single one without checks.
 std::shared_ptr<balancing::agent_reach> reach_of(std::span<const agent_entry> entries, const entry_defaults& defaults)
 {
@@ -188,9 +236,11 @@ core::result<std::shared_ptr<const agent_entry>> make_several(const making& of, 
         entry.number = i;
     }
     const auto reach = reach_of(made->all, of.defaults);
+    const auto bridged = bridged_entry(made->all.front(), of.defaults);
     for (auto& each : made->all) {
         each.reach = reach;
         each.calls = made->all.front().calls;
+        each.bridged = bridged;
     }
     return std::shared_ptr<const agent_entry>{made, &made->all.front()};
 }
@@ -222,6 +272,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     if (entry->upstream) {
         entry->reach = reach_of({entry.get(), 1}, defaults);
     }
+    entry->bridged = bridged_entry(*entry, defaults);
     return std::shared_ptr<const agent_entry>{std::move(entry)};
 }
 

@@ -94,6 +94,9 @@ struct agent_entry {
     // The agent takes calls of A2A.
     bool takes_a2a() const noexcept { return upstream && record.speaks == core::protocol::a2a; }
 
+    // A caller of A2A gets answers of the agent, be it one of A2A or a bridged MCP server.
+    bool serves_a2a() const noexcept { return takes_a2a() || (record.mcp && bridged != nullptr); }
+
     call_route route() const;
 };
 
