@@ -89,20 +89,12 @@ core::result<std::string> parse_sts_host(std::string_view text)
     return std::string{text};
 }
 
-bool is_pattern(std::string_view text)
-{
-    constexpr std::size_t longest = 128;
-    return text.size() <= longest && std::ranges::all_of(text, [](char c) {
-               return core::is_letter(c) || core::is_digit(c) || c == '.' || c == '_' || c == '-' || c == '*';
-           });
-}
-
 std::vector<std::string> read_id_patterns(const field& f, problem_list& problems)
 {
     std::vector<std::string> patterns;
     for (const auto& element : read_elements(f, expected_pattern, emptiness::refused, problems)) {
         auto text = read_line(element, expected_pattern, problems);
-        if (text && !is_pattern(*text)) {
+        if (text && !is_id_pattern(*text)) {
             refuse(element, "is not a pattern of agents' ids", expected_pattern, problems);
         } else if (text) {
             patterns.push_back(std::move(*text));

@@ -3,6 +3,7 @@
 
 #include "config/access_kinds.hpp"
 #include "config/agent_kinds.hpp"
+#include "config/mcp_bundles.hpp"
 #include "core/access.hpp"
 #include "core/agent_credentials.hpp"
 
@@ -270,6 +271,43 @@ std::vector<access_key> make_table()
          "For whom calls have a token: for the gateway, or, with `token_exchange`, for the caller, whose bearer "
          "token the OAuth server exchanges (RFC 8693). The latter needs a provider of type `jwt`, `oidc`, "
          "`azure_ad` or `http_verifier`, and is not for MCP servers."},
+        {bundle, "agents", plain("a list of ids, patterns and maps", bundle_members_schema), is_required,
+         "The members, 1 to 64: ids of agents, which stand before their names; patterns, in which `*` is any text, "
+         "for all agents with such ids, also later ones; or maps."},
+        {bundle, "call", sets<&core::mcp_bundle::call>(policy(decision::call)), "as the agents'",
+         "Who may use the bundle, besides each agent's own policy."},
+        {bundle, "instructions", sets<&core::mcp_bundle::instructions>(instructions()), "the members', 8 KiB in all",
+         "What models are told about the bundle; at most 8 KiB."},
+        {bundle, "name_length",
+         sets<&core::mcp_bundle::name_length>(count_in(core::least_bundle_name, core::most_bundle_name)), "`48`",
+         "The longest name of a tool or prompt. Clients put a prefix before names and stop at 64 characters. A longer "
+         "name is cut, and ends with a hash."},
+        {bundle, "list_wait", sets<&core::mcp_bundle::list_wait>(duration_in(0s, 1min)), "`2s`",
+         "How long `initialize`, `server/discover` and lists wait for members that are starting, all together."},
+        {bundle, "tools", plain("search, a map, or a list", bundle_tools_schema), "all, as the agents show them",
+         "Which tools clients get. `search` is short for `{search: true}`; a list is `allow`."},
+        {bundle, "prompts", sets<&core::mcp_bundle::prompts>(bundle_filter()), "all, as the agents show them",
+         "Which prompts clients get. A list is `allow`."},
+        {bundle, "resources", sets<&core::mcp_bundle::resources>(bundle_filter()), "all, as the agents show them",
+         "Which resources clients get, by URI. A list is `allow`."},
+        {bundle_member, "id", sets<&core::bundle_member::id>(short_text("the id of an agent")), is_required,
+         "The id of an agent. It may come later."},
+        {bundle_member, "as", plain("text", schema::any_text), "the id",
+         "What stands before the names of its tools and prompts, `<as>__<name>`, and in small letters before its URIs, "
+         "`<as>+<uri>`: a letter and up to 31 letters, digits, `-` and `_`, without `__` and without `_` at the end. "
+         "One member may have `\"\"`, which leaves its names as they are."},
+        {bundle_tools, "search", sets<&core::mcp_bundle::search>(on_or_off()), "`false`",
+         "Clients get `find_tools`, `describe_tools` and `call_tool` instead of a list of all tools."},
+        {bundle_tools, "always", sets<&core::mcp_bundle::always>(name_patterns()), "none",
+         "Tools that are listed beside these. Only with `search`."},
+        {bundle_tools, "allow", sets<&core::mcp_filter::allow>(name_patterns()), "all",
+         "The only tools that clients get, by the names that they see."},
+        {bundle_tools, "deny", sets<&core::mcp_filter::deny>(name_patterns()), "none",
+         "Tools that clients do not get. It counts before `allow`."},
+        {bundle_list, "allow", sets<&core::mcp_filter::allow>(name_patterns()), "all",
+         "The only ones that clients get, by the names or URIs that they see."},
+        {bundle_list, "deny", sets<&core::mcp_filter::deny>(name_patterns()), "none",
+         "Those that clients do not get. It counts before `allow`."},
         // clang-format on
     };
 }

@@ -1,4 +1,4 @@
-// The table of all keys of the maps below `access`, of the rules of a policy, and of an agent's credentials: how each is written,
+// The table of all keys of the maps below `access`, of the rules of a policy, of an agent's credentials, and of a bundle: how each is written,
 // what it means, and the member it sets. The reader, the dump, the JSON Schema and docs/configuration.md follow from it. Pure.
 #pragma once
 
@@ -32,7 +32,11 @@ enum class access_map : std::uint8_t {
     credentials,
     basic,
     agent_key,
-    oauth2
+    oauth2,
+    bundle,
+    bundle_member,
+    bundle_tools,
+    bundle_list
 };
 
 struct access_key {

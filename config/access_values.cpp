@@ -7,6 +7,7 @@
 #include "core/log.hpp"
 #include "core/url.hpp"
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <utility>
@@ -164,6 +165,14 @@ std::string read_secure_url(field f, problem_list& problems)
 {
     f.secret = true;  // its query may be one
     return read_parsed(f, expected_secure_url, parse_secure_url, problems).value_or("");
+}
+
+bool is_id_pattern(std::string_view text)
+{
+    constexpr std::size_t longest = 128;
+    return text.size() <= longest && std::ranges::all_of(text, [](char c) {
+               return core::is_letter(c) || core::is_digit(c) || c == '.' || c == '_' || c == '-' || c == '*';
+           });
 }
 
 const node* read_given_map(const field& f, std::string_view expected, problem_list& problems)

@@ -47,6 +47,9 @@ inline constexpr std::string_view expected_secure_url = "an https URL, or an htt
 std::string read_secure_url(field f, problem_list& problems);
 bool is_secure(std::string_view url);
 
+// Whether it has the characters of an agent's id, or `*`; at most 128 of them.
+bool is_id_pattern(std::string_view text);
+
 // A map that has to be there: unlike read_map(), no value at all is reported.
 const node* read_given_map(const field& f, std::string_view expected, problem_list& problems);
 

@@ -199,8 +199,15 @@ std::vector<agent_setting> make_table()
          "The dialects of A2A in which the agent takes calls, if its card does not say so or is wrong. Only for "
          "A2A agents."},
         {"bridge", own<&agent::bridge>(on_or_off()), {},
-         "Whether callers of other dialects of A2A reach the agent: Cardea then [translates](protocol-profile.md) "
-         "their calls. If false, calls only pass as they are."},
+         "Whether callers of other dialects of A2A reach the agent, and A2A clients an MCP server: Cardea then "
+         "[translates](protocol-profile.md) their calls. If false, calls only pass as they are, and A2A calls of an "
+         "MCP server get 501."},
+        {"as_tools", own<&agent::as_tools>(choice_of<core::tool_form>()), {},
+         "How MCP clients call an A2A agent. `agent`: with a tool `send_message`. `skills`: with a tool for each "
+         "skill, for agents that obey `metadata.skillId`. `off`: not at all. Only for A2A agents."},
+        {"tool_wait", own<&agent::tool_wait>(duration_in(1s, 1h)), {},
+         "How long such a tool waits for the end of the agent's task. Then its caller gets the state of the task and "
+         "its id. Only for A2A agents."},
         {"extended_card", own<&agent::extended_card>(choice_of<core::extended_card_access>()), {},
          "Where the [extended card](#skills-and-extended-cards) comes from. `off`: callers get none. `proxy`: "
          "Cardea asks the agent for it with the agent's own credentials, whoever the caller is. `managed`: Cardea "

@@ -297,7 +297,7 @@ private:
 
     void check_dialects()
     {
-        for (const auto* key : {"speaks", "bridge", "push"}) {
+        for (const auto* key : {"speaks", "push", "as_tools", "tool_wait"}) {
             const auto* given = find_field(given_, key);
             if (given != nullptr && agent_.mcp) {
                 problems_.add(*given, "is for A2A agents; remove it");

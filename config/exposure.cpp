@@ -81,6 +81,11 @@ std::string idle_policy(const settings& settings)
             return "agents." + agent.id + (agent.discover ? ".discover" : ".call");
         }
     }
+    for (const auto& bundle : settings.mcp.bundles) {
+        if (bundle.call) {
+            return "mcp.bundles." + bundle.name + ".call";
+        }
+    }
     return {};
 }
 

@@ -6,6 +6,7 @@
 #include "config/document.hpp"
 #include "config/exposure.hpp"
 #include "config/fields.hpp"
+#include "config/mcp_bundles.hpp"
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/values.hpp"
@@ -214,6 +215,9 @@ private:
         for (const auto& each : host_conflicts_of(value_)) {
             const auto key = each.key.empty() ? "" : '.' + std::string{each.key};
             problems_.add(agent_names_[each.agent].at, "agents." + value_.agents[each.agent].id + key, each.what);
+        }
+        if (const auto bundles = given_.find("mcp.bundles"); bundles != given_.end() && problems_.empty()) {
+            check_bundles({"mcp.bundles", bundles->second.value, bundles->second.at}, value_, problems_);
         }
         if (const auto access = given_.find("access"); access != given_.end() && problems_.empty()) {
             warn_of_access({"access", access->second.value, access->second.at}, value_, problems_);

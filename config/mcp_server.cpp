@@ -295,22 +295,6 @@ using pairs = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::string_view expected_filter = "a map with allow, deny, rename and describe";
 
-std::vector<std::string> read_patterns(const field& f, problem_list& problems)
-{
-    std::vector<std::string> patterns;
-    const auto elements = read_list(f, "a list of patterns such as read_*", problems);
-    if (elements.size() > most_filter_patterns) {
-        problems.add(f, "has more than " + std::to_string(most_filter_patterns) + " patterns");
-        return patterns;
-    }
-    for (const auto& each : elements) {
-        if (auto pattern = read_line(each, "a name, in which * is any text", problems)) {
-            patterns.push_back(std::move(*pattern));
-        }
-    }
-    return patterns;
-}
-
 struct pair_words {
     std::string_view map;
     std::string_view value;
@@ -410,11 +394,27 @@ void take_mcp_keys(members& given, problem_list& problems)
     });
 }
 
+std::vector<std::string> read_name_patterns(const field& f, problem_list& problems)
+{
+    std::vector<std::string> patterns;
+    const auto elements = read_list(f, "a list of patterns such as read_*", problems);
+    if (elements.size() > most_filter_patterns) {
+        problems.add(f, "has more than " + std::to_string(most_filter_patterns) + " patterns");
+        return patterns;
+    }
+    for (const auto& each : elements) {
+        if (auto pattern = read_line(each, "a name, in which * is any text", problems)) {
+            patterns.push_back(std::move(*pattern));
+        }
+    }
+    return patterns;
+}
+
 core::mcp_filter read_mcp_filter(const field& f, problem_list& problems)
 {
     core::mcp_filter filter;
     if (f.value->is == node::kind::list) {
-        filter.allow = read_patterns(f, problems);
+        filter.allow = read_name_patterns(f, problems);
         return filter;
     }
     const auto* map = read_map(f, expected_filter, problems);
@@ -423,10 +423,10 @@ core::mcp_filter read_mcp_filter(const field& f, problem_list& problems)
     }
     const auto given = read_members(*map, f.path, {"allow", "deny", "rename", "describe"}, problems);
     if (const auto* allow = find_field(given, "allow")) {
-        filter.allow = read_patterns(*allow, problems);
+        filter.allow = read_name_patterns(*allow, problems);
     }
     if (const auto* deny = find_field(given, "deny")) {
-        filter.deny = read_patterns(*deny, problems);
+        filter.deny = read_name_patterns(*deny, problems);
     }
     if (const auto* names = find_field(given, "rename")) {
         filter.names = read_pairs(*names, {"a map of names", "the name for callers", longest_exposed_name}, problems);

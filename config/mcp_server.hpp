@@ -47,6 +47,9 @@ inline constexpr std::size_t longest_exposed_description = 16 * 1024;
 inline constexpr std::size_t most_forwarded_headers = 32;
 inline constexpr std::size_t most_session_keys = 8;
 
+// Names or patterns of names, at most most_filter_patterns of them.
+std::vector<std::string> read_name_patterns(const field& f, problem_list& problems);
+
 // `tools`, `prompts`, `resources`: `allow`, `deny`, `rename` and `describe`, or a list, which is `allow`. Two names may not become
 // one.
 core::mcp_filter read_mcp_filter(const field& f, problem_list& problems);

@@ -151,6 +151,28 @@ void append_credentials(std::string& out)
     append_access_table(out, "Keys of `oauth2`", access_map::oauth2);
 }
 
+void append_bundles(std::string& out)
+{
+    out +=
+        "\n## Bundles\n\n"
+        "```yaml\n"
+        "mcp:\n"
+        "  bundles:\n"
+        "    default: {agents: [search, {id: team.files, as: files}, \"geo-*\"]}    # at /mcp\n"
+        "    staff:                                                              # at /mcp/staff\n"
+        "      agents: [{id: github, as: \"\"}, search]\n"
+        "      call: {groups: [staff]}\n"
+        "      tools: {search: true, always: [search__find], deny: [\"*delete*\"]}\n"
+        "```\n\n"
+        "A bundle is several agents, of either protocol, as [one MCP server](reference.md#bundles). At most 32 bundles "
+        "of 64\nagents. An id without an agent is a warning; the agent may come later. A change applies without a "
+        "restart.\n";
+    append_access_table(out, "Keys of a bundle", access_map::bundle);
+    append_access_table(out, "Keys of a member", access_map::bundle_member);
+    append_access_table(out, "Keys of `tools`", access_map::bundle_tools);
+    append_access_table(out, "Keys of `prompts` and `resources`", access_map::bundle_list);
+}
+
 void append_client_files(std::string& out)
 {
     out +=
@@ -222,6 +244,7 @@ std::string reference_markdown()
         "- At most 64 entries of each list, 64 KiB of an overlay and 16 KiB of a description.\n";
     append_credentials(out);
     append_access(out);
+    append_bundles(out);
     append_client_files(out);
     return out;
 }

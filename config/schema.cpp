@@ -6,6 +6,7 @@
 #include "config/access_table.hpp"
 #include "config/agent_hosts.hpp"
 #include "config/agent_table.hpp"
+#include "config/mcp_bundles.hpp"
 #include "config/mcp_server.hpp"
 #include "config/url.hpp"
 #include "config/values.hpp"
@@ -151,6 +152,15 @@ value_kind<std::vector<core::secret>> session_keys()
             return std::optional{read_session_keys(f, with.secrets, with.problems)};
         },
         [](const std::vector<core::secret>& keys) { return json(std::vector(keys.size(), core::masked)); }
+    };
+}
+
+value_kind<std::vector<core::mcp_bundle>> bundles()
+{
+    return {
+        {"a map from names to bundles", bundles_schema},
+        [](const field& f, const reading& with) { return std::optional{read_bundles(f, with)}; },
+        shown_bundles
     };
 }
 
@@ -368,6 +378,9 @@ std::vector<setting> make_table()
          "The same for all streams together. 0: no stream can be resumed."},
         {"mcp.replay_time", sets<&settings::mcp, &mcp_settings::replay_time>(duration_in(1s, day)),
          "How long Cardea keeps an event."},
+        {"mcp.bundles", sets<&settings::mcp, &mcp_settings::bundles>(bundles()),
+         "Several agents as one MCP server: [bundles](#bundles). That of the name `default` is at `/mcp`, any other at "
+         "`/mcp/<name>`."},
         {"cards.ttl", sets<&settings::cards, &card_settings::ttl>(duration_in(1s, month)),
          "How long a card is fresh if the agent does not say."},
         {"cards.min_ttl", sets<&settings::cards, &card_settings::min_ttl>(duration_in(0s, month)),

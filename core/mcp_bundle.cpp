@@ -10,7 +10,6 @@
 namespace core {
 namespace {
 
-constexpr std::size_t longest_prefix = 32;
 constexpr std::string_view without_a_letter = "agent";
 
 bool is_of_prefix(char c) noexcept
@@ -61,7 +60,7 @@ private:
             if (!fits(pattern, id) || !named_.insert(id).second) {
                 continue;
             }
-            if (!valid_bundle_prefix(id)) {
+            if (!valid_bundle_prefix(id) || id.size() + least_behind_prefix > bundle_.name_length) {
                 out_.skipped.emplace_back(id, bundle_gap::unfit_id);
             } else if (left_ == 0) {
                 out_.skipped.emplace_back(id, bundle_gap::full);
@@ -103,7 +102,7 @@ bundle_places places_of(const mcp_bundle& bundle, const std::vector<std::string>
 
 bool valid_bundle_prefix(std::string_view as) noexcept
 {
-    return !as.empty() && as.size() <= longest_prefix && is_letter(as.front()) && as.back() != '_' &&
+    return !as.empty() && as.size() <= longest_bundle_prefix && is_letter(as.front()) && as.back() != '_' &&
            as.find("__") == std::string_view::npos && std::ranges::all_of(as, is_of_prefix);
 }
 
@@ -116,7 +115,7 @@ std::string proposed_prefix(std::string_view id)
     for (const char each : id) {
         const char c = is_of_prefix(each) ? each : '-';
         const bool begins = as.empty() && !is_letter(c);
-        if (!begins && !(c == '_' && as.back() == '_') && as.size() < longest_prefix) {
+        if (!begins && !(c == '_' && as.back() == '_') && as.size() < longest_bundle_prefix) {
             as += c;
         }
     }

@@ -19,6 +19,10 @@ namespace core {
 
 constexpr std::size_t most_mcp_bundles = 32;
 constexpr std::size_t most_bundle_agents = 64;  // of one bundle, those of patterns included
+constexpr std::size_t longest_bundle_prefix = 32;
+
+// What name_length leaves behind a prefix at least: "__", and of a name that is cut one character, '_' and 8 digits.
+constexpr std::size_t least_behind_prefix = 12;
 
 // The range of name_length. Clients put a prefix of their own in front of a name and stop at 64 characters.
 constexpr std::uint64_t least_bundle_name = 24;
@@ -68,7 +72,7 @@ struct bundle_place {
     friend bool operator==(const bundle_place&, const bundle_place&) = default;
 };
 
-// Why a pattern does not bring an agent: its id is no prefix, has the scheme of another member, or the bundle is full.
+// Why a pattern does not bring an agent: its id is no prefix or too long a one for name_length, has the scheme of another member, or the bundle is full.
 enum class bundle_gap : std::uint8_t { unfit_id, taken, full };
 
 // "unfit_id", "taken", "full".

@@ -65,6 +65,8 @@ TEST_CASE("a change of any part of an agent names its key")
         {"trust_card_url", "trust_card_url: never"},
         {"speaks", "speaks: [0.3/rest]"},
         {"bridge", "bridge: false"},
+        {"as_tools", "as_tools: off"},
+        {"tool_wait", "tool_wait: 44s"},
         {"push", "push: mediate"},
         {"extended_card", "extended_card: proxy"},
         {"skills", "skills: [{id: a}]"},
@@ -101,6 +103,23 @@ TEST_CASE("what is of the process is named, apart by whether it takes a restart"
     );
     CHECK(what.settings == keys{"reload.watch", "cards.ttl", "cards.background"});
     CHECK(what.needs_restart == keys{"listen", "tls", "workers", "cards.shape", "limits.body"});
+}
+
+TEST_CASE("a change of a bundle applies at once")
+{
+    constexpr const char* agents = "\nagents: {a: {url: \"http://a\"}, b: {url: \"http://b\"}}";
+    const auto bundles = [&](const std::string& text) {
+        return right("mcp: {bundles: {default: " + text + "}}" + agents);
+    };
+    auto into = bundles("{agents: [a]}");
+    for (const auto* changed : {"{agents: [b]}", "{agents: [a], tools: search}", "{agents: [{id: a, as: x}]}"}) {
+        CAPTURE(changed);
+        const auto now = bundles(changed);
+        CHECK(config::compare(into, now).settings == keys{"mcp.bundles"});
+        CHECK(config::compare(into, now).needs_restart.empty());
+        config::apply(now, into);
+        CHECK(into.mcp.bundles == now.mcp.bundles);
+    }
 }
 
 TEST_CASE("of a certificate, its key and names count as well as its file")

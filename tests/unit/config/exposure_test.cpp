@@ -36,6 +36,10 @@ TEST_CASE("A policy that nobody is asked about is found")
     settings.agents[0].id = "a";
     settings.agents[1].id = "b";
     CHECK(config::idle_policy(settings).empty());
+    settings.mcp.bundles.emplace_back().name = "staff";
+    CHECK(config::idle_policy(settings).empty());
+    settings.mcp.bundles.front().call.emplace();
+    CHECK(config::idle_policy(settings) == "mcp.bundles.staff.call");
     settings.agents[1].call.emplace();
     CHECK(config::idle_policy(settings) == "agents.b.call");
     settings.agents[0].discover.emplace();

@@ -215,6 +215,8 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.trust = core::card_trust::never;
     weather.dialects = {core::a2a_dialect::v1_rest, core::a2a_dialect::v03_jsonrpc};
     weather.bridge = false;
+    weather.as_tools = core::tool_form::skills;
+    weather.tool_wait = 30s;
     weather.push = core::push_mode::passthrough;
     weather.extended_card = core::extended_card_access::managed;
     weather.skills = {
@@ -533,10 +535,6 @@ TEST_CASE("what an agent speaks is a list of dialects, each once, and only of A2
         "or 1.0/rest\n"
         "c.yml:1:55: agents.a.speaks[2]: \"1.0/rest\" is given twice; expected 0.3/jsonrpc, 0.3/rest, 1.0/jsonrpc or "
         "1.0/rest, each once\n"
-    );
-    CHECK(
-        problems_of("agents: {a: {command: npx, bridge: true}}") ==
-        "c.yml:1:36: agents.a.bridge: is for A2A agents; remove it\n"
     );
     CHECK(
         problems_of("agents: {a: {command: npx, speaks: [1.0/rest]}}") ==

@@ -93,6 +93,16 @@ TEST_CASE("a pattern brings no agent whose id is no prefix or has the scheme of 
     CHECK(core::name(full) == "full");
 }
 
+TEST_CASE("a pattern brings no agent whose id leaves no room for names")
+{
+    auto bundle = bundle_of({{"*"}});
+    bundle.name_length = core::least_bundle_name;
+    const std::string fit(12, 'a');
+    const auto found = core::places_of(bundle, {fit, fit + "b"});
+    CHECK(found.members == places{{fit, fit}});
+    CHECK(found.skipped == gaps{{fit + "b", core::bundle_gap::unfit_id}});
+}
+
 TEST_CASE("a bundle has at most 64 agents, of which those that are named come before those that a pattern brings")
 {
     std::vector<std::string> ids;
