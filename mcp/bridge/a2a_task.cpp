@@ -3,6 +3,7 @@
 #include "core/json/json_writer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/input_questions.hpp"
 
 #include <limits>
 #include <utility>
@@ -118,6 +119,53 @@ std::string only_string(std::string_view schema)
     return fits ? all.front().name : std::string{};
 }
 
+tool_outcome read_outcome(const message& answer)
+{
+    if (answer.kind == message_kind::failure) {
+        const auto& why = answer.failure;
+        return {true, text_parts(why.text.empty() ? "error " + std::to_string(why.code) : why.text)};
+    }
+    const auto result = members_of(answer.result);
+    const auto type = result.text("resultType");
+    const auto content = result.find("content");
+    const auto blocks = core::scan_elements(content, std::numeric_limits<std::size_t>::max());
+    const auto structured = result.find("structuredContent");
+    const bool known = type.empty() || type == "complete";
+    if (!known || (!blocks && structured.empty())) {
+        return {true, text_parts("the server's answer is not the result of a tool")};
+    }
+    std::string parts;
+    if (blocks) {
+        for (const auto block : blocks->raw) {
+            parts.append(part_of_block(block)) += ',';
+        }
+    }
+    if (!structured.empty() && structured != "null") {
+        parts.append(data_part(structured)) += ',';
+    }
+    tool_outcome out{.failed = result.find("isError") == "true", .parts = {}};
+    if (!parts.empty()) {
+        close(parts, ']');
+        out.parts = '[' + parts;
+    } else if (out.failed) {
+        out.parts = text_parts("the tool failed and does not say why");
+    }
+    return out;
+}
+
+std::string progress_words(const message& notification)
+{
+    const auto params = members_of(notification.params);
+    std::string words{params.find("progress")};
+    if (const auto total = params.find("total"); !total.empty() && total != "null") {
+        words.append("/").append(total);
+    }
+    if (const auto said = params.text("message"); !said.empty()) {
+        words.append(words.empty() ? "" : " ").append(said);
+    }
+    return words;
+}
+
 }  // namespace
 
 std::string task_text(const a2a_task_view& task, bool with_artifact)
@@ -172,56 +220,6 @@ std::string text_parts(std::string_view text)
     append_text_member(out, "text", text);
     close(out, '}');
     return out + ']';
-}
-
-tool_outcome read_tool_outcome(const message& answer)
-{
-    if (answer.kind == message_kind::failure) {
-        const auto& why = answer.failure;
-        return {true, text_parts(why.text.empty() ? "error " + std::to_string(why.code) : why.text)};
-    }
-    const auto result = members_of(answer.result);
-    const auto type = result.text("resultType");
-    const auto content = result.find("content");
-    const auto blocks = core::scan_elements(content, std::numeric_limits<std::size_t>::max());
-    const auto structured = result.find("structuredContent");
-    const bool known = type.empty() || type == "complete";
-    if (!known || (!blocks && structured.empty())) {
-        return {true, text_parts("the server's answer is not the result of a tool")};
-    }
-    std::string parts;
-    if (blocks) {
-        for (const auto block : blocks->raw) {
-            parts.append(part_of_block(block)) += ',';
-        }
-    }
-    if (!structured.empty() && structured != "null") {
-        parts.append(data_part(structured)) += ',';
-    }
-    tool_outcome out{.failed = result.find("isError") == "true", .parts = {}};
-    if (!parts.empty()) {
-        close(parts, ']');
-        out.parts = '[' + parts;
-    } else if (out.failed) {
-        out.parts = text_parts("the tool failed and does not say why");
-    }
-    return out;
-}
-
-std::optional<std::string> progress_words(const message& notification)
-{
-    if (notification.kind != message_kind::notification || notification.method != "notifications/progress") {
-        return std::nullopt;
-    }
-    const auto params = members_of(notification.params);
-    std::string words{params.find("progress")};
-    if (const auto total = params.find("total"); !total.empty() && total != "null") {
-        words.append("/").append(total);
-    }
-    if (const auto said = params.text("message"); !said.empty()) {
-        words.append(words.empty() ? "" : " ").append(said);
-    }
-    return words;
 }
 
 core::result<tool_question> tool_question::read(std::string_view params)
@@ -287,6 +285,43 @@ a2a::translation<std::string> tool_question::answer(std::string_view data, const
         append_member(out, "content", content.empty() ? std::string_view{"{}"} : content);
     }
     close(out, '}');
+    return out;
+}
+
+call_event read_call_event(std::string_view text, message_limits limits)
+{
+    call_event out;
+    const auto fails = [&out](std::string_view why) {
+        out.questions.clear();
+        out.outcome = tool_outcome{true, text_parts(why)};
+        return std::move(out);
+    };
+    const auto read = read_message(text, limits);
+    if (!read) {
+        return fails("the server's answer is not a message of MCP");
+    }
+    if (read->kind == message_kind::notification || read->kind == message_kind::request) {
+        if (read->method == "notifications/progress") {
+            out.progress = progress_words(*read);
+        }
+        return out;
+    }
+    const auto asked = read_asked_input(text);
+    if (!asked) {
+        return fails("the server asks for what cannot be read");
+    }
+    if (!*asked) {
+        out.outcome = read_outcome(*read);
+        return out;
+    }
+    out.state = (*asked)->state;
+    for (const auto& each : (*asked)->requests) {
+        auto question = tool_question::read(each.params);
+        if (each.method != "elicitation/create" || !question) {
+            return fails("the server asks for what callers of A2A are not asked for: " + each.method);
+        }
+        out.questions.push_back({each.key, std::move(*question)});
+    }
     return out;
 }
 

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcp {
 
@@ -39,18 +40,11 @@ std::string message_text(std::string_view id, std::string_view context, std::str
 // A raw array with one part of text.
 std::string text_parts(std::string_view text);
 
-// The last answer to a call of a tool.
+// The last answer to a call of a tool, for a task of A2A.
 struct tool_outcome {
     bool failed = false;  // `isError`, an error, or an answer that is none of tools/call
     std::string parts;    // a raw array: what the server sent, or why it failed; empty: nothing was sent
 };
-
-// `answer`: a result or a failure. Blocks of content become parts: text, images and audio as bytes, links by their URL, embedded
-// resources as text or bytes; structured content and blocks of an unknown type become data. Numbers keep their bytes.
-tool_outcome read_tool_outcome(const message& answer);
-
-// The words of a notification of progress, `progress/total message`. Nothing: it is another notification.
-std::optional<std::string> progress_words(const message& notification);
 
 // A question of the server during a call (`elicitation/create`) and what may answer it.
 class tool_question {
@@ -71,5 +65,24 @@ private:
     std::string message_;
     std::string schema_;  // raw object
 };
+
+// One message of the server during a call.
+struct call_event {
+    struct question {
+        std::string key;  // in `inputResponses`
+        tool_question asked;
+    };
+
+    // What it is: the last answer, an answer that asks, or a notification of progress. None of them: nothing that callers hear of.
+    std::optional<tool_outcome> outcome{};
+    std::vector<question> questions{};
+    std::string state{};                    // with questions: the server's `requestState`, raw; empty: none
+    std::optional<std::string> progress{};  // `progress/total message`
+};
+
+// Blocks of content become parts: text, images and audio as bytes, links by their URL, embedded resources as text or bytes; structured
+// content and blocks of an unknown type become data. Numbers keep their bytes. What is no message, no answer to tools/call, or asks for
+// what bridge_capabilities do not declare, is the outcome of a call that failed.
+call_event read_call_event(std::string_view text, message_limits limits = {});
 
 }  // namespace mcp
