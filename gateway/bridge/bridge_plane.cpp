@@ -17,6 +17,13 @@ namespace {
 
 using core::errc;
 
+constexpr std::string_view mcp_servers = "/mcp/";
+
+net::routine<> refuse_with(net::server_connection& caller, errc code)
+{
+    co_await responses::send_answer(caller, responses::error_answer(code, {}));
+}
+
 // Who asks is the gateway's own relay, whose pool decides how long a connection is kept.
 net::server_settings settings_of_bridge()
 {
@@ -34,6 +41,16 @@ net::server_settings settings_of_bridge()
 
 bridge_plane::bridge_plane(const bridge_services& services)
     : services_{services},
+      agents_{
+          {.calls = services.calls,
+           .fetch_card = services.fetch_card,
+           .listed =
+               [this](const std::string& agent, const agent_server::lists_pointer& lists) {
+                   if (listed_) {
+                       listed_(agent, lists);
+                   }
+               }}
+      },
       service_{services.control, *this, settings_of_bridge()}
 {
 }
@@ -51,8 +68,19 @@ core::descriptor bridge_plane::dial()
     return std::move(ends[0]);
 }
 
+void bridge_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    agents_.set_agent(id, agent);
+}
+
+void bridge_plane::set_card(const std::string& id, const std::shared_ptr<const model::published_card>& card)
+{
+    agents_.set_card(id, card);
+}
+
 void bridge_plane::stop()
 {
+    agents_.stop();
     service_.drain();
 }
 
@@ -61,8 +89,12 @@ net::routine<> bridge_plane::handle(net::server_connection& caller)
     const auto& head = caller.head();
     const auto* const number = net::http1::find(head.fields, model::inner_callers::field_name);
     const auto from = number == nullptr ? nullptr : services_.callers.find(*number);
+    const auto path = head.target.substr(0, head.target.find('?'));
+    if (from != nullptr && path.starts_with(mcp_servers)) {
+        return agents_.serve(caller, std::string{path.substr(mcp_servers.size())}, from);
+    }
     const auto code = from == nullptr ? errc::internal : errc::not_found;
-    co_await responses::send_answer(caller, responses::error_answer(code, {}));
+    return refuse_with(caller, code);
 }
 
 net::routine<> bridge_plane::refuse(net::server_connection& caller, core::error why)

@@ -5,12 +5,18 @@
 
 #include "core/descriptor.hpp"
 #include "core/log.hpp"
+#include "gateway/bridge/agent_server.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/plane.hpp"
+#include "gateway/model/published_card.hpp"
+#include "gateway/model/snapshot.hpp"
 #include "net/loop/loop.hpp"
 #include "net/server/http_service.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <functional>
+#include <memory>
+#include <string>
 #include <string_view>
 
 namespace gateway::bridge {
@@ -21,6 +27,8 @@ struct bridge_services {
     model::inner_calls& calls;
     const model::inner_callers& callers;
     const core::logger& log;
+    // As agent_server::services.
+    std::function<net::task<>(std::string agent)> fetch_card = {};
 };
 
 class bridge_plane final : public model::plane, private net::http_handler {
@@ -29,6 +37,18 @@ public:
 
     // As net::upstream_target::dial. Any thread.
     core::descriptor dial();
+
+    // Hears of the lists of an agent of A2A, as an MCP server, when they have changed. Before the first card.
+    using lists_observer = std::function<void(const std::string& agent, const agent_server::lists_pointer& lists)>;
+    void set_listed(lists_observer told) { listed_ = std::move(told); }
+
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
+
+    // The cards of agents, as they are published.
+    void set_card(const std::string& id, const std::shared_ptr<const model::published_card>& card);
+
+    // Agents of A2A as MCP servers. It lives as long as this.
+    agent_server& agents() noexcept { return agents_; }
 
     void stop() override;
     bool busy() const noexcept override { return service_.open() > 0; }
@@ -40,6 +60,8 @@ private:
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
     bridge_services services_;
+    lists_observer listed_;
+    agent_server agents_;
     net::http_service service_;
 };
 

@@ -118,6 +118,7 @@ void succeed(
     card->bytes = std::move(bytes);
     card->whole = state.whole;
     card->tools = state.tools;
+    card->as_tools = state.as_tools;
     card->era = state.era;
     card->mcp_version = state.mcp_version;
     card->required = state.required;

@@ -21,6 +21,7 @@ struct card_state {
     model::card_caching caching = model::card_caching::while_fresh;   // of the cards that come
     std::shared_ptr<const model::whole_card> whole = nullptr;         // of the cards that come
     std::shared_ptr<const model::tool_names> tools = nullptr;         // of the cards that come
+    std::shared_ptr<const ::mcp::agent_tools> as_tools = nullptr;     // of the cards that come
     std::optional<::mcp::era> era = std::nullopt;                     // of the cards that come
     std::string mcp_version = {};                                     // the same
     std::shared_ptr<const model::extension_uris> required = nullptr;  // of the cards that come

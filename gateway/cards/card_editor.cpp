@@ -12,6 +12,7 @@
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/tls_files.hpp"
+#include "mcp/bridge/agent_tools.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
@@ -229,6 +230,12 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     }
     auto served = describe(accepted->card, secrets);
     served.whole = std::move(whole);
+    if (agent->speaks == core::protocol::a2a && agent->as_tools != core::tool_form::off) {
+        co_await turns_.next_if_long(agent->id, bytes);
+        served.as_tools = std::make_shared<const ::mcp::agent_tools>(
+            ::mcp::tools_of_card(accepted->card.document, agent->as_tools, agent->id)
+        );
+    }
     served.address = model::call_address_of(*agent, accepted->card.document, url);
     if (const auto& all = core::rules_of(*agent).upstreams; !all.empty()) {
         // The card describes the endpoint that it came from.

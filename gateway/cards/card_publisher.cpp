@@ -57,6 +57,7 @@ void card_publisher::publish(
     }
     status.whole = std::move(card.whole);
     status.tools = std::move(card.tools);
+    status.as_tools = std::move(card.as_tools);
     status.era = card.era;
     status.mcp_version = std::move(card.mcp_version);
     status.required = std::move(card.required);

@@ -69,6 +69,7 @@ struct served_card {
     std::shared_ptr<const model::whole_card> whole;         // null: no extended card is made of it
     std::shared_ptr<const model::extension_uris> required;  // extensions, by an A2A agent; null: none
     bool extended = false;                                  // an A2A agent says that it has an extended card
+    std::shared_ptr<const ::mcp::agent_tools> as_tools;     // of an A2A agent; null: MCP clients do not call it
     std::shared_ptr<const model::tool_names> tools;         // of an MCP server; null: of none
     std::optional<::mcp::era> era;                          // the same; nothing: of none
     std::string mcp_version;                                // the same; empty: of none

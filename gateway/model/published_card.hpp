@@ -16,7 +16,8 @@
 
 namespace mcp {
 struct server_lists;
-}
+struct agent_tools;
+}  // namespace mcp
 
 namespace gateway::model {
 
@@ -99,6 +100,7 @@ struct published_card {
     core::steady_time stale_until{};                   // workers serve it as stale until here, without a question
     core::steady_time refresh_at{};                    // while it is stale, a request has it fetched again from here on
     std::optional<core::errc> failure = std::nullopt;  // of the latest fetch; nullopt: it succeeded
+    std::shared_ptr<const ::mcp::agent_tools> as_tools = nullptr;  // of an A2A agent, for MCP clients; null: none
 };
 
 // The answer that a card allows at a time, whoever holds it.

@@ -35,6 +35,7 @@ void publish_agents(agent_audience audience, std::string public_base)
     }
     audience.directory.set_public_base(now->public_base);
     audience.cards.set_publisher([audience](const std::string& id, std::shared_ptr<const model::published_card> card) {
+        audience.bridge.set_card(id, card);
         for (const auto& each : audience.workers) {
             each->post([id, card](worker::worker& on) { on.handler().set_card(id, card); });
         }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "gateway/bridge/bridge_plane.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_source.hpp"
@@ -30,6 +31,7 @@ struct agent_audience {
     cards::card_plane& cards;
     sessions::session_plane& sessions;
     management::directory& directory;
+    bridge::bridge_plane& bridge;
 };
 
 // Tells workers and planes of the registry's agents, and of every change from now on. Everything here lives until the control loop has

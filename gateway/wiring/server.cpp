@@ -86,6 +86,12 @@ core::result<> start_cards(
     return {};
 }
 
+net::task<> fetch_card(cards::card_plane& cards, std::string agent)
+{
+    auto asked = cards.obtain(std::move(agent));
+    static_cast<void>(co_await std::move(asked));
+}
+
 // Series with an outcome each.
 using outcomes = std::initializer_list<std::pair<std::string_view, std::uint64_t>>;
 
@@ -199,9 +205,11 @@ core::result<> server::start()
         access_publication::audience{workers_, admin_->guard(), *card_thread_, *cards_, turns_.operators, public_base_}
     );
     list_planes();
-    apply_settings(std::vector<std::string_view>{"access", "rate_limits", "mcp.session_keys", "trace.endpoint"});
+    apply_settings(
+        std::vector<std::string_view>{"access", "mcp.bundles", "rate_limits", "mcp.session_keys", "trace.endpoint"}
+    );
     breakers_.checks().begin(*fetcher_, *source_);
-    publish_agents({workers_, planes_, *registry_, *cards_, *sessions_, *directory_}, public_base_);
+    publish_agents({workers_, planes_, *registry_, *cards_, *sessions_, *directory_, *bridge_}, public_base_);
     start_reloads();
     make_end();
     return {};
@@ -217,8 +225,17 @@ void server::make_bridge()
         auto socket = std::make_shared<net::accepted_socket>(std::move(from));
         to.post([socket](worker::worker& on) { on.service().serve(std::move(*socket)); });
     });
-    bridge_ = std::make_unique<bridge::bridge_plane>(bridge::bridge_services{control_, *inner_calls_, inner_, log_});
+    bridge_ = std::make_unique<bridge::bridge_plane>(bridge::bridge_services{
+        control_,
+        *inner_calls_,
+        inner_,
+        log_,
+        [this](auto id) { return fetch_card(*cards_, std::move(id)); }
+    });
     registry_->set_bridge([this] { return bridge_->dial(); });
+    bundles_ =
+        std::make_unique<agent_bundles>(agent_bundles::parts{control_, workers_, *sessions_, *inner_calls_, log_});
+    callers_->set_observer([this](const std::string& id) { bundles_->members().lists_changed(id); });
 }
 
 // Each function looks a plane up when it is called: those that it names are made by the end of start().
@@ -233,6 +250,7 @@ void server::make_services()
         .programs = callers_->programs(),
         .metadata = *metadata_,
         .overload = overload_.level(),
+        .bundles = bundles_->services(),
         .inner = inner_,
         .largest_card = [this] { return card_thread_->largest_card(); },
         .card = [this](auto id) { return cards_->obtain(std::move(id)); },
@@ -294,6 +312,7 @@ void server::list_planes()
         sessions_.get(),
         callers_.get(),
         bridge_.get(),
+        bundles_.get(),
         reloader_.get()
     };
 }

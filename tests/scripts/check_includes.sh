@@ -31,12 +31,12 @@ gateway/mcp/programs: core net mcp + model mcp/table
 gateway/mcp/shared: core net mcp + model mcp/table mcp/programs
 gateway/mcp/eras: core net mcp + model mcp/table mcp/http mcp/programs mcp/shared
 gateway/mcp: core net mcp + model mcp/table mcp/programs mcp/shared mcp/eras
-gateway/bridge: core net a2a mcp + threads responses model telemetry
-gateway/bundles: core net config store mcp + threads model telemetry
+gateway/bridge: core jose net a2a mcp + threads responses model telemetry
+gateway/bundles: core net config store mcp + threads model telemetry access mcp/table
 gateway/request: core net config a2a + balancing responses model telemetry access relay
 gateway/pages: core net + responses model access relay request
 gateway/a2a: core net config a2a + threads responses model access relay request
-gateway/mcp/route: core net config mcp + threads responses model access relay request
+gateway/mcp/route: core net config mcp + threads responses model access relay request bundles telemetry
 gateway/worker: core net config + responses model telemetry relay request pages a2a mcp/route
 gateway/monitors: core net config + balancing model telemetry cards worker
 gateway/reload: core jose net config + threads model telemetry management cli

@@ -1,0 +1,436 @@
+#include "gateway/bridge/agent_server.hpp"
+
+#include "core/json/json.hpp"
+#include "gateway/bridge/event_answer.hpp"
+#include "gateway/responses/answer.hpp"
+#include "mcp/bridge/agent_requests.hpp"
+#include "mcp/calls/client_capabilities.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/list_subscription.hpp"
+#include "mcp/translation/modern_messages.hpp"
+#include "net/server/timed_ask.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace gateway::bridge {
+namespace {
+
+using ::mcp::client_method;
+using ::mcp::routed;
+
+constexpr std::uint64_t most_request_bytes = 8 * 1024 * 1024;
+constexpr core::duration card_wait = std::chrono::seconds{10};
+constexpr core::duration task_wait = std::chrono::minutes{2};  // for what an agent says of a task
+constexpr std::size_t most_told_later = 1000;
+constexpr std::int64_t unknown_task = -32602;
+
+net::routine<> answer_text_as(net::server_connection& caller, unsigned status, std::string body)
+{
+    responses::answer out;
+    out.status = status;
+    out.body = std::move(body);
+    co_await responses::send_answer(caller, std::move(out));
+}
+
+net::routine<> answer_accepted(net::server_connection& caller)
+{
+    responses::answer out;
+    out.status = 202;
+    co_await responses::send_answer(caller, std::move(out));
+}
+
+std::string raw_text(std::string_view raw)
+{
+    return std::string{raw == "null" ? std::string_view{} : raw};
+}
+
+std::string time_text()
+{
+    std::string out;
+    core::append_timestamp(out, std::chrono::system_clock::now());
+    return out;
+}
+
+net::task<bool> fetched(agent_server& of, std::string agent)
+{
+    auto reading = of.read_lists(std::move(agent));
+    co_await std::move(reading);
+    co_return true;
+}
+
+}  // namespace
+
+// One request, read; whose it is, and of which agent.
+struct agent_server::asked {
+    agent_step::target at;
+    tools_pointer tools;
+    std::string body;
+    ::mcp::incoming message;
+
+    std::string raw(routed member) const { return raw_text(message.raw(member, body)); }
+    std::string text(routed member) const
+    {
+        std::string room;
+        return std::string{message.text(member, body, room).value_or("")};
+    }
+    std::string id() const { return raw(routed::id); }
+
+    bool takes_tasks() const
+    {
+        const auto declared = ::mcp::members_of(message.raw(routed::meta_capabilities, body));
+        return !::mcp::members_of(declared.object("extensions")).object(::mcp::tasks_extension).empty();
+    }
+
+    bool takes_forms() const
+    {
+        using enum ::mcp::client_capability;
+        const auto declared = ::mcp::client_capabilities::read(message.raw(routed::meta_capabilities, body));
+        return declared.has(elicitation) && (declared.has(elicitation_form) || !declared.has(elicitation_url));
+    }
+};
+
+void agent_server::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    const bool served = agent != nullptr && !agent->record.mcp && agent->bridged != nullptr;
+    if (served) {
+        agents_[id].entry = agent;
+    } else if (const auto found = agents_.find(id); found != agents_.end()) {
+        found->second.entry = nullptr;
+        found->second.tools = nullptr;
+        for (auto* const each : subscriptions_) {
+            each->caller.clock().wake().set();
+        }
+    }
+    clean_up();
+}
+
+void agent_server::set_card(const std::string& id, const std::shared_ptr<const model::published_card>& card)
+{
+    if (card == nullptr || card->as_tools == nullptr) {
+        return;
+    }
+    auto& known = agents_[id];
+    const auto before = std::exchange(known.tools, card->as_tools);
+    if (before != nullptr && ::mcp::same_content(before->lists, known.tools->lists)) {
+        return;
+    }
+    if (services_.listed) {
+        services_.listed(id, lists(id));
+    }
+    std::vector<subscription*> told;
+    std::ranges::copy_if(subscriptions_, std::back_inserter(told), [&](const auto* each) { return each->agent == id; });
+    for (auto* const each : told) {
+        // A subscription that ends on waking is not in the list any more.
+        if (before != nullptr && std::ranges::find(subscriptions_, each) != subscriptions_.end()) {
+            each->changed = true;
+            each->caller.clock().wake().set();
+        }
+    }
+}
+
+agent_server::lists_pointer agent_server::lists(const std::string& id) const
+{
+    const auto found = agents_.find(id);
+    const bool known = found != agents_.end() && found->second.tools != nullptr;
+    return known ? lists_pointer{found->second.tools, &found->second.tools->lists} : nullptr;
+}
+
+net::task<> agent_server::read_lists(std::string id)
+{
+    if (lists(id) == nullptr && services_.fetch_card) {
+        auto fetched = services_.fetch_card(id);
+        co_await std::move(fetched);
+    }
+}
+
+agent_server::known_agent* agent_server::find(const std::string& id)
+{
+    const auto found = agents_.find(id);
+    return found == agents_.end() || found->second.entry == nullptr ? nullptr : &found->second;
+}
+
+std::size_t agent_server::running(const std::string& id) const
+{
+    const auto found = agents_.find(id);
+    return found == agents_.end() ? 0 : found->second.running;
+}
+
+net::routine<> agent_server::serve(net::server_connection& caller, std::string agent, model::inner_caller_pointer from)
+{
+    if (caller.head().verb != net::http1::method::post) {
+        co_await responses::send_answer(caller, responses::method_not_allowed("POST"));
+        co_return;
+    }
+    auto reading = caller.read_body(most_request_bytes);
+    const auto body = co_await std::move(reading);
+    if (!body) {
+        co_await responses::send_answer(caller, responses::error_answer(body.error().code, agent));
+        co_return;
+    }
+    asked what{
+        .at = {services_.calls, std::move(from), std::move(agent)},
+        .tools = {},
+        .body = std::string{*body},
+        .message = {}
+    };
+    const auto read = ::mcp::read_incoming(what.body);
+    if (read.problem) {
+        const auto id = read.id.of(what.body);
+        co_await responses::send_answer(caller, responses::mcp_error_answer(*read.problem, what.at.agent, id));
+        co_return;
+    }
+    what.message = read.message;
+    caller.release_request();
+    if (what.message.kind != ::mcp::incoming_kind::request) {
+        co_await answer_accepted(caller);
+        co_return;
+    }
+    auto finding = tools_of(caller, what.at.agent);
+    what.tools = co_await std::move(finding);
+    if (what.tools == nullptr) {
+        const auto code = find(what.at.agent) == nullptr ? core::errc::agent_not_found : core::errc::session_not_ready;
+        co_await responses::send_answer(caller, responses::mcp_error_answer(code, what.at.agent, what.id()));
+        co_return;
+    }
+    auto answering = dispatch(caller, what);
+    co_await std::move(answering);
+}
+
+// Null: the agent is gone, or its card cannot be had within card_wait.
+net::routine<agent_server::tools_pointer> agent_server::tools_of(net::server_connection& caller, std::string id)
+{
+    const auto* known = find(id);
+    if (known != nullptr && known->tools == nullptr && services_.fetch_card) {
+        const auto due = caller.owner().now() + card_wait;
+        auto waits = net::ask_until(caller, due, caller.owner().get_executor(), fetched(*this, id));
+        static_cast<void>(co_await std::move(waits));
+        known = find(id);
+    }
+    co_return known == nullptr ? nullptr : known->tools;
+}
+
+net::routine<> agent_server::dispatch(net::server_connection& caller, asked& what)
+{
+    const auto method = what.message.method;
+    const auto& lists = what.tools->lists;
+    switch (method) {
+        case client_method::discover:
+            return answer_text_as(
+                caller,
+                200,
+                ::mcp::modern_answer(method, ::mcp::discover_answer(what.id(), lists.server, /*tells_changes=*/true))
+            );
+        case client_method::tools_list: {
+            auto page = ::mcp::list_answer(what.id(), ::mcp::list_kind::tools, lists, what.raw(routed::cursor));
+            auto text =
+                page ? std::move(*page) : ::mcp::error_answer(what.id(), ::mcp::invalid_params, "Unknown cursor");
+            return answer_text_as(caller, 200, ::mcp::modern_answer(method, std::move(text)));
+        }
+        case client_method::tools_call:
+            return call(caller, what);
+        case client_method::listen:
+            return listen(caller, what);
+        case client_method::tasks_get:
+            return get_task(caller, what);
+        case client_method::tasks_update:
+            return update_task(caller, what);
+        case client_method::tasks_cancel:
+            return cancel_task(caller, what);
+        default:
+            break;
+    }
+    return answer_text_as(
+        caller,
+        404,
+        ::mcp::error_answer(what.id(), ::mcp::method_not_found, "The agent has only tools")
+    );
+}
+
+net::routine<> agent_server::call(net::server_connection& caller, asked& what)
+{
+    const auto* const known = find(what.at.agent);
+    tool_terms terms{
+        .at = what.at,
+        .tools = what.tools,
+        .patience = known == nullptr ? core::duration{} : known->entry->record.tool_wait,
+        .tell_later = [this, at = what.at](std::string request) { tell_later(at, std::move(request)); }
+    };
+    tool_request request{
+        .id = what.id(),
+        .tool = what.text(routed::name),
+        .arguments = what.raw(routed::arguments),
+        .progress_token = what.raw(routed::progress_token),
+        .state = what.raw(routed::request_state),
+        .responses = what.raw(routed::input_responses),
+        .takes_tasks = what.takes_tasks(),
+        .takes_forms = what.takes_forms()
+    };
+    ++agents_[what.at.agent].running;
+    tool_run run{caller, std::move(terms), std::move(request)};
+    auto running = run.run();
+    co_await std::move(running);
+    --agents_[what.at.agent].running;
+    clean_up();
+}
+
+net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
+{
+    const auto id = what.id();
+    const auto lists = ::mcp::lists_listened_to(what.raw(routed::listen_to));
+    ::mcp::list_set tools;
+    tools[::mcp::index_of(::mcp::list_kind::tools)] = lists[::mcp::index_of(::mcp::list_kind::tools)];
+    event_answer events{caller};
+    subscription own{caller, what.at.agent};
+    const auto place = subscriptions_.insert(subscriptions_.end(), &own);
+    auto sent = co_await events.send(::mcp::acknowledged_text(id, tools, {}), false);
+    while (sent && !stopping_ && find(own.agent) != nullptr) {
+        if (std::exchange(own.changed, false) && tools.any()) {
+            for (auto& each : ::mcp::changed_texts(id, tools)) {
+                if (sent) {
+                    sent = co_await events.send(std::move(each), false);
+                }
+            }
+            continue;
+        }
+        const auto due = caller.owner().now() + tool_run::heartbeat;
+        auto waits = wait_for_change(caller, own, due);
+        if (!co_await std::move(waits)) {
+            break;
+        }
+        if (!own.changed && !stopping_) {
+            sent = co_await events.send_comment();
+        }
+    }
+    subscriptions_.erase(place);
+    if (sent && !caller.caller_left() && !caller.aborted()) {
+        auto last = ::mcp::modern_answer(client_method::listen, ::mcp::listened_answer(id));
+        co_await events.send(std::move(last), true);
+    }
+}
+
+// False: the client has left.
+net::routine<bool>
+agent_server::wait_for_change(net::server_connection& caller, const subscription& own, core::steady_time due)
+{
+    auto& clock = caller.clock();
+    const auto left = [&caller] { return caller.caller_left() || caller.aborted(); };
+    clock.start_until(due);
+    while (!own.changed && !stopping_ && find(own.agent) != nullptr && !clock.expired() && !left()) {
+        caller.watch_caller();
+        co_await clock.wait();
+    }
+    clock.stop();
+    co_return !left();
+}
+
+net::routine<> agent_server::get_task(net::server_connection& caller, asked& what)
+{
+    ::mcp::agent_reply reply;
+    auto asking = ask(caller, what, ::mcp::get_request(what.text(routed::task), std::nullopt), reply);
+    if (!co_await std::move(asking)) {
+        co_return;
+    }
+    if (reply.task().empty()) {
+        const auto said = reply.failure().empty() ? "The agent knows no such task" : reply.failure();
+        co_await answer_text_as(caller, 200, ::mcp::error_answer(what.id(), unknown_task, said));
+        co_return;
+    }
+    const auto send_tool = what.tools->skills.empty() ? ::mcp::send_tool : "the tool that began the task";
+    const auto result = reply.task_details(time_text(), what.takes_forms(), send_tool);
+    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", result));
+}
+
+// An answer counts if it is one to the question that the agent asks now.
+net::routine<> agent_server::update_task(net::server_connection& caller, asked& what)
+{
+    ::mcp::agent_reply reply;
+    const auto task = what.text(routed::task);
+    auto asking = ask(caller, what, ::mcp::get_request(task, std::nullopt), reply);
+    if (!co_await std::move(asking)) {
+        co_return;
+    }
+    const auto given =
+        reply.asks() ? ::mcp::answer_given(what.raw(routed::input_responses), reply.question_key()) : std::nullopt;
+    if (given) {
+        ::mcp::agent_order order;
+        order.task = task;
+        order.context = reply.context();
+        order.message = given->text;
+        order.data = given->data;
+        auto request = given->declined ? ::mcp::cancel_request(task)
+                                       : ::mcp::send_request(order, ::mcp::agent_reply_form::at_once, new_message_id());
+        ::mcp::agent_reply after;
+        auto telling = ask(caller, what, std::move(request), after);
+        if (!co_await std::move(telling)) {
+            co_return;
+        }
+    }
+    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", R"({"resultType":"complete"})"));
+}
+
+net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& what)
+{
+    ::mcp::agent_reply reply;
+    auto asking = ask(caller, what, ::mcp::cancel_request(what.text(routed::task)), reply);
+    if (!co_await std::move(asking)) {
+        co_return;
+    }
+    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", R"({"resultType":"complete"})"));
+}
+
+// One call of the agent, whose answer goes into `reply`. False: the caller has left.
+net::routine<bool>
+agent_server::ask(net::server_connection& caller, asked& what, std::string request, ::mcp::agent_reply& reply)
+{
+    agent_step step{what.at, std::move(request), [&caller] { caller.clock().wake().set(); }};
+    const auto due = caller.owner().now() + task_wait;
+    while (!step.over() && caller.owner().now() < due && !reply.told()) {
+        auto waits = wait_for_step(caller, &step, due);
+        if (!co_await std::move(waits)) {
+            co_return false;
+        }
+        while (const auto text = step.take()) {
+            static_cast<void>(reply.take(*text));  // what is not an answer tells nothing
+        }
+    }
+    co_return true;
+}
+
+void agent_server::tell_later(const agent_step::target& at, std::string request)
+{
+    if (told_.size() >= most_told_later || stopping_) {
+        return;
+    }
+    const auto place = told_.emplace(told_.end());
+    *place = std::make_unique<agent_step>(at, std::move(request), [this, place] {
+        if ((*place)->over()) {
+            told_.erase(place);
+        }
+    });
+}
+
+void agent_server::clean_up()
+{
+    std::erase_if(agents_, [](const auto& each) {
+        return each.second.entry == nullptr && each.second.tools == nullptr && each.second.running == 0;
+    });
+}
+
+void agent_server::stop()
+{
+    stopping_ = true;
+    auto all = subscriptions_;
+    for (auto* const each : all) {
+        if (std::ranges::find(subscriptions_, each) != subscriptions_.end()) {
+            each->caller.clock().wake().set();
+        }
+    }
+}
+
+}  // namespace gateway::bridge

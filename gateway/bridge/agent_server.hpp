@@ -1,0 +1,105 @@
+// A2A agents as servers of MCP 2026-07-28: what is asked at `/mcp/<agent>` within the process. Nothing of a client is kept; the tasks that
+// are handed out are the agent's. On the control loop.
+#pragma once
+
+#include "core/log.hpp"
+#include "gateway/bridge/agent_step.hpp"
+#include "gateway/bridge/tool_run.hpp"
+#include "gateway/model/inner_calls.hpp"
+#include "gateway/model/published_card.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "mcp/bridge/agent_reply.hpp"
+#include "mcp/bridge/agent_tools.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/protocol/discovery.hpp"
+#include "net/loop/routine.hpp"
+#include "net/loop/types.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <list>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::bridge {
+
+class agent_server {
+public:
+    using tools_pointer = std::shared_ptr<const ::mcp::agent_tools>;
+    using lists_pointer = std::shared_ptr<const ::mcp::server_lists>;
+
+    struct services {
+        model::inner_calls& calls;
+        // Returns when the agent's card has been fetched, or cannot be. Empty: nobody fetches it.
+        std::function<net::task<>(std::string agent)> fetch_card = {};
+        // Hears of the lists of an agent when they have changed. Empty: nobody does.
+        std::function<void(const std::string& agent, const lists_pointer& lists)> listed = {};
+    };
+
+    explicit agent_server(services with)
+        : services_{std::move(with)}
+    {
+    }
+    agent_server(const agent_server&) = delete;
+    agent_server& operator=(const agent_server&) = delete;
+
+    // Null, or another kind of agent: it is gone.
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
+
+    // The card of an agent is `card` from now on. Null: there is none; the tools of the previous one stay.
+    void set_card(const std::string& id, const std::shared_ptr<const model::published_card>& card);
+
+    // Null: nothing is known of it.
+    lists_pointer lists(const std::string& id) const;
+
+    // Returns when lists() says something, if the agent's card can be fetched.
+    net::task<> read_lists(std::string id);
+
+    // Answers a request for this agent.
+    net::routine<> serve(net::server_connection& caller, std::string agent, model::inner_caller_pointer from);
+
+    // Subscriptions end in order.
+    void stop();
+
+    // Calls of tools under way, of this agent.
+    std::size_t running(const std::string& id) const;
+
+private:
+    struct known_agent {
+        std::shared_ptr<const model::agent_entry> entry;  // null: only its card is known
+        tools_pointer tools;                              // null: no card was published
+        std::size_t running = 0;                          // calls of tools
+    };
+
+    struct subscription {
+        net::server_connection& caller;
+        std::string agent;
+        bool changed = false;
+    };
+
+    struct asked;
+
+    known_agent* find(const std::string& id);
+    net::routine<tools_pointer> tools_of(net::server_connection& caller, std::string id);
+    net::routine<> dispatch(net::server_connection& caller, asked& what);
+    net::routine<> call(net::server_connection& caller, asked& what);
+    net::routine<> listen(net::server_connection& caller, asked& what);
+    net::routine<bool> wait_for_change(net::server_connection& caller, const subscription& own, core::steady_time due);
+    net::routine<> get_task(net::server_connection& caller, asked& what);
+    net::routine<> update_task(net::server_connection& caller, asked& what);
+    net::routine<> cancel_task(net::server_connection& caller, asked& what);
+    net::routine<bool> ask(net::server_connection& caller, asked& what, std::string request, ::mcp::agent_reply& reply);
+    void tell_later(const agent_step::target& at, std::string request);
+    void clean_up();
+
+    services services_;
+    model::string_map<known_agent> agents_;
+    std::list<subscription*> subscriptions_;
+    std::list<std::unique_ptr<agent_step>> told_;  // calls whose answers nobody waits for
+    bool stopping_ = false;
+};
+
+}  // namespace gateway::bridge

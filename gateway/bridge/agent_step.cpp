@@ -1,0 +1,103 @@
+#include "gateway/bridge/agent_step.hpp"
+
+#include <chrono>
+#include <utility>
+
+namespace gateway::bridge {
+namespace {
+
+// How long an agent may take is decided where the inner call is served.
+constexpr core::duration no_limit_here = std::chrono::hours{2};
+
+model::inner_request inner_request_of(const agent_step::target& at, std::string body)
+{
+    model::inner_request out;
+    out.caller = at.caller;
+    out.target = "/agents/" + at.agent;
+    out.fields = {
+        {"Content-Type", "application/json"},
+        {"Accept", "application/json, text/event-stream"},
+        {"A2A-Version", "1.0"}
+    };
+    out.body = std::make_shared<const std::string>(std::move(body));
+    out.head_timeout = no_limit_here;
+    out.max_size = agent_step::most_held;
+    return out;
+}
+
+}  // namespace
+
+agent_step::agent_step(const target& at, std::string request, std::function<void()> wake)
+    : wake_{std::move(wake)},
+      exchange_{at.calls.start(inner_request_of(at, std::move(request)), *this)}
+{
+}
+
+std::optional<std::string> agent_step::take()
+{
+    if (texts_.empty()) {
+        return std::nullopt;
+    }
+    auto text = std::move(texts_.front());
+    texts_.pop_front();
+    held_ -= text.size();
+    return text;
+}
+
+void agent_step::headed(const net::exchange_head& head)
+{
+    streams_ = head.has_type("text/event-stream");
+}
+
+void agent_step::took(std::string_view piece)
+{
+    if (!streams_) {
+        body_ += piece;
+        return;
+    }
+    events_.feed(piece);
+    const auto before = texts_.size();
+    while (auto event = events_.next()) {
+        hold(std::move(event->data));
+    }
+    if (events_.too_large() || held_ > most_held) {
+        return give_up();
+    }
+    if (texts_.size() > before) {
+        wake();
+    }
+}
+
+void agent_step::ended(core::result<> how)
+{
+    if (!how) {
+        failure_ = std::move(how).error();
+    } else if (!streams_ && !body_.empty()) {
+        hold(std::move(body_));
+    }
+    over_ = true;
+    wake();
+}
+
+// What is called may destroy this.
+void agent_step::wake()
+{
+    const auto told = wake_;
+    told();
+}
+
+void agent_step::hold(std::string text)
+{
+    held_ += text.size();
+    texts_.push_back(std::move(text));
+}
+
+void agent_step::give_up()
+{
+    failure_ = core::upstream_error(core::errc::message_too_large, "an agent says more than its caller takes");
+    over_ = true;
+    exchange_.reset();
+    wake();
+}
+
+}  // namespace gateway::bridge

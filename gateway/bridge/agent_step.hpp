@@ -1,0 +1,63 @@
+// One inner call of an A2A agent, and the JSON-RPC texts that come of it: the answer, or the events of a stream. On the control loop.
+#pragma once
+
+#include "core/error.hpp"
+#include "gateway/model/inner_calls.hpp"
+#include "net/client/exchange.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::bridge {
+
+class agent_step final : private net::exchange_observer {
+public:
+    static constexpr std::size_t most_held = 16 * 1024 * 1024;  // bytes of what nobody has taken yet, and of one answer
+
+    // Whose call it is, of which agent. References outlive the step; the caller is not null.
+    struct target {
+        model::inner_calls& calls;
+        model::inner_caller_pointer caller;
+        std::string agent;
+    };
+
+    // `wake` is called whenever something has come, or all has; it may destroy the step.
+    agent_step(const target& at, std::string request, std::function<void()> wake);
+    ~agent_step() override = default;
+    agent_step(const agent_step&) = delete;
+    agent_step& operator=(const agent_step&) = delete;
+
+    // The next text. Nothing: none has come.
+    std::optional<std::string> take();
+    bool any() const noexcept { return !texts_.empty(); }
+
+    // Nothing more comes. `failure`: why not all has come; nothing: it has.
+    bool over() const noexcept { return over_; }
+    const std::optional<core::error>& failure() const noexcept { return failure_; }
+
+private:
+    void headed(const net::exchange_head& head) override;
+    void took(std::string_view piece) override;
+    void ended(core::result<> how) override;
+    void hold(std::string text);
+    void give_up();
+    void wake();
+
+    std::function<void()> wake_;
+    bool streams_ = false;
+    net::sse_reader events_{most_held};
+    std::string body_;
+    std::deque<std::string> texts_;
+    std::size_t held_ = 0;
+    bool over_ = false;
+    std::optional<core::error> failure_;
+    std::unique_ptr<net::exchange> exchange_;
+};
+
+}  // namespace gateway::bridge

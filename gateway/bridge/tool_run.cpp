@@ -1,0 +1,322 @@
+#include "gateway/bridge/tool_run.hpp"
+
+#include "core/json/json_writer.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "core/log.hpp"
+#include "gateway/responses/answer.hpp"
+#include "jose/sealed_text.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/modern_messages.hpp"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace gateway::bridge {
+namespace {
+
+using ::mcp::agent_act;
+using ::mcp::agent_reply_form;
+
+bool is_error_answer(std::string_view text)
+{
+    const auto read = core::scan_answer(text);
+    return !read || read->kind == core::answer_kind::error;
+}
+
+std::string now_text()
+{
+    std::string out;
+    core::append_timestamp(out, std::chrono::system_clock::now());
+    return out;
+}
+
+std::string error_result(std::string_view words)
+{
+    std::string out;
+    core::json_writer result{out, '{'};
+    result.name("content");
+    result.open('[');
+    result.open('{');
+    result.member("type", "text");
+    result.member("text", words);
+    result.close('}');
+    result.close(']');
+    result.member("isError", true);
+    result.close('}');
+    return out;
+}
+
+}  // namespace
+
+std::string new_message_id()
+{
+    std::array<unsigned char, 16> bytes{};
+    jose::system_random(bytes);
+    bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0FU) | 0x40U);
+    bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3FU) | 0x80U);
+    constexpr std::string_view digits = "0123456789abcdef";
+    std::string out;
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        if (i == 4 || i == 6 || i == 8 || i == 10) {
+            out += '-';
+        }
+        out += digits[bytes[i] >> 4U];
+        out += digits[bytes[i] & 0x0FU];
+    }
+    return out;
+}
+
+net::routine<bool> wait_for_step(net::server_connection& caller, const agent_step* step, core::steady_time due)
+{
+    auto& clock = caller.clock();
+    const auto left = [&caller] { return caller.caller_left() || caller.aborted(); };
+    const auto has_some = [step] { return step != nullptr && (step->any() || step->over()); };
+    clock.start_until(due);
+    while (!has_some() && !clock.expired() && !left()) {
+        caller.watch_caller();
+        co_await clock.wait();
+    }
+    clock.stop();
+    co_return !left();
+}
+
+tool_run::tool_run(net::server_connection& caller, tool_terms terms, tool_request request)
+    : caller_{caller},
+      terms_{std::move(terms)},
+      request_{std::move(request)},
+      events_{caller},
+      waits_until_{caller.owner().now() + terms_.patience},
+      beat_at_{caller.owner().now() + heartbeat}
+{
+}
+
+net::routine<> tool_run::run()
+{
+    begin();
+    while (result_.empty() && error_.empty()) {
+        auto waits = wait_for_step(caller_, step_.get(), next_due());
+        if (!co_await std::move(waits)) {
+            abandon();
+            co_return;
+        }
+        take_texts();
+        decide();
+        if (result_.empty()) {
+            auto told = tell_progress();
+            if (!co_await std::move(told)) {
+                abandon();
+                co_return;
+            }
+        }
+    }
+    step_ = nullptr;
+    auto last = finish();
+    co_await std::move(last);
+}
+
+void tool_run::begin()
+{
+    auto read = ::mcp::read_agent_order(*terms_.tools, request_.tool, request_.arguments);
+    if (!read) {
+        error_ = ::mcp::error_answer(request_.id, ::mcp::invalid_params, "Unknown tool: " + request_.tool);
+        return;
+    }
+    if (!read->order) {
+        result_ = error_result(read->problem);
+        return;
+    }
+    order_ = std::move(*read->order);
+    if (!request_.state.empty()) {
+        const auto asked = ::mcp::read_asked_state(::mcp::text_of(request_.state).value_or(""));
+        if (!asked) {
+            error_ = ::mcp::error_answer(request_.id, ::mcp::invalid_params, "Unknown requestState");
+            return;
+        }
+        return begin_again(*asked);
+    }
+    if (order_.act == agent_act::get) {
+        return send(::mcp::get_request(order_.task, order_.history));
+    }
+    if (order_.act == agent_act::cancel) {
+        return send(::mcp::cancel_request(order_.task));
+    }
+    const auto form = terms_.tools->streams ? agent_reply_form::stream : agent_reply_form::at_once;
+    send(::mcp::send_request(order_, form, new_message_id()));
+}
+
+// The client has been asked, and comes back with the same call: only its answer goes on to the agent.
+void tool_run::begin_again(const ::mcp::asked_state& asked)
+{
+    auto given = ::mcp::answer_given(request_.responses, asked.key);
+    order_ = {};
+    order_.act = agent_act::get;
+    order_.task = asked.task;
+    if (!given) {
+        return send(::mcp::get_request(asked.task, std::nullopt));
+    }
+    if (given->declined) {
+        order_.act = agent_act::cancel;
+        return send(::mcp::cancel_request(asked.task));
+    }
+    order_.act = agent_act::send;
+    order_.context = asked.context;
+    order_.message = std::move(given->text);
+    request_.arguments = std::move(given->data);
+    order_.data = request_.arguments;
+    const auto form = terms_.tools->streams ? agent_reply_form::stream : agent_reply_form::at_once;
+    send(::mcp::send_request(order_, form, new_message_id()));
+}
+
+void tool_run::send(std::string request)
+{
+    refused_ = false;
+    poll_at_ = core::steady_time::max();
+    step_ = std::make_unique<agent_step>(terms_.at, std::move(request), [this] { caller_.clock().wake().set(); });
+}
+
+core::steady_time tool_run::next_due() const
+{
+    auto due = std::min(poll_at_, beat_at_);
+    if (!reply_.task().empty()) {
+        due = std::min(due, waits_until_);
+    }
+    return due;
+}
+
+void tool_run::take_texts()
+{
+    while (step_ != nullptr && step_->any()) {
+        const auto text = step_->take();
+        if (stage_ != stage::call && is_error_answer(*text)) {
+            refused_ = true;
+            continue;
+        }
+        if (auto taken = reply_.take(*text); !taken) {
+            fail("The agent's answer cannot be used: " + std::string{core::message(taken.error().code)});
+        }
+    }
+}
+
+void tool_run::decide()
+{
+    const bool over = step_ != nullptr && step_->over();
+    if (!result_.empty()) {
+        return;
+    }
+    if (changes_nothing()) {
+        if (over && !reply_.told()) {
+            return fail("The connection to the agent ended before it answered.");
+        }
+        if (!over) {
+            return;
+        }
+    } else if (!reply_.settled()) {
+        if (request_.takes_tasks && !reply_.task().empty()) {
+            result_ = reply_.task_handle(now_text());
+            return;
+        }
+        const bool late = caller_.owner().now() >= waits_until_;
+        if (reply_.task().empty() || !late) {
+            if (over || (step_ == nullptr && caller_.owner().now() >= poll_at_)) {
+                follow();
+            }
+            return;
+        }
+    }
+    result_ = reply_.asks() && request_.takes_forms ? reply_.question_result() : reply_.call_result(send_tool_name());
+}
+
+// The call itself, or what it was followed with, has ended, while its task goes on; or it is time to ask again.
+void tool_run::follow()
+{
+    if (reply_.task().empty()) {
+        return fail("The connection to the agent ended before it answered.");
+    }
+    if (step_ == nullptr) {
+        return send(::mcp::get_request(reply_.task(), std::nullopt));
+    }
+    const bool failed = refused_ || step_->failure();
+    step_ = nullptr;
+    if (stage_ == stage::call && terms_.tools->streams) {
+        stage_ = stage::subscription;
+        return send(::mcp::subscribe_request(reply_.task()));
+    }
+    failures_ = stage_ == stage::polling && failed ? failures_ + 1 : 0;
+    if (failures_ >= most_failures) {
+        return fail("The agent does not say any more what became of the task " + reply_.task() + ".");
+    }
+    stage_ = stage::polling;
+    poll_at_ = caller_.owner().now() + pause_;
+    pause_ = std::min(pause_ * 2, longest_poll);
+}
+
+void tool_run::fail(std::string words)
+{
+    reply_.fail(std::move(words));
+    result_ = reply_.call_result(send_tool_name());
+}
+
+std::string tool_run::send_tool_name() const
+{
+    if (terms_.tools->skills.empty()) {
+        return std::string{::mcp::send_tool};
+    }
+    return changes_nothing() ? "the tool that began the task" : request_.tool;
+}
+
+// Also says that the call goes on, if nothing else was told for a while.
+net::routine<core::result<>> tool_run::tell_progress()
+{
+    const auto now = caller_.owner().now();
+    auto news = reply_.take_news();
+    const bool beats = now >= beat_at_;
+    if (!beats && (!news || request_.progress_token.empty())) {
+        co_return core::result<>{};
+    }
+    beat_at_ = now + heartbeat;
+    if (request_.progress_token.empty()) {
+        co_return co_await events_.send_comment();
+    }
+    std::string text;
+    core::json_writer out{text, '{'};
+    out.member("jsonrpc", "2.0");
+    out.member("method", "notifications/progress");
+    out.name("params");
+    out.open('{');
+    out.raw_member("progressToken", request_.progress_token);
+    out.member("progress", ++progress_);
+    out.member_if_any("message", news.value_or(""));
+    out.close('}');
+    out.close('}');
+    co_return co_await events_.send(std::move(text), false);
+}
+
+net::routine<> tool_run::finish()
+{
+    auto text =
+        error_.empty()
+            ? ::mcp::modern_answer(::mcp::client_method::tools_call, ::mcp::answer_text(request_.id, "result", result_))
+            : std::move(error_);
+    if (events_.begun()) {
+        co_await events_.send(std::move(text), true);
+        co_return;
+    }
+    responses::answer out;
+    out.body = std::move(text);
+    co_await responses::send_answer(caller_, std::move(out));
+}
+
+void tool_run::abandon()
+{
+    step_ = nullptr;
+    if (!changes_nothing() && !reply_.task().empty() && !reply_.settled()) {
+        terms_.tell_later(::mcp::cancel_request(reply_.task()));
+    }
+    if (events_.begun()) {
+        caller_.cut();
+    }
+}
+
+}  // namespace gateway::bridge

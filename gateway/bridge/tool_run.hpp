@@ -1,0 +1,100 @@
+// One call of a tool of an A2A agent, from the request of MCP to its answer: the call of A2A is sent once, then followed, and what happens
+// meanwhile is told to the client. On the control loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "gateway/bridge/agent_step.hpp"
+#include "gateway/bridge/event_answer.hpp"
+#include "mcp/bridge/agent_reply.hpp"
+#include "mcp/bridge/agent_requests.hpp"
+#include "mcp/bridge/agent_tools.hpp"
+#include "net/loop/routine.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::bridge {
+
+// A request for a tool, read. Texts are raw JSON and empty if absent, but for `tool`.
+struct tool_request {
+    std::string id;
+    std::string tool;
+    std::string arguments;
+    std::string progress_token;
+    std::string state;         // `requestState`
+    std::string responses;     // `inputResponses`
+    bool takes_tasks = false;  // the client declares the extension
+    bool takes_forms = false;  // it answers questions
+};
+
+struct tool_terms {
+    agent_step::target at;
+    std::shared_ptr<const ::mcp::agent_tools> tools;  // not null
+    core::duration patience{};                        // until a client that does not take tasks gets one that goes on
+    std::function<void(std::string request)> tell_later;  // sends a call of A2A whose answer nobody waits for
+};
+
+// An id for a message to an agent: a UUID of random bits (RFC 9562, version 4).
+std::string new_message_id();
+
+// Waits until the step has something, `due`, or the caller is no longer there. For the steps of a connection's handler, whose `wake` sets
+// caller.clock().wake(). False: the caller has left, or the connection was aborted.
+net::routine<bool> wait_for_step(net::server_connection& caller, const agent_step* step, core::steady_time due);
+
+class tool_run {
+public:
+    static constexpr core::duration heartbeat = std::chrono::seconds{15};
+    static constexpr core::duration first_poll = std::chrono::milliseconds{200};
+    static constexpr core::duration longest_poll = std::chrono::seconds{2};
+    static constexpr unsigned most_failures = 3;  // of questions for the task, one after the other
+
+    // `caller` outlives it.
+    tool_run(net::server_connection& caller, tool_terms terms, tool_request request);
+
+    // Answers the request. The caller that leaves ends the task, if there is one.
+    net::routine<> run();
+
+private:
+    // The step under way, or the next one.
+    enum class stage : std::uint8_t { call, subscription, polling };
+
+    void begin();
+    void begin_again(const ::mcp::asked_state& asked);
+    void send(std::string request);
+    core::steady_time next_due() const;
+    void take_texts();
+    void decide();
+    void follow();
+    void fail(std::string words);
+    std::string send_tool_name() const;
+    bool changes_nothing() const noexcept { return order_.act != ::mcp::agent_act::send; }
+    net::routine<core::result<>> tell_progress();
+    net::routine<> finish();
+    void abandon();
+
+    net::server_connection& caller_;
+    tool_terms terms_;
+    tool_request request_;
+    event_answer events_;
+    ::mcp::agent_order order_;
+    ::mcp::agent_reply reply_;
+    std::unique_ptr<agent_step> step_;  // null: none is under way
+    std::string result_;                // raw; empty: not known yet
+    std::string error_;                 // whole answer instead
+    core::steady_time waits_until_;
+    core::steady_time poll_at_ = core::steady_time::max();
+    core::steady_time beat_at_;
+    core::duration pause_ = first_poll;
+    stage stage_ = stage::call;
+    bool refused_ = false;  // the step under way, which follows the task, was answered with an error
+    unsigned failures_ = 0;
+    std::uint64_t progress_ = 0;
+};
+
+}  // namespace gateway::bridge
