@@ -300,6 +300,8 @@ void access_plan::add_metadata_address(std::string& line, const protected_resour
         line += asked.below;
     } else if (core::valid_agent_id(asked.agent)) {
         line.append("/agents/").append(asked.agent).append(asked.below);
+    } else if (asked.agent.empty()) {
+        line += asked.below;
     }
     line += '"';
 }

@@ -23,8 +23,9 @@ namespace gateway::access {
 
 // The resource that a request is for: the gateway, one of its agents, be it there or not, or the MCP server that the agent is.
 struct protected_resource {
-    std::string_view agent;      // the id in the path, or anything else; empty: the gateway
-    std::string_view below;      // what follows the agent in the path of the resource: model::mcp_path, or nothing
+    std::string_view agent;  // the id in the path, or anything else; empty: the gateway
+    std::string_view
+        below;  // what follows the agent in the path of the resource: model::mcp_path, or nothing; of a bundle its path
     std::string_view host = {};  // a name of the agent's own, where the request came; empty: it came to the gateway's
     const core::agent* record = nullptr;  // of the agent, if there is one
 };

@@ -14,6 +14,7 @@
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/management_call.hpp"
 #include "gateway/model/program_port.hpp"
+#include "gateway/model/published_bundle.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/span.hpp"
 #include "gateway/threads/side_thread.hpp"
@@ -45,6 +46,7 @@ struct control_services {
     program_port& programs;             // sessions of callers that live in this process
     access::server_metadata& metadata;  // where callers log in at MCP servers
     const std::atomic<balancing::overload_level>& overload;
+    bundle_services bundles;
     inner_callers& inner;  // of requests to servers within the process
 
     std::function<std::uint64_t()> largest_card;  // `cards.max_size`, which a reload changes

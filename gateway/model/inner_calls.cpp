@@ -1,5 +1,6 @@
 #include "gateway/model/inner_calls.hpp"
 
+#include "net/loop/signal.hpp"
 #include "net/loop/transport.hpp"
 
 #include <boost/asio/ip/address.hpp>
@@ -12,6 +13,53 @@ namespace {
 
 // The host is nobody's name: such a request is for the gateway itself.
 constexpr std::string_view base = "http://cardea";
+
+// Whoever waits for a whole answer.
+class waiting_observer final : public net::exchange_observer {
+public:
+    explicit waiting_observer(std::uint64_t limit) noexcept
+        : limit_{limit}
+    {
+    }
+
+    void headed(const net::exchange_head& head) override { reply_.head = head; }
+
+    void took(std::string_view piece) override
+    {
+        if (reply_.body.size() + piece.size() > limit_) {
+            outcome_ = core::upstream_error(core::errc::message_too_large, "an answer within the process");
+            ended_.set();
+            return;
+        }
+        reply_.body += piece;
+    }
+
+    void ended(core::result<> how) override
+    {
+        outcome_ = std::move(how);
+        ended_.set();
+    }
+
+    static net::task<core::result<inner_reply>>
+    wait(std::shared_ptr<waiting_observer> self, std::unique_ptr<net::exchange> under_way)
+    {
+        while (!self->outcome_) {
+            auto ended = self->ended_.wait();
+            co_await std::move(ended);
+        }
+        under_way.reset();
+        if (!*self->outcome_) {
+            co_return std::move(*self->outcome_).error();
+        }
+        co_return std::move(self->reply_);
+    }
+
+private:
+    std::uint64_t limit_;
+    inner_reply reply_;
+    std::optional<core::result<>> outcome_;
+    net::task_signal ended_;
+};
 
 }  // namespace
 
@@ -45,6 +93,13 @@ std::unique_ptr<net::exchange> inner_calls::start(inner_request request, net::ex
         return std::move(ends[0]);
     };
     return client_.start(std::move(out), observer);
+}
+
+net::task<core::result<inner_reply>> inner_calls::ask(inner_request request)
+{
+    auto observer = std::make_shared<waiting_observer>(request.max_size);
+    auto under_way = start(std::move(request), *observer);
+    return waiting_observer::wait(std::move(observer), std::move(under_way));
 }
 
 inner_callers::place::~place()

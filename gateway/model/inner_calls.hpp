@@ -4,10 +4,12 @@
 
 #include "core/access.hpp"
 #include "core/clock.hpp"
+#include "core/error.hpp"
 #include "core/secret.hpp"
 #include "gateway/model/request_record.hpp"
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <cstdint>
@@ -47,6 +49,12 @@ struct inner_request {
     std::uint64_t max_size = 8 * 1024 * 1024;                 // of a body that is no event stream
 };
 
+// The whole answer; of an event stream its text, up to the end of that.
+struct inner_reply {
+    net::exchange_head head;
+    std::string body;
+};
+
 // On the control loop.
 class inner_calls {
 public:
@@ -55,6 +63,10 @@ public:
 
     // Works as net::exchange_client::start(): a caller that leaves is told to the agent when the exchange is destroyed.
     std::unique_ptr<net::exchange> start(inner_request request, net::exchange_observer& observer);
+
+    // The answer, whatever its status, once it is whole. Fails as an exchange ends, and with message_too_large for a stream that is longer
+    // than max_size.
+    net::task<core::result<inner_reply>> ask(inner_request request);
 
     // Closes what no exchange has. The loop would wait for it.
     void close() { client_.close(); }

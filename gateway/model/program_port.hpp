@@ -29,6 +29,8 @@ enum class program_act : std::uint8_t { begin, call, request, tell, modern, list
 // "Resumability and Redelivery"): `never`; `after_event`: once it has got one; `at_once`: an event without data begins the stream.
 enum class resumption : std::uint8_t { never, after_event, at_once };
 
+struct bundle_listening;  // gateway/bundles/bundle_streams.hpp
+
 struct program_request {
     program_act act = program_act::request;
     std::string agent;            // its id
@@ -38,12 +40,14 @@ struct program_request {
     std::string_view version;     // of call: one of versions(era::legacy), static
     std::vector<std::pair<std::string, std::string>> fields{
     };  // of its header, that a server over HTTP gets; of modern those that repeat arguments; never logged
+    std::shared_ptr<const void> held{};  // by a field that names it, until what was asked is over
     ::mcp::incoming read;  // where the parts of `message` stand in its text; `whole` is empty: it was not read
     std::string digest;    // of modern: digest_of_call(), if the server may ask during it; else empty
     resumption resumes = resumption::never;  // of request and listen
     bool answers_only =
         false;  // the caller gets no stream: one batch comes, of answers alone, and the server's questions are refused
-    std::optional<::mcp::event_position> last;  // of resume: the event behind which it goes on
+    std::shared_ptr<const bundle_listening> in_bundle{};  // of listen and modern at a bundle; null: at an agent
+    std::optional<::mcp::event_position> last;            // of resume: the event behind which it goes on
 };
 
 // A message that is kept for a client that comes back.

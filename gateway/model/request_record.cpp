@@ -11,6 +11,8 @@ std::string_view name(route r) noexcept
             return "call";
         case route::mcp:
             return "mcp";
+        case route::bundle:
+            return "bundle";
         case route::relay:
             return "relay";
         case route::push:

@@ -48,6 +48,7 @@ enum class route : std::uint8_t {
     card,
     call,
     mcp,
+    bundle,
     relay,
     push,
     management,

@@ -225,6 +225,9 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
     if (request.way->needs == identity::of_agent) {
         return admit_to_agent(request);
     }
+    if (request.way->needs == identity::of_bundle) {
+        return std::nullopt;
+    }
     const bool registers = request.way->needs == identity::registrant;
     const bool lacks =
         registers ? !access::has_scope(request.principal(), core::scope_register) : request.principal() == nullptr;
@@ -240,6 +243,15 @@ std::optional<net::routine<>> access_guard::admit_one_more(request_context& requ
     }
     constexpr auto over = model::rate_limit::agent;
     request.set_agent(known->entry);
+    return respond_limited(request, over, limits_->rate(over));
+}
+
+std::optional<net::routine<>> access_guard::admit_to_member(request_context& request) const
+{
+    if (!limits_ || limits_->admits_agent(request.agent->record.id, request.caller.owner().now())) {
+        return std::nullopt;
+    }
+    constexpr auto over = model::rate_limit::agent;
     return respond_limited(request, over, limits_->rate(over));
 }
 

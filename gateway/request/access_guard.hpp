@@ -58,6 +58,9 @@ public:
     // the caller may know of that.
     std::optional<net::routine<>> admit(request_context& request) const;
 
+    // Once it is known for which member of a bundle a request is, which is its agent: the answer to one too many; nullopt: it may go on.
+    std::optional<net::routine<>> admit_to_member(request_context& request) const;
+
     // Whether a browser asks about an MCP server before it calls, without credentials (Fetch standard, "CORS-preflight fetch").
     // Every agent that the caller may not know of is answered for in the same way. Not of another agent that has `/mcp` among
     // its relay_paths. Once the owner is known.

@@ -32,8 +32,9 @@ struct inner_caller;
 namespace gateway::request {
 
 // How errors are written: for callers of A2A over JSON-RPC or HTTP+JSON, or of MCP. A caller with a session of MCP gives it up at a 5xx,
-// so that a failure of its server is 200 with the JSON-RPC error.
-enum class error_format : std::uint8_t { a2a, rest, mcp, mcp_session };
+// so that a failure of its server is 200 with the JSON-RPC error. So is any failure of a member of a bundle, whose session would end with
+// that of the bundle.
+enum class error_format : std::uint8_t { a2a, rest, mcp, mcp_session, mcp_bundle };
 
 // Terms of the error answers to this request.
 struct error_terms {
@@ -70,6 +71,7 @@ struct record_texts {
     std::string detail{};
     std::string session{};
     std::string tool{};
+    std::string bundle{};
 };
 
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.

@@ -97,7 +97,8 @@ responses::answer answer_to_call(const request_context& request, core::errc code
 
 bool is_mcp(const request_context& request) noexcept
 {
-    return request.errors.format == error_format::mcp || request.errors.format == error_format::mcp_session;
+    using enum error_format;
+    return request.errors.format == mcp || request.errors.format == mcp_session || request.errors.format == mcp_bundle;
 }
 
 // Answers any call, in the format of its caller.
@@ -109,7 +110,9 @@ responses::answer answer_to_failure(const request_context& request, const core::
     auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.errors.call_id);
     const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
     const bool admitted = failure.from == core::side::upstream && !refused;
-    if (request.errors.format == error_format::mcp_session && admitted && !request.errors.call_id.empty()) {
+    const bool of_member = request.errors.format == error_format::mcp_bundle && !request.record.agent.empty();
+    const bool stays = of_member || (request.errors.format == error_format::mcp_session && admitted);
+    if (stays && !request.errors.call_id.empty()) {
         answer.status = 200;
     }
     return answer;
@@ -121,7 +124,9 @@ access::protected_resource resource_of(const request_context& request, const cor
     // An agent that the caller may not know of is named as one that does not exist.
     return {
         .agent = request.record.agent.empty() ? request.to.agent : request.record.agent,
-        .below = request.to.where == model::route::mcp ? model::mcp_path : std::string_view{},
+        .below = request.to.where == model::route::mcp      ? model::mcp_path
+                 : request.to.where == model::route::bundle ? request.to.below
+                                                            : std::string_view{},
         .host = request.origin ? request.origin->host : std::string_view{},
         .record = record
     };
@@ -209,7 +214,8 @@ net::routine<> respond_replaced(
     auto answer = answer_to_failure(request, failure);
     const bool mcp = is_mcp(request);
     const bool asks_who = came.status == 401 || came.status == 403;
-    const bool fails_call = came.status >= 500 && answer.status == 200;
+    const bool fails_call =
+        answer.status == 200 && (came.status >= 500 || request.errors.format == error_format::mcp_bundle);
     if (mcp && asks_who) {
         const auto said = challenge.empty() ? words_of_login(request.agent->record, came.status) : caller_login;
         answer.body = core::jsonrpc_error_body(request.errors.call_id, failure.code, request.record.agent, said);

@@ -15,6 +15,7 @@ enum class identity : std::uint8_t {
     nobody,      // everybody reads it, and no credential is looked at
     address,     // the address itself is the credential
     of_agent,    // callers that may know of the agent
+    of_bundle,   // the route knows, for each member of the bundle
     principal,   // callers with a credential
     registrant,  // callers that may register agents
 };
@@ -41,7 +42,8 @@ enum class extended_path : std::uint8_t { none, v02, rest_v03, rest_v1 };
 struct destination {
     model::route where = model::route::none;
     std::string_view agent;  // of card, call, mcp, relay, push, and perhaps of resource_metadata and directory
-    // The path below the agent, from its '/', without the query; empty or "/" for the agent itself. Of server_version: the version, as
+    // The path below the agent, from its '/', without the query; empty or "/" for the agent itself. Of bundle: its path, without a slash at
+    // the end; so too of resource_metadata of a bundle. Of server_version: the version, as
     // it is written.
     std::string_view below;
     // With relay: the path of HTTP+JSON, which follows `/rest`; at an agent's own name it may stand alone, and be something else. Of none:

@@ -15,6 +15,7 @@ namespace gateway::request {
 namespace {
 
 constexpr std::string_view agents_prefix = "/agents/";
+constexpr std::string_view bundles_prefix = "/mcp/";
 constexpr std::string_view rest_prefix = "/rest/";
 constexpr std::string_view well_known = ".well-known";  // no agent's id, but what clients ask for that have dropped it
 
@@ -98,6 +99,14 @@ void set_below(destination& to, std::string_view below, bool rest_alone) noexcep
     }
 }
 
+// Of a bundle, `/mcp` or `/mcp/<name>`; empty: of none.
+std::string_view bundle_path(std::string_view path) noexcept
+{
+    path = without_last_slash(path);
+    const bool named = path.starts_with(bundles_prefix) && core::valid_agent_id(path.substr(bundles_prefix.size()));
+    return path == model::mcp_path || named ? path : std::string_view{};
+}
+
 bool is_namespace(std::string_view text) noexcept
 {
     const auto allowed = [](char c) { return core::is_letter(c) || core::is_digit(c) || c == '.' || c == '-'; };
@@ -161,7 +170,10 @@ destination metadata_destination(std::string_view resource) noexcept
         }
         to.agent = core::valid_agent_id(id) ? id : std::string_view{};
     }
-    if (resource.empty() || !to.agent.empty()) {
+    if (to.agent.empty()) {
+        to.below = bundle_path(resource);
+    }
+    if (resource.empty() || !to.agent.empty() || !to.below.empty()) {
         to.where = model::route::resource_metadata;
     }
     return to;
@@ -194,6 +206,11 @@ destination find_destination(std::string_view target) noexcept
     if (const auto kind = directory_at(path)) {
         to.where = model::route::directory;
         to.directory = *kind;
+        return to;
+    }
+    if (const auto bundle = bundle_path(path); !bundle.empty()) {
+        to.where = model::route::bundle;
+        to.below = bundle;
         return to;
     }
     if (!path.starts_with(agents_prefix)) {

@@ -26,6 +26,8 @@ std::string_view route_text(model::route where) noexcept
             return "/agents/{id}";
         case model::route::mcp:
             return "/agents/{id}/mcp";
+        case model::route::bundle:
+            return "/mcp/{bundle}";
         case model::route::relay:
             return "/agents/{id}/{path}";
         case model::route::push:

@@ -166,6 +166,12 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
     } else if (record.mcp_method) {
         add_name(out, R"(,"rpc":")", method_label(*record.mcp_method));
     }
+    if (!record.bundle.empty()) {
+        add_text(out, R"(,"bundle":)", record.bundle);
+    }
+    if (record.bridge) {
+        add_name(out, R"(,"bridge":")", model::name(*record.bridge));
+    }
     if (!record.tool.empty()) {
         add_text(out, R"(,"tool":)", record.tool, limits_.principal);
     }

@@ -262,6 +262,12 @@ std::vector<prometheus::MetricFamily> worker_sums::Collect() const
     add_counters(all, metric("cardea_denied_total"), "reason", sum_.denied);
     add_counters(all, metric("cardea_rate_limited_total"), "limit", sum_.limited);
     add_counters(all, metric("cardea_mcp_client_sessions_ended_total"), "reason", sum_.sessions_ended);
+    family bundles{metric("cardea_bundle_requests_total")};
+    for (const auto& [key, n] : sum_.bundles) {
+        const auto& [bundle, method, outcome] = key;
+        bundles.add({{"bundle", bundle}, {"method", method}, {"outcome", name(outcome)}}, n);
+    }
+    all.add(std::move(bundles));
     all.add(metric("cardea_requests_in_flight"), sum_.in_flight);
     return all.take_process();
 }

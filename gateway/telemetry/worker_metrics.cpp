@@ -206,6 +206,9 @@ void loop_totals::merge(const loop_totals& other)
     retries.merge(other.retries);
     sessions_ended.merge(other.sessions_ended);
     limited.merge(other.limited);
+    for (const auto& [key, n] : other.bundles) {
+        bundles[key] += n;
+    }
     request_bytes.merge(other.request_bytes);
     response_bytes.merge(other.response_bytes);
     for (std::size_t i = 0; i < durations.size(); ++i) {
@@ -237,6 +240,9 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     }
     if (record.session_ended) {
         totals_.sessions_ended.add(*record.session_ended);
+    }
+    if (record.where == model::route::bundle && record.mcp_method && !record.bundle.empty()) {
+        ++totals_.bundles[{std::string{record.bundle}, method_label(*record.mcp_method), outcome_of(record)}];
     }
     if (record.agent.empty()) {
         return;

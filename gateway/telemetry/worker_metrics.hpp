@@ -20,6 +20,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -212,6 +213,8 @@ struct loop_totals {
     denial_counters denied;
     retry_counters retries;
     session_end_counters sessions_ended;  // of callers with MCP servers
+    // Requests to bundles, by the bundle, method_label() and outcome.
+    std::map<std::tuple<std::string, std::string_view, call_outcome>, std::uint64_t> bundles;
     route_counters request_bytes;
     route_counters response_bytes;
     std::array<histogram, route_counters::size> durations;  // by route; answers that are not streams

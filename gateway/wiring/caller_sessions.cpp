@@ -82,6 +82,9 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
 {
     own_.set_listed([this](const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists) {
         programs_.lists_changed(id, lists);
+        if (listed_) {
+            listed_(id);
+        }
     });
 }
 

@@ -4,6 +4,7 @@
 
 #include "config/settings.hpp"
 #include "core/log.hpp"
+#include "gateway/bridge/agent_server.hpp"
 #include "gateway/mcp/http/http_sessions.hpp"
 #include "gateway/mcp/local_session_plane.hpp"
 #include "gateway/model/plane.hpp"
@@ -13,9 +14,11 @@
 #include "gateway/worker/worker.hpp"
 #include "net/loop/loop.hpp"
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace gateway::wiring {
@@ -26,6 +29,7 @@ struct caller_services {
     const std::vector<std::unique_ptr<worker::worker>>&
         workers;                   // what is known of sessions over HTTP goes to all of them
     sessions::session_plane& own;  // in whose turns programs start
+    bridge::agent_server& bridged;  // that agents of A2A are
     const core::logger& log;
 };
 
@@ -36,6 +40,9 @@ public:
     ~caller_sessions() override;
     caller_sessions(const caller_sessions&) = delete;
     caller_sessions& operator=(const caller_sessions&) = delete;
+
+    // Who else hears of it when what an agent's server lists has changed.
+    void set_observer(std::function<void(const std::string& id)> told) { listed_ = std::move(told); }
 
     mcp::local_session_plane& programs() noexcept { return programs_; }
     mcp::http::http_sessions& over_http() noexcept { return over_http_; }
@@ -56,6 +63,7 @@ public:
 
 private:
     sessions::session_plane& own_;
+    std::function<void(const std::string& id)> listed_;  // empty: nobody
     mcp::local_session_plane programs_;
     mcp::http::http_sessions over_http_;
 };

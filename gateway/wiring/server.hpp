@@ -29,6 +29,7 @@
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/upgrade/handover.hpp"
+#include "gateway/wiring/agent_bundles.hpp"
 #include "gateway/wiring/auditor.hpp"
 #include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/wiring/task_keeper.hpp"
@@ -137,6 +138,7 @@ private:
     model::inner_callers inner_;
     std::unique_ptr<model::inner_calls> inner_calls_;
     std::unique_ptr<bridge::bridge_plane> bridge_;
+    std::unique_ptr<agent_bundles> bundles_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<tokens::token_plane> agent_tokens_;
     std::unique_ptr<push::push_plane> push_;

@@ -99,6 +99,8 @@ constexpr served_route mcp_message{route{{},       methods_of_mcp,    identity::
     serve_mcp};
 constexpr served_route mcp_options{route{{},       methods_of_mcp,    identity::of_agent,   true,  false, false},
     serve_mcp};
+constexpr served_route bundle{route{{},           methods_of_mcp,    identity::of_bundle,  false, true,  false},
+    [](route_objects& objects, request_context& request) { return objects.bundle.serve(request); }};
 constexpr served_route path{route{{},              methods_of_agents, identity::of_agent,   true,  true,  false},
     serve_path};
 constexpr served_route extended_card{route{{},     methods_of_agents, identity::of_agent,   true,  false, false},
@@ -137,6 +139,8 @@ const served_route& route_of(const request_context& request) noexcept
             return verb == method::post ? call : agent_page;
         case model::route::mcp:
             return verb == method::options ? mcp_options : mcp_message;
+        case model::route::bundle:
+            return bundle;
         case model::route::relay:
             return to.extended == request::extended_path::none ? path : extended_card;
         case model::route::none:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gateway/a2a/a2a_routes.hpp"
+#include "gateway/mcp/route/bundle_route.hpp"
 #include "gateway/mcp/route/mcp_route.hpp"
 #include "gateway/pages/page_routes.hpp"
 #include "gateway/request/access_guard.hpp"
@@ -35,6 +36,7 @@ struct route_objects {
     a2a::card_route card{control, settings, known};
     a2a::push_route push{control, settings, known};
     mcp::route::mcp_route mcp{control, settings, known, relays};
+    mcp::route::bundle_route bundle{control, settings, known, {mcp, guard, metrics}};
     pages::directory_route directory{control, settings, known};
     pages::management_route management{control, settings, known};
     pages::public_pages pages{control, settings, known};

@@ -312,7 +312,18 @@ void traffic_handler::set_access(access::access_plans plans)
 
 void traffic_handler::set_session_ids(std::shared_ptr<const ::mcp::session_ids> ids)
 {
-    parts_->routes.mcp.set_session_ids(std::move(ids));
+    parts_->routes.mcp.set_session_ids(ids);
+    parts_->routes.bundle.set_session_ids(std::move(ids));
+}
+
+void traffic_handler::set_bundles(std::shared_ptr<const model::published_bundles> all)
+{
+    parts_->routes.bundle.set_bundles(std::move(all));
+}
+
+void traffic_handler::set_bundle_session_ended(const ::mcp::session_digest& id)
+{
+    parts_->routes.bundle.set_ended(id);
 }
 
 void traffic_handler::set_push_addresses(std::shared_ptr<const model::push_addresses> addresses)

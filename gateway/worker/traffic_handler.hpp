@@ -38,6 +38,7 @@ namespace gateway::model {
 struct control_services;
 class push_addresses;
 struct agent_entry;
+struct published_bundles;
 struct published_card;
 struct request_record;
 struct snapshot;
@@ -91,6 +92,10 @@ public:
 
     // How they take part in traces from now on; at first not at all.
     void set_trace_plan(const request::trace_plan& plan) noexcept;
+
+    // Not null.
+    void set_bundles(std::shared_ptr<const model::published_bundles> all);
+    void set_bundle_session_ended(const ::mcp::session_digest& id);
 
     // Calls mcp_route::ask_about().
     void ask_about(const ::mcp::session_digest& id, bool ask);

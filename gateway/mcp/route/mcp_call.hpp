@@ -17,6 +17,13 @@
 
 namespace gateway::mcp::route {
 
+// The member of a bundle to which a message goes. The name in it is the member's own by then.
+struct bundle_target {
+    std::optional<std::string> session{};  // the id of the member's session, of a legacy client; empty: it has none
+    std::string name{};                    // that the message names, instead of `Mcp-Name`; empty: as it is
+    std::unique_ptr<relay::answer_edit> edit{};  // of what the member says; null: it passes as it is
+};
+
 struct mcp_call {
     request::request_context& request;
     mcp_answer answer;                      // the terms of its answer
@@ -31,6 +38,8 @@ struct mcp_call {
     std::string edited_body{};                   // replaces the body of the caller; empty: that passes
     std::string session_lines{};                 // further lines of the head, of the session
     std::string server_name{};                   // of the tool, prompt or resource, if callers use another one
+    std::optional<bundle_target> member{};       // of a message to a bundle; nullopt: it is to an agent
+    model::program_port* port = nullptr;         // where `program` goes; null: to the sessions of callers with agents
     std::string state_params{};  // raw, of a message that a session which begins again has to be told again
     std::string input_digest{};  // of a long message, made where that was read; empty: of a short one, or none
 };

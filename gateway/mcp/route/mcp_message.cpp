@@ -80,7 +80,9 @@ net::routine<> refuse_hidden(request::request_context& request, core::error fail
 void write_name(mcp_call& call, const ::mcp::head_field& name)
 {
     if (name.count == 1) {
-        const auto value = call.server_name.empty() ? std::string{name.value} : ::mcp::header_value(call.server_name);
+        const auto own = call.member && call.server_name.empty() ? std::string_view{call.member->name}
+                                                                 : std::string_view{call.server_name};
+        const auto value = own.empty() ? std::string{name.value} : ::mcp::header_value(own);
         net::http1::head_writer{call.session_lines}.field("Mcp-Name", value);
     }
 }

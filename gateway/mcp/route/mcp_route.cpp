@@ -30,6 +30,19 @@ constexpr std::size_t read_at_once = 256 * 1024;
 // How long the stream of what a server says unasked may be silent.
 constexpr std::chrono::hours longest_silence{24};
 
+// A message to a bundle names the bundle's session.
+::mcp::head_fields fields_of(const mcp_call& call)
+{
+    auto fields = mcp_fields_of(call.request.caller.head());
+    if (call.member) {
+        fields.session = {};
+        if (call.member->session && !call.member->session->empty()) {
+            fields.session.add(*call.member->session);
+        }
+    }
+    return fields;
+}
+
 }  // namespace
 
 net::routine<> mcp_route::serve(request::request_context& request)
@@ -42,6 +55,32 @@ net::routine<> mcp_route::serve(request::request_context& request)
         co_await relays_.pass(request, call.relayed);
     }
     account(call);
+}
+
+net::routine<> mcp_route::serve_member(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body)
+{
+    auto& request = call.request;
+    if (!request.agent->upstream && !request.agent->has_program_sessions()) {
+        const auto* const why = "the server is in a package that the gateway does not run";
+        co_await request::respond_call_error(request, core::gateway_error(errc::not_implemented, why));
+    } else if (body.size() > request.agent->record.mcp->max_message) {
+        co_await request::respond_call_error(request, core::caller_error(errc::body_too_large));
+    } else if (read.problem) {
+        co_await pass_bodiless(call);
+    } else {
+        co_await pass_message(call, read, body);
+    }
+    if (call.program) {
+        co_await pass_to_program(call);
+    } else if (call.relayed.agent != nullptr) {
+        co_await relays_.pass(request, call.relayed);
+    }
+    account(call);
+}
+
+net::routine<> mcp_route::serve_stream(mcp_call& call)
+{
+    return pass_to_program(call);
 }
 
 net::routine<> mcp_route::pass_to_program(mcp_call& call)
@@ -133,41 +172,55 @@ net::routine<> mcp_route::serve_options(request::request_context& request) const
 
 net::routine<> mcp_route::post(mcp_call& call)
 {
+    const auto posted = co_await read_message(call, call.request.agent->record.mcp->max_message);
+    if (posted) {
+        co_await pass_message(call, posted->read, posted->body);
+    }
+}
+
+net::routine<std::optional<posted_message>> mcp_route::read_message(mcp_call& call, std::uint64_t most)
+{
     auto& request = call.request;
     request.record.mcp_method = ::mcp::client_method::other;  // until it has been read
     if (!responses::takes_json(request.caller.head())) {
         co_await request::respond_call_error(request, core::caller_error(errc::unsupported_media_type));
-        co_return;
+        co_return std::nullopt;
     }
-    const auto most = request.agent->record.mcp->max_message;
     auto body = request.caller.body_at_hand(most);
     if (!body) {
         body = co_await request.caller.read_body(most);
     }
     if (!body) {
         co_await request::respond_call_error(request, std::move(body).error());
-        co_return;
+        co_return std::nullopt;
     }
-    ::mcp::incoming_body read;
+    posted_message out{*body, {}};
     if (body->size() <= read_at_once) {
-        read = ::mcp::read_incoming(*body);
+        out.read = ::mcp::read_incoming(*body);
     } else {
-        read = co_await read_long_message(call, *body);
+        out.read = co_await read_long_message(call, *body);
     }
+    if (is_too_long(out.read)) {
+        auto why = core::caller_error(errc::invalid_request, "an id, a name or a capability is too long");
+        co_await request::respond_call_error(request, std::move(why));
+        co_return std::nullopt;
+    }
+    request.errors.call_id = out.read.id.of(*body);
+    co_return out;
+}
+
+net::routine<> mcp_route::pass_message(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body)
+{
+    auto& request = call.request;
     core::result<> begun;
-    if (is_too_long(read)) {
-        begun = core::caller_error(errc::invalid_request, "an id, a name or a capability is too long");
-    } else {
-        request.errors.call_id = read.id.of(*body);
-        if (era_choice::concerns(request, read)) {
-            begun = co_await eras_.choose(call, read, control_);
-        }
+    if (era_choice::concerns(request, read)) {
+        begun = co_await eras_.choose(call, read, control_);
     }
     if (!begun) {
         co_await request::respond_call_error(request, std::move(begun).error());
         co_return;
     }
-    if (auto refusal = prepare(call, read, *body)) {
+    if (auto refusal = prepare(call, read, body)) {
         co_await std::move(*refusal);
         co_return;
     }
@@ -213,7 +266,7 @@ std::optional<net::routine<>>
 mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body)
 {
     auto& request = call.request;
-    const auto fields = mcp_fields_of(request.caller.head());
+    const auto fields = fields_of(call);
     const auto& message = read.message;
     request.record.era = ::mcp::era_of_post(fields, read);
     request.record.mcp_method = message.method;
@@ -228,7 +281,7 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
         }
         version = *session;
     }
-    if (const auto why = ::mcp::check_post(fields, read, body)) {
+    if (const auto why = call.member ? std::nullopt : ::mcp::check_post(fields, read, body)) {
         return refuse(request, *why);
     }
     std::string room;
@@ -298,6 +351,9 @@ void mcp_route::set_server_call(
     relayed.hooks.gate = &call.answer.expect_events(events);
     if (call.edit != nullptr) {
         relayed.hooks.edits.push_back(std::move(call.edit));
+    }
+    if (call.member && call.member->edit != nullptr) {
+        relayed.hooks.edits.push_back(std::move(call.member->edit));
     }
 }
 
@@ -395,7 +451,7 @@ core::result<std::string_view> mcp_route::open_session(mcp_call& call, const ::m
     const auto id = ::mcp::digest_of_session(fields.session.value);
     request.texts.session = ::mcp::tag_of(id);
     request.record.session = request.texts.session;
-    request.errors.format = request::error_format::mcp_session;
+    request.errors.format = call.member ? request::error_format::mcp_bundle : request::error_format::mcp_session;
     call.answer.expect_session(!request.errors.call_id.empty());
     call.forwarded = forwarded_fields(request);
     auto& repair = *call.repair;

@@ -12,6 +12,7 @@
 #include "mcp/calls/session_id.hpp"
 #include "mcp/calls/text_edits.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <set>
@@ -22,6 +23,12 @@
 namespace gateway::mcp::route {
 
 struct mcp_call;
+
+// A message as it was posted. The body holds until the request has been answered.
+struct posted_message {
+    std::string_view body;
+    ::mcp::incoming_body read;
+};
 
 class mcp_route : public request::route_base {
 public:
@@ -43,6 +50,18 @@ public:
     // Answers a message to an agent that is an MCP server.
     net::routine<> serve(request::request_context& request);
 
+    // The message of the request, of at most so many bytes, with what was read of it; sets errors.call_id. Nothing: the request has been
+    // answered.
+    net::routine<std::optional<posted_message>> read_message(mcp_call& call, std::uint64_t most);
+
+    // Passes a message on to a member of a bundle, which is the agent of the request and allowed to the caller, and has passed check_post().
+    net::routine<> serve_member(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body);
+
+    // Passes a request on to mcp_call::port.
+    net::routine<> serve_stream(mcp_call& call);
+
+    static net::routine<> refuse(request::request_context& request, const ::mcp::refusal& why);
+
     // Answers with the methods of the route, whatever the agent; without credentials.
     net::routine<> serve_options(request::request_context& request) const;
 
@@ -54,6 +73,7 @@ private:
     [[gnu::noinline]] net::routine<> pass_to_program(mcp_call& call);
     void account(mcp_call& call);
     net::routine<> post(mcp_call& call);
+    net::routine<> pass_message(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body);
     net::routine<::mcp::incoming_body> read_long_message(mcp_call& call, std::string_view body);
     std::optional<net::routine<>> prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body);
     void write_call(mcp_call& call, const ::mcp::incoming_body& read, std::string_view passed, ::mcp::answer_form form)
@@ -63,7 +83,6 @@ private:
     net::routine<> find_session(mcp_call& call) const;
     void set_server_call(mcp_call& call, std::string_view body, bool listens, bool replayed, ::mcp::answer_form form)
         const;
-    static net::routine<> refuse(request::request_context& request, const ::mcp::refusal& why);
     void write_head(mcp_call& call) const;
     std::string metadata_address(const request::request_context& request) const;
 

@@ -152,10 +152,10 @@ std::optional<net::routine<>> set_modern_call(mcp_call& of, const program_messag
 {
     auto& request = of.request;
     auto read = ::mcp::read_incoming(body);
-    // A server of the modern era keeps its calls' state itself.
-    const auto& agent = *request.agent;
-    const bool may_wait =
-        is_for_program_port(agent, /*legacy=*/false, /*alone=*/true) || agent.record.mcp->era != core::mcp_era::modern;
+    // A server of the modern era keeps its calls' state itself; of a bundle it is not known yet which one it is for.
+    const auto* const agent = request.agent.get();
+    const bool may_wait = agent != nullptr && (is_for_program_port(*agent, /*legacy=*/false, /*alone=*/true) ||
+                                               agent->record.mcp->era != core::mcp_era::modern);
     if (may_wait && !read.problem) {
         of.input_digest = input_digest(read.message, body);
     }

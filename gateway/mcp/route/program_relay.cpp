@@ -4,7 +4,9 @@
 #include "gateway/mcp/route/era_choice.hpp"
 #include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/server_edits.hpp"
+#include "gateway/model/inner_calls.hpp"
 #include "gateway/relay/call_wait.hpp"
+#include "gateway/request/agent_relay.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "mcp/protocol/message.hpp"
@@ -108,7 +110,11 @@ net::routine<> program_relay::run()
     }
     const auto until = std::min(due, soon ? caller.owner().now() + longest_silence : net::never);
     const bool begins_at_place = soon && asked.resumes == model::resumption::at_once;
-    reader_ = control_.programs.open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
+    auto& port = message_.port != nullptr ? *message_.port : control_.programs;
+    if (passes_caller(act)) {
+        pass_caller(asked);
+    }
+    reader_ = port.open(std::move(asked), caller.owner().get_executor(), caller.clock().wake());
     auto came = co_await next_batch(until);
     if (came && *came) {
         request_.record.upstream_first_byte = caller.owner().now() - caller.started();
@@ -129,6 +135,25 @@ net::routine<> program_relay::run()
             reader_->next();
         }
     }
+}
+
+// To a server within the process, which hears for whom it acts.
+bool program_relay::passes_caller(model::program_act act) const
+{
+    const auto* const server = request_.agent.get();
+    const bool asks = act == model::program_act::begin || act == model::program_act::call ||
+                      act == model::program_act::request || act == model::program_act::modern;
+    return asks && server != nullptr && server->upstream != nullptr && server->upstream->dial;
+}
+
+void program_relay::pass_caller(model::program_request& asked)
+{
+    request_.record.bridge = model::bridge_direction::mcp_a2a;
+    auto place = std::make_shared<const model::inner_callers::place>(
+        control_.inner.put(request::inner_caller_of(request_, request_.record.bridge))
+    );
+    asked.fields.emplace_back(model::inner_callers::field_name, place->text());
+    asked.held = std::move(place);
 }
 
 // Waits for the next batch. False: none has come by then.
@@ -233,6 +258,15 @@ net::routine<core::result<>> program_relay::prepare_batch()
     if (answers && batch_.translated && request_.record.era == ::mcp::era::modern) {
         co_await translate(batch_.texts.back());
     }
+    auto edited = co_await edit_batch(answers);
+    if (edited && message_.member && message_.member->edit != nullptr) {
+        co_return co_await edit_each(*message_.member->edit, batch_);
+    }
+    co_return edited;
+}
+
+net::routine<core::result<>> program_relay::edit_batch(bool answers)
+{
     if (message_.edit != nullptr && message_.edit->on().each) {
         co_return co_await edit_each(*message_.edit, batch_);
     }

@@ -53,6 +53,8 @@ public:
     core::caller_mark whose() const noexcept override;
 
 private:
+    bool passes_caller(model::program_act act) const;
+    void pass_caller(model::program_request& asked);
     net::routine<core::result<bool>> next_batch(core::steady_time until);
     net::routine<> answer(model::program_act act, bool came);
     net::routine<> answer_whole(unsigned status);
@@ -60,6 +62,7 @@ private:
     net::routine<core::result<>> pass_batches(bool came);
     net::routine<core::result<>> pass_batch();
     net::routine<core::result<>> prepare_batch();
+    net::routine<core::result<>> edit_batch(bool answers);
     net::routine<> translate(std::string& text);
     net::routine<core::result<>> send_failure(core::error failure);
     std::string session_fields();

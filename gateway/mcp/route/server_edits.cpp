@@ -1,5 +1,8 @@
 #include "gateway/mcp/route/server_edits.hpp"
 
+#include "mcp/bundle/origins.hpp"
+#include "mcp/bundle/result_edit.hpp"
+
 #include <chrono>
 #include <memory>
 #include <utility>
@@ -49,6 +52,30 @@ core::result<model::edited_answer> handed_out_edit::edit_here(std::string text) 
         return model::edited_answer{std::move(text), false};
     }
     return model::edited_answer{std::move(*sealed->text), true};
+}
+
+bool member_edit::concerns(std::string_view text) const
+{
+    const bool may_ask = from_.session && text.find("\"method\"") != std::string_view::npos;
+    return may_ask || ((from_.has_uris || from_.has_tasks) && ::mcp::may_name_uris(text));
+}
+
+core::result<model::edited_answer> member_edit::edit_here(std::string text) const
+{
+    bool changed = false;
+    if (from_.has_uris || from_.has_tasks) {
+        if (auto exposed = ::mcp::exposed_message(text, {.scheme = from_.scheme, .tasks = from_.has_tasks})) {
+            text = std::move(*exposed);
+            changed = true;
+        }
+    }
+    if (from_.session) {
+        if (auto named = ::mcp::with_origin(text, from_.member, *from_.session)) {
+            text = std::move(*named);
+            changed = true;
+        }
+    }
+    return model::edited_answer{std::move(text), changed};
 }
 
 net::routine<core::result<>> edit_each(relay::answer_edit& edit, model::program_batch& batch)

@@ -10,6 +10,7 @@
 #include "mcp/calls/list_edit.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -90,6 +91,31 @@ private:
 
     handed_out_owner whose_;
     ::mcp::handing what_;
+};
+
+// The messages of a member of a bundle: URIs get the member's prefix, and the ids of what it asks name it.
+class member_edit final : public relay::text_edit {
+public:
+    struct origin {
+        std::string scheme;                  // of the member's URIs; empty: they stay
+        std::string member;                  // the agent's id
+        std::optional<std::string> session;  // of the member, which may ask in it; nullopt: it asks nothing
+        bool has_uris = false;               // the client may use its URIs later
+        bool has_tasks = false;              // ids of tasks are prefixed too
+    };
+
+    member_edit(origin from, means with)
+        : relay::text_edit{std::move(with)},
+          from_{std::move(from)}
+    {
+    }
+
+    bool concerns(std::string_view text) const override;
+
+private:
+    core::result<model::edited_answer> edit_here(std::string text) const override;
+
+    origin from_;
 };
 
 // Edits the messages of a batch one by one. Those that the caller does not get leave it. If one cannot be edited, the failure is

@@ -1,0 +1,98 @@
+// The bundles: which agents each of them has, and what they list, as values that the workers serve (model::published_bundle). Nobody is
+// asked for a bundle's sake: lists are those that the gateway's own sessions know, or those of an A2A agent's card. On the thread of the
+// control loop.
+#pragma once
+
+#include "config/settings.hpp"
+#include "core/clock.hpp"
+#include "core/log.hpp"
+#include "gateway/model/plane.hpp"
+#include "gateway/model/published_bundle.hpp"
+#include "mcp/bundle/member_catalog.hpp"
+#include "mcp/calls/name_filter.hpp"
+#include "net/loop/deadlines.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::bundles {
+
+// What the plane needs of the gateway; references outlive it.
+struct bundle_sources {
+    net::loop& control;
+    const core::logger& log;
+    // What the agent lists as an MCP server, also while it is away; null: nothing is known of that.
+    std::function<std::shared_ptr<const ::mcp::server_lists>(const std::string& id)> lists;
+    // Whether it is there; `known` and `down` as long as there are lists, too.
+    std::function<model::member_state(const std::string& id)> state;
+    std::function<void(const std::string& id)> demand;                                 // a lazy session begins
+    std::function<void(std::shared_ptr<const model::published_bundles> all)> publish;  // to all who serve them
+};
+
+class bundle_plane final : public model::plane, private net::timed {
+public:
+    explicit bundle_plane(bundle_sources from);
+
+    // What an agent lists as an MCP server has changed.
+    void lists_changed(const std::string& id);
+
+    // As model::bundle_services::wait.
+    net::task<bool> wait(std::string bundle);
+
+    // The bundles as they were published last; not null.
+    const std::shared_ptr<const model::published_bundles>& published() const noexcept { return published_; }
+
+    // Who hears of it when they have been published again; empty: nobody.
+    void set_observer(std::function<void()> changed) { changed_ = std::move(changed); }
+
+    void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
+    void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
+    void apply(const config::settings& now, const model::changed_settings& changed) override;
+    void collect(telemetry::metrics& into) const override;
+    void stop() override { stopped_ = true; }
+
+private:
+    // A catalog and what it was made of.
+    struct made_catalog {
+        std::shared_ptr<const ::mcp::server_lists> lists;
+        std::shared_ptr<const ::mcp::name_filters> filters;
+        std::string as;
+        std::shared_ptr<const ::mcp::member_catalog> catalog;
+    };
+
+    struct known_bundle {
+        core::mcp_bundle settings;
+        std::shared_ptr<const ::mcp::name_filters> filters;  // of the bundle itself
+        std::map<std::string, made_catalog> made;            // by agent
+        std::map<std::string, std::string_view> skipped;     // why, by agent
+    };
+
+    void on_due() override;
+
+    void set_dirty();
+    void rebuild();
+    model::bundle_pointer build(known_bundle& bundle);
+    std::shared_ptr<const ::mcp::member_catalog>
+    catalog_of(known_bundle& bundle, const model::published_member& member, const std::string& as);
+    void tell_skipped(known_bundle& bundle, std::map<std::string, std::string_view> now);
+    bool states_changed() const;
+
+    bundle_sources from_;
+    std::shared_ptr<const model::agent_entry> self_;  // published_bundle::self of all
+    std::map<std::string, std::shared_ptr<const model::agent_entry>> agents_;
+    std::map<std::string, known_bundle> bundles_;  // by name
+    std::shared_ptr<const model::published_bundles> published_ = std::make_shared<const model::published_bundles>();
+    std::function<void()> changed_;
+    bool dirty_ = false;
+    bool stopped_ = false;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+}  // namespace gateway::bundles

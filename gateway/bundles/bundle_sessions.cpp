@@ -1,0 +1,421 @@
+#include "gateway/bundles/bundle_sessions.hpp"
+
+#include "core/json/json.hpp"
+#include "gateway/model/version.hpp"
+#include "mcp/protocol/message.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace gateway::bundles {
+namespace {
+
+using core::errc;
+
+constexpr core::duration sweep_every = std::chrono::seconds{30};
+
+std::string request_text(std::uint64_t id, std::string_view method, std::string_view params)
+{
+    auto text = R"({"jsonrpc":"2.0","id":)" + std::to_string(id) + R"(,"method":")";
+    text.append(method).append(R"(","params":)").append(params) += '}';
+    return text;
+}
+
+std::string initialize_text(const model::bundle_session& in)
+{
+    auto params = std::string{R"({"protocolVersion":")"}.append(in.version) + R"(","capabilities":)";
+    params += ::mcp::capabilities_text(in.declared, in.further) + R"(,"clientInfo":{"name":)";
+    core::append_json_string(params, "cardea/" + in.bundle);
+    core::append_json_string(params += R"(,"version":)", model::version());
+    return request_text(0, "initialize", params + "}}");
+}
+
+std::string subscribe_params(std::string_view uri)
+{
+    std::string params = R"({"uri":)";
+    core::append_json_string(params, uri);
+    return params + '}';
+}
+
+// The message of an answer, which may be a stream of events.
+std::string message_of(model::inner_reply& reply)
+{
+    if (!reply.head.has_type("text/event-stream")) {
+        return std::move(reply.body);
+    }
+    net::sse_reader events{reply.body.size() + 1};
+    events.feed(reply.body);
+    std::string last;
+    while (auto event = events.next()) {
+        if (!::mcp::members_of(event->data).find("id").empty() &&
+            ::mcp::members_of(event->data).find("method").empty()) {
+            last = std::move(event->data);
+        }
+    }
+    return last;
+}
+
+// The code that an error of ours names in its data; `otherwise` for any other.
+core::error error_of(std::string_view message, unsigned status)
+{
+    const auto failure = ::mcp::members_of(::mcp::members_of(message).object("error"));
+    const auto said = ::mcp::members_of(failure.object("data")).text("code");
+    const auto rows = core::error_rows();
+    const auto row = std::ranges::find(rows, said, &core::error_row::name);
+    auto detail = "initialize of a member: " + std::to_string(status) + ' ' + failure.text("message");
+    return core::upstream_error(row == rows.end() ? errc::upstream_status : row->code, std::move(detail));
+}
+
+void run(net::executor on, net::task<> what)
+{
+    net::asio::co_spawn(on, std::move(what), net::asio::detached);
+}
+
+// For messages of which no answer matters.
+net::task<> drop_answer(net::task<core::result<model::inner_reply>> asked)
+{
+    static_cast<void>(co_await std::move(asked));
+}
+
+}  // namespace
+
+std::string member_target(std::string_view agent)
+{
+    return std::string{"/agents/"}.append(agent) + "/mcp";
+}
+
+std::vector<std::pair<std::string, std::string>>
+legacy_fields(const member_session& member, std::string_view version, bool has_body)
+{
+    std::vector<std::pair<std::string, std::string>> fields;
+    fields.emplace_back("Accept", has_body ? "application/json, text/event-stream" : "text/event-stream");
+    if (has_body) {
+        fields.emplace_back("Content-Type", "application/json");
+    }
+    if (member.begun || !member.version.empty()) {
+        fields.emplace_back("MCP-Protocol-Version", member.version.empty() ? std::string{version} : member.version);
+    }
+    if (!member.id.empty()) {
+        fields.emplace_back("Mcp-Session-Id", member.id);
+    }
+    return fields;
+}
+
+bundle_sessions::bundle_sessions(
+    net::loop& control,
+    model::inner_calls& calls,
+    std::function<void(const ::mcp::session_digest& id)> over
+)
+    : loop_{control},
+      calls_{calls},
+      over_{std::move(over)}
+{
+    loop_.timers().add(*this);
+    set_due(loop_.now() + sweep_every);
+}
+
+const bundle_sessions::session* bundle_sessions::find(const ::mcp::session_digest& id) const
+{
+    const auto found = sessions_.find(id);
+    return found == sessions_.end() ? nullptr : &found->second;
+}
+
+// Begins it here, if another process or this one, before it forgot, has given the id out.
+core::result<bundle_sessions::session*> bundle_sessions::open(const model::bundle_session& in)
+{
+    if (stopped_) {
+        return core::gateway_error(errc::draining);
+    }
+    if (ended_.contains(in.id)) {
+        return core::caller_error(errc::session_not_found, "the client has ended it");
+    }
+    auto found = sessions_.find(in.id);
+    if (found == sessions_.end()) {
+        auto place = core::all_shares().take(core::place_shares::of_object(this), in.whose, core::half_of(most));
+        if (!place) {
+            return core::gateway_error(errc::overloaded, "sessions with bundles, of this principal");
+        }
+        if (sessions_.size() >= most) {
+            const auto used = [](const auto& each) { return each.second.used; };
+            const auto oldest = std::ranges::min_element(sessions_, {}, used)->first;
+            drop(oldest);
+        }
+        found = sessions_.try_emplace(in.id).first;
+        found->second.place = std::move(*place);
+    }
+    found->second.in = in;
+    found->second.used = loop_.now();
+    return &found->second;
+}
+
+net::task<core::result<std::string>> bundle_sessions::enter(model::member_call call)
+{
+    auto opened = open(call.in);
+    if (!opened) {
+        co_return std::move(opened).error();
+    }
+    auto& in = **opened;
+    if (in.calls.size() >= most_calls) {
+        co_return core::gateway_error(errc::overloaded, "calls of a session with a bundle");
+    }
+    const auto counted = in.calls.emplace(call.request_id, call.member);
+    auto& member = in.members[call.member];
+    if (member == nullptr) {
+        member = std::make_shared<member_session>();
+        member->agent = call.member;
+    }
+    if (member->begun) {
+        co_return member->id;
+    }
+    static_cast<void>(counted);
+    auto beginning = begin(call.in.id, member);
+    auto begun = co_await std::move(beginning);
+    if (!begun) {
+        leave(call.in.id, call.request_id);
+        co_return std::move(begun).error();
+    }
+    const auto* const now = find(call.in.id);
+    const auto there = now == nullptr ? std::shared_ptr<member_session>{} : now->members.find(call.member)->second;
+    if (there == nullptr || !there->begun) {
+        co_return core::caller_error(errc::session_not_found, "it has ended meanwhile");
+    }
+    co_return there->id;
+}
+
+// All who ask at once share one attempt.
+net::task<core::result<>> bundle_sessions::begin(::mcp::session_digest id, std::shared_ptr<member_session> member)
+{
+    while (member->beginning) {
+        auto waits = member->waiting.wait();
+        co_await std::move(waits);
+    }
+    if (member->begun) {
+        co_return core::result<>{};
+    }
+    const auto* const in = find(id);
+    if (in == nullptr) {
+        co_return core::caller_error(errc::session_not_found);
+    }
+    member->beginning = true;
+    auto opening = initialize(in->in, member);
+    auto begun = co_await std::move(opening);
+    const auto* const now = find(id);
+    if (begun && now != nullptr) {
+        auto telling = tell_state(now->in, member, now->level);
+        co_await std::move(telling);
+    }
+    member->beginning = false;
+    member->begun = begun.has_value();
+    if (begun && find(id) == nullptr) {
+        begun = core::caller_error(errc::session_not_found);
+    } else if (begun && told_) {
+        told_(id, member.get());
+    }
+    member->waiting.wake();
+    co_return begun;
+}
+
+net::task<core::result<>> bundle_sessions::initialize(model::bundle_session in, std::shared_ptr<member_session> member)
+{
+    member->id.clear();
+    member->version.clear();
+    model::inner_request request;
+    request.caller = in.caller;
+    request.target = member_target(member->agent);
+    request.fields = legacy_fields(*member, in.version, /*has_body=*/true);
+    request.body = std::make_shared<const std::string>(initialize_text(in));
+    request.head_timeout = std::chrono::minutes{2};  // the gateway ends it, after the time of its agent
+    auto asked = calls_.ask(std::move(request));
+    auto reply = co_await std::move(asked);
+    if (!reply) {
+        co_return std::move(reply).error();
+    }
+    const auto text = message_of(*reply);
+    const auto result = ::mcp::members_of(::mcp::members_of(text).object("result"));
+    member->version = result.text("protocolVersion");
+    if (reply->head.status != 200 || member->version.empty()) {
+        co_return error_of(text, reply->head.status);
+    }
+    member->id = reply->head.field("mcp-session-id");
+    co_return core::result<>{};
+}
+
+net::task<>
+bundle_sessions::tell_state(model::bundle_session in, std::shared_ptr<member_session> member, std::string level)
+{
+    std::vector<std::string> messages{::mcp::initialized_notification()};
+    if (!level.empty()) {
+        messages.push_back(request_text(1, "logging/setLevel", R"({"level":)" + level + '}'));
+    }
+    for (const auto& [own, asked] : member->subscriptions) {
+        messages.push_back(request_text(messages.size() + 1, "resources/subscribe", subscribe_params(own)));
+    }
+    for (auto& each : messages) {
+        model::inner_request request;
+        request.caller = in.caller;
+        request.target = member_target(member->agent);
+        request.fields = legacy_fields(*member, in.version, /*has_body=*/true);
+        request.body = std::make_shared<const std::string>(std::move(each));
+        auto asked = calls_.ask(std::move(request));
+        // A member that does not take one of these serves without it.
+        static_cast<void>(co_await std::move(asked));
+    }
+}
+
+void bundle_sessions::leave(const ::mcp::session_digest& id, std::string_view request_id)
+{
+    const auto found = sessions_.find(id);
+    if (found == sessions_.end()) {
+        return;
+    }
+    const auto call = found->second.calls.find(request_id);
+    if (call != found->second.calls.end()) {
+        found->second.calls.erase(call);
+    }
+    found->second.used = loop_.now();
+}
+
+void bundle_sessions::tell(model::bundle_message message)
+{
+    using enum model::bundle_act;
+    if (message.act == end) {
+        return this->end(message.in.id);
+    }
+    auto opened = open(message.in);
+    if (!opened) {
+        return;
+    }
+    auto& in = **opened;
+    const auto found = in.members.find(message.member);
+    auto* const member = found == in.members.end() ? nullptr : found->second.get();
+    switch (message.act) {
+        case cancel:
+            return this->cancel(in, message.text);
+        case set_level:
+            in.level = message.text;
+            for (const auto& [agent, each] : in.members) {
+                post(in.in, *each, request_text(2, "logging/setLevel", R"({"level":)" + in.level + '}'));
+            }
+            return;
+        case broadcast:
+            for (const auto& [agent, each] : in.members) {
+                post(in.in, *each, message.text);
+            }
+            return;
+        case subscribe:
+            if (member != nullptr && member->subscriptions.size() < most_subscriptions) {
+                member->subscriptions.insert_or_assign(std::move(message.text), std::move(message.asked));
+            }
+            return;
+        case unsubscribe:
+            if (member != nullptr) {
+                member->subscriptions.erase(message.text);
+            }
+            return;
+        case lost:
+            if (member != nullptr) {
+                member->begun = false;
+            }
+            return;
+        case end:
+            return;
+    }
+}
+
+// An id that is used twice at a time is that of several calls: each is given up.
+void bundle_sessions::cancel(const session& in, std::string_view request_id)
+{
+    const auto [first, last] = in.calls.equal_range(request_id);
+    for (auto each = first; each != last; ++each) {
+        const auto member = in.members.find(each->second);
+        if (member != in.members.end()) {
+            auto text = std::string{R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)"};
+            post(in.in, *member->second, text.append(request_id) + "}}");
+        }
+    }
+}
+
+void bundle_sessions::post(const model::bundle_session& in, const member_session& member, std::string body)
+{
+    if (!member.begun) {
+        return;
+    }
+    model::inner_request request;
+    request.caller = in.caller;
+    request.target = member_target(member.agent);
+    request.fields = legacy_fields(member, in.version, /*has_body=*/true);
+    request.body = std::make_shared<const std::string>(std::move(body));
+    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request))));
+}
+
+void bundle_sessions::end_member(const model::bundle_session& in, const member_session& member)
+{
+    if (!member.begun || member.id.empty()) {
+        return;
+    }
+    model::inner_request request;
+    request.caller = in.caller;
+    request.method = "DELETE";
+    request.target = member_target(member.agent);
+    request.fields = legacy_fields(member, in.version, /*has_body=*/false);
+    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request))));
+}
+
+void bundle_sessions::end(const ::mcp::session_digest& id)
+{
+    if (ended_.insert(id).second) {
+        ended_in_order_.push_back(id);
+        if (ended_in_order_.size() > most_over) {
+            ended_.erase(ended_in_order_.front());
+            ended_in_order_.pop_front();
+        }
+        over_(id);
+    }
+    drop(id);
+}
+
+// It goes on later, if its client comes back, with other sessions of its members.
+void bundle_sessions::drop(const ::mcp::session_digest& id)
+{
+    const auto gone = sessions_.extract(id);
+    if (gone.empty()) {
+        return;
+    }
+    for (const auto& [agent, each] : gone.mapped().members) {
+        end_member(gone.mapped().in, *each);
+    }
+    if (told_) {
+        told_(id, nullptr);
+    }
+}
+
+void bundle_sessions::on_due()
+{
+    set_due(loop_.now() + sweep_every);
+    const auto before = loop_.now() - longest_idle;
+    std::vector<::mcp::session_digest> idle;
+    for (const auto& [id, each] : sessions_) {
+        if (each.used < before && each.calls.empty()) {
+            idle.push_back(id);
+        }
+    }
+    std::ranges::for_each(idle, [this](const auto& each) { drop(each); });
+}
+
+void bundle_sessions::stop()
+{
+    stopped_ = true;
+    set_due(net::never);
+    while (!sessions_.empty()) {
+        const auto id = sessions_.begin()->first;
+        drop(id);
+    }
+}
+
+}  // namespace gateway::bundles

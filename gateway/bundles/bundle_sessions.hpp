@@ -1,0 +1,115 @@
+// The sessions of clients of the legacy era with bundles. An id says all that another process needs to go on with one; here are the
+// sessions with its members, each of which begins with the first message for that member, and what a member has to be told again. On the
+// thread of the control loop.
+#pragma once
+
+#include "core/clock.hpp"
+#include "core/error.hpp"
+#include "core/place_shares.hpp"
+#include "gateway/model/inner_calls.hpp"
+#include "gateway/model/published_bundle.hpp"
+#include "mcp/calls/session_id.hpp"
+#include "net/loop/deadlines.hpp"
+#include "net/loop/loop.hpp"
+#include "net/loop/types.hpp"
+#include "net/loop/waiting_tasks.hpp"
+
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <list>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace gateway::bundles {
+
+// A session with one member.
+struct member_session {
+    std::string agent;      // its id
+    std::string id{};       // as /agents/<id>/mcp gave it; empty: the member has none
+    std::string version{};  // that the member has agreed to
+    bool begun = false;
+    bool beginning = false;
+    net::waiting_tasks waiting{};  // for its beginning
+    std::map<std::string, std::string, std::less<>> subscriptions{
+    };  // by the URI at the member, that which the client has
+};
+
+class bundle_sessions final : private net::timed {
+public:
+    static constexpr std::size_t most = 10'000;
+    static constexpr std::size_t most_over = 10'000;         // of which it is known that they are over
+    static constexpr std::size_t most_calls = 64;            // of one session, in flight
+    static constexpr std::size_t most_subscriptions = 1000;  // of one member's session
+    static constexpr core::duration longest_idle = std::chrono::minutes{30};
+
+    struct session {
+        model::bundle_session in;
+        core::steady_time used;
+        std::string level{};                                                            // raw; empty: none was set
+        std::map<std::string, std::shared_ptr<member_session>, std::less<>> members{};  // by agent
+        std::multimap<std::string, std::string, std::less<>> calls{};  // agents by raw id of the request
+        core::place_share place{};
+    };
+
+    // Told that a session with a member has begun, and with null that the whole session is over.
+    using observer = std::function<void(const ::mcp::session_digest& id, const member_session* begun)>;
+
+    // `over`: told that a session has been ended by its client, so that the workers know. References outlive this.
+    bundle_sessions(
+        net::loop& control,
+        model::inner_calls& calls,
+        std::function<void(const ::mcp::session_digest& id)> over
+    );
+
+    void set_observer(observer told) { told_ = std::move(told); }
+
+    // These work as the functions of model::bundle_services.
+    net::task<core::result<std::string>> enter(model::member_call call);
+    void leave(const ::mcp::session_digest& id, std::string_view request_id);
+    void tell(model::bundle_message message);
+
+    // Null: this process knows nothing of it.
+    const session* find(const ::mcp::session_digest& id) const;
+
+    std::size_t size() const noexcept { return sessions_.size(); }
+
+    // Ends all sessions with members.
+    void stop();
+
+private:
+    void on_due() override;
+
+    core::result<session*> open(const model::bundle_session& in);
+    net::task<core::result<>> begin(::mcp::session_digest id, std::shared_ptr<member_session> member);
+    net::task<core::result<>> initialize(model::bundle_session in, std::shared_ptr<member_session> member);
+    net::task<> tell_state(model::bundle_session in, std::shared_ptr<member_session> member, std::string level);
+    void cancel(const session& in, std::string_view request_id);
+    void post(const model::bundle_session& in, const member_session& member, std::string body);
+    void end_member(const model::bundle_session& in, const member_session& member);
+    void end(const ::mcp::session_digest& id);
+    void drop(const ::mcp::session_digest& id);
+
+    net::loop& loop_;
+    model::inner_calls& calls_;
+    std::function<void(const ::mcp::session_digest& id)> over_;
+    observer told_;
+    std::map<::mcp::session_digest, session> sessions_;
+    std::set<::mcp::session_digest> ended_;
+    std::deque<::mcp::session_digest> ended_in_order_;
+    bool stopped_ = false;
+};
+
+// The fields of an inner message of a client of the legacy era to a member.
+std::vector<std::pair<std::string, std::string>>
+legacy_fields(const member_session& member, std::string_view version, bool has_body);
+
+// The path of an agent's MCP endpoint.
+std::string member_target(std::string_view agent);
+
+}  // namespace gateway::bundles

@@ -1,0 +1,43 @@
+// The members of a bundle, and the part of their lists, that a caller gets. Pure; any thread.
+#pragma once
+
+#include "core/access.hpp"
+#include "gateway/access/access_plan.hpp"
+#include "gateway/model/published_bundle.hpp"
+#include "mcp/bundle/bundle_catalog.hpp"
+#include "mcp/protocol/message.hpp"
+
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::bundles {
+
+// Whom it is about. Both outlive what is made of it.
+struct bundle_caller {
+    const access::access_plan* access = nullptr;  // null: callers need no credential
+    const core::principal* principal = nullptr;   // null: an anonymous caller
+};
+
+// The method that a caller may need the right to call for a list to be of use.
+std::string_view method_for(::mcp::list_kind list) noexcept;
+
+// Whether the caller may know of the member and call it with this method, at its own address too; empty: somehow.
+bool may_use(
+    const model::published_bundle& bundle,
+    std::size_t member,
+    std::string_view method,
+    const bundle_caller& caller
+);
+
+// Whether a member is left for the caller; to others the bundle does not exist.
+bool may_enter(const model::published_bundle& bundle, const bundle_caller& caller);
+
+// For as long as `bundle` and what `caller` names.
+::mcp::bundle_sight sight_of(const model::published_bundle& bundle, const bundle_caller& caller);
+
+// The ids of members that are down and that the caller may use.
+std::vector<std::string> unavailable_of(const model::published_bundle& bundle, const bundle_caller& caller);
+
+}  // namespace gateway::bundles

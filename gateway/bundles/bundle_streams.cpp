@@ -1,0 +1,427 @@
+#include "gateway/bundles/bundle_streams.hpp"
+
+#include "core/json/json.hpp"
+#include "gateway/bundles/bundle_sight.hpp"
+#include "gateway/mcp/table/local_session_exchange.hpp"
+#include "mcp/bundle/listen_split.hpp"
+#include "mcp/bundle/origins.hpp"
+#include "mcp/bundle/result_edit.hpp"
+#include "mcp/bundle/uris.hpp"
+#include "mcp/protocol/raw_json.hpp"
+#include "mcp/translation/list_subscription.hpp"
+#include "net/loop/outbox.hpp"
+#include "net/sse/sse_events.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <optional>
+#include <string_view>
+
+namespace gateway::bundles {
+
+using core::errc;
+using mcp::table::text_kind;
+
+// The stream of one member, which is made again when it has ended, unless the member has none.
+class member_stream final : private net::exchange_observer, private net::timed {
+public:
+    static constexpr std::size_t largest_message = 1024 * 1024;
+    static constexpr core::duration first_pause = std::chrono::seconds{1};
+    static constexpr core::duration longest_pause = std::chrono::seconds{30};
+
+    struct means {
+        net::loop& loop;
+        model::inner_calls& calls;
+        std::function<model::inner_request()> request;
+        std::function<void(std::string text)> said;
+    };
+
+    member_stream(std::string agent, means with)
+        : agent_{std::move(agent)},
+          with_{std::move(with)}
+    {
+        with_.loop.timers().add(*this);
+        begin();
+    }
+
+    const std::string& agent() const noexcept { return agent_; }
+
+private:
+    void begin()
+    {
+        events_ = net::sse_reader{largest_message};
+        headed_ = false;
+        under_way_ = with_.calls.start(with_.request(), *this);
+    }
+
+    void headed(const net::exchange_head& head) override
+    {
+        headed_ = head.status == 200 && head.has_type("text/event-stream");
+        refused_ = head.status >= 400 && head.status < 500;
+    }
+
+    void took(std::string_view piece) override
+    {
+        if (!headed_) {
+            return;
+        }
+        events_.feed(piece);
+        const auto alive = std::weak_ptr<bool>{alive_};
+        while (auto event = events_.next()) {
+            pause_ = first_pause;
+            with_.said(std::move(event->data));
+            if (alive.expired()) {
+                return;
+            }
+        }
+    }
+
+    void ended(core::result<> how) override
+    {
+        static_cast<void>(how);
+        if (!refused_ && !events_.too_large()) {
+            set_due(with_.loop.now() + pause_);
+            pause_ = std::min(pause_ * 2, longest_pause);
+        }
+    }
+
+    void on_due() override { begin(); }
+
+    std::string agent_;
+    means with_;
+    net::sse_reader events_{largest_message};
+    core::duration pause_ = first_pause;
+    bool headed_ = false;
+    bool refused_ = false;
+    std::unique_ptr<net::exchange> under_way_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
+};
+
+namespace {
+
+constexpr std::array<std::array<::mcp::list_kind, 2>, 3> lists_of_kind{
+    {{::mcp::list_kind::tools, ::mcp::list_kind::tools},
+     {::mcp::list_kind::prompts, ::mcp::list_kind::prompts},
+     {::mcp::list_kind::resources, ::mcp::list_kind::templates}}
+};
+
+bool is_list_change(std::string_view method) noexcept
+{
+    return method.ends_with("/list_changed");
+}
+
+std::string scheme_of(const model::published_bundles& all, const std::string& bundle, std::string_view agent)
+{
+    const auto found = all.find(bundle);
+    if (found == all.end()) {
+        return {};
+    }
+    const auto& members = found->second->members;
+    const auto member =
+        std::ranges::find(members, agent, [](const auto& each) -> std::string_view { return each.agent->record.id; });
+    return member == members.end()
+               ? std::string{}
+               : found->second->catalog->members()[static_cast<std::size_t>(member - members.begin())]->scheme();
+}
+
+// With the URI that the client has subscribed to.
+std::string with_asked_uri(std::string text, const member_session& member, std::string_view scheme)
+{
+    if (const auto updated = ::mcp::updated_uri(text)) {
+        const auto asked = member.subscriptions.find(*updated);
+        if (asked != member.subscriptions.end()) {
+            return ::mcp::updated_with_uri(text, asked->second).value_or(text);
+        }
+    }
+    return ::mcp::exposed_message(text, {.scheme = scheme}).value_or(text);
+}
+
+std::string modern_listen(std::string_view raw_id, std::string_view params)
+{
+    auto text =
+        std::string{R"({"jsonrpc":"2.0","id":)"}.append(raw_id) + R"(,"method":"subscriptions/listen","params":)";
+    text.append(params.substr(0, params.size() - 1));
+    return text + R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)" +
+           R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+}
+
+}  // namespace
+
+bundle_streams::bundle_streams(
+    net::loop& control,
+    model::inner_calls& calls,
+    bundle_plane& bundles,
+    bundle_sessions& sessions
+)
+    : loop_{control},
+      calls_{calls},
+      bundles_{bundles},
+      sessions_{sessions}
+{
+    loop_.timers().add(*this);
+    bundles_.set_observer([this] { look_at_lists(); });
+    sessions_.set_observer([this](const ::mcp::session_digest& id, const member_session* begun) {
+        member_changed(id, begun);
+    });
+}
+
+bundle_streams::~bundle_streams()
+{
+    bundles_.set_observer({});
+    sessions_.set_observer({});
+}
+
+std::unique_ptr<model::program_reader>
+bundle_streams::open(model::program_request asked, net::executor here, net::signal& wake)
+{
+    const auto there = loop_.get_executor();
+    auto exchange = std::make_shared<mcp::table::local_session_exchange>(there, here, wake);
+    auto reader = exchange->reader(asked.answers_only);
+    net::tell(here, there, [this, exchange, asked = std::move(asked)] {
+        if (stopped_) {
+            return exchange->finish(core::gateway_error(errc::draining));
+        }
+        auto queue = begin(asked);
+        if (asked.act == model::program_act::listen) {
+            exchange->listen(std::move(queue));
+        } else {
+            exchange->follow(std::move(queue));
+        }
+    });
+    return reader;
+}
+
+net::task<core::result<>> bundle_streams::find_era(std::string agent_id)
+{
+    static_cast<void>(agent_id);
+    co_return core::result<>{};
+}
+
+net::task<bool> bundle_streams::translates(std::string agent_id)
+{
+    static_cast<void>(agent_id);
+    co_return false;
+}
+
+std::shared_ptr<mcp::table::text_queue> bundle_streams::begin(const model::program_request& asked)
+{
+    auto queue = std::make_shared<mcp::table::text_queue>(loop_.get_executor());
+    const bool of_session = asked.act == model::program_act::listen;
+    if (of_session) {
+        // A client has one such stream: a second one takes the place of the first.
+        std::erase_if(listeners_, [&](const listener& each) {
+            const bool same = each.raw_id.empty() && each.who->in.id == asked.in_bundle->in.id;
+            const auto before = same ? each.reader.lock() : nullptr;
+            if (before != nullptr) {
+                before->on_left({});
+                before->close();
+            }
+            return same;
+        });
+    }
+    auto& added = listeners_.emplace_back();
+    added.who = asked.in_bundle;
+    added.reader = queue;
+    added.wanted.set();
+    queue->on_left([this, at = std::prev(listeners_.end())](mcp::table::text_queue& /*left*/) { listeners_.erase(at); }
+    );
+    if (of_session) {
+        listen_to_session(added);
+    } else {
+        const auto message = asked.message.view();
+        added.raw_id = message.id;
+        listen_to_resources(added, asked.read.raw(::mcp::routed::listen_to, message.text));
+    }
+    added.known = digests_of(added);
+    return queue;
+}
+
+void bundle_streams::listen_to_session(listener& to)
+{
+    const auto* const session = sessions_.find(to.who->in.id);
+    if (session == nullptr) {
+        return;
+    }
+    for (const auto& [agent, each] : session->members) {
+        if (each->begun) {
+            member_changed(to.who->in.id, each.get());
+        }
+    }
+}
+
+void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
+{
+    const auto reader = to.reader.lock();
+    const auto found = bundles_.published()->find(to.who->in.bundle);
+    if (found == bundles_.published()->end()) {
+        reader->finish(::mcp::listened_answer(to.raw_id));
+        return;
+    }
+    const auto& bundle = *found->second;
+    const bundle_caller caller{to.who->access.get(), to.who->in.caller->principal.get()};
+    auto split = ::mcp::split_listen(wishes, *bundle.catalog, sight_of(bundle, caller));
+    if (!split) {
+        reader->fail(std::move(split).error());
+        return;
+    }
+    to.wanted = split->lists;
+    std::vector<std::string> acknowledged;
+    for (auto& member : split->members) {
+        for (const auto& each : member.resources) {
+            acknowledged.push_back(each.asked);
+        }
+    }
+    reader->push(::mcp::acknowledged_text(to.raw_id, split->lists, acknowledged), text_kind::answer);
+    for (auto& member : split->members) {
+        const auto& agent = bundle.members[member.member].agent->record.id;
+        auto body = std::make_shared<const std::string>(modern_listen(to.raw_id, ::mcp::listen_params(member)));
+        auto request = [caller_of = to.who->in.caller, agent, body] {
+            model::inner_request out;
+            out.caller = caller_of;
+            out.target = member_target(agent);
+            out.fields = {
+                {"Accept", "application/json, text/event-stream"},
+                {"Content-Type", "application/json"},
+                {"MCP-Protocol-Version", "2026-07-28"},
+                {"Mcp-Method", "subscriptions/listen"}
+            };
+            out.body = body;
+            return out;
+        };
+        auto said = [reader_of = to.reader,
+                     of = member,
+                     scheme = bundle.catalog->members()[member.member]->scheme()](std::string text) {
+            const auto updated = ::mcp::updated_uri(text);
+            const auto into = reader_of.lock();
+            if (updated && into != nullptr) {
+                const auto exposed = ::mcp::exposed_uri(scheme, *updated);
+                const auto uri = ::mcp::asked_uri(of, *updated, exposed);
+                into->push(::mcp::updated_with_uri(text, uri).value_or(text), text_kind::notification);
+            }
+        };
+        to.members.push_back(std::make_unique<member_stream>(
+            agent,
+            member_stream::means{loop_, calls_, std::move(request), std::move(said)}
+        ));
+    }
+}
+
+// A session with a member has begun, or begun again: whoever listens to the client's session hears it too.
+void bundle_streams::member_changed(const ::mcp::session_digest& id, const member_session* begun)
+{
+    for (auto& to : listeners_) {
+        if (!to.raw_id.empty() || to.who->in.id != id) {
+            continue;
+        }
+        if (begun == nullptr) {
+            to.members.clear();
+            continue;
+        }
+        std::erase_if(to.members, [&](const auto& each) { return each->agent() == begun->agent; });
+        const auto& session = begun->id;
+        auto request = [caller = to.who->in.caller,
+                        agent = begun->agent,
+                        fields = legacy_fields(*begun, to.who->in.version, false)] {
+            model::inner_request out;
+            out.caller = caller;
+            out.method = "GET";
+            out.target = member_target(agent);
+            out.fields = fields;
+            return out;
+        };
+        auto said = [this, reader = to.reader, id, bundle = to.who->in.bundle, agent = begun->agent, session](
+                        std::string text
+                    ) {
+            const auto read = ::mcp::read_message(text);
+            const auto into = reader.lock();
+            const auto* const in = sessions_.find(id);
+            if (!read || into == nullptr || in == nullptr || is_list_change(read->method)) {
+                return;
+            }
+            const auto kind =
+                read->kind == ::mcp::message_kind::request ? text_kind::question : text_kind::notification;
+            const auto member = in->members.find(agent);
+            if (member == in->members.end()) {
+                return;
+            }
+            auto shown =
+                with_asked_uri(std::move(text), *member->second, scheme_of(*bundles_.published(), bundle, agent));
+            into->push(::mcp::with_origin(shown, agent, session).value_or(shown), kind);
+        };
+        to.members.push_back(std::make_unique<member_stream>(
+            begun->agent,
+            member_stream::means{loop_, calls_, std::move(request), std::move(said)}
+        ));
+    }
+}
+
+std::array<std::uint64_t, bundle_streams::kinds> bundle_streams::digests_of(const listener& of) const
+{
+    std::array<std::uint64_t, kinds> out{};
+    const auto found = bundles_.published()->find(of.who->in.bundle);
+    if (found == bundles_.published()->end()) {
+        return out;
+    }
+    const auto& bundle = *found->second;
+    const auto sight = sight_of(bundle, {of.who->access.get(), of.who->in.caller->principal.get()});
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        const auto [first, second] = lists_of_kind[kind];
+        out[kind] = bundle.catalog->digest(first, sight);
+        out[kind] ^= first == second ? 0 : bundle.catalog->digest(second, sight) * 31;
+    }
+    return out;
+}
+
+void bundle_streams::look_at_lists()
+{
+    const auto now = loop_.now();
+    for (auto& each : listeners_) {
+        tell_changes(each, now);
+    }
+}
+
+// What has changed too soon after the last time is told when a second is over.
+void bundle_streams::tell_changes(listener& to, core::steady_time now)
+{
+    const auto reader = to.reader.lock();
+    if (reader == nullptr) {
+        return;
+    }
+    const auto digests = digests_of(to);
+    ::mcp::list_set changed;
+    for (std::size_t kind = 0; kind < kinds; ++kind) {
+        if (digests[kind] == to.known[kind] || !to.wanted[::mcp::index_of(lists_of_kind[kind][0])]) {
+            continue;
+        }
+        if (to.told[kind] != core::steady_time{} && now - to.told[kind] < change_pause) {
+            set_due(std::min(due(), to.told[kind] + change_pause));
+            continue;
+        }
+        to.known[kind] = digests[kind];
+        to.told[kind] = now;
+        changed.set(::mcp::index_of(lists_of_kind[kind][0]));
+    }
+    for (auto& text : ::mcp::changed_texts(to.raw_id, changed)) {
+        reader->push(std::move(text), text_kind::notification);
+    }
+}
+
+void bundle_streams::on_due()
+{
+    look_at_lists();
+}
+
+void bundle_streams::stop()
+{
+    stopped_ = true;
+    for (auto& each : listeners_) {
+        each.members.clear();
+        if (const auto reader = each.reader.lock()) {
+            reader->on_left({});
+            each.raw_id.empty() ? reader->close() : reader->finish(::mcp::listened_answer(each.raw_id));
+        }
+    }
+    listeners_.clear();
+}
+
+}  // namespace gateway::bundles

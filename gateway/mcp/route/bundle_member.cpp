@@ -1,0 +1,219 @@
+// Messages to a bundle that are for one of its members.
+#include "core/json/json.hpp"
+#include "gateway/mcp/route/bundle_route.hpp"
+#include "gateway/mcp/route/mcp_fields.hpp"
+#include "gateway/mcp/route/server_edits.hpp"
+#include "gateway/relay/call_wait.hpp"
+#include "mcp/bundle/uris.hpp"
+#include "net/server/timed_ask.hpp"
+
+#include <utility>
+
+namespace gateway::mcp::route {
+namespace {
+
+using core::errc;
+using ::mcp::client_method;
+using ::mcp::routed;
+
+std::string raw_string(std::string_view text)
+{
+    std::string out;
+    core::append_json_string(out, text);
+    return out;
+}
+
+// Why a name leads nowhere: as servers say it of what they do not have.
+core::error unknown(const ::mcp::found_place& found, std::string_view name)
+{
+    if (found.to != ::mcp::reach::several) {
+        return core::caller_error(errc::invalid_params, "Unknown: " + std::string{name.substr(0, 256)});
+    }
+    std::string said = "Several members have it. Expected one of:";
+    for (const auto& each : found.full_forms) {
+        said += ' ' + each;
+    }
+    return core::caller_error(errc::invalid_params, std::move(said));
+}
+
+// The member of the message that names what it is about.
+std::optional<routed> named_by(const ::mcp::incoming& read, std::string_view body)
+{
+    using enum client_method;
+    switch (read.method) {
+        case resources_subscribe:
+        case resources_unsubscribe:
+            return routed::uri;
+        case complete: {
+            std::string room;
+            const auto type = read.text(routed::reference_type, body, room).value_or("");
+            return type == "ref/prompt" ? routed::reference_name : routed::reference_uri;
+        }
+        default:
+            return ::mcp::target_of(read.method);
+    }
+}
+
+}  // namespace
+
+core::result<bundle_route::destination> bundle_route::destination_of(const bundle_call& call) const
+{
+    using enum client_method;
+    const auto& read = call.read();
+    const auto named = named_by(read, call.body());
+    std::string room;
+    const auto name = named ? read.text(*named, call.body(), room) : std::nullopt;
+    if (!name) {
+        return core::caller_error(errc::invalid_params, "The params name no tool, prompt or resource.");
+    }
+    const auto sight = bundles::sight_of(*call.bundle, call.caller);
+    const auto& catalog = *call.bundle->catalog;
+    destination to;
+    if (read.method == tasks_get || read.method == tasks_update || read.method == tasks_cancel) {
+        for (std::size_t i = 0; i < catalog.members().size(); ++i) {
+            const auto& scheme = catalog.members()[i]->scheme();
+            const auto own = ::mcp::own_uri(scheme, *name);
+            const bool bridged = !call.bundle->members[i].agent->record.mcp;
+            if (own && bridged && bundles::may_use(*call.bundle, i, "tools/call", call.caller)) {
+                to.member = i;
+                to.name = *own;
+                to.edits.push_back({read[*named], raw_string(*own)});
+                return to;
+            }
+        }
+        return core::caller_error(errc::invalid_params, "Unknown task.");
+    }
+    const bool by_uri = *named == routed::uri || *named == routed::reference_uri;
+    const auto list =
+        *named == routed::name && read.method == tools_call ? ::mcp::list_kind::tools : ::mcp::list_kind::prompts;
+    const auto found = by_uri ? catalog.find_uri(*name, sight) : catalog.find_named(list, *name, sight);
+    if (found.to != ::mcp::reach::one) {
+        const auto any = by_uri ? catalog.find_uri(*name, {}) : catalog.find_named(list, *name, {});
+        if (any.to != ::mcp::reach::none && found.to == ::mcp::reach::none) {
+            call.message.request.record.denied = model::denial::forbidden;
+        }
+        return unknown(found, *name);
+    }
+    to.member = found.member;
+    to.prefixed = found.prefixed;
+    if (found.own != *name) {
+        to.edits.push_back({read[*named], raw_string(found.own)});
+    }
+    to.name = found.own;
+    return to;
+}
+
+net::routine<> bundle_route::pass_on(bundle_call& call, destination to)
+{
+    auto& request = call.message.request;
+    note_member(call, to);
+    if (auto limited = guard_.admit_to_member(request)) {
+        co_await std::move(*limited);
+        co_return;
+    }
+    auto entered = co_await enter(call, to);
+    if (!entered) {
+        co_await request::respond_call_error(request, std::move(entered).error());
+        co_return;
+    }
+    auto& read = call.posted->read;
+    const auto uri = call.read().method == client_method::resources_subscribe ||
+                             call.read().method == client_method::resources_unsubscribe
+                         ? to.name
+                         : std::string{};
+    std::string room;
+    std::string asked{uri.empty() ? std::string_view{} : call.read().text(routed::uri, call.body(), room).value_or("")};
+    const bool subscribes = call.read().method == client_method::resources_subscribe;
+    read.message = ::mcp::moved(read.message, to.edits);
+    read.id = read.message[routed::id];
+    co_await members_.serve_member(call.message, read, call.member_text);
+    const auto& record = request.record;
+    if (!call.session) {
+        co_return;
+    }
+    if (record.code == errc::session_not_found || record.session_ended) {
+        const auto& agent = call.bundle->members[to.member].agent->record.id;
+        request.record.session_ended.reset();  // that of the bundle goes on
+        control_.bundles.tell({.in = *call.session, .act = model::bundle_act::lost, .member = agent});
+    } else if (!uri.empty() && !record.code) {
+        const auto act = subscribes ? model::bundle_act::subscribe : model::bundle_act::unsubscribe;
+        const auto& agent = call.bundle->members[to.member].agent->record.id;
+        control_.bundles.tell({.in = *call.session, .act = act, .member = agent, .text = uri, .asked = std::move(asked)}
+        );
+    }
+}
+
+// From here on the request is about the agent.
+void bundle_route::note_member(bundle_call& call, const destination& to)
+{
+    auto& request = call.message.request;
+    const auto& member = call.bundle->members[to.member];
+    request.set_agent(request::chosen_endpoint(member.server(), request));
+    request.errors.format = request::error_format::mcp_bundle;
+    if (!member.agent->record.mcp) {
+        request.record.bridge = model::bridge_direction::mcp_a2a;
+    }
+}
+
+// Sets the message as the member gets it; of a client of the legacy era in a session with the member, which may have to begin.
+net::routine<core::result<>> bundle_route::enter(bundle_call& call, destination& to)
+{
+    auto& request = call.message.request;
+    std::string session;
+    if (call.session) {
+        call.session->caller = request::inner_caller_of(request, std::nullopt);
+        const auto& agent = call.bundle->members[to.member].agent->record.id;
+        const auto& caller = request.caller;
+        const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+        auto asked = control_.bundles.enter({*call.session, agent, request.errors.call_id});
+        auto answered = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
+        if (!answered) {
+            co_return net::gave_up(request.caller);
+        }
+        if (!*answered) {
+            co_return std::move(*answered).error();
+        }
+        call.entered = true;
+        session = std::move(**answered);
+    }
+    set_target(call, to, std::move(session));
+    co_return core::result<>{};
+}
+
+void bundle_route::set_target(bundle_call& call, const destination& to, std::string session)
+{
+    auto& request = call.message.request;
+    const auto& member = call.bundle->members[to.member];
+    const auto& catalog = *call.bundle->catalog->members()[to.member];
+    auto& target = call.message.member.emplace();
+    target.name = to.name;
+    member_edit::origin origin{
+        .scheme = to.prefixed ? catalog.scheme() : std::string{},
+        .member = member.agent->record.id,
+        .session = std::nullopt,
+        .has_uris = false,
+        .has_tasks = false
+    };
+    if (call.session) {
+        origin.session = session;
+        target.session = std::move(session);
+    }
+    const bool has_resources =
+        member.lists == nullptr || member.lists->server.offers[::mcp::index_of(::mcp::list_kind::resources)];
+    origin.has_uris = has_resources && !origin.scheme.empty();
+    origin.has_tasks = !member.agent->record.mcp && !catalog.scheme().empty();
+    if (origin.has_uris || origin.has_tasks || origin.session) {
+        relay::text_edit::means means{
+            .limit = request.agent->record.mcp->max_message,
+            .side = control_.long_bodies,
+            .here = request.caller.owner().get_executor(),
+            .each = true,
+        };
+        target.edit = std::make_unique<member_edit>(std::move(origin), std::move(means));
+    }
+    const auto whole = call.read().whole;
+    call.member_text = ::mcp::edited(call.body(), to.edits);
+    call.member_text.erase(0, whole.at);
+}
+
+}  // namespace gateway::mcp::route

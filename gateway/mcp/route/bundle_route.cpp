@@ -1,0 +1,492 @@
+#include "gateway/mcp/route/bundle_route.hpp"
+
+#include "core/json/json.hpp"
+#include "core/json/jsonrpc_server.hpp"
+#include "gateway/bundles/bundle_streams.hpp"
+#include "gateway/mcp/route/mcp_fields.hpp"
+#include "gateway/mcp/route/mcp_message.hpp"
+#include "gateway/mcp/route/server_edits.hpp"
+#include "gateway/model/agent_record.hpp"
+#include "gateway/model/version.hpp"
+#include "gateway/model/well_known.hpp"
+#include "gateway/relay/call_wait.hpp"
+#include "mcp/bundle/opening.hpp"
+#include "mcp/bundle/origins.hpp"
+#include "mcp/bundle/pages.hpp"
+#include "mcp/bundle/uris.hpp"
+#include "mcp/translation/legacy_messages.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/server/timed_ask.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <utility>
+
+namespace gateway::mcp::route {
+namespace {
+
+using core::errc;
+using ::mcp::client_method;
+using ::mcp::routed;
+using net::http1::method;
+
+constexpr std::size_t most_ended = 10'000;  // sessions of which a worker knows that they are over
+
+bool is_legacy(const bundle_call& call) noexcept
+{
+    return call.message.request.record.era == ::mcp::era::legacy;
+}
+
+std::uint64_t largest_message(const model::published_bundle& bundle)
+{
+    std::uint64_t most = core::mcp_server{}.max_message;
+    for (const auto& each : bundle.members) {
+        if (each.agent->record.mcp) {
+            most = std::max<std::uint64_t>(most, each.agent->record.mcp->max_message);
+        }
+    }
+    return most;
+}
+
+// An error about the call: a client of the legacy era would take 404 for the end of its session.
+net::routine<> respond_call_refused(bundle_call& call, core::error why, std::string_view said = {})
+{
+    auto& request = call.message.request;
+    auto answer = responses::mcp_error_answer(why.code, {}, request.errors.call_id);
+    if (!said.empty()) {
+        answer.body = core::jsonrpc_error_body(request.errors.call_id, why.code, {}, said);
+    }
+    const bool modern_unknown = !is_legacy(call) && why.code == errc::method_not_found;
+    if (!request.errors.call_id.empty() && !modern_unknown) {
+        answer.status = 200;
+    }
+    return request::respond_error(request, std::move(why), std::move(answer));
+}
+
+}  // namespace
+
+void bundle_route::set_ended(const ::mcp::session_digest& id)
+{
+    if (ended_.size() >= most_ended) {
+        ended_.clear();  // the control loop still knows
+    }
+    ended_.insert(id);
+}
+
+model::bundle_pointer bundle_route::find(std::string_view path) const
+{
+    const auto name =
+        path == model::mcp_path ? core::default_bundle : path.substr(std::min(path.size(), model::mcp_path.size() + 1));
+    const auto found = bundles_->find(name);
+    return found == bundles_->end() ? nullptr : found->second;
+}
+
+net::routine<> bundle_route::serve(request::request_context& request)
+{
+    request.errors.format = request::error_format::mcp;
+    bundle_call call{.message = {request, {}}, .bundle = find(request.to.below)};
+    call.caller = {request.sender.access.get(), request.principal()};
+    if (request.caller.head().verb == method::options) {
+        co_await members_.serve_options(request);
+        co_return;
+    }
+    if (call.bundle == nullptr || !bundles::may_enter(*call.bundle, call.caller)) {
+        co_await refuse_caller(request);
+        co_return;
+    }
+    request.record.bundle = call.bundle->settings.name;
+    if (request.sender.from_forbidden_page) {
+        co_await request::respond_call_error(request, core::caller_error(errc::origin_forbidden));
+        co_return;
+    }
+    switch (request.caller.head().verb) {
+        case method::post:
+            co_await post(call);
+            break;
+        case method::get:
+        case method::delete_:
+            co_await serve_bodiless(call);
+            break;
+        default:
+            co_await request::refuse_method(request, request::methods_of_mcp);
+            break;
+    }
+    if (call.entered) {
+        control_.bundles.leave(call.session->id, request.errors.call_id);  // NOLINT(*-optional-access): entered
+    }
+    // The log's line outlives the call.
+    request.texts.bundle = call.bundle->settings.name;
+    request.record.bundle = request.texts.bundle;
+}
+
+// To a caller without a credential a bundle that it may not use looks like one that does not exist, and to others as well.
+net::routine<> bundle_route::refuse_caller(request::request_context& request) const
+{
+    const bool asks = request.sender.access != nullptr && request.principal() == nullptr;
+    return asks ? request::respond_forbidden(request)
+                : request::respond_call_error(request, core::caller_error(errc::not_found, "no such bundle"));
+}
+
+net::routine<> bundle_route::post(bundle_call& call)
+{
+    auto& request = call.message.request;
+    call.posted = co_await members_.read_message(call.message, largest_message(*call.bundle));
+    if (!call.posted) {
+        co_return;
+    }
+    const auto fields = mcp_fields_of(request.caller.head());
+    request.record.era = ::mcp::era_of_post(fields, call.posted->read);
+    request.record.mcp_method = call.read().method;
+    const bool begins = call.read().method == client_method::initialize;
+    if (is_legacy(call) && !begins && fields.session.count == 1) {
+        if (auto opened = open_session(call, fields); !opened) {
+            co_await request::respond_call_error(request, std::move(opened).error());
+            co_return;
+        }
+    }
+    if (auto refusal = check(call, fields)) {
+        co_await std::move(*refusal);
+        co_return;
+    }
+    co_await carry_out(call);
+}
+
+std::optional<net::routine<>> bundle_route::check(bundle_call& call, const ::mcp::head_fields& fields) const
+{
+    auto& request = call.message.request;
+    if (const auto why = ::mcp::check_post(fields, call.posted->read, call.body())) {
+        return mcp_route::refuse(request, *why);
+    }
+    return std::nullopt;
+}
+
+std::string bundle_route::session_binding_of(const bundle_call& call) const
+{
+    return "mcp/" + call.bundle->settings.name;  // no agent has such an id
+}
+
+core::result<> bundle_route::open_session(bundle_call& call, const ::mcp::head_fields& fields) const
+{
+    auto& request = call.message.request;
+    const auto agent = session_binding_of(call);
+    ::mcp::session_binding binding{.agent = agent, .address = {}, .provider = {}, .principal = {}};
+    if (const auto* const principal = request.principal()) {
+        binding.provider = principal->provider;
+        binding.principal = principal->id;
+    }
+    auto opened = ids_->open(fields.session.value, binding, std::chrono::system_clock::now());
+    if (!opened) {
+        return std::move(opened).error();
+    }
+    const auto id = ::mcp::digest_of_session(fields.session.value);
+    if (ended_.contains(id)) {
+        return core::caller_error(errc::session_not_found, "its client has ended it");
+    }
+    request.texts.session = ::mcp::tag_of(id);
+    request.record.session = request.texts.session;
+    call.session.emplace();
+    call.session->bundle = call.bundle->settings.name;
+    call.session->id = id;
+    call.session->version = ::mcp::legacy_version(fields, opened->version);
+    call.session->declared = opened->declared;
+    call.session->further = std::move(opened->further);
+    call.session->whose = request.slot.whose();
+    return {};
+}
+
+net::routine<> bundle_route::carry_out(bundle_call& call)
+{
+    switch (call.read().kind) {
+        case ::mcp::incoming_kind::answer:
+            return return_answer(call);
+        case ::mcp::incoming_kind::notification:
+            return answer_notification(call);
+        case ::mcp::incoming_kind::request:
+            break;
+    }
+    const auto asked = call.read().method;
+    if (const auto list = ::mcp::list_of(asked)) {
+        return answer_list(call, *list);
+    }
+    using enum client_method;
+    switch (asked) {
+        case initialize:
+        case discover:
+            return open(call);
+        case ping:
+            return respond_result(call, "{}");
+        case listen:
+            return this->listen(call);
+        case client_method::set_level:
+            return this->set_level(call);
+        case tools_call:
+        case prompts_get:
+        case resources_read:
+        case resources_subscribe:
+        case resources_unsubscribe:
+        case complete:
+        case tasks_get:
+        case tasks_update:
+        case tasks_cancel:
+            break;
+        default:
+            return respond_call_refused(call, core::caller_error(errc::method_not_found));
+    }
+    auto to = destination_of(call);
+    if (!to) {
+        auto said = to.error().code == errc::invalid_params ? to.error().detail : std::string{};
+        return respond_call_refused(call, std::move(to).error(), said);
+    }
+    return pass_on(call, std::move(*to));
+}
+
+net::routine<> bundle_route::answer_notification(bundle_call& call)
+{
+    using enum client_method;
+    auto& request = call.message.request;
+    const auto& read = call.read();
+    if (call.session && read.method != initialized) {
+        call.session->caller = request::inner_caller_of(request, std::nullopt);
+        model::bundle_message told{.in = *call.session, .act = model::bundle_act::broadcast};
+        if (read.method == cancelled) {
+            told.act = model::bundle_act::cancel;
+            told.text = read.raw(routed::request_id, call.body());
+        } else if (read.method == progress) {
+            if (auto returned = ::mcp::returned_to(read, call.body())) {
+                return return_answer(call);
+            }
+            told.text = {};
+        } else {
+            told.text = read.whole.of(call.body());
+        }
+        if (!told.text.empty()) {
+            control_.bundles.tell(std::move(told));
+        }
+    }
+    responses::answer accepted;
+    accepted.status = 202;
+    return request::respond(request, std::move(accepted));
+}
+
+// The answer to what a member has asked: its id names the member, and the session there.
+net::routine<> bundle_route::return_answer(bundle_call& call)
+{
+    auto& request = call.message.request;
+    auto returned = ::mcp::returned_to(call.read(), call.body());
+    const auto& members = call.bundle->members;
+    const auto at = std::ranges::find_if(members, [&](const auto& each) {
+        return returned && each.agent->record.id == returned->origin.member;
+    });
+    if (at == members.end()) {
+        // It is the answer to nothing: servers drop such an answer.
+        responses::answer accepted;
+        accepted.status = 202;
+        co_await request::respond(request, std::move(accepted));
+        co_return;
+    }
+    destination to;
+    to.member = static_cast<std::size_t>(at - members.begin());
+    to.edits.push_back(std::move(returned->edit));
+    if (!bundles::may_use(*call.bundle, to.member, {}, call.caller)) {
+        co_await respond_call_refused(call, core::caller_error(errc::invalid_params, "a member of others"));
+        co_return;
+    }
+    note_member(call, to);
+    set_target(call, to, std::move(returned->origin.session));
+    auto& read = call.posted->read;
+    read.message = ::mcp::moved(read.message, to.edits);
+    read.id = read.message[routed::id];
+    co_await members_.serve_member(call.message, read, call.member_text);
+}
+
+net::routine<> bundle_route::await_members(bundle_call& call)
+{
+    auto& request = call.message.request;
+    if (!call.bundle->awaits_members()) {
+        co_return;
+    }
+    const auto& caller = request.caller;
+    const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    auto asked = control_.bundles.wait(call.bundle->settings.name);
+    static_cast<void>(co_await net::ask_until(request.caller, due, control_.executor, std::move(asked)));
+    // What the control loop has published since was posted before its answer.
+    const auto now = bundles_->find(call.bundle->settings.name);
+    if (now != bundles_->end()) {
+        call.bundle = now->second;
+    }
+}
+
+net::routine<> bundle_route::open(bundle_call& call)
+{
+    co_await await_members(call);
+    const auto& bundle = *call.bundle;
+    std::vector<::mcp::opening_member> members;
+    for (std::size_t i = 0; i < bundle.members.size(); ++i) {
+        const auto& each = bundle.members[i];
+        if (bundles::may_use(bundle, i, {}, call.caller)) {
+            members.push_back(
+                {.id = each.agent->record.id,
+                 .title = each.lists == nullptr ? std::string_view{} : std::string_view{each.lists->server.title},
+                 .facts = each.lists == nullptr ? nullptr : &each.lists->server,
+                 .unavailable = each.state == model::member_state::down,
+                 .has_tasks = !each.agent->record.mcp.has_value()}
+            );
+        }
+    }
+    const ::mcp::opening_words words{
+        .bundle = bundle.settings.name,
+        .title = {},
+        .version = model::version(),
+        .instructions = bundle.settings.instructions,
+        .lists_tools = bundle.settings.search
+    };
+    std::string result;
+    if (call.read().method == client_method::discover) {
+        ::mcp::append_discover_result(result, members, words);
+        co_await respond_result(call, std::move(result));
+        co_return;
+    }
+    auto begins = session_begun_by(call.read(), call.body());
+    begins.place = ids_->new_handle(session_here);
+    std::string room;
+    const auto asked = call.read().text(routed::version, call.body(), room).value_or("");
+    ::mcp::append_initialize_result(result, asked, members, words);
+    const auto agent = session_binding_of(call);
+    ::mcp::session_binding binding{.agent = agent, .address = {}, .provider = {}, .principal = {}};
+    if (const auto* const principal = call.message.request.principal()) {
+        binding.provider = principal->provider;
+        binding.principal = principal->id;
+    }
+    auto& request = call.message.request;
+    std::string fields;
+    if (const auto id = ids_->seal(begins, binding)) {
+        net::http1::head_writer{fields}.field("Mcp-Session-Id", *id);
+        request.texts.session = ::mcp::tag_of(::mcp::digest_of_session(*id));
+        request.record.session = request.texts.session;
+        request.record.session_begun = true;
+    }
+    co_await respond_result(call, std::move(result), std::move(fields));
+}
+
+net::routine<> bundle_route::answer_list(bundle_call& call, ::mcp::list_kind list)
+{
+    co_await await_members(call);
+    const auto sight = bundles::sight_of(*call.bundle, call.caller);
+    const auto down = bundles::unavailable_of(*call.bundle, call.caller);
+    std::string room;
+    ::mcp::page_question question{.list = list, .cursor = std::nullopt, .speaks = *call.message.request.record.era};
+    if (!call.read()[routed::cursor].empty() && call.read().raw(routed::cursor, call.body()) != "null") {
+        question.cursor = call.read().text(routed::cursor, call.body(), room).value_or("\n");
+    }
+    const auto info = ::mcp::bundle_info(
+        {.bundle = call.bundle->settings.name, .title = {}, .version = model::version(), .instructions = {}}
+    );
+    const ::mcp::page_additions additions{.front = {}, .unavailable = down, .server_info = info};
+    std::string result;
+    auto appended = ::mcp::append_page(result, *call.bundle->catalog, question, sight, additions);
+    if (!appended) {
+        co_await respond_call_refused(call, std::move(appended).error());
+        co_return;
+    }
+    co_await respond_result(call, std::move(result));
+}
+
+net::routine<> bundle_route::set_level(bundle_call& call)
+{
+    auto& request = call.message.request;
+    if (!call.session) {
+        return respond_call_refused(call, core::caller_error(errc::method_not_found));
+    }
+    const auto level = call.read().raw(routed::level, call.body());
+    constexpr std::string_view levels = R"("debug" "info" "notice" "warning" "error" "critical" "alert" "emergency")";
+    if (level.size() < 2 || level.find(' ') != level.npos || levels.find(level) == levels.npos) {
+        return respond_call_refused(
+            call,
+            core::caller_error(errc::invalid_params, "level"),
+            "The level is none of MCP."
+        );
+    }
+    call.session->caller = request::inner_caller_of(request, std::nullopt);
+    control_.bundles.tell({.in = *call.session, .act = model::bundle_act::set_level, .text = std::string{level}});
+    return respond_result(call, "{}");
+}
+
+// A client of the modern era listens.
+net::routine<> bundle_route::listen(bundle_call& call)
+{
+    auto& request = call.message.request;
+    request.agent = call.bundle->self;
+    auto& program = call.message.program.emplace();
+    program.form = mcp_fields_of(request.caller.head()).accept.form();
+    program.asked.act = model::program_act::modern;
+    std::string room;
+    program.asked.read = ::mcp::moved(call.read(), {});
+    const auto text = call.read().whole.of(call.body());
+    program.asked.message = ::mcp::kept_message{::mcp::client_message_of(program.asked.read, text, room)};
+    auto listening = std::make_shared<model::bundle_listening>();
+    listening->in.bundle = call.bundle->settings.name;
+    listening->in.caller = request::inner_caller_of(request, std::nullopt);
+    listening->access = request.sender.access;
+    program.asked.in_bundle = std::move(listening);
+    call.message.port = control_.bundles.streams;
+    return members_.serve_stream(call.message);
+}
+
+// A GET or DELETE, which is about a session.
+net::routine<> bundle_route::serve_bodiless(bundle_call& call)
+{
+    auto& request = call.message.request;
+    const auto fields = mcp_fields_of(request.caller.head());
+    const bool listens = request.caller.head().verb == method::get;
+    request.record.era = ::mcp::era::legacy;
+    const auto why = listens ? ::mcp::check_get(fields) : ::mcp::check_delete(fields);
+    if (why) {
+        co_await mcp_route::refuse(request, *why);
+        co_return;
+    }
+    if (fields.session.count == 0) {
+        co_await request::refuse_method(request, "POST");
+        co_return;
+    }
+    if (auto opened = open_session(call, fields); !opened) {
+        co_await request::respond_call_error(request, std::move(opened).error());
+        co_return;
+    }
+    call.session->caller = request::inner_caller_of(request, std::nullopt);
+    if (!listens) {
+        control_.bundles.tell({.in = *call.session, .act = model::bundle_act::end});
+        request.record.session_ended = model::session_end::deleted;
+        co_await request::respond(request, {});
+        co_return;
+    }
+    request.agent = call.bundle->self;
+    auto& program = call.message.program.emplace();
+    program.asked.act = model::program_act::listen;
+    program.primed = call.session->version >= "2025-11-25";
+    auto listening = std::make_shared<model::bundle_listening>();
+    listening->in = *call.session;
+    listening->access = request.sender.access;
+    program.asked.in_bundle = std::move(listening);
+    call.message.port = control_.bundles.streams;
+    co_await members_.serve_stream(call.message);
+}
+
+// In the form that the caller takes.
+net::routine<> bundle_route::respond_result(bundle_call& call, std::string result, std::string fields)
+{
+    auto& request = call.message.request;
+    responses::answer answer;
+    answer.fields = std::move(fields);
+    auto text = R"({"jsonrpc":"2.0","id":)" + request.errors.call_id + R"(,"result":)";
+    text.append(result) += '}';
+    if (mcp_fields_of(request.caller.head()).accept.form() == ::mcp::answer_form::events) {
+        answer.content_type = "text/event-stream";
+        answer.body = "event: message\ndata: " + text + "\n\n";
+    } else {
+        answer.body = std::move(text);
+    }
+    return request::respond(request, std::move(answer));
+}
+
+}  // namespace gateway::mcp::route

@@ -1,0 +1,120 @@
+// /mcp and /mcp/<name>: a bundle of agents as one MCP server, in both eras. What concerns all members is answered here, from the catalog that
+// the control loop publishes; a message for one of them goes on to it as at /agents/<id>/mcp. One thread, that of the worker.
+#pragma once
+
+#include "gateway/bundles/bundle_sight.hpp"
+#include "gateway/mcp/route/mcp_call.hpp"
+#include "gateway/mcp/route/mcp_route.hpp"
+#include "gateway/model/published_bundle.hpp"
+#include "gateway/request/access_guard.hpp"
+#include "gateway/request/agent_relay.hpp"
+#include "gateway/request/route_base.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
+#include "mcp/bundle/bundle_catalog.hpp"
+#include "mcp/calls/incoming.hpp"
+#include "mcp/calls/incoming_check.hpp"
+#include "mcp/calls/session_id.hpp"
+#include "mcp/calls/text_edits.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace gateway::mcp::route {
+
+// One message to a bundle on its way. Lives in the coroutine of its route.
+struct bundle_call {
+    mcp_call message;
+    model::bundle_pointer bundle;  // not null
+    bundles::bundle_caller caller{};
+    std::optional<model::bundle_session> session{
+    };                                       // of a client of the legacy era; nullopt: the message is part of none
+    std::optional<posted_message> posted{};  // nullopt: it has no body
+    std::string member_text{};               // the message as its member gets it
+    bool entered = false;                    // it counts as a call of the session
+
+    const ::mcp::incoming& read() const noexcept
+    {
+        return posted->read.message;
+    }                                                                // NOLINT(*-optional-access): of a POST
+    std::string_view body() const noexcept { return posted->body; }  // NOLINT(*-optional-access): the same
+};
+
+class bundle_route : public request::route_base {
+public:
+    struct parts {
+        mcp_route& members;  // passes messages on
+        const request::access_guard& guard;
+        telemetry::worker_metrics& metrics;
+    };
+
+    // References outlive the route.
+    bundle_route(
+        model::control_services& control,
+        const config::settings& settings,
+        const request::local_snapshot& known,
+        parts of
+    )
+        : route_base{control, settings, known},
+          members_{of.members},
+          guard_{of.guard},
+          metrics_{of.metrics}
+    {
+    }
+
+    // Not null.
+    void set_session_ids(std::shared_ptr<const ::mcp::session_ids> ids) { ids_ = std::move(ids); }
+    void set_bundles(std::shared_ptr<const model::published_bundles> all) { bundles_ = std::move(all); }
+
+    // The client has ended this session.
+    void set_ended(const ::mcp::session_digest& id);
+
+    net::routine<> serve(request::request_context& request);
+
+private:
+    // Where a message of a client leads.
+    struct destination {
+        std::size_t member = 0;
+        std::vector<::mcp::text_edit> edits{};  // of the body
+        std::string name{};                     // as bundle_target::name
+        bool prefixed = true;                   // so that the answer is too
+    };
+
+    model::bundle_pointer find(std::string_view path) const;
+    net::routine<> refuse_caller(request::request_context& request) const;
+    net::routine<> post(bundle_call& call);
+    net::routine<> serve_bodiless(bundle_call& call);
+    core::result<> open_session(bundle_call& call, const ::mcp::head_fields& fields) const;
+    std::optional<net::routine<>> check(bundle_call& call, const ::mcp::head_fields& fields) const;
+
+    net::routine<> carry_out(bundle_call& call);
+    net::routine<> answer_notification(bundle_call& call);
+    net::routine<> return_answer(bundle_call& call);
+    net::routine<> open(bundle_call& call);
+    net::routine<> answer_list(bundle_call& call, ::mcp::list_kind list);
+    net::routine<> listen(bundle_call& call);
+    net::routine<> set_level(bundle_call& call);
+    net::routine<> await_members(bundle_call& call);
+
+    core::result<destination> destination_of(const bundle_call& call) const;
+    net::routine<> pass_on(bundle_call& call, destination to);
+    net::routine<core::result<>> enter(bundle_call& call, destination& to);
+    void set_target(bundle_call& call, const destination& to, std::string session);
+    void note_member(bundle_call& call, const destination& to);
+
+    std::string session_binding_of(const bundle_call& call) const;
+    static net::routine<> respond_result(bundle_call& call, std::string result, std::string fields = {});
+
+    mcp_route& members_;
+    const request::access_guard& guard_;
+    telemetry::worker_metrics& metrics_;
+    std::shared_ptr<const ::mcp::session_ids> ids_;
+    std::shared_ptr<const model::published_bundles> bundles_ = std::make_shared<const model::published_bundles>();
+    std::set<::mcp::session_digest> ended_;
+};
+
+}  // namespace gateway::mcp::route

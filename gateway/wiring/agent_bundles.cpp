@@ -1,0 +1,100 @@
+#include "gateway/wiring/agent_bundles.hpp"
+
+#include <boost/asio/post.hpp>
+
+#include <utility>
+
+namespace gateway::wiring {
+namespace {
+
+using model::member_state;
+
+member_state state_of(const sessions::session_plane& sessions, const std::string& id)
+{
+    const auto facts = sessions.facts(id);
+    if (!facts) {
+        return member_state::down;  // a server without a session of the gateway's own lists nothing
+    }
+    using enum ::mcp::session_state;
+    switch (facts->state) {
+        case ready:
+        case degraded:
+            return member_state::known;
+        case configured:
+        case starting:
+        case initializing:
+        case discovering:
+            return sessions.known_lists(id) == nullptr && !facts->needs_operator ? member_state::starting
+                                                                                 : member_state::known;
+        case backoff:
+        case failed:
+        case stopping:
+        case stopped:
+            break;
+    }
+    return member_state::down;
+}
+
+bundles::bundle_sources sources_of(const agent_bundles::parts& of)
+{
+    return {
+        of.control,
+        of.log,
+        [&sessions = of.sessions](const std::string& id) { return sessions.known_lists(id); },
+        [&sessions = of.sessions](const std::string& id) { return state_of(sessions, id); },
+        [&sessions = of.sessions](const std::string& id) { static_cast<void>(sessions.control(id)); },
+        [&workers = of.workers](const std::shared_ptr<const model::published_bundles>& all) {
+            for (const auto& each : workers) {
+                each->post([all](worker::worker& on) { on.handler().set_bundles(all); });
+            }
+        }
+    };
+}
+
+}  // namespace
+
+agent_bundles::agent_bundles(const parts& of)
+    : control_{of.control},
+      members_{sources_of(of)},
+      sessions_{
+          of.control,
+          of.calls,
+          [&workers = of.workers](const ::mcp::session_digest& id) {
+              for (const auto& each : workers) {
+                  each->post([id](worker::worker& on) { on.handler().set_bundle_session_ended(id); });
+              }
+          }
+      },
+      streams_{of.control, of.calls, members_, sessions_}
+{
+}
+
+model::bundle_services agent_bundles::services()
+{
+    return {
+        .wait = [this](auto bundle) { return members_.wait(std::move(bundle)); },
+        .enter = [this](auto call) { return sessions_.enter(std::move(call)); },
+        .leave =
+            [this](const auto& id, auto request_id) {
+                net::asio::post(control_.get_executor(), [this, id, request = std::move(request_id)] {
+                    sessions_.leave(id, request);
+                });
+            },
+        .tell =
+            [this](auto message) {
+                net::asio::post(control_.get_executor(), [this, told = std::move(message)]() mutable {
+                    sessions_.tell(std::move(told));
+                });
+            },
+        .streams = &streams_
+    };
+}
+
+void agent_bundles::stop()
+{
+    members_.stop();
+    streams_.stop();
+    sessions_.stop();
+}
+
+}  // namespace gateway::wiring
