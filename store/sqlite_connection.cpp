@@ -216,6 +216,17 @@ core::result<std::string> sqlite_connection::text(const std::string& sql)
     return *row ? asked.text(0) : std::string{};
 }
 
+fts5_api* sqlite_connection::full_text()
+{
+    fts5_api* found = nullptr;
+    if (const auto statement = prepared("SELECT fts5(?1)")) {
+        sqlite3_bind_pointer(*statement, 1, static_cast<void*>(&found), "fts5_api_ptr", nullptr);
+        sqlite3_step(*statement);
+        sqlite3_reset(*statement);
+    }
+    return found;
+}
+
 core::error sqlite_connection::failure(int code, std::string_view sql) const
 {
     // The statement's first word and SQLite's own words: neither has a value of ours in it.

@@ -29,6 +29,10 @@ public:
     core::result<std::string> text(const std::string& sql);
 
     std::int64_t last_row() const noexcept { return sqlite3_last_insert_rowid(handle_.get()); }
+
+    // FTS5 of this connection, for functions that rank; null: the library has none.
+    fts5_api* full_text();
+
     bool in_transaction() const noexcept { return sqlite3_get_autocommit(handle_.get()) == 0; }
 
 private:
