@@ -262,7 +262,7 @@ void local_session_plane::begin(const model::program_request& asked, table::loca
     if (translated) {
         exchange.translate();
     }
-    const ::mcp::message_head head{.name = {}, .fields = asked.fields};
+    const ::mcp::message_head head{.name = {}, .fields = asked.fields, .held = asked.held};
     auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message.view())
                         : legacy_clients_.begin(agent->second, asked.principal, asked.message, head);
     if (!begun) {
@@ -283,7 +283,7 @@ local_session_plane::ask(const model::program_request& asked, table::local_sessi
         return table_of(key_of(asked)).listen(key_of(asked));
     }
     if (asked.act == model::program_act::request) {
-        const ::mcp::message_head head{.name = {}, .fields = asked.fields};
+        const ::mcp::message_head head{.name = {}, .fields = asked.fields, .held = asked.held};
         auto message = asked.message.view();
         message.head = &head;
         message.read = read_of(asked);
@@ -327,7 +327,7 @@ core::result<std::shared_ptr<table::text_queue>> local_session_plane::ask_alone(
     if (translated) {
         exchange.translate();
     }
-    const ::mcp::message_head head{.name = {}, .fields = asked.fields};
+    const ::mcp::message_head head{.name = {}, .fields = asked.fields, .held = asked.held};
     auto message = asked.message.view();
     message.head = &head;
     message.read = read_of(asked);

@@ -78,6 +78,7 @@ void add_card_headers(::mcp::http_settings& settings, const core::agent& record)
     settings.addresses = agent.addresses;
     settings.tls = model::tls_files(record);
     settings.proxy = record.proxy;
+    settings.dial = agent.upstream ? agent.upstream->dial : nullptr;
     settings.server = *record.mcp;
     auto sent = model::credentials_of(record);
     settings.url = record.url;

@@ -17,6 +17,7 @@ struct incoming;
 struct message_head {
     std::string name;                                         // `Mcp-Name`; empty: none
     std::vector<std::pair<std::string, std::string>> fields;  // others, such as `Mcp-Param-…`
+    std::shared_ptr<const void> held{};                       // by a field that names it, until the message is over
 };
 
 // Bytes of names and values.

@@ -269,6 +269,7 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
     out.tls = settings.tls;
     out.addresses = settings.addresses;
     out.proxy = settings.proxy;
+    out.dial = settings.dial;
     out.max_size = settings.server.max_message;
     out.repeatable = false;
     for (const auto& [name, value] : settings.headers) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "core/descriptor.hpp"
 #include "core/ip.hpp"
 #include "core/mcp_server.hpp"
 #include "core/redaction.hpp"
@@ -45,6 +46,7 @@ struct http_settings {
     core::secret query = {};                                   // a further parameter of every address; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
     core::secret proxy = {};                                   // as core::agent::proxy; empty: that of the process
+    std::function<core::descriptor()> dial = {};               // as net::exchange_request::dial
     // Masked in the server's words.
     std::shared_ptr<const core::redaction> secrets = std::make_shared<const core::redaction>();
     core::duration first_retry{1'000};  // of a stream that has ended, unless the server says something else (`retry`)

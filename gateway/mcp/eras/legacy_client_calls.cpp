@@ -87,6 +87,7 @@ void legacy_client_calls::keep(live_call& call, const ::mcp::client_message& req
     call.request.emplace(request);
     if (request.head != nullptr) {
         call.fields = request.head->fields;
+        call.held = request.head->held;
     }
 }
 
@@ -271,7 +272,7 @@ core::result<> legacy_client_calls::go_on(live_calls::iterator call)
     forget_input(asked);
     // NOLINTNEXTLINE(bugprone-unchecked-optional-access): ask_client() has looked
     const auto made = ::mcp::to_modern(asked.request->view(), terms_, input);
-    const ::mcp::message_head head{.name = {}, .fields = asked.fields};
+    const ::mcp::message_head head{.name = {}, .fields = asked.fields, .held = asked.held};
     auto again = made.view();
     again.head = &head;
     auto upstream = with_.ask(again);

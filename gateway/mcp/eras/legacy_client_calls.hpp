@@ -90,6 +90,7 @@ private:
         std::vector<question> questions;
         std::string state;
         std::vector<std::pair<std::string, std::string>> fields;  // further ones of its header
+        std::shared_ptr<const void> held;                         // by one of these
         std::size_t kept = 0;                                     // bytes of this that count in kept_
         std::size_t input = 0;                                    // those of questions, answers and state among them
     };
