@@ -11,9 +11,12 @@
 #include "mcp/translation/modern_messages.hpp"
 #include "net/server/timed_ask.hpp"
 
+#include <boost/asio/co_spawn.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
+#include <exception>
 #include <iterator>
 #include <optional>
 #include <utility>
@@ -120,8 +123,8 @@ void agent_server::set_card(const std::string& id, const std::shared_ptr<const m
     if (before != nullptr && ::mcp::same_content(before->lists, known.tools->lists)) {
         return;
     }
-    if (services_.listed) {
-        services_.listed(id, lists(id));
+    if (listed_) {
+        listed_(id, lists(id));
     }
     std::vector<subscription*> told;
     std::ranges::copy_if(subscriptions_, std::back_inserter(told), [&](const auto* each) { return each->agent == id; });
@@ -147,6 +150,39 @@ net::task<> agent_server::read_lists(std::string id)
         auto fetched = services_.fetch_card(id);
         co_await std::move(fetched);
     }
+}
+
+void agent_server::begin_reading(const std::string& id)
+{
+    auto* const known = find(id);
+    if (known == nullptr || known->tools != nullptr || std::exchange(known->reading, true)) {
+        return;
+    }
+    net::asio::co_spawn(
+        services_.control,
+        read_lists(id),
+        [this, id, alive = std::weak_ptr<bool>{alive_}](const std::exception_ptr& bug) {
+            if (bug) {
+                std::rethrow_exception(bug);
+            }
+            if (auto* const read = alive.expired() ? nullptr : find(id)) {
+                read->reading = false;
+                read->failed = read->tools == nullptr;
+            }
+        }
+    );
+}
+
+bool agent_server::has_failed(const std::string& id) const
+{
+    const auto found = agents_.find(id);
+    return found != agents_.end() && found->second.failed;
+}
+
+bool agent_server::serves(const std::string& id) const
+{
+    const auto found = agents_.find(id);
+    return found != agents_.end() && found->second.entry != nullptr;
 }
 
 agent_server::known_agent* agent_server::find(const std::string& id)

@@ -32,11 +32,10 @@ public:
     using lists_pointer = std::shared_ptr<const ::mcp::server_lists>;
 
     struct services {
+        net::executor control;
         model::inner_calls& calls;
         // Returns when the agent's card has been fetched, or cannot be. Empty: nobody fetches it.
         std::function<net::task<>(std::string agent)> fetch_card = {};
-        // Hears of the lists of an agent when they have changed. Empty: nobody does.
-        std::function<void(const std::string& agent, const lists_pointer& lists)> listed = {};
     };
 
     explicit agent_server(services with)
@@ -46,6 +45,13 @@ public:
     agent_server(const agent_server&) = delete;
     agent_server& operator=(const agent_server&) = delete;
 
+    // Hears of the lists of an agent when they have changed; empty: nobody does. It may look at lists() then.
+    using lists_observer = std::function<void(const std::string& agent, const lists_pointer& lists)>;
+    void set_listed(lists_observer told) { listed_ = std::move(told); }
+
+    // Whether the agent is one of A2A that MCP clients may call.
+    bool serves(const std::string& id) const;
+
     // Null, or another kind of agent: it is gone.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
@@ -54,6 +60,12 @@ public:
 
     // Null: nothing is known of it.
     lists_pointer lists(const std::string& id) const;
+
+    // Has the agent's card fetched, if nothing is known of it and that is not under way.
+    void begin_reading(const std::string& id);
+
+    // The card was asked for, and nobody could get it. Another attempt may succeed.
+    bool has_failed(const std::string& id) const;
 
     // Returns when lists() says something, if the agent's card can be fetched.
     net::task<> read_lists(std::string id);
@@ -72,6 +84,8 @@ private:
         std::shared_ptr<const model::agent_entry> entry;  // null: only its card is known
         tools_pointer tools;                              // null: no card was published
         std::size_t running = 0;                          // calls of tools
+        bool reading = false;                             // begin_reading() goes on
+        bool failed = false;                              // as has_failed()
     };
 
     struct subscription {
@@ -96,10 +110,12 @@ private:
     void clean_up();
 
     services services_;
+    lists_observer listed_;
     model::string_map<known_agent> agents_;
     std::list<subscription*> subscriptions_;
     std::list<std::unique_ptr<agent_step>> told_;  // calls whose answers nobody waits for
     bool stopping_ = false;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 
 }  // namespace gateway::bridge

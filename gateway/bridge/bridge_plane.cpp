@@ -41,16 +41,7 @@ net::server_settings settings_of_bridge()
 
 bridge_plane::bridge_plane(const bridge_services& services)
     : services_{services},
-      agents_{
-          {.calls = services.calls,
-           .fetch_card = services.fetch_card,
-           .listed =
-               [this](const std::string& agent, const agent_server::lists_pointer& lists) {
-                   if (listed_) {
-                       listed_(agent, lists);
-                   }
-               }}
-      },
+      agents_{{.control = services.control.get_executor(), .calls = services.calls, .fetch_card = services.fetch_card}},
       service_{services.control, *this, settings_of_bridge()}
 {
 }

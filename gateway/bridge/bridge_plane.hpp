@@ -38,10 +38,6 @@ public:
     // As net::upstream_target::dial. Any thread.
     core::descriptor dial();
 
-    // Hears of the lists of an agent of A2A, as an MCP server, when they have changed. Before the first card.
-    using lists_observer = std::function<void(const std::string& agent, const agent_server::lists_pointer& lists)>;
-    void set_listed(lists_observer told) { listed_ = std::move(told); }
-
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
     // The cards of agents, as they are published.
@@ -60,7 +56,6 @@ private:
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
     bridge_services services_;
-    lists_observer listed_;
     agent_server agents_;
     net::http_service service_;
 };

@@ -35,14 +35,33 @@ member_state state_of(const sessions::session_plane& sessions, const std::string
     return member_state::down;
 }
 
+// Its card says what it lists.
+member_state state_of(const bridge::agent_server& bridged, const std::string& id)
+{
+    if (bridged.lists(id) != nullptr) {
+        return member_state::known;
+    }
+    return bridged.has_failed(id) ? member_state::down : member_state::starting;
+}
+
 bundles::bundle_sources sources_of(const agent_bundles::parts& of)
 {
     return {
         of.control,
         of.log,
-        [&sessions = of.sessions](const std::string& id) { return sessions.known_lists(id); },
-        [&sessions = of.sessions](const std::string& id) { return state_of(sessions, id); },
-        [&sessions = of.sessions](const std::string& id) { static_cast<void>(sessions.control(id)); },
+        [&sessions = of.sessions, &bridged = of.bridged](const std::string& id) {
+            return bridged.serves(id) ? bridged.lists(id) : sessions.known_lists(id);
+        },
+        [&sessions = of.sessions, &bridged = of.bridged](const std::string& id) {
+            return bridged.serves(id) ? state_of(bridged, id) : state_of(sessions, id);
+        },
+        [&sessions = of.sessions, &bridged = of.bridged](const std::string& id) {
+            if (bridged.serves(id)) {
+                bridged.begin_reading(id);
+            } else {
+                static_cast<void>(sessions.control(id));
+            }
+        },
         [&workers = of.workers](const std::shared_ptr<const model::published_bundles>& all) {
             for (const auto& each : workers) {
                 each->post([all](worker::worker& on) { on.handler().set_bundles(all); });

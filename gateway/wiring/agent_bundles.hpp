@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "gateway/bridge/agent_server.hpp"
 #include "gateway/bundles/bundle_plane.hpp"
 #include "gateway/bundles/bundle_sessions.hpp"
 #include "gateway/bundles/bundle_streams.hpp"
@@ -26,6 +27,7 @@ public:
         net::loop& control;
         const std::vector<std::unique_ptr<worker::worker>>& workers;
         sessions::session_plane& sessions;
+        bridge::agent_server& bridged;  // that agents of A2A are
         model::inner_calls& calls;
         const core::logger& log;
     };

@@ -39,8 +39,21 @@ std::shared_ptr<const ::mcp::session_ids> own_seals()
 
 }  // namespace
 
+// Of an agent of A2A its card says them.
+net::task<core::result<>> read_lists(sessions::session_plane& own, bridge::agent_server& bridged, std::string id)
+{
+    if (!bridged.serves(id)) {
+        auto walked = own.refresh(std::move(id));
+        co_return co_await std::move(walked);
+    }
+    auto read = bridged.read_lists(std::move(id));
+    co_await std::move(read);
+    co_return core::result<>{};
+}
+
 caller_sessions::caller_sessions(const caller_services& given, const config::mcp_settings& settings)
     : own_{given.own},
+      bridged_{given.bridged},
       programs_{mcp::table::local_session_services{
           given.control,
           given.own.turns(),
@@ -52,11 +65,15 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
           given.log,
           [&own = given.own](const std::string& id) { return own.control(id); },
           [&own = given.own](const std::string& id) { return own.lane(id); },
-          [&own = given.own](const std::string& id) { return own.known_lists(id); },
+          [&own = given.own, &bridged = given.bridged](const std::string& id) {
+              return bridged.serves(id) ? bridged.lists(id) : own.known_lists(id);
+          },
           settings_of,
-          [&own = given.own](const std::string& id) { return own.lists(id); },
+          [&own = given.own, &bridged = given.bridged](const std::string& id) {
+              return bridged.serves(id) ? bridged.lists(id) : own.lists(id);
+          },
           [&own = given.own](const std::string& id) { return own.find_era(id); },
-          [&own = given.own](const std::string& id) { return own.refresh(id); },
+          [&own = given.own, &bridged = given.bridged](const std::string& id) { return read_lists(own, bridged, id); },
           own_seals(),
           ::mcp::replay_limits{
               .events = settings.replay_events,
@@ -80,12 +97,14 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
           .has_agent = [this](const std::string& id) { return programs_.has_agent(id); }
       }}
 {
-    own_.set_listed([this](const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists) {
+    const auto listed = [this](const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists) {
         programs_.lists_changed(id, lists);
         if (listed_) {
             listed_(id);
         }
-    });
+    };
+    own_.set_listed(listed);
+    bridged_.set_listed(listed);
 }
 
 std::unique_ptr<caller_sessions>
@@ -97,11 +116,13 @@ make_caller_sessions(const caller_services& given, const config::mcp_settings& s
 caller_sessions::~caller_sessions()
 {
     own_.set_listed({});
+    bridged_.set_listed({});
 }
 
 void caller_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    programs_.set_agent(id, agent);
+    const bool bridged = agent != nullptr && !agent->record.mcp;
+    programs_.set_agent(id, bridged ? agent->bridged : agent);
     if (agent == nullptr) {
         over_http_.forget(id);
     }

@@ -27,8 +27,8 @@ namespace gateway::wiring {
 struct caller_services {
     net::loop& control;
     const std::vector<std::unique_ptr<worker::worker>>&
-        workers;                   // what is known of sessions over HTTP goes to all of them
-    sessions::session_plane& own;  // in whose turns programs start
+        workers;                    // what is known of sessions over HTTP goes to all of them
+    sessions::session_plane& own;   // in whose turns programs start
     bridge::agent_server& bridged;  // that agents of A2A are
     const core::logger& log;
 };
@@ -63,6 +63,7 @@ public:
 
 private:
     sessions::session_plane& own_;
+    bridge::agent_server& bridged_;
     std::function<void(const std::string& id)> listed_;  // empty: nobody
     mcp::local_session_plane programs_;
     mcp::http::http_sessions over_http_;

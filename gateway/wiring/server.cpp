@@ -170,9 +170,9 @@ core::result<> server::start()
     cards_->set_audit(audit_.trail());
     auto programs = programs_of(settings_, turns_.operators, long_bodies_);
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
-    callers_ = make_caller_sessions({control_, workers_, *sessions_, log_}, settings_.mcp);
-    registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
     make_bridge();
+    registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
+    registry_->set_bridge([this] { return bridge_->dial(); });
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
     push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
@@ -215,7 +215,7 @@ core::result<> server::start()
     return {};
 }
 
-// Calls from within go to the worker that has the fewest connections, as those of callers do.
+// What makes calls within the process. They go to the worker that has the fewest connections, as those of callers do.
 void server::make_bridge()
 {
     inner_calls_ = std::make_unique<model::inner_calls>(control_, [this](net::accepted_socket from) {
@@ -232,9 +232,11 @@ void server::make_bridge()
         log_,
         [this](auto id) { return fetch_card(*cards_, std::move(id)); }
     });
-    registry_->set_bridge([this] { return bridge_->dial(); });
-    bundles_ =
-        std::make_unique<agent_bundles>(agent_bundles::parts{control_, workers_, *sessions_, *inner_calls_, log_});
+    auto& bridged = bridge_->agents();
+    callers_ = make_caller_sessions({control_, workers_, *sessions_, bridged, log_}, settings_.mcp);
+    bundles_ = std::make_unique<agent_bundles>(
+        agent_bundles::parts{control_, workers_, *sessions_, bridged, *inner_calls_, log_}
+    );
     callers_->set_observer([this](const std::string& id) { bundles_->members().lists_changed(id); });
 }
 

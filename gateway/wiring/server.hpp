@@ -134,10 +134,10 @@ private:
     std::unique_ptr<cards::card_plane> cards_;
     threads::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;
-    std::unique_ptr<wiring::caller_sessions> callers_;
     model::inner_callers inner_;
     std::unique_ptr<model::inner_calls> inner_calls_;
     std::unique_ptr<bridge::bridge_plane> bridge_;
+    std::unique_ptr<wiring::caller_sessions> callers_;
     std::unique_ptr<agent_bundles> bundles_;
     std::unique_ptr<management::registry> registry_;
     std::unique_ptr<tokens::token_plane> agent_tokens_;
