@@ -53,7 +53,7 @@ struct search_answer {
     search_outcome outcome = search_outcome::failed;
 };
 
-// Immutable once it is built, but for what SQLite keeps: built, asked and destroyed by tool_searches, on its thread.
+// Immutable once it is built, but for what SQLite keeps, so that one thread at a time asks it.
 class tool_index {
 public:
     // Fails with store_failed.
@@ -70,18 +70,16 @@ private:
         std::string plain;      // plain_words() of the name that callers use
         std::string own_plain;  // of that at the member
     };
-    class visitor;
-
     explicit tool_index(tools_to_search tools);
 
-    bool shows(const search_question& question, std::size_t place) const noexcept;
-    std::vector<::mcp::searched_member> members_of(const search_question& question) const;
-    core::result<std::vector<std::size_t>> ranked(const ::mcp::find_request& request, const search_question& question)
+    std::vector<::mcp::searched_member> members_of(const visible_tools& visible) const;
+    ::mcp::found_tool at(std::size_t place) const;
+    std::vector<std::string_view> nearest(std::string_view name, const visible_tools& visible) const;
+    core::result<std::vector<std::size_t>> ranked(const ::mcp::find_request& request, const visible_tools& visible)
         const;
     search_answer find(const search_question& question) const;
     search_answer describe(const search_question& question) const;
     search_answer call(const search_question& question) const;
-    search_answer unknown(std::string_view name, const search_question& question) const;
 
     tools_to_search tools_;
     std::vector<entry> entries_;
@@ -96,7 +94,7 @@ public:
     // Questions that wait at a time, of all callers; beyond it they are refused.
     static constexpr std::size_t most_waiting = 1024;
 
-    // The pointer's last holder may be on any thread. Fails as tool_index::build().
+    // Fails as tool_index::build().
     net::task<core::result<tool_index_pointer>> build(tools_to_search tools);
 
     // Fails with overloaded over most_waiting. `index` is not null.
