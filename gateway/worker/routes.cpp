@@ -1,5 +1,6 @@
 #include "gateway/worker/routes.hpp"
 
+#include "gateway/model/well_known.hpp"
 #include "gateway/relay/forwarding.hpp"
 #include "gateway/request/router.hpp"
 
@@ -43,12 +44,23 @@ net::routine<> serve_agent_page(route_objects& objects, request_context& request
     return relays(objects, request, "/") ? objects.opaque.serve(request) : objects.pages.serve_description(request);
 }
 
+// Whether MCP clients call the agent here: an MCP server, or one of A2A that is shown as tools, unless its `relay_paths` say otherwise.
+bool takes_mcp(const route_objects& objects, request_context& request)
+{
+    const auto* known = objects.opaque.visible_agent(request);
+    if (known == nullptr) {
+        return false;
+    }
+    const auto& agent = *known->entry;
+    return agent.record.mcp || (agent.bridged && !request::fits_any(agent.record.relay_paths, model::mcp_path));
+}
+
 net::routine<> serve_mcp(route_objects& objects, request_context& request)
 {
     if (objects.guard.asks_first(request)) {
         return objects.mcp.serve_options(request);
     }
-    return is_mcp_server(objects, request) ? objects.mcp.serve(request) : objects.opaque.serve(request);
+    return takes_mcp(objects, request) ? objects.mcp.serve(request) : objects.opaque.serve(request);
 }
 
 net::routine<> serve_path(route_objects& objects, request_context& request)

@@ -43,6 +43,14 @@ constexpr std::chrono::hours longest_silence{24};
     return fields;
 }
 
+// An agent of A2A is a server within the process.
+void go_to_server(request::request_context& request)
+{
+    if (!request.agent->record.mcp && request.agent->bridged) {
+        request.set_agent(request.agent->bridged);
+    }
+}
+
 }  // namespace
 
 net::routine<> mcp_route::serve(request::request_context& request)
@@ -60,6 +68,7 @@ net::routine<> mcp_route::serve(request::request_context& request)
 net::routine<> mcp_route::serve_member(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body)
 {
     auto& request = call.request;
+    go_to_server(request);
     if (!request.agent->upstream && !request.agent->has_program_sessions()) {
         const auto* const why = "the server is in a package that the gateway does not run";
         co_await request::respond_call_error(request, core::gateway_error(errc::not_implemented, why));
@@ -97,6 +106,7 @@ net::routine<> mcp_route::look(mcp_call& call)
     if (find_agent(request) == nullptr) {
         return refuse_agent(request);
     }
+    go_to_server(request);
     if (request.sender.from_forbidden_page) {
         return request::respond_call_error(request, core::caller_error(errc::origin_forbidden));
     }
