@@ -60,6 +60,7 @@ legacy_client_calls::begin(const ::mcp::client_message& request, const std::shar
     call.id = request.id;
     call.reader = reader;
     call.began = with_.clock();
+    call.held = head.held;
     call.stays_open = ::mcp::stays_open(request.method);
     call.upstream = std::move(*upstream);
     keep(call, request);
@@ -87,7 +88,6 @@ void legacy_client_calls::keep(live_call& call, const ::mcp::client_message& req
     call.request.emplace(request);
     if (request.head != nullptr) {
         call.fields = request.head->fields;
-        call.held = request.head->held;
     }
 }
 

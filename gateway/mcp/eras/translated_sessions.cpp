@@ -109,6 +109,7 @@ void translated_session::discover(const ::mcp::client_message& initialize)
         return end(model::session_end::refused, sent.error());
     }
     opening_ = std::move(*sent);
+    opening_held_ = initialize.head == nullptr ? nullptr : initialize.head->held;
     opening_->set_wake([this, alive = std::weak_ptr<bool>{alive_}] {
         if (!alive.expired()) {
             look_at_opening();
@@ -148,6 +149,7 @@ void translated_session::look_at_opening()
 
 void translated_session::opened(const ::mcp::server_facts& facts)
 {
+    opening_held_ = nullptr;
     if (const auto reader = std::exchange(opening_reader_, {}).lock()) {
         reader->finish(::mcp::initialize_answer(opening_id_, version_, facts, agent().record.id));
     }

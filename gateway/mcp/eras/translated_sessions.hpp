@@ -86,6 +86,7 @@ private:
     std::string_view version_;                    // that its answer names; static
     std::shared_ptr<table::text_queue> opening_;  // what the server says of itself; null: it is not asked
     std::weak_ptr<table::text_queue> opening_reader_;
+    std::shared_ptr<const void> opening_held_;  // as message_head::held
     table::server_notifications unasked_;
     legacy_client_calls calls_;
     session_subscriptions subscriptions_;
