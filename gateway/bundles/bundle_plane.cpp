@@ -136,6 +136,7 @@ model::bundle_pointer bundle_plane::build(known_bundle& bundle)
     }
     auto out = std::make_shared<model::published_bundle>();
     out->settings = bundle.settings;
+    out->filters = bundle.filters;
     out->self = self_;
     ::mcp::bundle_catalog::member_list catalogs;
     std::map<std::string, made_catalog> made;

@@ -164,7 +164,9 @@ net::task<core::result<std::string>> bundle_sessions::enter(model::member_call c
     if (in.calls.size() >= most_calls) {
         co_return core::gateway_error(errc::overloaded, "calls of a session with a bundle");
     }
-    const auto counted = in.calls.emplace(call.request_id, call.member);
+    if (!call.request_id.empty()) {
+        in.calls.emplace(call.request_id, call.member);
+    }
     auto& member = in.members[call.member];
     if (member == nullptr) {
         member = std::make_shared<member_session>();
@@ -173,7 +175,6 @@ net::task<core::result<std::string>> bundle_sessions::enter(model::member_call c
     if (member->begun) {
         co_return member->id;
     }
-    static_cast<void>(counted);
     auto beginning = begin(call.in.id, member);
     auto begun = co_await std::move(beginning);
     if (!begun) {

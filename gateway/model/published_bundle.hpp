@@ -42,6 +42,7 @@ struct published_bundle {
     core::mcp_bundle settings;
     std::vector<published_member> members;                 // at most core::most_bundle_agents
     std::shared_ptr<const ::mcp::bundle_catalog> catalog;  // of these members, in their order; not null
+    std::shared_ptr<const ::mcp::name_filters> filters;    // of the bundle, by exposed name; not null
     std::shared_ptr<const agent_entry> self;  // stands for the bundle where a stream needs an agent: without an id
 
     bool awaits_members() const noexcept
@@ -86,7 +87,7 @@ struct bundle_message {
 struct member_call {
     bundle_session in;
     std::string member;      // the agent's id
-    std::string request_id;  // raw
+    std::string request_id;  // raw; empty: it is no request, and does not count
 };
 
 // Services of the control loop. The functions that give a task only make it; it runs there. Any thread may call all of them.

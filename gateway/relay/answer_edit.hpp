@@ -28,6 +28,7 @@ public:
         bool each =
             false;  // each message of a stream is edited alone, whenever it goes out: the head goes out before the
                     // first event, and what is kept for a client that comes back is not edited
+        bool renames = false;                                   // events may have other ids: event_id()
         core::errc too_large = core::errc::card_too_large;      // over the limit
         core::errc unreadable = core::errc::card_unrewritable;  // in a content coding
         core::errc unexpected = core::errc::card_not_json;      // a stream of events
@@ -55,6 +56,13 @@ public:
     {
         static_cast<void>(beginning);
         return false;
+    }
+
+    // The id that an event has for the caller. Nothing: its own.
+    virtual std::optional<std::string> event_id(std::string_view id) const
+    {
+        static_cast<void>(id);
+        return std::nullopt;
     }
 
     // The whole answer, or the data of one event, which is left out if what comes of it is empty.
@@ -96,6 +104,7 @@ public:
         threads::side_thread& side;  // outlives the edit
         net::executor here;          // of the caller's loop
         bool each = false;           // as terms::each
+        bool renames = false;        // as terms::renames
     };
 
     explicit text_edit(means with);

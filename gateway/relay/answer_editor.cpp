@@ -39,6 +39,7 @@ text_edit::text_edit(means with)
     : answer_edit{{
           .limit = with.limit,
           .each = with.each,
+          .renames = with.renames,
           .too_large = errc::message_too_large,
           .unreadable = errc::upstream_protocol,
       }},
@@ -375,6 +376,16 @@ net::routine<core::result<>> answer_editor::edit_events()
     co_return sent;
 }
 
+std::string answer_editor::with_event_id(std::string event) const
+{
+    for (const auto& each : edits_) {
+        if (each->on().renames) {
+            event = net::with_sse_id(event, [&each](std::string_view id) { return each->event_id(id); });
+        }
+    }
+    return event;
+}
+
 // Edits the events that have come whole, and at the end what is left of one. Sends them, or keeps them in `edited_`; what
 // was edited before a failure goes out first.
 net::routine<core::result<>> answer_editor::edit_received()
@@ -408,7 +419,7 @@ net::routine<core::result<>> answer_editor::edit_received()
                 event = net::with_sse_data(*event, answer->text);
             }
         }
-        edited_ += *event;
+        edited_ += with_event_id(std::move(*event));
     }
     if (done && (events_.too_large() || (!says_something && edited_.size() > agent_.settings().limits.sse_event))) {
         done = core::upstream_error(errc::event_too_large);

@@ -47,6 +47,7 @@ private:
     void take_received();
     bool between_events() const;
     net::routine<core::result<>> edit_received();
+    std::string with_event_id(std::string event) const;
     net::routine<core::result<model::edited_answer>> edited(std::string text);
     net::routine<core::result<>> pass_rest(std::string head);
     void write_fields(std::string& text, body_care care) const;

@@ -279,6 +279,7 @@ void write_request_fields(
             (translated && is_one_of(fields_of_dialect, field.name)) ||
             (hop.other_extensions && ::a2a::extension_field(field.name)) ||
             (hop.other_version && core::equal_ignoring_case(field.name, "A2A-Version")) ||
+            (hop.other_event && core::equal_ignoring_case(field.name, "Last-Event-ID")) ||
             stays_as_override(field.name, hop) ||
             (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
             ) ||

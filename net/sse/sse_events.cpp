@@ -140,6 +140,22 @@ std::string with_sse_data(std::string_view event, std::string_view data)
     return out;
 }
 
+std::string
+with_sse_id(std::string_view event, const std::function<std::optional<std::string>(std::string_view id)>& id_of)
+{
+    std::string out;
+    while (!event.empty()) {
+        const auto line = take_sse_line(event);
+        const auto id = line.name == "id" ? id_of(line.value) : std::nullopt;
+        if (id) {
+            out.append("id: ").append(*id) += '\n';
+        } else {
+            out += line.whole;
+        }
+    }
+    return out;
+}
+
 std::optional<sse_event> sse_reader::next()
 {
     while (auto piece = splitter_.next()) {

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -60,6 +61,10 @@ std::optional<std::string> sse_data(std::string_view event);
 
 // The event with other data instead of its own, which is JSON, on one line: two SDKs read no more than that. All other lines stay.
 std::string with_sse_data(std::string_view event, std::string_view data);
+
+// The event with another id instead of its own, which `id_of` is given; all other lines stay, and so does the id if that gives nothing.
+std::string
+with_sse_id(std::string_view event, const std::function<std::optional<std::string>(std::string_view id)>& id_of);
 
 struct sse_event {
     std::string type;  // empty: message

@@ -7,6 +7,7 @@
 #include "mcp/bundle/uris.hpp"
 #include "net/server/timed_ask.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace gateway::mcp::route {
@@ -54,6 +55,35 @@ std::optional<routed> named_by(const ::mcp::incoming& read, std::string_view bod
     }
 }
 
+// Servers have tools that they list to some clients only, such as those that may be asked something. A prefix is read off such a name alone,
+// which it is safe to do because no prefix holds "__".
+::mcp::found_place find_unlisted(
+    const model::published_bundle& bundle,
+    ::mcp::list_kind list,
+    std::string_view name,
+    const bundles::bundle_caller& caller
+)
+{
+    ::mcp::found_place found;
+    const auto end = name.find("__");
+    const auto as = name.substr(0, end);
+    const auto& members = bundle.catalog->members();
+    const auto at = std::ranges::find(members, as, [](const auto& each) -> std::string_view { return each->as(); });
+    if (end == name.npos || as.empty() || at == members.end() || !bundle.filters->of(list).exposed(name)) {
+        return found;
+    }
+    found.member = static_cast<std::size_t>(at - members.begin());
+    found.own = name.substr(end + 2);
+    const auto& server = bundle.members[found.member].server();
+    const auto* const scopes = caller.principal == nullptr ? nullptr : &caller.principal->scopes;
+    const bool shown = server->filters == nullptr || server->filters->shows(list, found.own, scopes);
+    const bool listed = (*at)->place_of(list, found.own).has_value();
+    if (shown && !listed && bundles::may_use(bundle, found.member, bundles::method_for(list), caller)) {
+        found.to = ::mcp::reach::one;
+    }
+    return found;
+}
+
 }  // namespace
 
 core::result<bundle_route::destination> bundle_route::destination_of(const bundle_call& call) const
@@ -86,7 +116,10 @@ core::result<bundle_route::destination> bundle_route::destination_of(const bundl
     const bool by_uri = *named == routed::uri || *named == routed::reference_uri;
     const auto list =
         *named == routed::name && read.method == tools_call ? ::mcp::list_kind::tools : ::mcp::list_kind::prompts;
-    const auto found = by_uri ? catalog.find_uri(*name, sight) : catalog.find_named(list, *name, sight);
+    auto found = by_uri ? catalog.find_uri(*name, sight) : catalog.find_named(list, *name, sight);
+    if (found.to == ::mcp::reach::none && !by_uri) {
+        found = find_unlisted(*call.bundle, list, *name, call.caller);
+    }
     if (found.to != ::mcp::reach::one) {
         const auto any = by_uri ? catalog.find_uri(*name, {}) : catalog.find_named(list, *name, {});
         if (any.to != ::mcp::reach::none && found.to == ::mcp::reach::none) {
@@ -208,12 +241,36 @@ void bundle_route::set_target(bundle_call& call, const destination& to, std::str
             .side = control_.long_bodies,
             .here = request.caller.owner().get_executor(),
             .each = true,
+            .renames = call.session.has_value(),
         };
         target.edit = std::make_unique<member_edit>(std::move(origin), std::move(means));
     }
-    const auto whole = call.read().whole;
-    call.member_text = ::mcp::edited(call.body(), to.edits);
-    call.member_text.erase(0, whole.at);
+    if (call.posted) {
+        call.member_text = ::mcp::edited(call.body(), to.edits);
+        call.member_text.erase(0, call.read().whole.at);
+    }
+}
+
+// A GET that goes on with the stream of one call, which is its member's.
+net::routine<> bundle_route::resume(bundle_call& call, ::mcp::event_origin from)
+{
+    auto& request = call.message.request;
+    const auto& members = call.bundle->members;
+    const auto at = std::ranges::find(members, from.member, [](const auto& each) { return each.agent->record.id; });
+    destination to;
+    to.member = static_cast<std::size_t>(at - members.begin());
+    if (at == members.end() || !bundles::may_use(*call.bundle, to.member, {}, call.caller)) {
+        co_await request::respond_call_error(request, core::caller_error(errc::events_gone, "of no member"));
+        co_return;
+    }
+    note_member(call, to);
+    auto entered = co_await enter(call, to);
+    if (!entered) {
+        co_await request::respond_call_error(request, std::move(entered).error());
+        co_return;
+    }
+    call.message.member->event = std::move(from.event);  // NOLINT(*-optional-access): set by enter()
+    co_await members_.serve_member(call.message, {}, {});
 }
 
 }  // namespace gateway::mcp::route

@@ -460,6 +460,10 @@ net::routine<> bundle_route::serve_bodiless(bundle_call& call)
         co_await request::respond(request, {});
         co_return;
     }
+    if (auto from = ::mcp::origin_of_event(fields.event.count == 1 ? fields.event.value : std::string_view{})) {
+        co_await resume(call, std::move(*from));
+        co_return;
+    }
     request.agent = call.bundle->self;
     auto& program = call.message.program.emplace();
     program.asked.act = model::program_act::listen;

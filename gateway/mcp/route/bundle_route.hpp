@@ -11,6 +11,7 @@
 #include "gateway/request/route_base.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "mcp/bundle/bundle_catalog.hpp"
+#include "mcp/bundle/origins.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/calls/session_id.hpp"
@@ -32,7 +33,7 @@ struct bundle_call {
     model::bundle_pointer bundle;  // not null
     bundles::bundle_caller caller{};
     std::optional<model::bundle_session> session{
-    };                                       // of a client of the legacy era; nullopt: the message is part of none
+    };  // of a client of the legacy era; nullopt: the message is part of none
     std::optional<posted_message> posted{};  // nullopt: it has no body
     std::string member_text{};               // the message as its member gets it
     bool entered = false;                    // it counts as a call of the session
@@ -40,7 +41,7 @@ struct bundle_call {
     const ::mcp::incoming& read() const noexcept
     {
         return posted->read.message;
-    }                                                                // NOLINT(*-optional-access): of a POST
+    }  // NOLINT(*-optional-access): of a POST
     std::string_view body() const noexcept { return posted->body; }  // NOLINT(*-optional-access): the same
 };
 
@@ -102,6 +103,7 @@ private:
 
     core::result<destination> destination_of(const bundle_call& call) const;
     net::routine<> pass_on(bundle_call& call, destination to);
+    net::routine<> resume(bundle_call& call, ::mcp::event_origin from);
     net::routine<core::result<>> enter(bundle_call& call, destination& to);
     void set_target(bundle_call& call, const destination& to, std::string session);
     void note_member(bundle_call& call, const destination& to);

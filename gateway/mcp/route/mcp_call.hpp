@@ -20,6 +20,7 @@ namespace gateway::mcp::route {
 // The member of a bundle to which a message goes. The name in it is the member's own by then.
 struct bundle_target {
     std::optional<std::string> session{};  // the id of the member's session, of a legacy client; empty: it has none
+    std::string event{};                   // the member's, behind which a GET goes on; empty: it is no such GET
     std::string name{};                    // that the message names, instead of `Mcp-Name`; empty: as it is
     std::unique_ptr<relay::answer_edit> edit{};  // of what the member says; null: it passes as it is
 };

@@ -35,6 +35,10 @@ constexpr std::chrono::hours longest_silence{24};
 {
     auto fields = mcp_fields_of(call.request.caller.head());
     if (call.member) {
+        fields.event = {};
+        if (!call.member->event.empty()) {
+            fields.event.add(call.member->event);
+        }
         fields.session = {};
         if (call.member->session && !call.member->session->empty()) {
             fields.session.add(*call.member->session);
@@ -74,7 +78,7 @@ net::routine<> mcp_route::serve_member(mcp_call& call, const ::mcp::incoming_bod
         co_await request::respond_call_error(request, core::gateway_error(errc::not_implemented, why));
     } else if (body.size() > request.agent->record.mcp->max_message) {
         co_await request::respond_call_error(request, core::caller_error(errc::body_too_large));
-    } else if (read.problem) {
+    } else if (!call.member->event.empty()) {  // NOLINT(*-optional-access): of a member
         co_await pass_bodiless(call);
     } else {
         co_await pass_message(call, read, body);
@@ -397,7 +401,7 @@ void mcp_route::write_call(
 net::routine<> mcp_route::pass_bodiless(mcp_call& call)
 {
     auto& request = call.request;
-    const auto fields = mcp_fields_of(request.caller.head());
+    const auto fields = fields_of(call);
     const bool listens = request.caller.head().verb == method::get;
     request.record.era = ::mcp::era::legacy;
     const auto why = listens ? ::mcp::check_get(fields) : ::mcp::check_delete(fields);
@@ -440,6 +444,10 @@ net::routine<> mcp_route::pass_bodiless(mcp_call& call)
         terms.expect_end();
     }
     write_head(call);
+    if (call.member && !call.member->event.empty()) {
+        net::http1::head_writer{call.session_lines}.field("Last-Event-ID", call.member->event);
+        call.relayed.request.says_event = true;
+    }
     set_server_call(call, {}, listens, fields.event.count > 0, ::mcp::answer_form::either);
     call.relayed.traits.repeatable = listens;
     call.relayed.traits.streaming = listens;

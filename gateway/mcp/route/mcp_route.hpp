@@ -54,7 +54,8 @@ public:
     // answered.
     net::routine<std::optional<posted_message>> read_message(mcp_call& call, std::uint64_t most);
 
-    // Passes a message on to a member of a bundle, which is the agent of the request and allowed to the caller, and has passed check_post().
+    // Passes a message on to a member of a bundle, which is the agent of the request and allowed to the caller, and has passed check_post();
+    // or a GET that goes on with a stream of the member, which is no message.
     net::routine<> serve_member(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body);
 
     // Passes a request on to mcp_call::port.

@@ -162,6 +162,7 @@ net::routine<core::result<bool>> program_relay::next_batch(core::steady_time unt
     for (;;) {
         if (auto batch = reader_->take()) {
             batch_ = std::move(*batch);
+            name_events();
             request_.record.translated = batch_.translated;
             co_return true;
         }
@@ -175,6 +176,23 @@ net::routine<core::result<bool>> program_relay::next_batch(core::steady_time unt
         if (how != relay::woken::by_event) {
             co_return relay::interrupted(how, "a program's answer");
         }
+    }
+}
+
+// In a bundle an event names its member too.
+void program_relay::name_events()
+{
+    if (!message_.member || message_.member->edit == nullptr) {
+        return;
+    }
+    const auto rename = [this](std::string& id) {
+        if (!id.empty()) {
+            id = message_.member->edit->event_id(id).value_or(id);
+        }
+    };
+    rename(batch_.place);
+    for (auto& each : batch_.events) {
+        rename(each.id);
     }
 }
 

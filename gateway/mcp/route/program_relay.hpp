@@ -56,6 +56,7 @@ private:
     bool passes_caller(model::program_act act) const;
     void pass_caller(model::program_request& asked);
     net::routine<core::result<bool>> next_batch(core::steady_time until);
+    void name_events();
     net::routine<> answer(model::program_act act, bool came);
     net::routine<> answer_whole(unsigned status);
     net::routine<> stream(bool came);

@@ -60,6 +60,11 @@ bool member_edit::concerns(std::string_view text) const
     return may_ask || ((from_.has_uris || from_.has_tasks) && ::mcp::may_name_uris(text));
 }
 
+std::optional<std::string> member_edit::event_id(std::string_view id) const
+{
+    return ::mcp::event_id_of({.member = from_.member, .event = std::string{id}});
+}
+
 core::result<model::edited_answer> member_edit::edit_here(std::string text) const
 {
     bool changed = false;

@@ -111,6 +111,7 @@ public:
     }
 
     bool concerns(std::string_view text) const override;
+    std::optional<std::string> event_id(std::string_view id) const override;
 
 private:
     core::result<model::edited_answer> edit_here(std::string text) const override;
