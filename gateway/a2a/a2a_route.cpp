@@ -76,6 +76,17 @@ std::optional<core::error> a2a_route::no_extended_card(request_context& request)
     );
 }
 
+bool a2a_route::goes_to_agent(request_context& request)
+{
+    if (!request.agent->serves_a2a()) {
+        return false;
+    }
+    if (!request.agent->takes_a2a()) {
+        request.set_agent(request.agent->bridged);
+    }
+    return true;
+}
+
 net::routine<core::result<>> a2a_route::await_card(request_context& request)
 {
     auto& caller = request.caller;

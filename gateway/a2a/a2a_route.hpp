@@ -67,6 +67,10 @@ protected:
     // not make the call where the agent is now.
     net::routine<bool> await_card_of_call(request_context& request, std::string method);
 
+    // The call of the agent, which is set, goes on; that of a bridged MCP server at the bridge, which becomes the agent of the request.
+    // False: the agent takes no calls of A2A.
+    static bool goes_to_agent(request_context& request);
+
     // A call of an agent that speaks another dialect.
     struct bridged {
         ::a2a::dialect caller;

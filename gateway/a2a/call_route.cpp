@@ -269,7 +269,7 @@ call_route::prepare(request_context& request, a2a_call& call, std::string_view b
             return std::nullopt;
         }
     }
-    if (!request.agent->takes_a2a()) {
+    if (!goes_to_agent(request)) {
         return request::respond_no_calls(request);
     }
     const auto version = version_said(request.caller.head().fields, {});

@@ -112,7 +112,7 @@ bool rest_route::takes(request_context& request) const
         return false;
     }
     const auto* known = visible_agent(request);
-    return known != nullptr && known->entry->takes_a2a() &&
+    return known != nullptr && known->entry->serves_a2a() &&
            !request::fits_any(known->entry->record.relay_paths, to.below);
 }
 
@@ -151,7 +151,7 @@ net::routine<> rest_route::serve(request_context& request)
     }
     a2a_call call{request};
     std::optional<net::routine<>> answer;
-    if (!answers_card(request, call, *asked, answer)) {
+    if (!answers_card(request, call, *asked, answer) && goes_to_agent(request)) {
         auto wanted_call = std::move(*asked);
         answer.emplace(pass_on(request, call, std::move(wanted_call)));
     }

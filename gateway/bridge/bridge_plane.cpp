@@ -1,6 +1,7 @@
 #include "gateway/bridge/bridge_plane.hpp"
 
 #include "gateway/responses/answer.hpp"
+#include "gateway/telemetry/metric_family.hpp"
 #include "net/http1/fields.hpp"
 #include "net/loop/transport.hpp"
 
@@ -9,6 +10,7 @@
 #include <chrono>
 #include <cstdint>
 #include <limits>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -17,6 +19,7 @@ namespace {
 
 using core::errc;
 
+constexpr std::string_view a2a_agents = "/a2a/";
 constexpr std::string_view mcp_servers = "/mcp/";
 
 net::routine<> refuse_with(net::server_connection& caller, errc code)
@@ -42,6 +45,14 @@ net::server_settings settings_of_bridge()
 bridge_plane::bridge_plane(const bridge_services& services)
     : services_{services},
       agents_{{.control = services.control.get_executor(), .calls = services.calls, .fetch_card = services.fetch_card}},
+      servers_{
+          {.control = services.control,
+           .calls = services.calls,
+           .long_texts = services.long_texts,
+           .log = services.log,
+           .lists = services.lists,
+           .read_lists = services.read_lists}
+      },
       service_{services.control, *this, settings_of_bridge()}
 {
 }
@@ -62,6 +73,7 @@ core::descriptor bridge_plane::dial()
 void bridge_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
     agents_.set_agent(id, agent);
+    servers_.set_agent(id, agent);
 }
 
 void bridge_plane::set_card(const std::string& id, const std::shared_ptr<const model::published_card>& card)
@@ -69,9 +81,32 @@ void bridge_plane::set_card(const std::string& id, const std::shared_ptr<const m
     agents_.set_card(id, card);
 }
 
+void bridge_plane::collect(telemetry::metrics& into) const
+{
+    using by_state = std::map<std::string, std::map<::a2a::task_state, std::size_t>, std::less<>>;
+    const auto tasks = std::make_shared<by_state>();
+    for (const auto& each : servers_.tasks().all()) {
+        ++(*tasks)[each->who().agent][each->state()];
+    }
+    into.add_agents(
+        telemetry::metric("cardea_bridge_tasks"),
+        [this, tasks](telemetry::family& to, const std::string& id) {
+            using enum model::bridge_direction;
+            const auto found = tasks->find(id);
+            for (const auto& [state, count] : found == tasks->end() ? by_state::mapped_type{} : found->second) {
+                to.add({{"agent", id}, {"direction", name(a2a_mcp)}, {"state", name_of(state)}}, count);
+            }
+            if (const auto running = agents_.running(id); running > 0) {
+                to.add({{"agent", id}, {"direction", name(mcp_a2a)}, {"state", "working"}}, running);
+            }
+        }
+    );
+}
+
 void bridge_plane::stop()
 {
     agents_.stop();
+    servers_.stop();
     service_.drain();
 }
 
@@ -83,6 +118,9 @@ net::routine<> bridge_plane::handle(net::server_connection& caller)
     const auto path = head.target.substr(0, head.target.find('?'));
     if (from != nullptr && path.starts_with(mcp_servers)) {
         return agents_.serve(caller, std::string{path.substr(mcp_servers.size())}, from);
+    }
+    if (from != nullptr && path.starts_with(a2a_agents)) {
+        return servers_.serve(caller, std::string{path.substr(a2a_agents.size())}, from);
     }
     const auto code = from == nullptr ? errc::internal : errc::not_found;
     return refuse_with(caller, code);

@@ -5,11 +5,14 @@
 
 #include "core/descriptor.hpp"
 #include "core/log.hpp"
+#include "gateway/bridge/a2a_server.hpp"
 #include "gateway/bridge/agent_server.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/published_card.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/threads/side_thread.hpp"
+#include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
 #include "net/server/http_service.hpp"
 #include "net/server/server_connection.hpp"
@@ -27,8 +30,12 @@ struct bridge_services {
     model::inner_calls& calls;
     const model::inner_callers& callers;
     const core::logger& log;
+    threads::side_thread& long_texts;
     // As agent_server::services.
     std::function<net::task<>(std::string agent)> fetch_card = {};
+    // As a2a_server::services.
+    std::function<std::shared_ptr<const ::mcp::server_lists>(const std::string& agent)> lists = {};
+    std::function<net::task<core::result<>>(std::string agent)> read_lists = {};
 };
 
 class bridge_plane final : public model::plane, private net::http_handler {
@@ -46,6 +53,8 @@ public:
     // Agents of A2A as MCP servers. It lives as long as this.
     agent_server& agents() noexcept { return agents_; }
 
+    void collect(telemetry::metrics& into) const override;
+
     void stop() override;
     bool busy() const noexcept override { return service_.open() > 0; }
 
@@ -57,6 +66,7 @@ private:
 
     bridge_services services_;
     agent_server agents_;
+    a2a_server servers_;
     net::http_service service_;
 };
 

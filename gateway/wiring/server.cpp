@@ -230,7 +230,10 @@ void server::make_bridge()
         *inner_calls_,
         inner_,
         log_,
-        [this](auto id) { return fetch_card(*cards_, std::move(id)); }
+        long_bodies_,
+        [this](auto id) { return fetch_card(*cards_, std::move(id)); },
+        [this](const auto& id) { return sessions_->known_lists(id); },
+        [this](auto id) { return sessions_->refresh(std::move(id)); }
     });
     auto& bridged = bridge_->agents();
     callers_ = make_caller_sessions({control_, workers_, *sessions_, bridged, log_}, settings_.mcp);
