@@ -527,7 +527,7 @@ std::optional<given_answer> answer_given(std::string_view responses, std::string
     const auto read = members_of(content);
     if (read.members().size() == 1 && is_string(read.members().front().value)) {
         out.text = text_of(read.members().front().value).value_or("");
-    } else if (!content.empty()) {
+    } else if (!read.members().empty()) {
         out.data = compact(content);
     }
     return out.text.empty() && out.data.empty() ? std::nullopt : std::optional{std::move(out)};
