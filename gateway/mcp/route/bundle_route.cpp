@@ -233,12 +233,24 @@ net::routine<> bundle_route::carry_out(bundle_call& call)
         default:
             return respond_call_refused(call, core::caller_error(errc::method_not_found));
     }
+    return find_member(call);
+}
+
+// A name that is not known may be one of a member that is starting.
+net::routine<> bundle_route::find_member(bundle_call& call)
+{
     auto to = destination_of(call);
-    if (!to) {
-        auto said = to.error().code == errc::invalid_params ? to.error().detail : std::string{};
-        return respond_call_refused(call, std::move(to).error(), said);
+    if (!to && call.bundle->awaits_members()) {
+        co_await await_members(call);
+        to = destination_of(call);
     }
-    return pass_on(call, std::move(*to));
+    if (!to) {
+        auto why = std::move(to).error();
+        const auto said = why.detail;
+        co_await respond_call_refused(call, std::move(why), said);
+        co_return;
+    }
+    co_await pass_on(call, std::move(*to));
 }
 
 net::routine<> bundle_route::answer_notification(bundle_call& call)

@@ -101,6 +101,7 @@ private:
     net::routine<> set_level(bundle_call& call);
     net::routine<> await_members(bundle_call& call);
 
+    net::routine<> find_member(bundle_call& call);
     core::result<destination> destination_of(const bundle_call& call) const;
     net::routine<> pass_on(bundle_call& call, destination to);
     net::routine<> resume(bundle_call& call, ::mcp::event_origin from);

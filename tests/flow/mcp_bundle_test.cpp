@@ -1,0 +1,344 @@
+// Bundles: several MCP servers, which are programs, as one behind /mcp, for clients of both eras.
+#include "jose/digest.hpp"
+#include "tests/flow/mcp_program_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/mcp_bundle");
+
+using namespace flow;
+using namespace flow::mcp_programs;
+using namespace std::chrono_literals;
+
+namespace {
+
+core::mcp_bundle bundle_of(std::vector<core::bundle_member> members)
+{
+    core::mcp_bundle bundle;
+    bundle.name = "default";
+    bundle.agents = std::move(members);
+    return bundle;
+}
+
+// The programs `a` and `b`, of which the bundle calls the second `bee`. They differ in where they keep what they get.
+class bundle_gateway {
+public:
+    explicit bundle_gateway(const program_gateway::adjustment& adjust = {})
+        : programs_{[&](config::settings& settings) {
+              settings.agents[0].mcp->start = core::mcp_start::eager;
+              auto second = settings.agents[0];
+              second.id = "b";
+              second.mcp->directory = other_.path().string();
+              settings.agents.push_back(std::move(second));
+              settings.mcp.bundles = {bundle_of({{"a"}, {"b", "bee"}})};
+              if (adjust) {
+                  adjust(settings);
+              }
+          }}
+    {
+    }
+
+    const program_gateway& programs() const noexcept { return programs_; }
+    const scratch_directory& other() const noexcept { return other_; }
+
+    http_response send(
+        std::string_view method,
+        const field_list& fields,
+        std::string_view body = {},
+        std::string_view path = "/mcp"
+    ) const
+    {
+        http_client caller{programs_.port()};
+        caller.send(text(method, fields, body, path));
+        return caller.read_response();
+    }
+
+    static std::string
+    text(std::string_view method, const field_list& fields, std::string_view body, std::string_view path = "/mcp")
+    {
+        field_list all{{"Accept", "application/json, text/event-stream"}};
+        all.insert(all.end(), fields.begin(), fields.end());
+        if (!body.empty()) {
+            all.emplace_back("Content-Type", "application/json");
+        }
+        return request_text(method, path, all, body);
+    }
+
+    json post(const std::string& body, const field_list& fields = {}) const
+    {
+        const auto got = send("POST", fields, body);
+        CHECK(got.status == 200);
+        return json::parse(got.body);
+    }
+
+    field_list begin(const field_list& fields = {}) const
+    {
+        const auto got = send("POST", fields, initialize_body);
+        REQUIRE(got.status == 200);
+        auto session = fields;
+        session.emplace_back("Mcp-Session-Id", got.header("Mcp-Session-Id"));
+        session.emplace_back("MCP-Protocol-Version", "2025-11-25");
+        return session;
+    }
+
+    json modern(std::string_view method, json params, const field_list& fields = {}) const
+    {
+        const auto got = send_modern(method, std::move(params), fields);
+        CHECK(got.status == 200);
+        return json::parse(got.body);
+    }
+
+    http_response send_modern(std::string_view method, json params, const field_list& fields = {}) const
+    {
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json::object();
+        field_list all{{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", std::string{method}}};
+        if (params.contains("name")) {
+            all.emplace_back("Mcp-Name", params["name"].get<std::string>());
+        }
+        all.insert(all.end(), fields.begin(), fields.end());
+        return send("POST", all, json{{"jsonrpc", "2.0"}, {"id", 1}, {"method", method}, {"params", params}}.dump());
+    }
+
+private:
+    scratch_directory other_;
+    program_gateway programs_;
+};
+
+std::vector<std::string> names_in(const json& listed)
+{
+    std::vector<std::string> names;
+    for (const auto& each : listed["result"]["tools"]) {
+        names.push_back(each["name"].get<std::string>());
+    }
+    return names;
+}
+
+using names = std::vector<std::string>;
+
+const json one{{"name", "bee__one"}, {"arguments", json::object()}};
+
+}  // namespace
+
+TEST_CASE("The tools of all members are one list in either era")
+{
+    const bundle_gateway x;
+    const names all{"a__one", "a__secret", "bee__one", "bee__secret"};
+    const auto listed = x.modern("tools/list", json::object());
+    CHECK(names_in(listed) == all);
+    CHECK(listed["result"]["ttlMs"] == 0);
+    CHECK(listed["result"]["cacheScope"] == "private");
+    const auto session = x.begin();
+    CHECK(names_in(x.post(R"({"jsonrpc":"2.0","id":1,"method":"tools/list"})", session)) == all);
+    CHECK(x.modern("server/discover", json::object())["result"]["capabilities"].contains("tools"));
+}
+
+TEST_CASE("A request of the modern era goes to its member under the member's own name")
+{
+    const bundle_gateway x;
+    CHECK(x.modern("tools/call", one)["result"].contains("content"));
+    const auto got = read_whole(x.other().file("got"));
+    CHECK(got.find(R"("name":"one")") != std::string::npos);
+    CHECK(got.find("bee__one") == std::string::npos);
+    CHECK(read_whole(x.programs().folder().file("got")).find("tools/call") == std::string::npos);
+}
+
+TEST_CASE("A name without a prefix is refused with the full forms if several members have it")
+{
+    const bundle_gateway x;
+    const auto refused = x.modern("tools/call", {{"name", "one"}, {"arguments", json::object()}});
+    CHECK(refused["error"]["code"] == -32602);
+    const auto said = refused["error"]["message"].get<std::string>();
+    CHECK(said.find("a__one") != std::string::npos);
+    CHECK(said.find("bee__one") != std::string::npos);
+    CHECK(x.modern("tools/call", {{"name", "nope"}, {"arguments", json::object()}})["error"]["code"] == -32602);
+}
+
+TEST_CASE("A tool that its server lists to some clients only is called by the prefix")
+{
+    const bundle_gateway x;
+    CHECK(
+        x.modern("tools/call", {{"name", "bee__unlisted"}, {"arguments", json::object()}})["result"].contains("content")
+    );
+}
+
+TEST_CASE("A client's session has a session with each member that it calls, and ends them all")
+{
+    const bundle_gateway x;
+    CHECK(names_in(x.modern("tools/list", json::object())).size() == 4);
+    const auto control = x.programs().programs().size();
+    const auto session = x.begin();
+    CHECK(x.programs().programs().size() == control);  // nobody has been called
+    CHECK(x.post(call_of("a__one", "1"), session)["result"].contains("content"));
+    CHECK(x.post(call_of("bee__one", "2"), session)["result"].contains("content"));
+    CHECK(x.post(call_of("a__one", "3"), session)["result"].contains("content"));
+    CHECK(x.programs().programs().size() == control + 1);
+    const auto program = x.programs().programs().back();
+    CHECK(x.programs().running(program));
+    CHECK(x.send("DELETE", session).status == 200);
+    check_error(x.send("POST", session, call_of("a__one")), 404, -32001, "session_not_found");
+    CHECK(program_gateway::becomes_true([&] { return !x.programs().running(program); }));
+}
+
+TEST_CASE("What is called while its member starts waits for that")
+{
+    const bundle_gateway x{[](config::settings& settings) { settings.mcp.bundles[0].list_wait = 20s; }};
+    CHECK(x.modern("tools/call", {{"name", "nope"}, {"arguments", json::object()}})["error"]["code"] == -32602);
+    CHECK(names_in(x.modern("tools/list", json::object())).size() == 4);
+}
+
+TEST_CASE("A session of another bundle or agent is 404")
+{
+    const bundle_gateway x{[](config::settings& settings) {
+        settings.mcp.bundles.push_back(bundle_of({{"a"}}));
+        settings.mcp.bundles.back().name = "other";
+    }};
+    const auto session = x.begin();
+    check_error(x.send("POST", session, call_of("a__one"), "/mcp/other"), 404, -32001, "session_not_found");
+    check_error(x.send("POST", session, call_of("one"), "/agents/a/mcp"), 404, -32001, "session_not_found");
+    check_error(x.send("POST", x.programs().begin(), call_of("a__one")), 404, -32001, "session_not_found");
+    CHECK(x.send("POST", {}, initialize_body, "/mcp/none").status == 404);
+}
+
+TEST_CASE("Two members ask a question with one id, and each gets its own answer")
+{
+    const bundle_gateway x;
+    const auto session = x.begin();
+    http_client to_a{x.programs().port()};
+    http_client to_b{x.programs().port()};
+    to_a.send(bundle_gateway::text("POST", session, call_of("a__ask", "5")));
+    to_b.send(bundle_gateway::text("POST", session, call_of("bee__ask", "6")));
+    std::set<std::string> ids;
+    for (auto* const caller : {&to_a, &to_b}) {
+        const auto head = caller->read_until("roots/list");
+        const auto from = head.find(R"("id":)", head.rfind("data: ")) + 5;
+        ids.insert(head.substr(from, head.find_first_of(",}", from) - from));
+    }
+    REQUIRE(ids.size() == 2);
+    for (const auto& id : ids) {
+        const auto answer = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":{"roots":[]}})";
+        CHECK(x.send("POST", session, answer).status == 202);
+    }
+    CHECK(to_a.read_until("asked").find(R"("id":5)") != std::string::npos);
+    CHECK(to_b.read_until("asked").find(R"("id":6)") != std::string::npos);
+    for (const auto* const folder : {&x.programs().folder(), &x.other()}) {
+        const auto got = read_whole(folder->file("got"));
+        CHECK(got.find(R"("id":77,"result":{"roots":[]})") != std::string::npos);
+    }
+}
+
+TEST_CASE("A member that crashes fails its call with 200, and the session goes on with another program")
+{
+    const bundle_gateway x;
+    const auto session = x.begin();
+    const auto failed = x.post(call_of("a__crash", "1"), session);
+    CHECK(failed["error"]["data"]["agent"] == "a");
+    CHECK(x.post(call_of("bee__one", "2"), session)["result"].contains("content"));
+    // The first message after it may still meet the session that is over.
+    CHECK(program_gateway::becomes_true([&] {
+        return json::parse(x.send("POST", session, call_of("a__one", "3")).body).contains("result");
+    }));
+}
+
+TEST_CASE("A cancellation reaches the member that has the call")
+{
+    const bundle_gateway x;
+    const auto session = x.begin();
+    http_client caller{x.programs().port()};
+    caller.send(bundle_gateway::text("POST", session, call_of("bee__hang", R"("x")")));
+    CHECK(program_gateway::becomes_true([&] {
+        return read_whole(x.other().file("got")).find("hang") != std::string::npos;
+    }));
+    const std::string cancel =
+        R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":"x","reason":"r"}})";
+    CHECK(x.send("POST", session, cancel).status == 202);
+    CHECK(program_gateway::becomes_true([&] {
+        return read_whole(x.other().file("got")).find("notifications/cancelled") != std::string::npos;
+    }));
+    CHECK(read_whole(x.programs().folder().file("got")).find("cancelled") == std::string::npos);
+}
+
+TEST_CASE("The stream of a session tells once that what the client gets has changed")
+{
+    const bundle_gateway x{[](config::settings& settings) { settings.mcp.walk = 50ms; }};
+    CHECK(x.modern("tools/list", json::object()).contains("result"));
+    const auto session = x.begin();
+    http_client listener{x.programs().port()};
+    listener.send(bundle_gateway::text("GET", session, {}));
+    CHECK(listener.read_until("\r\n\r\n").find("200") != std::string::npos);
+    write_whole(x.programs().folder().file("differ"), "x");
+    CHECK(listener.read_until("tools/list_changed").find("data:") != std::string::npos);
+}
+
+TEST_CASE("More than 64 calls of one session at a time are refused")
+{
+    const bundle_gateway x{[](config::settings& settings) { settings.defaults.calls.in_flight = 1000; }};
+    const auto session = x.begin();
+    std::vector<http_client> callers;
+    for (int i = 0; i < 64; ++i) {
+        callers.emplace_back(x.programs().port());
+        callers.back().send(bundle_gateway::text("POST", session, call_of("a__hang", std::to_string(i + 10))));
+    }
+    CHECK(program_gateway::becomes_true([&] {
+        const auto got = read_whole(x.programs().folder().file("got"));
+        return std::ranges::count(got, '\n') >= 64;
+    }));
+    const auto refused = x.post(call_of("bee__one", "99"), session);
+    CHECK(refused["error"]["data"]["code"] == "overloaded");
+    callers.pop_back();
+    CHECK(program_gateway::becomes_true([&] {
+        return json::parse(x.send("POST", session, call_of("bee__one", "100")).body).contains("result");
+    }));
+}
+
+TEST_CASE("A caller gets the members that it may call, and the others are unknown")
+{
+    const bundle_gateway x{[](config::settings& settings) {
+        const auto known = [](const std::string& id) {
+            return core::access_provider{
+                id,
+                core::static_token_provider{
+                    core::secret{id + "-token"},
+                    {.id = id, .provider = id, .tenant = {}, .scopes = {}, .groups = {}, .claims = {}}
+                }
+            };
+        };
+        settings.access.providers = {known("ann"), known("bob"), known("eve")};
+        const auto only = [](const std::string& id) {
+            core::access_rule rule;
+            rule.principals = {id};
+            return core::access_policy{.anyone = false, .any_of = {rule}};
+        };
+        core::access_rule either;
+        either.principals = {"ann", "bob"};
+        settings.agents[0].discover = settings.agents[0].call = only("ann");
+        settings.agents[1].discover = settings.agents[1].call =
+            core::access_policy{.anyone = false, .any_of = {either}};
+    }};
+    const auto as = [](const std::string& id) { return field_list{{"Authorization", "Bearer " + id + "-token"}}; };
+    CHECK(names_in(x.modern("tools/list", json::object(), as("bob"))) == names{"bee__one", "bee__secret"});
+    CHECK(names_in(x.modern("tools/list", json::object(), as("ann"))).size() == 4);
+    CHECK(
+        x.modern("tools/call", {{"name", "a__one"}, {"arguments", json::object()}}, as("bob"))["error"]["code"] ==
+        -32602
+    );
+    CHECK(x.modern("tools/call", {{"name", "one"}, {"arguments", json::object()}}, as("bob"))["result"].contains(
+        "content"
+    ));
+    CHECK(x.send_modern("tools/list", json::object(), as("eve")).status == 404);
+    const auto anonymous = x.send_modern("tools/list", json::object());
+    CHECK(anonymous.status == 401);
+    const auto session = x.begin(as("ann"));
+    auto stolen = as("bob");
+    stolen.push_back(session[1]);
+    check_error(x.send("POST", stolen, call_of("bee__one")), 404, -32001, "session_not_found");
+    CHECK(x.post(call_of("a__one"), session)["result"].contains("content"));
+}
