@@ -1,6 +1,8 @@
 #include "gateway/bundles/bundle_plane.hpp"
 
+#include "core/json/json.hpp"
 #include "gateway/telemetry/metric_family.hpp"
+#include "mcp/bundle/names.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
@@ -40,6 +42,53 @@ const std::shared_ptr<const ::mcp::name_filters>& no_filters()
 {
     static const auto none = std::make_shared<const ::mcp::name_filters>();
     return none;
+}
+
+std::string_view name(member_state state) noexcept
+{
+    return state == member_state::known ? "known" : state == member_state::starting ? "starting" : "down";
+}
+
+core::json description_of(const model::published_bundle& bundle)
+{
+    using ::mcp::list_kind;
+    const auto& name = bundle.settings.name;
+    core::json out{
+        {"name", name},
+        {"path", name == core::default_bundle ? "/mcp" : "/mcp/" + name},
+        {"members", core::json::array()},
+        {"renamed", core::json::array()},
+        {"skipped", core::json::array()},
+        {"tools", bundle.catalog->shown(list_kind::tools)},
+        {"left_out", bundle.catalog->left_out(list_kind::tools)}
+    };
+    for (std::size_t i = 0; i < bundle.members.size(); ++i) {
+        const auto& member = bundle.members[i];
+        const auto& catalog = *bundle.catalog->members()[i];
+        const auto& agent = member.agent->record.id;
+        out["members"].push_back(
+            {{"agent", agent},
+             {"as", catalog.as()},
+             {"state", bundles::name(member.state)},
+             {"tools", catalog[list_kind::tools].size()},
+             {"prompts", catalog[list_kind::prompts].size()},
+             {"resources", catalog[list_kind::resources].size()}}
+        );
+        for (const auto list : {list_kind::tools, list_kind::prompts}) {
+            for (std::size_t at = 0; at < catalog[list].size(); ++at) {
+                const auto* const entry = bundle.catalog->at(i, list, at);
+                if (entry != nullptr && entry->exposed != ::mcp::joined_name(catalog.as(), entry->own)) {
+                    out["renamed"].push_back(
+                        {{"agent", agent},
+                         {"list", list == list_kind::tools ? "tools" : "prompts"},
+                         {"name", entry->own},
+                         {"exposed", entry->exposed}}
+                    );
+                }
+            }
+        }
+    }
+    return out;
 }
 
 }  // namespace
@@ -238,6 +287,22 @@ net::task<bool> bundle_plane::wait(std::string bundle)
         awaits = now != published_->end() && now->second->awaits_members();
     }
     co_return true;
+}
+
+std::string bundle_plane::description() const
+{
+    auto all = core::json::array();
+    for (const auto& [name, known] : bundles_) {
+        const auto found = published_->find(name);
+        if (found != published_->end()) {
+            auto one = description_of(*found->second);
+            for (const auto& [agent, why] : known.skipped) {
+                one["skipped"].push_back({{"agent", agent}, {"reason", why}});
+            }
+            all.push_back(std::move(one));
+        }
+    }
+    return core::to_text({{"bundles", std::move(all)}});
 }
 
 void bundle_plane::collect(telemetry::metrics& into) const

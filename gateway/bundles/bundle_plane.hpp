@@ -49,6 +49,10 @@ public:
     // The bundles as they were published last; not null.
     const std::shared_ptr<const model::published_bundles>& published() const noexcept { return published_; }
 
+    // All bundles for operators: `{"bundles":[{"name","path","members":[{"agent","as","state","tools","prompts","resources"}],
+    // "renamed":[{"agent","list","name","exposed"}],"skipped":[{"agent","reason"}],"tools","left_out"}]}`.
+    std::string description() const;
+
     // Who hears of it when they have been published again; empty: nobody.
     void set_observer(std::function<void()> changed) { changed_ = std::move(changed); }
 

@@ -47,6 +47,7 @@ model::listed_agent directory::listed(const model::agent_entry& agent) const
     model::listed_agent out;
     out.id = record.id;
     out.speaks = record.speaks;
+    out.bridged = record.bridge;
     if (known) {
         out.name = status->facts.name;
         out.description = status->facts.description;

@@ -61,6 +61,7 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/delete", operators_to_write, run<&management::writes_, &write_methods::remove>},
         {"agents/reset", operators, run<&management::writes_, &write_methods::reset>},
         {"agents/changes", operators, run<&management::writes_, &write_methods::changes>},
+        {"bundles/list", operators, run<&management::reads_, &read_methods::bundles>},
     };
     const auto* const found =
         std::ranges::find_if(methods, [&](const method& each) { return spells(wire_name, each.name); });

@@ -17,8 +17,10 @@
 #include "gateway/threads/turns.hpp"
 #include "net/loop/types.hpp"
 
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::management {
@@ -33,6 +35,9 @@ public:
         sessions::session_plane& sessions,
         threads::turn_lines& turns
     );
+
+    // Before the first request: the result of bundles/list, as text.
+    void set_bundles(std::function<std::string()> described) { reads_.set_bundles(std::move(described)); }
 
     // The name of a method, such as `agents/list`, or "other"; the dotted spellings are the same methods.
     static std::string_view method_name(std::string_view wire_name) noexcept;

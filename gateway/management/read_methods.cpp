@@ -330,4 +330,12 @@ read_methods::health_of_all(core::rpc_request request, const rpc_caller& caller,
     co_return shown.page.finish(shown.page.cut() || (counts_all ? shown.more : more), summary);
 }
 
+net::task<rpc_result> read_methods::bundles(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
+    const
+{
+    static_cast<void>(caller);
+    static_cast<void>(answer);
+    co_return core::make_result_of_text(request.id, bundles_());
+}
+
 }  // namespace gateway::management

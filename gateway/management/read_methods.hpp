@@ -11,8 +11,10 @@
 #include "net/loop/types.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::management {
@@ -66,11 +68,18 @@ public:
     // Health of one agent, or of a page of them with a count of all.
     net::task<rpc_result> health(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
+    // The bundles of agents, with their members and the names that differ from those of the members.
+    net::task<rpc_result> bundles(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+
+    void set_bundles(std::function<std::string()> described) { bundles_ = std::move(described); }
+
     // An agent's record, a JSON object, as the caller may see it.
     std::string record_text(const registered_agent& agent, const rpc_caller& caller) const;
 
 private:
     struct known;
+
+    std::function<std::string()> bundles_;
 
     std::vector<std::string> stderr_of(const registered_agent& agent, const rpc_caller& caller) const;
     core::json record_of(const registered_agent& agent) const;

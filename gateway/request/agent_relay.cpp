@@ -97,7 +97,11 @@ agent_relay::agent_relay(
       admission_{control, metrics},
       streams_{
           settings.limits,
-          {[&metrics](const auto& agent) { metrics.stream_started(agent.record.id); },
+          {[&metrics](const auto& agent) {
+               if (!agent.record.id.empty()) {  // else of a bundle
+                   metrics.stream_started(agent.record.id);
+               }
+           },
            [&metrics](const auto& agent, auto state) { metrics.count_task_state(agent.record.id, state); }}
       }
 {

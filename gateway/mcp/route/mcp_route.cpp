@@ -467,8 +467,10 @@ core::result<std::string_view> mcp_route::open_session(mcp_call& call, const ::m
     }
     call.translated = !request.agent->has_program_sessions() && is_translated(*session);
     const auto id = ::mcp::digest_of_session(fields.session.value);
-    request.texts.session = ::mcp::tag_of(id);
-    request.record.session = request.texts.session;
+    if (!call.member) {
+        request.texts.session = ::mcp::tag_of(id);
+        request.record.session = request.texts.session;
+    }
     request.errors.format = call.member ? request::error_format::mcp_bundle : request::error_format::mcp_session;
     call.answer.expect_session(!request.errors.call_id.empty());
     call.forwarded = forwarded_fields(request);
