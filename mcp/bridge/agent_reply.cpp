@@ -286,13 +286,16 @@ core::result<> agent_reply::take_artifact_update(std::string_view update)
 void agent_reply::take_status(std::string_view raw)
 {
     const auto read = members_of(raw);
+    const auto before = text_in(status_);
     state_ = a2a::read_state(read.find("state"));
     std::string time;
     time_ = a2a::append_timestamp(time, read.find("timestamp")) ? time.substr(1, time.size() - 2) : "";
     const auto message = members_of(read.object("message"));
     status_ = reply_parts_of(message.find("parts"));
     question_ = message.text("messageId");
-    news_ = !text_in(status_).empty();
+    if (const auto said = text_in(status_); !said.empty() && said != before) {
+        news_ = true;
+    }
 }
 
 void agent_reply::take_message(std::string_view raw)
@@ -309,7 +312,7 @@ void agent_reply::take_failure(std::string_view raw)
 {
     const auto read = members_of(raw);
     const auto said = read.text("message");
-    failure_ = "The agent answered with an error: ";
+    failure_ = "The call of the agent failed: ";
     failure_ += said.empty() ? "(no message)" : core::cut_utf8(said, longest_status);
     failure_code_ = integer_of<std::int64_t>(read.find("code")).value_or(internal_error);
 }
