@@ -110,7 +110,10 @@ responses::answer answer_to_failure(const request_context& request, const core::
     auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.errors.call_id);
     const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
     const bool admitted = failure.from == core::side::upstream && !refused;
-    const bool of_member = request.errors.format == error_format::mcp_bundle && !request.record.agent.empty();
+    const auto status = core::http_status(failure.code);
+    const bool ends_session = status == 404 || status >= 500 || failure.from == core::side::upstream;
+    const bool of_member =
+        request.errors.format == error_format::mcp_bundle && !request.record.agent.empty() && ends_session;
     const bool stays = of_member || (request.errors.format == error_format::mcp_session && admitted);
     if (stays && !request.errors.call_id.empty()) {
         answer.status = 200;
