@@ -26,7 +26,7 @@ namespace gateway::cards {
 
 bool is_bridged(const core::agent& agent) noexcept
 {
-    return agent.bridge && agent.speaks == core::protocol::a2a;
+    return agent.bridge;
 }
 
 ::a2a::public_address public_address_of(const core::agent& agent, std::string_view public_base, bool authenticates)

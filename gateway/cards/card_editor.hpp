@@ -26,7 +26,7 @@
 
 namespace gateway::cards {
 
-// Whether calls of other dialects of A2A reach the agent.
+// Whether calls of other dialects of A2A reach the agent, of an MCP server any.
 bool is_bridged(const core::agent& agent) noexcept;
 
 // The address of an agent for callers, and what its card offers there. `authenticates`: callers are principals (core::extended_card_of).

@@ -72,7 +72,7 @@ core::result<> card_renderer::prepare()
     } else if (is_signed(card_shape::v1) && document && ::a2a::generation_of(*document) == ::a2a::card_generation::v1) {
         // Who names no version is served the card of 1.0 with its signature too: a hybrid has none.
         wanted_ = {card_shape::v1, card_shape::v03};
-    } else if (at_.bridged) {
+    } else if (at_.bridged && document != nullptr) {
         // SDKs of both generations fetch cards without naming a version.
         wanted_ = {card_shape::hybrid, card_shape::v1, card_shape::v03};
     } else {

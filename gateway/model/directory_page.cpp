@@ -199,8 +199,8 @@ directory_page finished(directory_kind kind, std::string_view base, std::string 
     return out;
 }
 
-// Where MCP clients reach the server, in the words of its card.
-void write_mcp(core::json_writer& out, std::string_view url, std::string_view version)
+// Where MCP clients reach the server, in the words of its card, and that callers of A2A do too.
+void write_mcp(core::json_writer& out, std::string_view url, std::string_view version, bool bridged)
 {
     out.name("mcp");
     out.open('{');
@@ -216,6 +216,13 @@ void write_mcp(core::json_writer& out, std::string_view url, std::string_view ve
     out.value("streamable-http");
     out.close(']');
     out.close('}');
+    if (bridged) {
+        out.name("calls");
+        out.open('[');
+        out.value("a2a");
+        out.value("mcp");
+        out.close(']');
+    }
 }
 
 }  // namespace
@@ -313,7 +320,7 @@ void page_writer::add_to_agents(const listed_agent& agent)
     out_.member("url", joined(url, "/"));
     out_.member("cardUrl", joined(url, card_path));
     if (agent.speaks == core::protocol::mcp) {
-        write_mcp(out_, url, agent.mcp_version);
+        write_mcp(out_, url, agent.mcp_version, agent.bridged);
     }
     write_tags(out_, agent);
     out_.member("state", name(agent.state));
@@ -453,24 +460,26 @@ directory_page index_of(directory_kind kind, std::string_view base, const std::v
 std::string
 description_of(const core::agent& agent, std::string_view base, std::string_view url, std::string_view mcp_version)
 {
-    const bool callable = agent.speaks == core::protocol::a2a;
+    const bool is_server = agent.speaks == core::protocol::mcp;
+    const bool callable = !is_server || agent.bridge;
+    constexpr std::string_view of_server =
+        "An MCP server behind this gateway: cardUrl says what it offers, and mcp.url takes messages of MCP.";
+    constexpr std::string_view of_agent =
+        "An A2A agent behind this gateway: cardUrl says what it can do, and url takes JSON-RPC calls by POST.";
+    auto about = std::string{is_server ? of_server : of_agent};
+    if (is_server) {
+        about += callable ? " Calls of A2A by POST to url become calls of its tools." : " It takes no calls of A2A.";
+    }
     std::string text;
     core::json_writer out{text};
     out.open('{');
     out.member("id", agent.id);
     out.member("protocol", core::name(agent.speaks));
-    out.member(
-        "about",
-        callable
-            ? "An A2A agent behind this gateway: cardUrl says what it can do, and url takes JSON-RPC calls by POST."
-            : "An MCP server behind this gateway: cardUrl says what it offers, and mcp.url takes messages of MCP. It "
-              "takes no "
-              "calls of A2A."
-    );
+    out.member("about", about);
     out.member("url", joined(url, "/"));
     out.member("cardUrl", joined(url, card_path));
-    if (!callable) {
-        write_mcp(out, url, mcp_version);
+    if (is_server) {
+        write_mcp(out, url, mcp_version, agent.bridge);
     }
     out.name("methods");
     out.open('{');

@@ -38,6 +38,7 @@ struct listed_agent {
     std::vector<std::string> tags;  // as listed_tags allows
     agent_state state = agent_state::unknown;
     std::string_view mcp_version{};  // of an MCP server, that it has agreed to; empty: not known yet
+    bool bridged = false;            // the same; it takes calls of A2A
 };
 
 struct directory_page {

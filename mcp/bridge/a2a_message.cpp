@@ -182,7 +182,9 @@ a2a::translation<a2a_message> read_a2a_message(std::string_view params)
     if (why) {
         return std::move(*why);
     }
-    read.skill = read.skill.empty() ? std::move(of_request) : std::move(read.skill);
+    if (read.skill.empty()) {
+        read.skill = std::move(of_request);
+    }
     return read;
 }
 

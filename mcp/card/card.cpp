@@ -47,14 +47,27 @@ std::string icon_of(const server_facts& server)
     return found == server.icons.end() ? std::string{} : *found;
 }
 
-json interface_of(const a2a::public_address& at, std::string_view version)
+json interface_of(const a2a::public_address& at, const a2a::served_binding& binding, std::string_view version)
 {
-    const auto& binding = a2a::served_bindings.front();
     return json{
-        {"url", at.base + std::string{binding.suffix}},
+        {"url", a2a::url_of(binding, at)},
         {"protocolBinding", std::string{binding.name}},
         {"protocolVersion", std::string{version}},
     };
+}
+
+// Over every served binding where calls are bridged; else over the first alone, which offer_no_calls() takes out again.
+json interfaces_at(const a2a::public_address& at)
+{
+    auto all = json::array();
+    for (const auto& binding : a2a::served_bindings) {
+        if (at.bridged || &binding == &a2a::served_bindings.front()) {
+            for (const auto version : a2a::bridged_versions) {
+                all.push_back(interface_of(at, binding, version));
+            }
+        }
+    }
+    return all;
 }
 
 // The members that A2A requires of a card, without anything of MCP.
@@ -66,8 +79,8 @@ json plain_card(const server_lists& from, const card_request& asked)
     card["description"] =
         first_of({server.description, first_line(server.instructions), server.title, server.name, asked.agent_id});
     card["version"] = first_of({server.version, "0.0.0"});
-    card["supportedInterfaces"] = json::array({interface_of(asked.at, "1.0"), interface_of(asked.at, "0.3")});
-    card["capabilities"] = json{{"streaming", false}, {"pushNotifications", false}};
+    card["supportedInterfaces"] = interfaces_at(asked.at);
+    card["capabilities"] = json{{"streaming", asked.at.bridged}, {"pushNotifications", false}};
     card["defaultInputModes"] = json::array({"application/json", "text/plain"});
     card["defaultOutputModes"] = json::array({"text/plain", "application/json"});
     card["skills"] = json::array();
@@ -162,6 +175,17 @@ std::string server_text(const server_facts& server, const a2a::public_address& a
     return out;
 }
 
+// Beside `url`, as 0.3 names them.
+void append_interfaces_of_03(std::string& out, const a2a::public_address& at)
+{
+    auto more = json::array();
+    for (const auto& binding : a2a::served_bindings) {
+        more.push_back(json{{"url", a2a::url_of(binding, at)}, {"transport", std::string{binding.name}}});
+    }
+    append_text_member(out, "preferredTransport", a2a::served_bindings.front().name);
+    append_member(out, "additionalInterfaces", core::to_text(more));
+}
+
 std::string superset(const server_lists& from, const json& plain, const a2a::public_address& at)
 {
     const auto text_of_member = [&](const char* name) { return core::to_text(plain[name]); };
@@ -177,7 +201,7 @@ std::string superset(const server_lists& from, const json& plain, const a2a::pub
     for (const auto* name : {"tools", "resources", "prompts", "sampling"}) {
         append_member(offers, name, offered(capabilities, name));
     }
-    append_member(offers, "streaming", "false");
+    append_member(offers, "streaming", at.bridged ? "true" : "false");
     append_member(offers, "pushNotifications", "false");
     const bool extends = plain["capabilities"].contains("extendedAgentCard");
     if (extends) {
@@ -197,7 +221,10 @@ std::string superset(const server_lists& from, const json& plain, const a2a::pub
     append_lists(out, from, index_of(list_kind::resources));
 
     append_member(out, "url", core::to_text(plain["supportedInterfaces"][0]["url"]));
-    append_member(out, "supportedInterfaces", "[]");
+    append_member(out, "supportedInterfaces", at.bridged ? text_of_member("supportedInterfaces") : "[]");
+    if (at.bridged) {
+        append_interfaces_of_03(out, at);
+    }
     if (extends) {
         append_member(out, "supportsAuthenticatedExtendedCard", "true");
     }
@@ -240,7 +267,7 @@ std::string extension_text(const server_lists& from, const json& extension, cons
     return out;
 }
 
-// Calls are not passed on: no list of interfaces offers any, and no transport is preferred. The `url` that 0.3 requires stays.
+// Calls of A2A are not bridged: no list of interfaces offers any, and no transport is preferred. The `url` that 0.3 requires stays.
 void offer_no_calls(json& card)
 {
     card.erase("additionalInterfaces");
@@ -262,7 +289,9 @@ core::result<std::string> strict(const server_lists& from, json plain, const car
     if (!shaped) {
         return shaped.error();
     }
-    offer_no_calls(shaped->document);
+    if (!asked.at.bridged) {
+        offer_no_calls(shaped->document);
+    }
     std::string out{"{"};
     for (const auto& [key, value] : shaped->document.items()) {
         if (key != "capabilities") {

@@ -16,7 +16,7 @@
 namespace mcp {
 
 // The extension whose `params` carry what A2A has no word for: `url`, `versions` and `transports` of the endpoint for MCP
-// clients, `calls` (always "mcp": calls of A2A are not passed on), `era`, `protocolVersion`, `serverInfo`, `capabilities`, `instructions`, `tools`, `resources`, `resourceTemplates`,
+// clients, `calls` (always "mcp": messages that `url` takes), `era`, `protocolVersion`, `serverInfo`, `capabilities`, `instructions`, `tools`, `resources`, `resourceTemplates`,
 // `prompts`, the lists as the server sent their items, but that a tool without `description` has that of its skill, unless that
 // is the tool's name: the tools stand in the order of the skills.
 inline constexpr std::string_view card_extension = a2a::mcp_facts_extension;
@@ -38,7 +38,8 @@ struct card_request {
 //              a card, of 0.3 and of 1.0.
 //   the others: what a2a::shape_card() makes of the A2A part, with the rest in one extension. Their `name` is the server's
 //              title, else its name, else the id.
-// Calls of A2A are not passed on: no list of interfaces has any. A skill is called what its tool is (`title`, else
+// With `at.bridged` calls of A2A are: the card offers both generations over every served binding, and streams; else no list of
+// interfaces has any. A skill is called what its tool is (`title`, else
 // `annotations.title`, else its name); its tags are those that FastMCP gives the tool, and say what the annotations do. Icons
 // and pages are shown as mcp/card/card_parts.hpp says. Fails with card_too_large, and the detail says of which shape, and what takes
 // how much room; nothing is ever cut. Fails with card_unrewritable if `at` is no address.
