@@ -52,9 +52,12 @@ public:
         std::size_t most_tools = most_shown_tools
     );
 
+    bundle_catalog(const bundle_catalog&) = delete;
+    bundle_catalog& operator=(const bundle_catalog&) = delete;
+
     const member_list& members() const noexcept { return members_; }
 
-    // Entries that somebody may see.
+    // The number of entries that somebody may see.
     std::size_t shown(list_kind list) const noexcept { return shown_[index_of(list)]; }
 
     // Tools of all members beyond the limit, and entries that cannot be told apart from others.
@@ -70,13 +73,6 @@ public:
         const std::function<void(std::size_t member, const shown_entry& entry)>& visit
     ) const;
 
-    // The place of what has this exposed name or URI, whoever sees it.
-    struct place {
-        std::size_t member = 0;
-        std::size_t index = 0;
-    };
-    std::optional<place> place_of(list_kind list, std::string_view exposed) const;
-
     // A tool or prompt, by its exposed name; or by its own name, if only one member of those that are seen has that.
     found_place find_named(list_kind list, std::string_view name, const bundle_sight& sight) const;
 
@@ -85,8 +81,8 @@ public:
     // prefix. What the filters of the bundle hide is not found.
     found_place find_uri(std::string_view uri, const bundle_sight& sight) const;
 
-    // Of all that is seen in the list, for comparison within the process: the same as long as nobody could see a difference, but for 1
-    // in 2^64. Of resources and templates each its own.
+    // A number for all that is seen in the list, for comparison within the process: another one as soon as an entry has changed, but for
+    // chance. Resources and templates have one each.
     std::uint64_t digest(list_kind list, const bundle_sight& sight) const;
 
     // The memory of what is not the members' own, about.
@@ -95,12 +91,25 @@ public:
 private:
     using change_key = std::tuple<std::size_t, list_kind, std::size_t>;  // member, list, index
 
+    struct place {
+        std::size_t member = 0;
+        std::size_t index = 0;
+    };
+
+    // How a member stands to a URI: it is hidden there, may be there, or is listed or fits a template.
+    enum class hold : std::uint8_t { no, may, has };
+    struct holding {
+        hold how = hold::no;
+        const shown_entry* entry = nullptr;
+    };
+
+    static found_place settled(found_place found);
     bool sees(const bundle_sight& sight, std::size_t member, list_kind list) const;
     bool sees(const bundle_sight& sight, std::size_t member, list_kind list, const shown_entry& entry) const;
-    void index_names(list_kind list, std::span<const std::string> taken);
+    bool index_names(list_kind list, std::span<const std::string> taken);
     void settle_names(list_kind list, std::span<const std::string> taken);
     void leave_out_shadows(list_kind list);
-    const shown_entry* listed(std::size_t member, std::string_view own, const bundle_sight& sight) const;
+    holding held(std::size_t member, std::string_view own, const bundle_sight& sight) const;
 
     member_list members_;
     std::vector<std::size_t> shown_tools_;                      // of each member: so many of the first

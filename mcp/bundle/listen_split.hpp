@@ -30,7 +30,9 @@ struct listened_member {
 struct listen_split {
     list_set lists;                        // whose changes are asked for; templates go with resources
     std::vector<listened_member> members;  // in the order of the bundle
-    std::vector<std::string> unknown;      // URIs that lead to no member, or to several: they are not acknowledged
+    std::vector<std::string>
+        unknown;  // URIs that lead to no member, or to several: they are not in the acknowledgement
+                  // (acknowledged_text())
 };
 
 // `notifications`: that member of the params, raw. Fails with invalid_params: it is no object, `resourceSubscriptions` is no array of
@@ -41,11 +43,8 @@ split_listen(std::string_view notifications, const bundle_catalog& catalog, cons
 // The params of `subscriptions/listen` for one member, raw, without `_meta`.
 std::string listen_params(const listened_member& member);
 
-// The acknowledgement for the client: lists, and resources as it has asked for them.
-std::string acknowledged_text(std::string_view raw_id, list_set lists, const std::vector<std::string>& resources);
-
-// The URI for the client of a resource that the member says was updated: the one that it has asked for, if that is this or the one that
-// this is a part of; `exposed` else.
+// The URI for the client of a resource that the member says was updated: the one that it has asked for, if that is this one; as
+// the member has it, if the client has asked without a prefix for what this is a part of; else `exposed`.
 std::string_view asked_uri(const listened_member& member, std::string_view updated, std::string_view exposed) noexcept;
 
 }  // namespace mcp

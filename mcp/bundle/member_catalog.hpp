@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/keyed_hash.hpp"
+#include "core/mcp_bundle.hpp"
 #include "mcp/bundle/names.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/name_filter.hpp"
@@ -33,6 +34,9 @@ struct shown_entry {
     std::uint64_t digest = 0;  // of `raw`, for comparison within the process
 };
 
+// The filters of a bundle, for its member catalogs.
+name_filters filters_of(const core::mcp_bundle& bundle);
+
 struct member_terms {
     std::string as;                // its prefix; empty: none
     std::size_t name_length = 48;  // bytes of an exposed name: 24 to 128
@@ -57,6 +61,9 @@ public:
         member_terms terms
     );
 
+    member_catalog(const member_catalog&) = delete;
+    member_catalog& operator=(const member_catalog&) = delete;
+
     bool known() const noexcept { return known_; }
     const std::string& as() const noexcept { return terms_.as; }
     const std::string& scheme() const noexcept { return scheme_; }
@@ -79,8 +86,8 @@ public:
     std::size_t bytes() const noexcept { return bytes_; }
 
 private:
+    std::vector<settled_name> names_of(list_kind list, const std::vector<shown_entry>& entries) const;
     void show(const server_lists& lists, list_kind list);
-    void settle_names(list_kind list);
     void index(list_kind list);
 
     std::shared_ptr<const name_filters> own_;

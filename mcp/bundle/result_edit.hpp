@@ -1,9 +1,12 @@
 // URIs in messages of a member, as clients of the bundle have them. All other bytes stay. Pure; any thread.
 #pragma once
 
+#include "mcp/calls/text_edits.hpp"
+
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mcp {
 
@@ -22,6 +25,9 @@ bool may_name_uris(std::string_view message) noexcept;
 // `_meta["openai/outputTemplate"]`, beside all of these. Of `structuredContent` and of texts nothing changes. Batches too. Nothing: it stays
 // as it is, also if it is not JSON. Linear in the message.
 std::optional<std::string> exposed_message(std::string_view message, const member_prefix& member);
+
+// The edits for the `_meta` of an entry of a list; `meta` is its raw value, in which the places lie.
+std::vector<text_edit> exposed_meta(std::string_view meta, std::string_view scheme);
 
 // notifications/resources/updated with this URI instead; for a client that has subscribed without the prefix, or to another spelling.
 // Nothing: it is no such notification.

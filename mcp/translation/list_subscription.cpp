@@ -41,6 +41,17 @@ std::string meta_of(std::string_view raw_id)
     return meta;
 }
 
+std::string text_list(const auto& texts)
+{
+    std::string list{"["};
+    for (const auto& each : texts) {
+        core::append_json_string(list, each);
+        list += ',';
+    }
+    close(list, ']');
+    return list;
+}
+
 std::string notification(std::string_view method, std::string_view params)
 {
     std::string text{R"({"jsonrpc":"2.0",)"};
@@ -56,13 +67,7 @@ std::string notification(std::string_view method, std::string_view params)
 
 std::string listen_params(const std::set<std::string, std::less<>>& uris)
 {
-    std::string list{"["};
-    for (const auto& each : uris) {
-        core::append_json_string(list, each);
-        list += ',';
-    }
-    close(list, ']');
-    return R"({"notifications":{"resourceSubscriptions":)" + list + "}}";
+    return R"({"notifications":{"resourceSubscriptions":)" + text_list(uris) + "}}";
 }
 
 std::vector<std::string> acknowledged_resources(std::string_view notification)
@@ -136,13 +141,16 @@ list_set list_differences::from(const std::shared_ptr<const server_lists>& befor
     return known != known_.end() ? known->second : known_.emplace(before, changed_lists(*before, now_)).first->second;
 }
 
-std::string acknowledged_text(std::string_view raw_id, list_set lists)
+std::string acknowledged_text(std::string_view raw_id, list_set lists, const std::vector<std::string>& resources)
 {
     std::string told{"{"};
     for (const auto& each : told_lists) {
         if (has(lists, each.list)) {
             append_member(told, each.wish, "true");
         }
+    }
+    if (!resources.empty()) {
+        append_member(told, "resourceSubscriptions", text_list(resources));
     }
     close(told, '}');
     auto params = "{" + meta_of(raw_id);

@@ -47,8 +47,8 @@ private:
     std::map<std::shared_ptr<const server_lists>, list_set> known_;
 };
 
-// The acknowledgement, which names the lists whose changes will be reported. Single resources are not.
-std::string acknowledged_text(std::string_view raw_id, list_set lists);
+// The acknowledgement, which names the lists whose changes will be reported, and the single resources.
+std::string acknowledged_text(std::string_view raw_id, list_set lists, const std::vector<std::string>& resources = {});
 
 // One notification for each kind of list that clients know. Without `raw_id`: as clients of the legacy era hear it.
 std::vector<std::string> changed_texts(std::string_view raw_id, list_set lists);

@@ -1,0 +1,132 @@
+#include "mcp/bundle/origins.hpp"
+
+#include "core/ascii.hpp"
+#include "core/json/json_cursor.hpp"
+#include "jose/base64url.hpp"
+#include "mcp/protocol/raw_json.hpp"
+
+#include <array>
+#include <utility>
+
+namespace mcp {
+namespace {
+
+constexpr std::string_view own_question = "cardea:";
+constexpr char between = '\0';
+
+// A string or a number that is JSON, and nothing around it: it goes into a message as it is.
+bool is_raw_id(std::string_view raw) noexcept
+{
+    if (raw.empty() || (raw.front() != '"' && raw.front() != '-' && !core::is_digit(raw.front()))) {
+        return false;
+    }
+    core::json_cursor<core::wide_bytes> cursor{raw, 1};
+    return cursor.value() && cursor.position() == raw.data() + raw.size();
+}
+
+// The edits of a member's message.
+class origin_edits {
+public:
+    origin_edits(std::string_view message, std::string_view member, std::string_view session)
+        : message_{message},
+          member_{member},
+          session_{session}
+    {
+    }
+
+    void name(std::string_view raw)
+    {
+        if (is_raw_id(raw)) {
+            edits_.push_back(
+                {{static_cast<std::size_t>(raw.data() - message_.data()), raw.size()},
+                 raw_id_of({std::string{member_}, std::string{session_}, std::string{raw}})}
+            );
+        }
+    }
+
+    std::optional<std::string> edited() const
+    {
+        return edits_.empty() ? std::nullopt : std::optional{mcp::edited(message_, edits_)};
+    }
+
+private:
+    std::string_view message_;
+    std::string_view member_;
+    std::string_view session_;
+    std::vector<text_edit> edits_;
+};
+
+}  // namespace
+
+std::string raw_id_of(const question_origin& origin)
+{
+    std::string text{origin.member};
+    text.append(1, between).append(origin.session).append(1, between).append(origin.id);
+    return std::string{'"'}.append(own_question).append(jose::base64url(text)).append("\"");
+}
+
+std::optional<question_origin> origin_of(std::string_view raw)
+{
+    const auto id = text_of(raw).value_or("");
+    const auto text = id.starts_with(own_question)
+                          ? jose::from_base64url(std::string_view{id}.substr(own_question.size()))
+                          : std::nullopt;
+    const auto first = text ? text->find(between) : std::string::npos;
+    const auto second = first != std::string::npos ? text->find(between, first + 1) : std::string::npos;
+    if (second == std::string::npos || first == 0) {
+        return std::nullopt;
+    }
+    question_origin origin{
+        text->substr(0, first),
+        text->substr(first + 1, second - first - 1),
+        text->substr(second + 1)
+    };
+    return is_raw_id(origin.id) ? std::optional{std::move(origin)} : std::nullopt;
+}
+
+std::optional<std::string> with_origin(std::string_view message, std::string_view member, std::string_view session)
+{
+    const auto read = members_of(message);
+    const auto method = read.text("method");
+    const auto params = members_of(read.object("params"));
+    origin_edits edits{message, member, session};
+    if (method == "notifications/cancelled") {
+        edits.name(params.find("requestId"));
+    } else if (!method.empty() && !read.find("id").empty()) {
+        edits.name(read.find("id"));
+        edits.name(members_of(params.object("_meta")).find("progressToken"));
+    }
+    return edits.edited();
+}
+
+std::optional<returned_message> returned_to(const incoming& message, std::string_view body)
+{
+    const bool progress = message.kind == incoming_kind::notification && message.method == client_method::progress;
+    if (!progress && message.kind != incoming_kind::answer) {
+        return std::nullopt;
+    }
+    const auto place = message[progress ? routed::progressed_token : routed::id];
+    auto origin = origin_of(place.of(body));
+    if (!origin) {
+        return std::nullopt;
+    }
+    text_edit edit{place, origin->id};
+    return returned_message{std::move(*origin), std::move(edit)};
+}
+
+std::string event_id_of(const event_origin& origin)
+{
+    return jose::base64url(std::string{origin.member}.append(1, between).append(origin.event));
+}
+
+std::optional<event_origin> origin_of_event(std::string_view id)
+{
+    const auto text = jose::from_base64url(id);
+    const auto end = text ? text->find(between) : std::string::npos;
+    if (end == std::string::npos || end == 0) {
+        return std::nullopt;
+    }
+    return event_origin{text->substr(0, end), text->substr(end + 1)};
+}
+
+}  // namespace mcp
