@@ -342,3 +342,41 @@ TEST_CASE("A caller gets the members that it may call, and the others are unknow
     check_error(x.send("POST", stolen, call_of("bee__one")), 404, -32001, "session_not_found");
     CHECK(x.post(call_of("a__one"), session)["result"].contains("content"));
 }
+
+TEST_CASE("A subscription of the modern era tells that what the client gets has changed, and no more")
+{
+    const bundle_gateway x{[](config::settings& settings) { settings.mcp.walk = 50ms; }};
+    CHECK(names_in(x.modern("tools/list", json::object())).size() == 4);
+    const auto listen = [&](const json& wanted) {
+        http_client listener{x.programs().port()};
+        json params{{"notifications", wanted}};
+        params["_meta"]["io.modelcontextprotocol/protocolVersion"] = "2026-07-28";
+        params["_meta"]["io.modelcontextprotocol/clientCapabilities"] = json::object();
+        const auto body =
+            json{{"jsonrpc", "2.0"}, {"id", "s"}, {"method", "subscriptions/listen"}, {"params", params}}.dump();
+        listener.send(bundle_gateway::text(
+            "POST",
+            {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "subscriptions/listen"}},
+            body
+        ));
+        CHECK(listener.read_until("subscriptions/acknowledged").find("200") != std::string::npos);
+        return listener;
+    };
+    auto tools = listen({{"toolsListChanged", true}});
+    auto prompts = listen({{"promptsListChanged", true}});
+    write_whole(x.other().file("differ"), "x");
+    const auto told = tools.read_until("tools/list_changed");
+    CHECK(told.find("data:") != std::string::npos);
+    CHECK(tools.read_until("\n\n").find(R"("s")") != std::string::npos);
+    CHECK_FALSE(prompts.closed_by_peer(50ms));
+}
+
+TEST_CASE("What is no message, or of no session, is refused as at an agent")
+{
+    const bundle_gateway x;
+    CHECK(x.send("GET", {{"Accept", "text/event-stream"}}).status == 405);
+    CHECK(x.send("PUT", {}, "{}").status == 405);
+    CHECK(x.send("POST", {}, "{").status == 400);
+    check_error(x.send("GET", {{"Mcp-Session-Id", "forged"}}), 404, -32001, "session_not_found");
+    check_error(x.send("DELETE", {{"Mcp-Session-Id", "forged"}}), 404, -32001, "session_not_found");
+}
