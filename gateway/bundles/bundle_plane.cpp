@@ -1,6 +1,7 @@
 #include "gateway/bundles/bundle_plane.hpp"
 
 #include "core/json/json.hpp"
+#include "gateway/bundles/bundle_tools.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "mcp/bundle/names.hpp"
 
@@ -44,7 +45,7 @@ const std::shared_ptr<const ::mcp::name_filters>& no_filters()
     return none;
 }
 
-std::string_view name(member_state state) noexcept
+std::string_view state_text(member_state state) noexcept
 {
     return state == member_state::known ? "known" : state == member_state::starting ? "starting" : "down";
 }
@@ -69,7 +70,7 @@ core::json description_of(const model::published_bundle& bundle)
         out["members"].push_back(
             {{"agent", agent},
              {"as", catalog.as()},
-             {"state", bundles::name(member.state)},
+             {"state", state_text(member.state)},
              {"tools", catalog[list_kind::tools].size()},
              {"prompts", catalog[list_kind::prompts].size()},
              {"resources", catalog[list_kind::resources].size()}}
@@ -201,9 +202,34 @@ model::bundle_pointer bundle_plane::build(known_bundle& bundle)
         out->members.push_back(std::move(member));
     }
     bundle.made = std::move(made);
-    out->catalog = std::make_shared<const ::mcp::bundle_catalog>(std::move(catalogs));
+    set_catalog(*out, std::move(catalogs));
+    for (std::size_t i = 0; out->catalog->left_out(::mcp::list_kind::tools) > 0 && i < out->members.size(); ++i) {
+        const auto count = (*out->catalog->members()[i])[::mcp::list_kind::tools].size();
+        if (count > 0 && out->catalog->at(i, ::mcp::list_kind::tools, count - 1) == nullptr) {
+            skipped.emplace(out->members[i].agent->record.id, "tool_limit");
+        }
+    }
     tell_skipped(bundle, std::move(skipped));
     return out;
+}
+
+// The catalog stays as long as it is of the same members, and with it the index of its tools.
+void bundle_plane::set_catalog(model::published_bundle& bundle, ::mcp::bundle_catalog::member_list catalogs) const
+{
+    const auto before = published_->find(bundle.settings.name);
+    if (before != published_->end() && before->second->settings == bundle.settings &&
+        before->second->catalog->members() == catalogs) {
+        bundle.catalog = before->second->catalog;
+        bundle.tools = before->second->tools;
+        return;
+    }
+    if (!bundle.settings.search) {
+        bundle.catalog = std::make_shared<const ::mcp::bundle_catalog>(std::move(catalogs));
+        return;
+    }
+    bundle.catalog = std::make_shared<const ::mcp::bundle_catalog>(std::move(catalogs), search_names());
+    bundle.tools = std::make_shared<const tool_index>(tools_of(bundle));
+    from_.searches.prepare(bundle.tools);
 }
 
 // The catalog of a member stays as long as nothing has changed that it is made of.

@@ -6,6 +6,7 @@
 #include "config/settings.hpp"
 #include "core/clock.hpp"
 #include "core/log.hpp"
+#include "gateway/bundles/tool_index.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/published_bundle.hpp"
 #include "mcp/bundle/member_catalog.hpp"
@@ -34,6 +35,7 @@ struct bundle_sources {
     std::function<model::member_state(const std::string& id)> state;
     std::function<void(const std::string& id)> demand;                                 // a lazy session begins
     std::function<void(std::shared_ptr<const model::published_bundles> all)> publish;  // to all who serve them
+    tool_searches& searches;
 };
 
 class bundle_plane final : public model::plane, private net::timed {
@@ -85,6 +87,7 @@ private:
     model::bundle_pointer build(known_bundle& bundle);
     std::shared_ptr<const ::mcp::member_catalog>
     catalog_of(known_bundle& bundle, const model::published_member& member, const std::string& as);
+    void set_catalog(model::published_bundle& bundle, ::mcp::bundle_catalog::member_list catalogs) const;
     void tell_skipped(known_bundle& bundle, std::map<std::string, std::string_view> now);
     bool states_changed() const;
 

@@ -37,7 +37,7 @@ std::string unknown_agent(std::span<const ::mcp::searched_member> members)
 
 }  // namespace
 
-std::string_view name(search_outcome outcome) noexcept
+std::string_view outcome_name(search_outcome outcome) noexcept
 {
     switch (outcome) {
         case search_outcome::found:
@@ -59,27 +59,30 @@ tool_index::tool_index(tools_to_search tools)
 {
 }
 
-core::result<std::shared_ptr<const tool_index>> tool_index::build(tools_to_search tools)
+core::result<> tool_index::prepare() const
 {
-    std::shared_ptr<tool_index> made{new tool_index{std::move(tools)}};
+    if (texts_ != nullptr) {
+        return {};
+    }
     auto texts = store::text_index::make(weights);
     if (!texts) {
         return std::move(texts).error();
     }
-    const auto& its = made->tools_;
-    for (std::size_t place = 0; place < its.tools.size(); ++place) {
-        const auto& tool = its.tools[place];
-        made->entries_.push_back({::mcp::plain_words(tool.name), ::mcp::plain_words(tool.own_name)});
-        const auto words = ::mcp::indexed_tool(tool.own_name, its.members.at(tool.member).name, tool.definition);
-        if (auto done = (*texts)->add(static_cast<std::int64_t>(place), words); !done) {
-            return std::move(done).error();
+    std::vector<entry> entries;
+    for (const auto& tool : tools_.tools) {
+        const auto place = static_cast<std::int64_t>(entries.size());
+        entries.push_back({::mcp::plain_words(tool.name), ::mcp::plain_words(tool.own_name)});
+        const auto words = ::mcp::indexed_tool(tool.own_name, tools_.members.at(tool.member).name, tool.definition);
+        if (auto done = (*texts)->add(place, words); !done) {
+            return done;
         }
     }
     if (auto done = (*texts)->finish(); !done) {
-        return std::move(done).error();
+        return done;
     }
-    made->texts_ = std::move(*texts);
-    return std::shared_ptr<const tool_index>{std::move(made)};
+    entries_ = std::move(entries);
+    texts_ = std::move(*texts);
+    return {};
 }
 
 std::size_t tool_index::bytes() const
@@ -163,7 +166,8 @@ search_answer tool_index::find(const search_question& question) const
     if (!request->agent.empty() && std::ranges::none_of(members, is_asked)) {
         return refused(unknown_agent(members), question.speaks);
     }
-    const auto places = ranked(*request, question.visible);
+    const auto prepared = prepare();
+    const auto places = prepared ? ranked(*request, question.visible) : prepared.error();
     if (!places) {
         return {.result = ::mcp::refused_result("The search has failed.", question.speaks)};
     }
@@ -228,12 +232,9 @@ search_answer tool_index::call(const search_question& question) const
     };
 }
 
-net::task<core::result<tool_index_pointer>> tool_searches::build(tools_to_search tools)
+void tool_searches::prepare(tool_index_pointer index)
 {
-    std::function<core::result<tool_index_pointer>()> work = [tools = std::move(tools)]() mutable {
-        return tool_index::build(std::move(tools));
-    };
-    co_return co_await thread_.ask<core::result<tool_index_pointer>>(std::move(work));
+    thread_.post([index = std::move(index)] { static_cast<void>(index->prepare()); });  // a question says if it fails
 }
 
 net::task<core::result<search_answer>> tool_searches::ask(tool_index_pointer index, search_question question)

@@ -1,4 +1,4 @@
-// Tool search of bundles: the index of one bundle's tools, and the thread that makes and asks them.
+// Tool search of bundles: the index of one bundle's tools, and the thread on which indexes are made and asked.
 #pragma once
 
 #include "core/error.hpp"
@@ -46,23 +46,25 @@ struct search_question {
 
 enum class search_outcome : std::uint8_t { found, nothing, unknown_name, refused, failed };
 
-std::string_view name(search_outcome outcome) noexcept;
+std::string_view outcome_name(search_outcome outcome) noexcept;
 
 struct search_answer {
     std::string result = {};  // raw `result` of the call
     search_outcome outcome = search_outcome::failed;
 };
 
-// Immutable once it is built, but for what SQLite keeps, so that one thread at a time asks it.
+// One thread at a time uses it: that of tool_searches. Any may destroy it.
 class tool_index {
 public:
-    // Fails with store_failed.
-    static core::result<std::shared_ptr<const tool_index>> build(tools_to_search tools);
+    explicit tool_index(tools_to_search tools);
+
+    // Makes the index, unless it is there: answer() does if nobody has. Fails with store_failed.
+    core::result<> prepare() const;
 
     // Never fails: what cannot be answered is a result with `isError`. A hidden tool takes no place, and nothing tells of it.
     search_answer answer(const search_question& question) const;
 
-    // Memory of the index, without the definitions, which belong to the bundle.
+    // Memory of the index, once it is made, without the definitions, which belong to the bundle.
     std::size_t bytes() const;
 
 private:
@@ -70,8 +72,6 @@ private:
         std::string plain;      // plain_words() of the name that callers use
         std::string own_plain;  // of that at the member
     };
-    explicit tool_index(tools_to_search tools);
-
     std::vector<::mcp::searched_member> members_of(const visible_tools& visible) const;
     ::mcp::found_tool at(std::size_t place) const;
     std::vector<std::string_view> nearest(std::string_view name, const visible_tools& visible) const;
@@ -82,8 +82,8 @@ private:
     search_answer call(const search_question& question) const;
 
     tools_to_search tools_;
-    std::vector<entry> entries_;
-    std::unique_ptr<store::text_index> texts_;
+    mutable std::vector<entry> entries_;
+    mutable std::unique_ptr<store::text_index> texts_;  // null: not made yet
 };
 
 using tool_index_pointer = std::shared_ptr<const tool_index>;
@@ -94,8 +94,8 @@ public:
     // Questions that wait at a time, of all callers; beyond it they are refused.
     static constexpr std::size_t most_waiting = 1024;
 
-    // Fails as tool_index::build().
-    net::task<core::result<tool_index_pointer>> build(tools_to_search tools);
+    // Makes the index ahead of the first question. Nobody waits for it.
+    void prepare(tool_index_pointer index);
 
     // Fails with overloaded over most_waiting. `index` is not null.
     net::task<core::result<search_answer>> ask(tool_index_pointer index, search_question question);

@@ -21,6 +21,11 @@
 #include <string_view>
 #include <vector>
 
+namespace gateway::bundles {
+class tool_index;
+class tool_searches;
+}  // namespace gateway::bundles
+
 namespace gateway::model {
 
 // `starting`: nothing is known of its lists, and somebody finds out. `down`: its server is away; its last lists stay.
@@ -43,6 +48,7 @@ struct published_bundle {
     std::vector<published_member> members;                 // at most core::most_bundle_agents
     std::shared_ptr<const ::mcp::bundle_catalog> catalog;  // of these members, in their order; not null
     std::shared_ptr<const ::mcp::name_filters> filters;    // of the bundle, by exposed name; not null
+    std::shared_ptr<const bundles::tool_index> tools;      // of the catalog; null: the bundle lists all its tools
     std::shared_ptr<const agent_entry> self;  // stands for the bundle where a stream needs an agent: without an id
 
     bool awaits_members() const noexcept
@@ -104,6 +110,8 @@ struct bundle_services {
 
     // What clients listen to: program_act::listen and ::modern, with program_request::in_bundle.
     program_port* streams = nullptr;
+
+    bundles::tool_searches* searches = nullptr;
 };
 
 }  // namespace gateway::model

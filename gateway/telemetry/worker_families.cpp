@@ -268,6 +268,11 @@ std::vector<prometheus::MetricFamily> worker_sums::Collect() const
         bundles.add({{"bundle", bundle}, {"method", method}, {"outcome", name(outcome)}}, n);
     }
     all.add(std::move(bundles));
+    family searches{metric("cardea_bundle_searches_total")};
+    for (const auto& [key, n] : sum_.searches) {
+        searches.add({{"bundle", key.first}, {"outcome", key.second}}, n);
+    }
+    all.add(std::move(searches));
     all.add(metric("cardea_requests_in_flight"), sum_.in_flight);
     return all.take_process();
 }

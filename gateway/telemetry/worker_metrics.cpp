@@ -209,6 +209,9 @@ void loop_totals::merge(const loop_totals& other)
     for (const auto& [key, n] : other.bundles) {
         bundles[key] += n;
     }
+    for (const auto& [key, n] : other.searches) {
+        searches[key] += n;
+    }
     request_bytes.merge(other.request_bytes);
     response_bytes.merge(other.response_bytes);
     for (std::size_t i = 0; i < durations.size(); ++i) {

@@ -215,6 +215,7 @@ struct loop_totals {
     session_end_counters sessions_ended;  // of callers with MCP servers
     // Requests to bundles, by the bundle, method_label() and outcome.
     std::map<std::tuple<std::string, std::string_view, call_outcome>, std::uint64_t> bundles;
+    std::map<std::pair<std::string, std::string_view>, std::uint64_t> searches;  // in bundles, by bundle and outcome
     route_counters request_bytes;
     route_counters response_bytes;
     std::array<histogram, route_counters::size> durations;  // by route; answers that are not streams
@@ -245,6 +246,12 @@ public:
 
     void count_shed(shed_reason why) noexcept { totals_.shed.add(why); }
     void observe_queue(std::chrono::nanoseconds waited) noexcept { totals_.queue.observe(waited); }
+
+    // A bundle has been searched. `outcome`: a constant.
+    void count_search(std::string_view bundle, std::string_view outcome)
+    {
+        ++totals_.searches[{std::string{bundle}, outcome}];
+    }
 
     // A key of callers was accepted, and not only remembered.
     void note_key(const model::used_key& key, core::wall_time now) { totals_.keys.note(key, now); }

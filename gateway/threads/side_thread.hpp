@@ -5,6 +5,7 @@
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
+#include <boost/asio/post.hpp>
 
 #include <functional>
 #include <thread>
@@ -36,6 +37,9 @@ public:
         auto there = carried_out<T>(std::move(question));
         co_return co_await net::asio::co_spawn(io_.get_executor(), std::move(there), net::use_task);
     }
+
+    // `work` runs on this thread, and nobody waits for it.
+    void post(std::function<void()> work) { net::asio::post(io_, std::move(work)); }
 
 private:
     template <class T>

@@ -44,7 +44,7 @@ member_state state_of(const bridge::agent_server& bridged, const std::string& id
     return bridged.has_failed(id) ? member_state::down : member_state::starting;
 }
 
-bundles::bundle_sources sources_of(const agent_bundles::parts& of)
+bundles::bundle_sources sources_of(const agent_bundles::parts& of, bundles::tool_searches& searches)
 {
     return {
         of.control,
@@ -66,7 +66,8 @@ bundles::bundle_sources sources_of(const agent_bundles::parts& of)
             for (const auto& each : workers) {
                 each->post([all](worker::worker& on) { on.handler().set_bundles(all); });
             }
-        }
+        },
+        searches
     };
 }
 
@@ -74,7 +75,7 @@ bundles::bundle_sources sources_of(const agent_bundles::parts& of)
 
 agent_bundles::agent_bundles(const parts& of)
     : control_{of.control},
-      members_{sources_of(of)},
+      members_{sources_of(of, searches_)},
       sessions_{
           of.control,
           of.calls,
@@ -105,7 +106,8 @@ model::bundle_services agent_bundles::services()
                     sessions_.tell(std::move(told));
                 });
             },
-        .streams = &streams_
+        .streams = &streams_,
+        .searches = &searches_
     };
 }
 

@@ -7,6 +7,7 @@
 #include "gateway/bundles/bundle_plane.hpp"
 #include "gateway/bundles/bundle_sessions.hpp"
 #include "gateway/bundles/bundle_streams.hpp"
+#include "gateway/bundles/tool_index.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/published_bundle.hpp"
@@ -52,6 +53,7 @@ public:
 
 private:
     net::loop& control_;
+    bundles::tool_searches searches_;
     bundles::bundle_plane members_;
     bundles::bundle_sessions sessions_;
     bundles::bundle_streams streams_;

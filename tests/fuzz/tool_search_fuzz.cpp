@@ -118,11 +118,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         source.tools.push_back({.name = tool.name, .own_name = tool.own, .definition = tool.definition, .member = 0});
         visible.push_back(visible.size() >= shown.size() || shown[visible.size()] != '-');
     }
-    const auto index = gateway::bundles::tool_index::build(source);
-    require(index.has_value(), "any tools can be indexed", text);
+    const gateway::bundles::tool_index index{source};
+    require(index.prepare().has_value(), "any tools can be indexed", text);
     for (const auto tool : {mcp::search_tool::find, mcp::search_tool::describe, mcp::search_tool::call}) {
         for (const auto speaks : {mcp::era::modern, mcp::era::legacy}) {
-            check(**index, tools, {.tool = tool, .arguments = arguments, .visible = visible, .speaks = speaks});
+            check(index, tools, {.tool = tool, .arguments = arguments, .visible = visible, .speaks = speaks});
         }
     }
     return 0;

@@ -220,6 +220,7 @@ void bundle_route::set_target(bundle_call& call, const destination& to, std::str
     const auto& catalog = *call.bundle->catalog->members()[to.member];
     auto& target = call.message.member.emplace();
     target.name = to.name;
+    target.parameters = to.parameters;
     member_edit::origin origin{
         .scheme = to.prefixed ? catalog.scheme() : std::string{},
         .member = member.agent->record.id,

@@ -3,6 +3,7 @@
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/bundles/bundle_streams.hpp"
+#include "gateway/bundles/bundle_tools.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/mcp/route/mcp_message.hpp"
 #include "gateway/mcp/route/server_edits.hpp"
@@ -233,6 +234,9 @@ net::routine<> bundle_route::carry_out(bundle_call& call)
         default:
             return respond_call_refused(call, core::caller_error(errc::method_not_found));
     }
+    if (const auto tool = asked == tools_call ? search_asked(call) : std::nullopt) {
+        return search(call, *tool);
+    }
     return find_member(call);
 }
 
@@ -384,7 +388,10 @@ net::routine<> bundle_route::open(bundle_call& call)
 net::routine<> bundle_route::answer_list(bundle_call& call, ::mcp::list_kind list)
 {
     co_await await_members(call);
-    const auto sight = bundles::sight_of(*call.bundle, call.caller);
+    const bool searches = call.bundle->tools != nullptr && list == ::mcp::list_kind::tools;
+    const auto sight =
+        searches ? bundles::listed_sight_of(*call.bundle, call.caller) : bundles::sight_of(*call.bundle, call.caller);
+    const auto front = searches ? bundles::search_front(*call.bundle, call.caller) : std::string{};
     const auto down = bundles::unavailable_of(*call.bundle, call.caller);
     std::string room;
     ::mcp::page_question question{.list = list, .cursor = std::nullopt, .speaks = *call.message.request.record.era};
@@ -394,7 +401,7 @@ net::routine<> bundle_route::answer_list(bundle_call& call, ::mcp::list_kind lis
     const auto info = ::mcp::bundle_info(
         {.bundle = call.bundle->settings.name, .title = {}, .version = model::version(), .instructions = {}}
     );
-    const ::mcp::page_additions additions{.front = {}, .unavailable = down, .server_info = info};
+    const ::mcp::page_additions additions{.front = front, .unavailable = down, .server_info = info};
     std::string result;
     auto appended = ::mcp::append_page(result, *call.bundle->catalog, question, sight, additions);
     if (!appended) {

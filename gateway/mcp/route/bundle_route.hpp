@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gateway/bundles/bundle_sight.hpp"
+#include "gateway/bundles/tool_index.hpp"
 #include "gateway/mcp/route/mcp_call.hpp"
 #include "gateway/mcp/route/mcp_route.hpp"
 #include "gateway/model/published_bundle.hpp"
@@ -12,6 +13,7 @@
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "mcp/bundle/bundle_catalog.hpp"
 #include "mcp/bundle/origins.hpp"
+#include "mcp/bundle/tool_search.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
 #include "mcp/calls/session_id.hpp"
@@ -23,6 +25,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::mcp::route {
@@ -35,6 +38,7 @@ struct bundle_call {
     std::optional<model::bundle_session> session{
     };  // of a client of the legacy era; nullopt: the message is part of none
     std::optional<posted_message> posted{};  // nullopt: it has no body
+    std::string unwrapped_text{};            // the message that a call of call_tool stands for; empty: it is none
     std::string member_text{};               // the message as its member gets it
     bool entered = false;                    // it counts as a call of the session
 
@@ -80,9 +84,10 @@ private:
     // Where a message of a client leads.
     struct destination {
         std::size_t member = 0;
-        std::vector<::mcp::text_edit> edits{};  // of the body
-        std::string name{};                     // as bundle_target::name
-        bool prefixed = true;                   // so that the answer is too
+        std::vector<::mcp::text_edit> edits{};                          // of the body
+        std::string name{};                                             // as bundle_target::name
+        bool prefixed = true;                                           // so that the answer is too
+        std::vector<std::pair<std::string, std::string>> parameters{};  // as bundle_target::parameters
     };
 
     model::bundle_pointer find(std::string_view path) const;
@@ -102,6 +107,12 @@ private:
     net::routine<> await_members(bundle_call& call);
 
     net::routine<> find_member(bundle_call& call);
+    static std::optional<::mcp::search_tool> search_asked(const bundle_call& call);
+    net::routine<> search(bundle_call& call, ::mcp::search_tool tool);
+    net::routine<> answer_search(bundle_call& call, bundles::search_question question);
+    static std::vector<std::pair<std::string, std::string>>
+    parameters_of(const model::published_bundle& bundle, const destination& to, std::string_view arguments);
+
     core::result<destination> destination_of(const bundle_call& call) const;
     net::routine<> pass_on(bundle_call& call, destination to);
     net::routine<> resume(bundle_call& call, ::mcp::event_origin from);

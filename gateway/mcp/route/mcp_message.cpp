@@ -85,6 +85,11 @@ void write_name(mcp_call& call, const ::mcp::head_field& name)
         const auto value = own.empty() ? std::string{name.value} : ::mcp::header_value(own);
         net::http1::head_writer{call.session_lines}.field("Mcp-Name", value);
     }
+    if (call.member) {
+        for (const auto& [field, value] : call.member->parameters) {
+            net::http1::head_writer{call.session_lines}.field(field, value);
+        }
+    }
 }
 
 bool may_post(const request::request_context& request, const ::mcp::incoming_body& read, std::string_view body)

@@ -140,6 +140,10 @@ std::optional<net::routine<>> set_modern_call(mcp_call& of, const program_messag
     call.asked.message = kept(of, what, call.asked.read);
     if (what.read.message.method == ::mcp::client_method::tools_call) {
         call.asked.fields = parameter_fields_of(request.caller.head());
+        if (of.member) {
+            const auto& further = of.member->parameters;
+            call.asked.fields.insert(call.asked.fields.end(), further.begin(), further.end());
+        }
     }
     call.asked.digest =
         of.input_digest.empty() ? input_digest(what.read.message, what.body) : std::move(of.input_digest);

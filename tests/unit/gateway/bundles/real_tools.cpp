@@ -91,9 +91,9 @@ gateway::bundles::tools_to_search real_tools::source() const
 
 gateway::bundles::tool_index_pointer real_tools::index() const
 {
-    auto made = gateway::bundles::tool_index::build(source());
-    REQUIRE(made.has_value());
-    return *made;
+    auto made = std::make_shared<const gateway::bundles::tool_index>(source());
+    REQUIRE(made->prepare().has_value());
+    return made;
 }
 
 real_tools all_real_tools(std::size_t count)

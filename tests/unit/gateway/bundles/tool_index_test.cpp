@@ -86,19 +86,6 @@ struct asked {
     }
 };
 
-net::task<core::result<gateway::bundles::search_answer>>
-build_and_ask(gateway::bundles::tool_searches& searches, real_tools tools)
-{
-    const auto index = co_await searches.build(tools.source());
-    if (!index) {
-        co_return index.error();
-    }
-    co_return co_await searches.ask(
-        *index,
-        {.arguments = R"({"query":"history"})", .visible = gateway::bundles::visible_tools(tools.size(), true)}
-    );
-}
-
 }  // namespace
 
 TEST_CASE("A tool whose name is asked for comes first, with or without its prefix, in any manner")
@@ -252,8 +239,14 @@ TEST_CASE("An empty bundle is asked like any other")
     );
 }
 
-TEST_CASE("Any loop builds and asks an index, and the answer comes back to it")
+TEST_CASE("Any loop asks an index, made ahead or not, and the answer comes back to it")
 {
+    bool ahead = false;
+    SUBCASE("made by the question") {}
+    SUBCASE("made ahead")
+    {
+        ahead = true;
+    }
     const auto tools = small_bundle();
     gateway::bundles::tool_searches searches;
     net::asio::io_context loop;
@@ -263,7 +256,15 @@ TEST_CASE("Any loop builds and asks an index, and the answer comes back to it")
         CHECK(loop.get_executor().running_in_this_thread());
         got = std::move(answer);
     };
-    net::asio::co_spawn(loop.get_executor(), build_and_ask(searches, tools), keep);
+    const auto index = std::make_shared<const tool_index>(tools.source());
+    if (ahead) {
+        searches.prepare(index);
+    }
+    auto asked = searches.ask(
+        index,
+        {.arguments = R"({"query":"history"})", .visible = gateway::bundles::visible_tools(tools.size(), true)}
+    );
+    net::asio::co_spawn(loop.get_executor(), std::move(asked), keep);
     loop.run();
 
     REQUIRE(got.has_value());
@@ -276,7 +277,9 @@ TEST_CASE("2,000 tools take at most 8 MiB, and a search among them 5 ms")
 {
     const auto tools = tests::all_real_tools(2000);
     REQUIRE(tools.size() == 2000);
+    const auto begin = std::chrono::steady_clock::now();
     const asked bundle{tools};
+    const std::chrono::duration<double, std::milli> made = std::chrono::steady_clock::now() - begin;
     CHECK(bundle.index->bytes() <= 8U * 1024 * 1024);
 
     std::vector<double> times;
@@ -291,8 +294,8 @@ TEST_CASE("2,000 tools take at most 8 MiB, and a search among them 5 ms")
     std::ranges::sort(times);
     const auto p99 = times[times.size() * 99 / 100];
     MESSAGE(
-        "index: " << bundle.index->bytes() / 1024 << " KiB; find_tools: p50 " << times[times.size() / 2] << " ms, p99 "
-                  << p99 << " ms"
+        "made in " << made.count() << " ms; index: " << bundle.index->bytes() / 1024 << " KiB; find_tools: p50 "
+                   << times[times.size() / 2] << " ms, p99 " << p99 << " ms"
     );
     CHECK(p99 <= 5 * tests::slowness);
 }
