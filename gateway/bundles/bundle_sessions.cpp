@@ -154,7 +154,7 @@ core::result<bundle_sessions::session*> bundle_sessions::open(const model::bundl
     return &found->second;
 }
 
-net::task<core::result<std::string>> bundle_sessions::enter(model::member_call call)
+net::task<core::result<model::member_place>> bundle_sessions::enter(model::member_call call)
 {
     auto opened = open(call.in);
     if (!opened) {
@@ -173,7 +173,7 @@ net::task<core::result<std::string>> bundle_sessions::enter(model::member_call c
         member->agent = call.member;
     }
     if (member->begun) {
-        co_return member->id;
+        co_return model::member_place{member->id, member->version};
     }
     auto beginning = begin(call.in.id, member);
     auto begun = co_await std::move(beginning);
@@ -186,7 +186,7 @@ net::task<core::result<std::string>> bundle_sessions::enter(model::member_call c
     if (there == nullptr || !there->begun) {
         co_return core::caller_error(errc::session_not_found, "it has ended meanwhile");
     }
-    co_return there->id;
+    co_return model::member_place{there->id, there->version};
 }
 
 // All who ask at once share one attempt.

@@ -70,7 +70,7 @@ public:
     void set_observer(observer told) { told_ = std::move(told); }
 
     // These work as the functions of model::bundle_services.
-    net::task<core::result<std::string>> enter(model::member_call call);
+    net::task<core::result<model::member_place>> enter(model::member_call call);
     void leave(const ::mcp::session_digest& id, std::string_view request_id);
     void tell(model::bundle_message message);
 

@@ -96,14 +96,20 @@ struct member_call {
     std::string request_id;  // raw; empty: it is no request, and does not count
 };
 
+// A session with a member.
+struct member_place {
+    std::string id;       // as /agents/<id>/mcp gave it; empty: the member has none
+    std::string version;  // that the member has agreed to
+};
+
 // Services of the control loop. The functions that give a task only make it; it runs there. Any thread may call all of them.
 struct bundle_services {
     // Returns when the members are known that the bundle waits for, or when it has waited for long enough. False: there is no such bundle.
     std::function<net::task<bool>(std::string bundle)> wait;
 
-    // The id of the session with the member, as /agents/<id>/mcp gave it; empty: the member has none. The call counts as one of the
+    // The session with the member, which may have to begin. The call counts as one of the
     // session until leave(). Fails with session_not_found (the session is over), overloaded, and as the member's `initialize` does.
-    std::function<net::task<core::result<std::string>>(member_call call)> enter;
+    std::function<net::task<core::result<member_place>>(member_call call)> enter;
     std::function<void(::mcp::session_digest session, std::string request_id)> leave;
 
     std::function<void(bundle_message message)> tell;

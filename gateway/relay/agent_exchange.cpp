@@ -185,7 +185,7 @@ bool agent_exchange::begin_request()
         call_.agent.get(),
         call_.request.extensions.has_value(),
         call_.request.says_version,
-        call_.request.says_event,
+        call_.request.says_session,
         span_.told(),
         settings_.deadlines,
         call_deadline::left(head_due(), caller_.owner().now())

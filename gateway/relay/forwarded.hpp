@@ -55,7 +55,7 @@ struct forwarding_hop {
     const model::agent_entry* agent = nullptr;               // which says what passes nevertheless; null: nothing
     bool other_extensions = false;                           // the caller's fields of extensions stay here
     bool other_version = false;                              // so does its A2A-Version
-    bool other_event = false;                                // so does its Last-Event-ID
+    bool other_session = false;                              // so do its Last-Event-ID and MCP-Protocol-Version
     std::optional<told_trace> trace{};                       // instead of the caller's; nullopt: that passes
     std::span<const std::string> deadlines{};                // names of fields that say how long the caller waits
     core::duration left{};                                   // what the agent is told there

@@ -279,7 +279,8 @@ void write_request_fields(
             (translated && is_one_of(fields_of_dialect, field.name)) ||
             (hop.other_extensions && ::a2a::extension_field(field.name)) ||
             (hop.other_version && core::equal_ignoring_case(field.name, "A2A-Version")) ||
-            (hop.other_event && core::equal_ignoring_case(field.name, "Last-Event-ID")) ||
+            (hop.other_session && (core::equal_ignoring_case(field.name, "Last-Event-ID") ||
+                                   core::equal_ignoring_case(field.name, "MCP-Protocol-Version"))) ||
             stays_as_override(field.name, hop) ||
             (field.name.find('_') != std::string_view::npos && !(server != nullptr && begins(field.name, "Mcp-Param-"))
             ) ||

@@ -155,7 +155,7 @@ struct outgoing_request {
     bool passed = false;        // instead of `body`: what the caller sends, piece by piece as it comes
     bool translated = false;    // `body` is not what the caller sent: its fields are in `lines`
     bool says_version = false;  // `lines` has the A2A-Version of the agent's, which replaces the caller's
-    bool says_event = false;    // so does its Last-Event-ID
+    bool says_session = false;  // the same of Last-Event-ID and MCP-Protocol-Version
     bool json = false;          // the body is JSON, whatever other name of it the caller uses
 };
 

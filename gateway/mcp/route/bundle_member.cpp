@@ -192,7 +192,7 @@ void bundle_route::note_member(bundle_call& call, const destination& to)
 net::routine<core::result<>> bundle_route::enter(bundle_call& call, destination& to)
 {
     auto& request = call.message.request;
-    std::string session;
+    model::member_place session;
     if (call.session) {
         call.session->caller = request::inner_caller_of(request, std::nullopt);
         const auto& agent = call.bundle->members[to.member].agent->record.id;
@@ -209,7 +209,10 @@ net::routine<core::result<>> bundle_route::enter(bundle_call& call, destination&
         call.entered = true;
         session = std::move(**answered);
     }
-    set_target(call, to, std::move(session));
+    set_target(call, to, std::move(session.id));
+    if (call.session && session.version != call.session->version) {
+        call.message.member->version = std::move(session.version);  // NOLINT(*-optional-access): set just now
+    }
     co_return core::result<>{};
 }
 

@@ -20,8 +20,9 @@ namespace gateway::mcp::route {
 // The member of a bundle to which a message goes. The name in it is the member's own by then.
 struct bundle_target {
     std::optional<std::string> session{};  // the id of the member's session, of a legacy client; empty: it has none
-    std::string event{};                   // the member's, behind which a GET goes on; empty: it is no such GET
-    std::string name{};                    // that the message names, instead of `Mcp-Name`; empty: as it is
+    std::string version{};  // that it speaks with the member, if that is another one; empty: the client's
+    std::string event{};    // the member's, behind which a GET goes on; empty: it is no such GET
+    std::string name{};     // that the message names, instead of `Mcp-Name`; empty: as it is
     std::vector<std::pair<std::string, std::string>> parameters{};  // `Mcp-Param-*` beside the caller's
     std::unique_ptr<relay::answer_edit> edit{};                     // of what the member says; null: it passes as it is
 };

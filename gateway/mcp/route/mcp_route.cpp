@@ -35,6 +35,10 @@ constexpr std::chrono::hours longest_silence{24};
 {
     auto fields = mcp_fields_of(call.request.caller.head());
     if (call.member) {
+        if (!call.member->version.empty()) {
+            fields.version = {};
+            fields.version.add(call.member->version);
+        }
         fields.event = {};
         if (!call.member->event.empty()) {
             fields.event.add(call.member->event);
@@ -444,10 +448,6 @@ net::routine<> mcp_route::pass_bodiless(mcp_call& call)
         terms.expect_end();
     }
     write_head(call);
-    if (call.member && !call.member->event.empty()) {
-        net::http1::head_writer{call.session_lines}.field("Last-Event-ID", call.member->event);
-        call.relayed.request.says_event = true;
-    }
     set_server_call(call, {}, listens, fields.event.count > 0, ::mcp::answer_form::either);
     call.relayed.traits.repeatable = listens;
     call.relayed.traits.streaming = listens;
@@ -501,6 +501,17 @@ net::routine<> mcp_route::refuse(request::request_context& request, const ::mcp:
 
 void mcp_route::write_head(mcp_call& call) const
 {
+    if (call.member && !(call.member->event.empty() && call.member->version.empty())) {
+        const auto fields = fields_of(call);
+        net::http1::head_writer lines{call.session_lines};
+        for (const auto& [name, field] :
+             {std::pair{"Last-Event-ID", &fields.event}, {"MCP-Protocol-Version", &fields.version}}) {
+            if (field->count > 0) {
+                lines.field(name, field->value);
+            }
+        }
+        call.relayed.request.says_session = true;
+    }
     const auto& agent = *call.request.agent;
     auto& head = call.relayed.request.head_text;
     net::http1::head_writer{head}.request_line(
