@@ -1,0 +1,112 @@
+// Bundles of servers over streamable HTTP: what the server of a member gets of a client of the legacy era.
+#include "tests/flow/mcp_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <vector>
+
+TEST_SUITE_BEGIN("flow/mcp_bundle_http");
+
+using namespace flow;
+using namespace flow::mcp_calls;
+
+namespace {
+
+relayed bundle_gateway(handler server = listing_server)
+{
+    return relayed{std::move(server), [](config::settings& settings) {
+                       make_mcp(settings);
+                       settings.agents[0].mcp->start = core::mcp_start::eager;
+                       core::mcp_bundle bundle;
+                       bundle.name = "default";
+                       bundle.agents = {{"a", "as"}};
+                       settings.mcp.bundles.push_back(std::move(bundle));
+                   }};
+}
+
+http_response send_to_bundle(const relayed& x, std::string_view method, field_list fields, std::string_view body = {})
+{
+    http_client caller{x.port()};
+    if (!body.empty()) {
+        fields.emplace_back("Content-Type", "application/json");
+    }
+    caller.send(request_text(method, "/mcp", with(usual_fields(), fields), body));
+    return caller.read_response();
+}
+
+// A client of the latest version, which the server of the fixture does not speak.
+field_list begin_at_bundle(const relayed& x)
+{
+    const std::string initialize =
+        R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},)"
+        R"("clientInfo":{"name":"test","version":"1"}}})";
+    const auto got = send_to_bundle(x, "POST", {}, initialize);
+    REQUIRE(got.status == 200);
+    CHECK(json::parse(got.body)["result"]["protocolVersion"] == "2025-11-25");
+    return {{"Mcp-Session-Id", got.header("Mcp-Session-Id")}, {"MCP-Protocol-Version", "2025-11-25"}};
+}
+
+std::string call_at_bundle(std::string_view tool, std::string_view id = "1")
+{
+    return R"({"jsonrpc":"2.0","id":)" + std::string{id} + R"(,"method":"tools/call","params":{"name":")" +
+           std::string{tool} + R"(","arguments":{}}})";
+}
+
+}  // namespace
+
+TEST_CASE("A member gets its own session, its own name and the version that it has agreed to")
+{
+    const auto x = bundle_gateway();
+    const auto session = begin_at_bundle(x);
+    const auto called = send_to_bundle(x, "POST", session, call_at_bundle("as__echo"));
+    CHECK(called.status == 200);
+    CHECK(json::parse(called.body)["result"].contains("content"));
+    std::vector<recorded_request> calls;
+    for (const auto& each : x.agent.requests()) {
+        if (each.body.find("tools/call") != std::string::npos) {
+            calls.push_back(each);
+        }
+    }
+    REQUIRE(calls.size() == 1);
+    CHECK(calls[0].header("Mcp-Session-Id") == server_id);
+    CHECK(calls[0].count("MCP-Protocol-Version") == 1);
+    CHECK(calls[0].header("MCP-Protocol-Version") == "2025-06-18");
+    CHECK(calls[0].body == call_at_bundle("echo"));
+}
+
+TEST_CASE("An event of a call names its member, and a client that comes back for more goes there")
+{
+    const auto x = bundle_gateway([](const recorded_request& request) {
+        const auto body = json::parse(request.body, nullptr, /*allow_exceptions=*/false);
+        if (request.method == "GET" && request.header("Last-Event-ID") == "one") {
+            return answer(
+                200,
+                "id: two\ndata: {\"jsonrpc\":\"2.0\",\"id\":1,\"result\":{\"content\":[]}}\n\n",
+                {{"Content-Type", "text/event-stream"}}
+            );
+        }
+        if (body.is_object() && body.value("method", "") == "tools/call") {
+            return answer(200, "id: one\ndata:\n\n", {{"Content-Type", "text/event-stream"}});
+        }
+        return listing_server(request);
+    });
+    auto session = begin_at_bundle(x);
+    const auto called = send_to_bundle(x, "POST", session, call_at_bundle("as__echo"));
+    CHECK(called.status == 200);
+    const auto at = called.body.find("id: ");
+    REQUIRE(at != std::string::npos);
+    const auto id = called.body.substr(at + 4, called.body.find('\n', at) - at - 4);
+    CHECK(id != "one");
+    session.emplace_back("Last-Event-ID", id);
+    const auto resumed = send_to_bundle(x, "GET", session);
+    CHECK(resumed.status == 200);
+    CHECK(resumed.body.find(R"("id":1,"result")") != std::string::npos);
+    CHECK(resumed.body.find("id: two") == std::string::npos);
+    session.back().second = "unknown";
+    http_client listener{x.port()};
+    listener.send(request_text("GET", "/mcp", with(usual_fields(), session)));
+    CHECK(listener.read_until("\r\n\r\n").find("200") != std::string::npos);  // as at an agent: a stream of what comes
+}
