@@ -139,6 +139,35 @@ std::string added_line(const json& result)
            "\n";
 }
 
+std::string bundles_table(const json& found)
+{
+    std::vector<std::vector<std::string>> members{
+        {"BUNDLE", "PATH", "AGENT", "AS", "STATE", "TOOLS", "PROMPTS", "RESOURCES"}
+    };
+    std::vector<std::vector<std::string>> renamed{{"BUNDLE", "AGENT", "LIST", "NAME", "EXPOSED AS"}};
+    for (const auto& bundle : found.at("bundles")) {
+        const auto name = text_of(bundle, "name");
+        const auto path = text_of(bundle, "path");
+        for (const auto& each : bundle.at("members")) {
+            auto& row = members.emplace_back(std::vector{name, path});
+            for (const auto* key : {"agent", "as", "state", "tools", "prompts", "resources"}) {
+                row.push_back(text_of(each, key));
+            }
+        }
+        for (const auto& each : bundle.at("skipped")) {
+            members.push_back({name, path, text_of(each, "agent"), "", with_reason("skipped", text_of(each, "reason"))}
+            );
+        }
+        for (const auto& each : bundle.at("renamed")) {
+            auto& row = renamed.emplace_back(std::vector{name});
+            for (const auto* key : {"agent", "list", "name", "exposed"}) {
+                row.push_back(text_of(each, key));
+            }
+        }
+    }
+    return model::shown_table(members) + (renamed.size() > 1 ? "\n" + model::shown_table(renamed) : "");
+}
+
 namespace {
 
 using core::json;
@@ -183,6 +212,9 @@ public:
                 break;
             case agents_verb::remove:
                 remove();
+                break;
+            case agents_verb::bundles:
+                bundles();
                 break;
         }
         return exit_;
@@ -258,6 +290,13 @@ private:
         out_ = table_ ? table_of(*found) : model::shown_json(*found);
         if (const auto next = text_of(*found, "next"); table_ && !next.empty()) {
             complain("there may be more agents; continue with --after " + next);
+        }
+    }
+
+    void bundles()
+    {
+        if (const auto found = call("bundles/list", json::object(), {})) {
+            out_ = table_ ? bundles_table(*found) : model::shown_json(*found);
         }
     }
 

@@ -1,4 +1,4 @@
-// `cardea agents`: asks a running gateway for its agents, or to change them.
+// `cardea agents` and `cardea bundles`: ask a running gateway for its agents and bundles, or to change agents.
 #pragma once
 
 #include "core/json/json.hpp"
@@ -26,13 +26,16 @@ std::string refreshed_text(const std::string& id, const core::json& result, bool
 // The result of agents/upsert.
 std::string added_line(const core::json& result);
 
+// The result of bundles/list: a table of the members, and one of the names that are not as a prefix and the member's own make them.
+std::string bundles_table(const core::json& found);
+
 // The state of an agent's card, with its failure; not printable.
 std::string state_of(const core::json& agent);
 
 // The member as text: a string without quotes, anything else as JSON, empty if it is absent or null; not printable.
 std::string text_of(const core::json& object, std::string_view key);
 
-enum class agents_verb : std::uint8_t { list, get, health, card, refresh, reset, add, remove };
+enum class agents_verb : std::uint8_t { list, get, health, card, refresh, reset, add, remove, bundles };
 
 enum class output_form : std::uint8_t { automatic, json, table };
 

@@ -206,15 +206,27 @@ void add_key(CLI::App& root, command_line& line)
     made.callback([&line] { line.verb = top_verb::new_key; });
 }
 
+constexpr const char* exit_codes =
+    "Exit codes: 0 done; 1 the gateway refused, or its agent failed or is unhealthy; 2 the arguments\n"
+    "or files cannot be used; 3 the gateway was not reached. stderr says what went wrong.";
+
+void add_bundles(CLI::App& root, command_line& line)
+{
+    auto& bundles = *root.add_subcommand("bundles", "List the bundles of a running gateway, with their members");
+    bundles.footer(exit_codes);
+    bundles.callback([&line] {
+        line.verb = top_verb::agents;
+        line.agents_request.verb = agents_verb::bundles;
+    });
+    add_connection(bundles, line.agents_request);
+}
+
 void add_agents(CLI::App& root, command_line& line)
 {
     auto& agents =
         *root.add_subcommand("agents", "List, show, refresh, reset, add and remove agents of a running gateway");
     agents.require_subcommand(1);
-    agents.footer(
-        "Exit codes: 0 done; 1 the gateway refused, or its agent failed or is unhealthy; 2 the arguments\n"
-        "or files cannot be used; 3 the gateway was not reached. stderr says what went wrong."
-    );
+    agents.footer(exit_codes);
     agents.callback([&line] { line.verb = top_verb::agents; });
     add_reads(agents, line.agents_request);
     add_writes(agents, line.agents_request);
@@ -243,6 +255,7 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     add_card(root, line);
     add_key(root, line);
     add_agents(root, line);
+    add_bundles(root, line);
     root.add_subcommand("version", "Print the version")->callback([&version] { version = true; });
     root.footer("`cardea VERB --help` prints the options of a verb.");
     try {

@@ -26,7 +26,7 @@ struct command_line {
     std::string card;                        // of lint_card: a file or a URL
     bool explain = false;                    // of lint_card: name the sections of the specification
     key_command key;                         // of new_key
-    agents_command agents_request;           // of agents
+    agents_command agents_request;           // of agents, also for the verb `bundles`
     std::string help;                        // of help: the text to print, for the verb that was given
     std::string problem;  // if not empty, the arguments cannot be used: the offending one, and where help is
 };

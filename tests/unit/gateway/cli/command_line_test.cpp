@@ -1,5 +1,7 @@
 #include "gateway/cli/command_line.hpp"
 
+#include "core/json/json.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -288,6 +290,41 @@ TEST_CASE("Every verb of agents takes its options, and those of the connection a
     CHECK(parsed_agents({"get", "a"}).output == output_form::automatic);
     CHECK(parsed_agents({"card", "list"}).id == "list");
     CHECK(parsed_agents({"--admin", "h:1", "get", "a", "--admin", "h:2"}).admin == "h:2");
+}
+
+TEST_CASE("bundles takes the options of a connection and nothing else")
+{
+    const auto line = parse_command_line({"bundles", "--admin", "h:1", "-o", "json"});
+    CHECK(line.problem.empty());
+    CHECK(line.verb == top_verb::agents);
+    CHECK(line.agents_request.verb == agents_verb::bundles);
+    CHECK(line.agents_request.admin == "h:1");
+    CHECK(line.agents_request.output == output_form::json);
+    CHECK_FALSE(parse_command_line({"bundles", "default"}).problem.empty());
+    CHECK_FALSE(parse_command_line({"bundles", "--tag", "t"}).problem.empty());
+}
+
+TEST_CASE("bundles are a table of members, with those that are left out and the names that are changed")
+{
+    const auto found = core::parse_json(
+        R"({"bundles":[{"name":"default","path":"/mcp","members":[{"agent":"a","as":"","state":"known","tools":2,)"
+        R"("prompts":0,"resources":1}],"skipped":[{"agent":"x.y","reason":"unfit_id"}],"renamed":[{"agent":"a",)"
+        R"("list":"tools","name":"read file","exposed":"read_file"}]}]})"
+    );
+    REQUIRE(found.has_value());
+    CHECK(
+        gateway::cli::bundles_table(*found) ==
+        "BUNDLE   PATH  AGENT  AS  STATE               TOOLS  PROMPTS  RESOURCES\n"
+        "default  /mcp  a          known               2      0        1\n"
+        "default  /mcp  x.y        skipped (unfit_id)\n"
+        "\n"
+        "BUNDLE   AGENT  LIST   NAME       EXPOSED AS\n"
+        "default  a      tools  read file  read_file\n"
+    );
+    CHECK(
+        gateway::cli::bundles_table(*core::parse_json(R"({"bundles":[]})")) ==
+        "BUNDLE  PATH  AGENT  AS  STATE  TOOLS  PROMPTS  RESOURCES\n"
+    );
 }
 
 TEST_CASE("A problem of agents names the offending argument and where help is")
