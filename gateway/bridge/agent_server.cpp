@@ -32,6 +32,7 @@ constexpr core::duration card_wait = std::chrono::seconds{10};
 constexpr core::duration task_wait = std::chrono::minutes{2};  // for what an agent says of a task
 constexpr std::size_t most_told_later = 1000;
 constexpr std::int64_t unknown_task = -32602;
+constexpr std::string_view accepted = R"({"resultType":"complete"})";
 
 net::routine<> answer_text_as(net::server_connection& caller, unsigned status, std::string body)
 {
@@ -324,7 +325,8 @@ net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
     event_answer events{caller};
     subscription own{caller, what.at.agent};
     const auto place = subscriptions_.insert(subscriptions_.end(), &own);
-    auto sent = co_await events.send(::mcp::acknowledged_text(id, tools, {}), false);
+    auto acknowledged = ::mcp::acknowledged_text(id, tools, std::vector<std::string>());
+    auto sent = co_await events.send(std::move(acknowledged), false);
     while (sent && !stopping_ && find(own.agent) != nullptr) {
         if (std::exchange(own.changed, false) && tools.any()) {
             for (auto& each : ::mcp::changed_texts(id, tools)) {
@@ -407,7 +409,7 @@ net::routine<> agent_server::update_task(net::server_connection& caller, asked& 
             co_return;
         }
     }
-    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", R"({"resultType":"complete"})"));
+    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", accepted));
 }
 
 net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& what)
@@ -417,7 +419,7 @@ net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& 
     if (!co_await std::move(asking)) {
         co_return;
     }
-    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", R"({"resultType":"complete"})"));
+    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", accepted));
 }
 
 // One call of the agent, whose answer goes into `reply`. False: the caller has left.
