@@ -17,19 +17,19 @@ inline constexpr std::string_view tasks_extension = "io.modelcontextprotocol/tas
 
 // A member that the caller may use. Views outlive the call.
 struct opening_member {
-    std::string_view id;                  // of the agent
-    std::string_view title;               // heads its instructions; empty: the id does
+    std::string_view id{};                // of the agent
+    std::string_view title{};             // heads its instructions; empty: the id does
     const server_facts* facts = nullptr;  // null: it is starting, and counts as having every capability
     bool unavailable = false;             // it is down
     bool has_tasks = false;               // it hands out tasks of the extension to modern clients through the bundle
 };
 
 struct opening_words {
-    std::string_view bundle;   // its name: `serverInfo.name` is `cardea/<bundle>`
-    std::string_view title;    // empty: none
-    std::string_view version;  // of the gateway
-    std::string_view
-        instructions;  // as configured; empty: those of the members, each under a heading, up to longest_bundle_instructions
+    std::string_view bundle{};   // its name: `serverInfo.name` is `cardea/<bundle>`
+    std::string_view title{};    // empty: none
+    std::string_view version{};  // of the gateway
+    std::string_view instructions{
+    };                         // as configured; empty: those of the members, each under a heading, cut at the limit
     bool lists_tools = false;  // the bundle has tools of its own
 };
 
