@@ -110,7 +110,7 @@ legacy_fields(const member_session& member, std::string_view version, bool has_b
 bundle_sessions::bundle_sessions(
     net::loop& control,
     model::inner_calls& calls,
-    std::function<void(const ::mcp::session_digest& id)> over
+    std::function<void(const ::mcp::session_digest& id, bool ended)> over
 )
     : loop_{control},
       calls_{calls},
@@ -149,7 +149,9 @@ core::result<bundle_sessions::session*> bundle_sessions::open(const model::bundl
         found = sessions_.try_emplace(in.id).first;
         found->second.place = std::move(*place);
     }
+    auto caller = in.caller != nullptr ? in.caller : std::move(found->second.in.caller);
     found->second.in = in;
+    found->second.in.caller = std::move(caller);
     found->second.used = loop_.now();
     return &found->second;
 }
@@ -161,24 +163,17 @@ net::task<core::result<model::member_place>> bundle_sessions::enter(model::membe
         co_return std::move(opened).error();
     }
     auto& in = **opened;
-    if (in.calls.size() >= most_calls) {
-        co_return core::gateway_error(errc::overloaded, "calls of a session with a bundle");
-    }
-    if (!call.request_id.empty()) {
-        in.calls.emplace(call.request_id, call.member);
-    }
     auto& member = in.members[call.member];
     if (member == nullptr) {
         member = std::make_shared<member_session>();
         member->agent = call.member;
     }
     if (member->begun) {
-        co_return model::member_place{member->id, member->version};
+        co_return model::member_place{member->id, member->version, in.calls};
     }
     auto beginning = begin(call.in.id, member);
     auto begun = co_await std::move(beginning);
     if (!begun) {
-        leave(call.in.id, call.request_id);
         co_return std::move(begun).error();
     }
     const auto* const now = find(call.in.id);
@@ -186,7 +181,7 @@ net::task<core::result<model::member_place>> bundle_sessions::enter(model::membe
     if (there == nullptr || !there->begun) {
         co_return core::caller_error(errc::session_not_found, "it has ended meanwhile");
     }
-    co_return model::member_place{there->id, there->version};
+    co_return model::member_place{there->id, there->version, now->calls};
 }
 
 // All who ask at once share one attempt.
@@ -269,24 +264,15 @@ bundle_sessions::tell_state(model::bundle_session in, std::shared_ptr<member_ses
     }
 }
 
-void bundle_sessions::leave(const ::mcp::session_digest& id, std::string_view request_id)
-{
-    const auto found = sessions_.find(id);
-    if (found == sessions_.end()) {
-        return;
-    }
-    const auto call = found->second.calls.find(request_id);
-    if (call != found->second.calls.end()) {
-        found->second.calls.erase(call);
-    }
-    found->second.used = loop_.now();
-}
-
 void bundle_sessions::tell(model::bundle_message message)
 {
     using enum model::bundle_act;
     if (message.act == end) {
         return this->end(message.in.id);
+    }
+    const bool known = sessions_.contains(message.in.id);
+    if (!known && (message.act == lost || message.act == touch)) {
+        return;
     }
     auto opened = open(message.in);
     if (!opened) {
@@ -297,7 +283,7 @@ void bundle_sessions::tell(model::bundle_message message)
     auto* const member = found == in.members.end() ? nullptr : found->second.get();
     switch (message.act) {
         case cancel:
-            return this->cancel(in, message.text);
+            return this->cancel(in, message.text, message.member);
         case set_level:
             in.level = message.text;
             for (const auto& [agent, each] : in.members) {
@@ -320,24 +306,24 @@ void bundle_sessions::tell(model::bundle_message message)
             }
             return;
         case lost:
-            if (member != nullptr) {
+            if (member != nullptr && member->id == message.text) {
                 member->begun = false;
             }
             return;
+        case touch:
         case end:
             return;
     }
 }
 
-// An id that is used twice at a time is that of several calls: each is given up.
-void bundle_sessions::cancel(const session& in, std::string_view request_id)
+// Of members that have no such call nobody minds (MCP 2025-11-25, basic/utilities/cancellation).
+void bundle_sessions::cancel(const session& in, std::string_view request_id, std::string_view agent)
 {
-    const auto [first, last] = in.calls.equal_range(request_id);
-    for (auto each = first; each != last; ++each) {
-        const auto member = in.members.find(each->second);
-        if (member != in.members.end()) {
-            auto text = std::string{R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)"};
-            post(in.in, *member->second, text.append(request_id) + "}}");
+    auto text = std::string{R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)"};
+    text.append(request_id) += "}}";
+    for (const auto& [id, each] : in.members) {
+        if (agent.empty() || agent == id) {
+            post(in.in, *each, text);
         }
     }
 }
@@ -376,9 +362,12 @@ void bundle_sessions::end(const ::mcp::session_digest& id)
             ended_.erase(ended_in_order_.front());
             ended_in_order_.pop_front();
         }
-        over_(id);
     }
+    over_(id, /*ended=*/true);
     drop(id);
+    if (told_) {
+        told_(id, nullptr);  // also of a session that has called no member
+    }
 }
 
 // It goes on later, if its client comes back, with other sessions of its members.
@@ -388,6 +377,7 @@ void bundle_sessions::drop(const ::mcp::session_digest& id)
     if (gone.empty()) {
         return;
     }
+    over_(id, /*ended=*/false);
     for (const auto& [agent, each] : gone.mapped().members) {
         end_member(gone.mapped().in, *each);
     }
@@ -402,7 +392,7 @@ void bundle_sessions::on_due()
     const auto before = loop_.now() - longest_idle;
     std::vector<::mcp::session_digest> idle;
     for (const auto& [id, each] : sessions_) {
-        if (each.used < before && each.calls.empty()) {
+        if (each.used < before && each.calls->load() == 0) {
             idle.push_back(id);
         }
     }

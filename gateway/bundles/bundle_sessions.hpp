@@ -14,8 +14,10 @@
 #include "net/loop/types.hpp"
 #include "net/loop/waiting_tasks.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <list>
@@ -44,7 +46,6 @@ class bundle_sessions final : private net::timed {
 public:
     static constexpr std::size_t most = 10'000;
     static constexpr std::size_t most_over = 10'000;         // of which it is known that they are over
-    static constexpr std::size_t most_calls = 64;            // of one session, in flight
     static constexpr std::size_t most_subscriptions = 1000;  // of one member's session
     static constexpr core::duration longest_idle = std::chrono::minutes{30};
 
@@ -53,29 +54,32 @@ public:
         core::steady_time used;
         std::string level{};                                                            // raw; empty: none was set
         std::map<std::string, std::shared_ptr<member_session>, std::less<>> members{};  // by agent
-        std::multimap<std::string, std::string, std::less<>> calls{};  // agents by raw id of the request
+        std::shared_ptr<std::atomic<std::uint32_t>> calls =
+            std::make_shared<std::atomic<std::uint32_t>>();  // in flight
         core::place_share place{};
     };
 
     // Told that a session with a member has begun, and with null that the whole session is over.
     using observer = std::function<void(const ::mcp::session_digest& id, const member_session* begun)>;
 
-    // `over`: told that a session has been ended by its client, so that the workers know. References outlive this.
+    // `over`: told that what is known of a session does not hold any more, and whether its client has ended it. References outlive this.
     bundle_sessions(
         net::loop& control,
         model::inner_calls& calls,
-        std::function<void(const ::mcp::session_digest& id)> over
+        std::function<void(const ::mcp::session_digest& id, bool ended)> over
     );
 
     void set_observer(observer told) { told_ = std::move(told); }
 
     // These work as the functions of model::bundle_services.
     net::task<core::result<model::member_place>> enter(model::member_call call);
-    void leave(const ::mcp::session_digest& id, std::string_view request_id);
     void tell(model::bundle_message message);
 
     // Null: this process knows nothing of it.
     const session* find(const ::mcp::session_digest& id) const;
+
+    // The client has ended it.
+    bool is_over(const ::mcp::session_digest& id) const { return ended_.contains(id); }
 
     std::size_t size() const noexcept { return sessions_.size(); }
 
@@ -89,7 +93,7 @@ private:
     net::task<core::result<>> begin(::mcp::session_digest id, std::shared_ptr<member_session> member);
     net::task<core::result<>> initialize(model::bundle_session in, std::shared_ptr<member_session> member);
     net::task<> tell_state(model::bundle_session in, std::shared_ptr<member_session> member, std::string level);
-    void cancel(const session& in, std::string_view request_id);
+    void cancel(const session& in, std::string_view request_id, std::string_view agent);
     void post(const model::bundle_session& in, const member_session& member, std::string body);
     void end_member(const model::bundle_session& in, const member_session& member);
     void end(const ::mcp::session_digest& id);
@@ -97,7 +101,7 @@ private:
 
     net::loop& loop_;
     model::inner_calls& calls_;
-    std::function<void(const ::mcp::session_digest& id)> over_;
+    std::function<void(const ::mcp::session_digest& id, bool ended)> over_;
     observer told_;
     std::map<::mcp::session_digest, session> sessions_;
     std::set<::mcp::session_digest> ended_;

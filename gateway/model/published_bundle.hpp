@@ -13,6 +13,7 @@
 #include "net/loop/types.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -66,19 +67,20 @@ struct bundle_session {
     ::mcp::session_digest id{};
     std::string_view version;  // of the legacy era; static
     ::mcp::client_capabilities declared;
-    std::string further{};  // mcp::further_capabilities()
-    inner_caller_pointer caller;
+    std::string further{};        // mcp::further_capabilities()
+    inner_caller_pointer caller;  // null where it is not needed: the one before stays
     core::caller_mark whose = 0;
 };
 
 // The part of a client's messages that concerns several members, or none.
 enum class bundle_act : std::uint8_t {
-    cancel,       // `text`: the raw id of the request; the member that has it hears of it
-    broadcast,    // `text`: a notification; each member hears it
-    set_level,    // `text`: the raw level; each member is told, now or when its session begins
-    subscribe,    // `text`: the URI at the member, which has been subscribed to; `asked`: the client's
+    cancel,     // `text`: the raw id of the request; `member` hears of it, or all of them if it is not known who has it
+    broadcast,  // `text`: a notification; each member hears it
+    set_level,  // `text`: the raw level; each member is told, now or when its session begins
+    subscribe,  // `text`: the URI at the member, which has been subscribed to; `asked`: the client's
     unsubscribe,  // the same
-    lost,         // the member's session is over: the next message begins another one
+    lost,         // `text`: the id of the member's session, which is over: the next message begins another one
+    touch,        // it is used, which a worker says now and then
     end,          // the session is over
 };
 
@@ -92,14 +94,14 @@ struct bundle_message {
 
 struct member_call {
     bundle_session in;
-    std::string member;      // the agent's id
-    std::string request_id;  // raw; empty: it is no request, and does not count
+    std::string member;  // the agent's id
 };
 
 // A session with a member.
 struct member_place {
-    std::string id;       // as /agents/<id>/mcp gave it; empty: the member has none
-    std::string version;  // that the member has agreed to
+    std::string id;                                     // as /agents/<id>/mcp gave it; empty: the member has none
+    std::string version;                                // that the member has agreed to
+    std::shared_ptr<std::atomic<std::uint32_t>> calls;  // in flight in the client's session, of all workers
 };
 
 // Services of the control loop. The functions that give a task only make it; it runs there. Any thread may call all of them.
@@ -107,11 +109,8 @@ struct bundle_services {
     // Returns when the members are known that the bundle waits for, or when it has waited for long enough. False: there is no such bundle.
     std::function<net::task<bool>(std::string bundle)> wait;
 
-    // The session with the member, which may have to begin. The call counts as one of the
-    // session until leave(). Fails with session_not_found (the session is over), overloaded, and as the member's `initialize` does.
+    // The session with the member, which may have to begin. Fails with session_not_found (the session is over), overloaded, and as the member's `initialize` does.
     std::function<net::task<core::result<member_place>>(member_call call)> enter;
-    std::function<void(::mcp::session_digest session, std::string request_id)> leave;
-
     std::function<void(bundle_message message)> tell;
 
     // What clients listen to: program_act::listen and ::modern, with program_request::in_bundle.

@@ -79,9 +79,9 @@ agent_bundles::agent_bundles(const parts& of)
       sessions_{
           of.control,
           of.calls,
-          [&workers = of.workers](const ::mcp::session_digest& id) {
+          [&workers = of.workers](const ::mcp::session_digest& id, bool ended) {
               for (const auto& each : workers) {
-                  each->post([id](worker::worker& on) { on.handler().set_bundle_session_ended(id); });
+                  each->post([id, ended](worker::worker& on) { on.handler().forget_bundle_session(id, ended); });
               }
           }
       },
@@ -94,12 +94,6 @@ model::bundle_services agent_bundles::services()
     return {
         .wait = [this](auto bundle) { return members_.wait(std::move(bundle)); },
         .enter = [this](auto call) { return sessions_.enter(std::move(call)); },
-        .leave =
-            [this](const auto& id, auto request_id) {
-                net::asio::post(control_.get_executor(), [this, id, request = std::move(request_id)] {
-                    sessions_.leave(id, request);
-                });
-            },
         .tell =
             [this](auto message) {
                 net::asio::post(control_.get_executor(), [this, told = std::move(message)]() mutable {

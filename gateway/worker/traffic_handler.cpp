@@ -321,9 +321,9 @@ void traffic_handler::set_bundles(std::shared_ptr<const model::published_bundles
     parts_->routes.bundle.set_bundles(std::move(all));
 }
 
-void traffic_handler::set_bundle_session_ended(const ::mcp::session_digest& id)
+void traffic_handler::forget_bundle_session(const ::mcp::session_digest& id, bool ended)
 {
-    parts_->routes.bundle.set_ended(id);
+    parts_->routes.bundle.forget(id, ended);
 }
 
 void traffic_handler::set_push_addresses(std::shared_ptr<const model::push_addresses> addresses)

@@ -95,7 +95,7 @@ public:
 
     // Not null.
     void set_bundles(std::shared_ptr<const model::published_bundles> all);
-    void set_bundle_session_ended(const ::mcp::session_digest& id);
+    void forget_bundle_session(const ::mcp::session_digest& id, bool ended);
 
     // Calls mcp_route::ask_about().
     void ask_about(const ::mcp::session_digest& id, bool ask);

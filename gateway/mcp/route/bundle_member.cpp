@@ -157,20 +157,27 @@ net::routine<> bundle_route::pass_on(bundle_call& call, destination to)
     std::string room;
     std::string asked{uri.empty() ? std::string_view{} : call.read().text(routed::uri, call.body(), room).value_or("")};
     const bool subscribes = call.read().method == client_method::resources_subscribe;
+    // The head may be gone behind a stream.
+    auto caller = call.session && !uri.empty() ? request::inner_caller_of(request, std::nullopt) : nullptr;
     read.message = ::mcp::moved(read.message, to.edits);
     read.id = read.message[routed::id];
     co_await members_.serve_member(call.message, read, call.member_text);
     const auto& record = request.record;
-    if (!call.session) {
+    const bool lost = record.code == errc::session_not_found || record.session_ended;
+    if (!call.session || (!lost && (uri.empty() || record.code))) {
         co_return;
     }
-    if (record.code == errc::session_not_found || record.session_ended) {
-        const auto& agent = call.bundle->members[to.member].agent->record.id;
+    const auto& agent = call.bundle->members[to.member].agent->record.id;
+    call.session->caller = std::move(caller);
+    if (lost) {
         request.record.session_ended.reset();  // that of the bundle goes on
-        control_.bundles.tell({.in = *call.session, .act = model::bundle_act::lost, .member = agent});
-    } else if (!uri.empty() && !record.code) {
+        known_sessions_[call.session->id].members.erase(agent);
+        auto id = call.message.member->session.value_or("");  // NOLINT(*-optional-access): it was passed on
+        control_.bundles.tell(
+            {.in = *call.session, .act = model::bundle_act::lost, .member = agent, .text = std::move(id)}
+        );
+    } else {
         const auto act = subscribes ? model::bundle_act::subscribe : model::bundle_act::unsubscribe;
-        const auto& agent = call.bundle->members[to.member].agent->record.id;
         control_.bundles.tell({.in = *call.session, .act = act, .member = agent, .text = uri, .asked = std::move(asked)}
         );
     }
@@ -191,29 +198,77 @@ void bundle_route::note_member(bundle_call& call, const destination& to)
 // Sets the message as the member gets it; of a client of the legacy era in a session with the member, which may have to begin.
 net::routine<core::result<>> bundle_route::enter(bundle_call& call, destination& to)
 {
-    auto& request = call.message.request;
-    model::member_place session;
+    model::member_place place;
     if (call.session) {
-        call.session->caller = request::inner_caller_of(request, std::nullopt);
         const auto& agent = call.bundle->members[to.member].agent->record.id;
-        const auto& caller = request.caller;
-        const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
-        auto asked = control_.bundles.enter({*call.session, agent, request.errors.call_id});
-        auto answered = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
-        if (!answered) {
-            co_return net::gave_up(request.caller);
+        auto found = co_await find_place(call, agent);
+        if (!found) {
+            co_return std::move(found).error();
         }
-        if (!*answered) {
-            co_return std::move(*answered).error();
+        place = std::move(*found);
+        const auto& id = call.message.request.errors.call_id;
+        if (!id.empty() && place.calls->fetch_add(1) >= most_calls) {
+            place.calls->fetch_sub(1);
+            co_return core::gateway_error(errc::overloaded, "calls of a session with a bundle");
         }
-        call.entered = true;
-        session = std::move(**answered);
+        if (!id.empty()) {
+            call.counted = place.calls;
+            known_sessions_[call.session->id].calls.emplace(id, agent);
+        }
     }
-    set_target(call, to, std::move(session.id));
-    if (call.session && session.version != call.session->version) {
-        call.message.member->version = std::move(session.version);  // NOLINT(*-optional-access): set just now
+    set_target(call, to, std::move(place.id));
+    if (call.session && place.version != call.session->version) {
+        call.message.member->version = std::move(place.version);  // NOLINT(*-optional-access): set just now
     }
     co_return core::result<>{};
+}
+
+// The control loop is asked for what this worker does not know.
+net::routine<core::result<model::member_place>> bundle_route::find_place(bundle_call& call, const std::string& agent)
+{
+    auto& request = call.message.request;
+    auto& session = *call.session;  // NOLINT(*-optional-access): its caller has looked
+    if (known_sessions_.size() >= most_known && !known_sessions_.contains(session.id)) {
+        known_sessions_.clear();
+    }
+    auto& known = known_sessions_[session.id];
+    const auto now = request.caller.owner().now();
+    if (const auto there = known.members.find(agent); there != known.members.end()) {
+        if (now - known.touched > touched_every) {
+            known.touched = now;
+            control_.bundles.tell({.in = session, .act = model::bundle_act::touch});
+        }
+        co_return there->second;
+    }
+    session.caller = request::inner_caller_of(request, std::nullopt);
+    const auto due =
+        relay::caller_deadline(request.caller.head().fields, settings_.deadlines.fields, request.caller.started());
+    auto asked = control_.bundles.enter({session, agent});
+    auto answered = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
+    if (!answered) {
+        co_return net::gave_up(request.caller);
+    }
+    if (*answered) {
+        auto& kept = known_sessions_[session.id];
+        kept.touched = now;
+        kept.members.insert_or_assign(agent, **answered);
+    }
+    co_return std::move(*answered);
+}
+
+void bundle_route::leave(bundle_call& call)
+{
+    if (call.counted == nullptr) {
+        return;
+    }
+    call.counted->fetch_sub(1);
+    const auto known = known_sessions_.find(call.session->id);  // NOLINT(*-optional-access): it counts in one
+    if (known != known_sessions_.end()) {
+        const auto at = known->second.calls.find(call.message.request.errors.call_id);
+        if (at != known->second.calls.end()) {
+            known->second.calls.erase(at);
+        }
+    }
 }
 
 void bundle_route::set_target(bundle_call& call, const destination& to, std::string session)

@@ -67,8 +67,12 @@ net::routine<> respond_call_refused(bundle_call& call, core::error why, std::str
 
 }  // namespace
 
-void bundle_route::set_ended(const ::mcp::session_digest& id)
+void bundle_route::forget(const ::mcp::session_digest& id, bool ended)
 {
+    known_sessions_.erase(id);
+    if (!ended) {
+        return;
+    }
     if (ended_.size() >= most_ended) {
         ended_.clear();  // the control loop still knows
     }
@@ -113,9 +117,7 @@ net::routine<> bundle_route::serve(request::request_context& request)
             co_await request::refuse_method(request, request::methods_of_mcp);
             break;
     }
-    if (call.entered) {
-        control_.bundles.leave(call.session->id, request.errors.call_id);  // NOLINT(*-optional-access): entered
-    }
+    leave(call);
     // The log's line outlives the call.
     request.texts.bundle = call.bundle->settings.name;
     request.record.bundle = request.texts.bundle;
@@ -268,6 +270,11 @@ net::routine<> bundle_route::answer_notification(bundle_call& call)
         if (read.method == cancelled) {
             told.act = model::bundle_act::cancel;
             told.text = read.raw(routed::request_id, call.body());
+            const auto known = known_sessions_.find(call.session->id);
+            if (known != known_sessions_.end()) {
+                const auto in_flight = known->second.calls.find(told.text);
+                told.member = in_flight == known->second.calls.end() ? std::string{} : in_flight->second;
+            }
         } else if (read.method == progress) {
             if (auto returned = ::mcp::returned_to(read, call.body())) {
                 return return_answer(call);

@@ -19,7 +19,12 @@
 #include "mcp/calls/session_id.hpp"
 #include "mcp/calls/text_edits.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -40,7 +45,7 @@ struct bundle_call {
     std::optional<posted_message> posted{};  // nullopt: it has no body
     std::string unwrapped_text{};            // the message that a call of call_tool stands for; empty: it is none
     std::string member_text{};               // the message as its member gets it
-    bool entered = false;                    // it counts as a call of the session
+    std::shared_ptr<std::atomic<std::uint32_t>> counted{};  // it counts as a call of the session; null: it does not
 
     const ::mcp::incoming& read() const noexcept
     {
@@ -75,12 +80,24 @@ public:
     void set_session_ids(std::shared_ptr<const ::mcp::session_ids> ids) { ids_ = std::move(ids); }
     void set_bundles(std::shared_ptr<const model::published_bundles> all) { bundles_ = std::move(all); }
 
-    // The client has ended this session.
-    void set_ended(const ::mcp::session_digest& id);
+    // What is known of this session does not hold any more; `ended`: its client has ended it.
+    void forget(const ::mcp::session_digest& id, bool ended);
 
     net::routine<> serve(request::request_context& request);
 
 private:
+    static constexpr std::uint32_t most_calls = 64;    // of one session, in flight
+    static constexpr std::size_t most_known = 10'000;  // sessions
+    static constexpr core::duration touched_every = std::chrono::minutes{1};
+
+    // What this worker knows of a session of the legacy era, so that the control loop is asked once for each member.
+    struct known_session {
+        model::string_map<model::member_place> members;  // by agent
+        std::multimap<std::string, std::string, std::less<>>
+            calls;  // agents by raw id of a request that is in flight here
+        core::steady_time touched{};
+    };
+
     // Where a message of a client leads.
     struct destination {
         std::size_t member = 0;
@@ -117,6 +134,8 @@ private:
     net::routine<> pass_on(bundle_call& call, destination to);
     net::routine<> resume(bundle_call& call, ::mcp::event_origin from);
     net::routine<core::result<>> enter(bundle_call& call, destination& to);
+    net::routine<core::result<model::member_place>> find_place(bundle_call& call, const std::string& agent);
+    void leave(bundle_call& call);
     void set_target(bundle_call& call, const destination& to, std::string session);
     void note_member(bundle_call& call, const destination& to);
 
@@ -129,6 +148,7 @@ private:
     std::shared_ptr<const ::mcp::session_ids> ids_;
     std::shared_ptr<const model::published_bundles> bundles_ = std::make_shared<const model::published_bundles>();
     std::set<::mcp::session_digest> ended_;
+    std::map<::mcp::session_digest, known_session> known_sessions_;
 };
 
 }  // namespace gateway::mcp::route
