@@ -320,9 +320,12 @@ TEST_CASE("Readers of one page share it, and pages of others that do not read ar
 TEST_CASE("GET of an agent's own address says what it is and where its card is")
 {
     auto settings = quick_settings();
-    settings.agents = {a2a_agent("a", nobody), a2a_agent("tools", nobody), a2a_agent("off", nobody)};
+    settings.agents =
+        {a2a_agent("a", nobody), a2a_agent("tools", nobody), a2a_agent("off", nobody), a2a_agent("plain", nobody)};
     settings.agents[1].speaks = core::protocol::mcp;
     settings.agents[2].disabled = true;
+    settings.agents[3].speaks = core::protocol::mcp;
+    settings.agents[3].bridge = false;
     const running_gateway gateway{std::move(settings)};
     const auto url = gateway.base() + "/agents/a";
     for (const auto* target : {"/agents/a", "/agents/a/", "/agents/a?x=1"}) {
@@ -347,7 +350,13 @@ TEST_CASE("GET of an agent's own address says what it is and where its card is")
     }
     const auto tools = parsed(request(gateway.port(), "GET", "/agents/tools").body);
     CHECK(tools["protocol"] == "mcp");
-    CHECK_FALSE(tools["methods"].contains("POST"));
+    CHECK(tools["methods"].contains("POST"));
+    CHECK(tools["calls"] == json{"a2a", "mcp"});
+    CHECK(tools["about"].get<std::string>().find("Calls of A2A") != std::string::npos);
+    const auto plain = parsed(request(gateway.port(), "GET", "/agents/plain").body);
+    CHECK_FALSE(plain["methods"].contains("POST"));
+    CHECK_FALSE(plain.contains("calls"));
+    CHECK(plain["about"].get<std::string>().find("no calls of A2A") != std::string::npos);
     CHECK(tools["mcp"]["url"] == gateway.base() + "/agents/tools/mcp");
     CHECK(tools["about"].get<std::string>().find("messages of MCP") != std::string::npos);
     for (const auto* id : {"off", "nobody"}) {

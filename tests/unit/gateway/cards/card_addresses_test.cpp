@@ -19,8 +19,7 @@ core::agent agent_called(const std::string& id)
 
 }  // namespace
 
-TEST_CASE("Cards of A2A agents offer what is translated, unless the operator says no, and cards of MCP servers never do"
-)
+TEST_CASE("Cards of A2A agents and of MCP servers offer what is translated, unless the operator says no")
 {
     auto agent = agent_called("a");
     const auto bridged = [&] { return gateway::cards::public_address_of(agent, "https://gw", false).bridged; };
@@ -28,9 +27,10 @@ TEST_CASE("Cards of A2A agents offer what is translated, unless the operator say
     CHECK(bridged());
     agent.bridge = false;
     CHECK_FALSE(bridged());
-    agent.bridge = true;
     agent.speaks = core::protocol::mcp;
     CHECK_FALSE(bridged());
+    agent.bridge = true;
+    CHECK(bridged());
 }
 
 TEST_CASE("An agent whose dialects the operator gives is reached whatever bindings its card names")
