@@ -2,6 +2,7 @@
 
 #include "core/json/json.hpp"
 #include "gateway/bundles/bundle_sight.hpp"
+#include "gateway/bundles/bundle_tools.hpp"
 #include "gateway/mcp/table/local_session_exchange.hpp"
 #include "mcp/bundle/listen_split.hpp"
 #include "mcp/bundle/origins.hpp"
@@ -203,21 +204,27 @@ net::task<bool> bundle_streams::translates(std::string agent_id)
     co_return false;
 }
 
+// That of a session, if there is one.
+void bundle_streams::close_stream(const ::mcp::session_digest& id)
+{
+    std::erase_if(listeners_, [&id](const listener& each) {
+        const bool same = each.raw_id.empty() && each.who->in.id == id;
+        const auto reader = same ? each.reader.lock() : nullptr;
+        if (reader != nullptr) {
+            reader->on_left({});
+            reader->close();
+        }
+        return same;
+    });
+}
+
 std::shared_ptr<mcp::table::text_queue> bundle_streams::begin(const model::program_request& asked)
 {
     auto queue = std::make_shared<mcp::table::text_queue>(loop_.get_executor());
     const bool of_session = asked.act == model::program_act::listen;
     if (of_session) {
-        // A client has one such stream: a second one takes the place of the first.
-        std::erase_if(listeners_, [&](const listener& each) {
-            const bool same = each.raw_id.empty() && each.who->in.id == asked.in_bundle->in.id;
-            const auto before = same ? each.reader.lock() : nullptr;
-            if (before != nullptr) {
-                before->on_left({});
-                before->close();
-            }
-            return same;
-        });
+        close_stream(asked.in_bundle->in.id
+        );  // a client has one such stream: a second one takes the place of the first
     }
     auto& added = listeners_.emplace_back();
     added.who = asked.in_bundle;
@@ -306,9 +313,14 @@ void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
     }
 }
 
-// A session with a member has begun, or begun again: whoever listens to the client's session hears it too.
+// A session with a member has begun, or begun again: whoever listens to the client's session hears it too. If that is over, so is the
+// stream.
 void bundle_streams::member_changed(const ::mcp::session_digest& id, const member_session* begun)
 {
+    if (begun == nullptr && sessions_.is_over(id)) {
+        close_stream(id);
+        return;
+    }
     for (auto& to : listeners_) {
         if (!to.raw_id.empty() || to.who->in.id != id) {
             continue;
@@ -363,10 +375,12 @@ std::array<std::uint64_t, bundle_streams::kinds> bundle_streams::digests_of(cons
         return out;
     }
     const auto& bundle = *found->second;
-    const auto sight = sight_of(bundle, {of.who->access.get(), of.who->in.caller->principal.get()});
+    const bundle_caller caller{of.who->access.get(), of.who->in.caller->principal.get()};
+    const auto sight = sight_of(bundle, caller);
     for (std::size_t kind = 0; kind < kinds; ++kind) {
         const auto [first, second] = lists_of_kind[kind];
-        out[kind] = bundle.catalog->digest(first, sight);
+        const bool searched = bundle.tools != nullptr && first == ::mcp::list_kind::tools;
+        out[kind] = searched ? listed_digest(bundle, caller) : bundle.catalog->digest(first, sight);
         out[kind] ^= first == second ? 0 : bundle.catalog->digest(second, sight) * 31;
     }
     return out;

@@ -80,6 +80,7 @@ private:
     void look_at_lists();
     void tell_changes(listener& to, core::steady_time now);
     std::array<std::uint64_t, kinds> digests_of(const listener& of) const;
+    void close_stream(const ::mcp::session_digest& id);
     void member_changed(const ::mcp::session_digest& id, const member_session* begun);
 
     net::loop& loop_;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <functional>
 #include <utility>
 
 namespace gateway::bundles {
@@ -81,6 +82,12 @@ std::string search_front(const model::published_bundle& bundle, const bundle_cal
         return (list != list_kind::tools || std::ranges::any_of(always, fits)) && seen(member, list, entry);
     };
     return sight;
+}
+
+std::uint64_t listed_digest(const model::published_bundle& bundle, const bundle_caller& caller)
+{
+    const auto listed = bundle.catalog->digest(list_kind::tools, listed_sight_of(bundle, caller));
+    return listed ^ std::hash<std::string>{}(search_front(bundle, caller));
 }
 
 }  // namespace gateway::bundles

@@ -7,6 +7,7 @@
 #include "mcp/bundle/bundle_catalog.hpp"
 #include "mcp/bundle/tool_search.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -26,5 +27,8 @@ std::string search_front(const model::published_bundle& bundle, const bundle_cal
 
 // The tools that are listed beside them: those whose names fit `always`. For as long as sight_of().
 ::mcp::bundle_sight listed_sight_of(const model::published_bundle& bundle, const bundle_caller& caller);
+
+// A number for both together: another one as soon as the caller's list has changed, but for chance. For comparison within the process.
+std::uint64_t listed_digest(const model::published_bundle& bundle, const bundle_caller& caller);
 
 }  // namespace gateway::bundles

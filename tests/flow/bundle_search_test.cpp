@@ -6,6 +6,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -231,6 +232,30 @@ TEST_CASE("A tool that appears is found after the list has changed")
         const auto list = found(result_of(x, "find_tools", {{"query", "secret"}, {"agent", "bee"}}));
         return list.empty() && found(result_of(x, "find_tools", {{"query", "one"}})) == names{"a__one"};
     }));
+}
+
+TEST_CASE("The list has changed when the three tools or those of `always` have, and not before")
+{
+    auto x = with_search([](config::settings& settings) { settings.mcp.walk = std::chrono::milliseconds{50}; });
+    CHECK(found(result_of(x, "find_tools", {{"query", "one"}})) == names{"a__one", "bee__one"});
+    const auto session = x.begin();
+    http_client listener{x.programs().port()};
+    auto listens = session;
+    listens.emplace_back("Connection", "close");
+    listener.send(bundle_gateway::text("GET", listens, {}));
+    auto heard = listener.read_until("\r\n\r\n");
+    write_whole(x.other().file("differ"), "x");  // one tool becomes another one
+    CHECK(program_gateway::becomes_true([&] {
+        return found(result_of(x, "find_tools", {{"query", "one"}})) == names{"a__one"};
+    }));
+    std::this_thread::sleep_for(std::chrono::milliseconds{1200});  // a change is told once a second
+    write_whole(x.programs().folder().file("differ"), "x");        // two tools become one
+    heard += listener.read_until("tools/list_changed");
+    std::this_thread::sleep_for(std::chrono::milliseconds{1200});
+    CHECK(x.send("DELETE", session).status == 200);
+    heard += listener.read_until("\r\n0\r\n\r\n");
+    CHECK(heard.find("list_changed") == heard.rfind("list_changed"));
+    CHECK(heard.find("list_changed") != std::string::npos);
 }
 
 TEST_SUITE_END();
