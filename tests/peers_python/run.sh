@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# The A2A SDKs for Python of both generations through the gateway. CARDEA_BIN names the gateway (default: build/release). The
+# The A2A SDKs for Python of both generations, and FastMCP, through the gateway. CARDEA_BIN names the gateway (default: build/release). The
 # packages are installed once, into build/python; the tests themselves use loopback only.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 builds=$PWD/../../build/python
 
-for generation in 03 1; do
+for generation in 03 1 fastmcp; do
     if ! cmp -s "requirements-$generation.txt" "$builds/$generation/.installed"; then
         rm -rf "${builds:?}/$generation"
         python3 -m venv "$builds/$generation"
@@ -13,4 +13,5 @@ for generation in 03 1; do
         cp "requirements-$generation.txt" "$builds/$generation/.installed"
     fi
 done
+"$builds/fastmcp/bin/python" fastmcp_bundle.py "$builds/1/bin/python"
 exec python3 matrix.py "$builds/03/bin/python" "$builds/1/bin/python"
