@@ -167,6 +167,9 @@ private:
         if (!name && head_.name.count == 0) {
             return refused(core::errc::invalid_params, "params lack the name, uri or taskId of the method");
         }
+        if (name && head_.name.count == 0 && *target == routed::task) {
+            return std::nullopt;
+        }
         if (!name || !says(head_.name, *name)) {
             return refused(core::errc::header_mismatch, "Mcp-Name is not the name, uri or taskId");
         }

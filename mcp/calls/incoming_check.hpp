@@ -88,7 +88,8 @@ std::string_view legacy_version(const head_fields& head, std::string_view sessio
 //   invalid_request (`initialize` is a notification); version_unsupported with the legacy versions (`initialize` with a version field
 //   of the modern era)
 // - modern: invalid_request (an answer); invalid_params (`_meta` lacks version or capabilities); header_mismatch (a
-//   field is missing, doubled, not decodable or not as in the body); version_unsupported with `supported` and `requested`;
+//   field is missing, doubled, not decodable or not as in the body; Mcp-Name of a task may be missing, since widely used clients
+//   leave it out); version_unsupported with `supported` and `requested`;
 //   method_not_found (an unknown method, or one of the legacy era)
 // - legacy: bad_request (an unknown version; a version or session id doubled)
 // A legacy request without the `name` or `uri` that its method needs passes: target_of() finds none.

@@ -89,6 +89,8 @@ TEST_CASE("a modern call whose header and body agree may go on")
     CHECK(verdict(modern("prompts/get", "p"), call("prompts/get", R"("name":"p")")).empty());
     CHECK(verdict(modern("resources/read", "a:b"), call("resources/read", R"("uri":"a:b")")).empty());
     CHECK(verdict(modern("tasks/get", "t"), call("tasks/get", R"("taskId":"t")")).empty());
+    CHECK(verdict(modern("tasks/get"), call("tasks/get", R"("taskId":"t")")).empty());
+    CHECK_FALSE(verdict(modern("tasks/get", "u"), call("tasks/get", R"("taskId":"t")")).empty());
     for (const std::string method :
          {"server/discover",
           "tools/list",
