@@ -110,3 +110,67 @@ TEST_CASE("An event of a call names its member, and a client that comes back for
     listener.send(request_text("GET", "/mcp", with(usual_fields(), session)));
     CHECK(listener.read_until("\r\n\r\n").find("200") != std::string::npos);  // as at an agent: a stream of what comes
 }
+
+TEST_CASE("A call by call_tool repeats in its head what the tool wants repeated")
+{
+    auto x = relayed{
+        [](const recorded_request& request) {
+            const auto body = json::parse(request.body, nullptr, /*allow_exceptions=*/false);
+            const auto method = body.is_object() ? body.value("method", "") : std::string{};
+            const auto result = [&body](std::string_view text) {
+                return answer_json(
+                    R"({"jsonrpc":"2.0","id":)" + body["id"].dump() + R"(,"result":{"resultType":"complete",)" +
+                    std::string{text} + "}}"
+                );
+            };
+            if (method == "server/discover") {
+                return result(R"("supportedVersions":["2026-07-28"],"capabilities":{"tools":{}})");
+            }
+            if (method == "tools/list") {
+                return result(
+                    R"("ttlMs":0,"cacheScope":"private","tools":[{"name":"echo","inputSchema":{"type":"object",)"
+                    R"("properties":{"region":{"type":"string","x-mcp-header":"Region"}}}}])"
+                );
+            }
+            return method == "tools/call" ? result(R"("content":[])") : answer(405, "");
+        },
+        [](config::settings& settings) {
+            make_mcp(settings);
+            settings.agents[0].mcp->start = core::mcp_start::eager;
+            settings.agents[0].mcp->era = core::mcp_era::modern;
+            core::mcp_bundle bundle;
+            bundle.name = "default";
+            bundle.agents = {{"a", "as"}};
+            bundle.search = true;
+            settings.mcp.bundles.push_back(std::move(bundle));
+        }
+    };
+    const auto call = [&x](const field_list& fields, const json& meta) {
+        const json params{
+            {"name", "call_tool"},
+            {"arguments", {{"name", "as__echo"}, {"arguments", {{"region", "eu"}}}}},
+            {"_meta", meta}
+        };
+        const json body{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", params}};
+        return send_to_bundle(x, "POST", fields, body.dump());
+    };
+    const auto modern = call(
+        {{"MCP-Protocol-Version", "2026-07-28"}, {"Mcp-Method", "tools/call"}, {"Mcp-Name", "call_tool"}},
+        {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+         {"io.modelcontextprotocol/clientCapabilities", json::object()}}
+    );
+    CHECK(modern.status == 200);
+    CHECK(json::parse(modern.body)["result"].contains("content"));
+    const auto legacy = call(begin_at_bundle(x), json::object());
+    CHECK(json::parse(legacy.body)["result"].contains("content"));
+    std::size_t calls = 0;
+    for (const auto& each : x.agent.requests()) {
+        if (each.body.find("tools/call") != std::string::npos) {
+            ++calls;
+            CHECK(each.header("Mcp-Name") == "echo");
+            CHECK(each.count("Mcp-Param-Region") == 1);
+            CHECK(each.header("Mcp-Param-Region") == "eu");
+        }
+    }
+    CHECK(calls == 2);
+}

@@ -62,7 +62,9 @@ net::routine<> bundle_route::search(bundle_call& call, ::mcp::search_tool tool)
     }
     unwrap(call, *inner);
     auto to = destination_of(call);
-    if (!to && call.bundle->awaits_members()) {
+    const auto& members = call.bundle->members;
+    const bool starts = to ? members[to->member].state == model::member_state::starting : call.bundle->awaits_members();
+    if (starts) {  // the name may be one of its tools, whose definition says which arguments the head repeats
         co_await await_members(call);
         to = destination_of(call);
     }
