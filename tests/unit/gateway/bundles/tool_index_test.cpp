@@ -300,4 +300,30 @@ TEST_CASE("2,000 tools take at most 8 MiB, and a search among them 5 ms")
     CHECK(p99 <= 5 * tests::slowness);
 }
 
+TEST_CASE("The longest question of common words among 5,000 tools is answered within 50 ms")
+{
+    const auto tools = tests::all_real_tools(5000);
+    const asked bundle{tools};
+    const core::json question{
+        {"query",
+         "create get list update delete website domain project file name id list page agency plan order user account "
+         "value type use this endpoint retrieve details available set status new hosting wordpress data"},
+        {"limit", 50}
+    };
+    double longest = 0;
+    for (int round = 0; round < 5; ++round) {
+        const auto start = std::chrono::steady_clock::now();
+        const auto answered = bundle.answer(mcp::search_tool::find, question.dump());
+        const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
+        CHECK(answered.outcome == search_outcome::found);
+        longest = std::max(longest, took.count());
+    }
+    const auto start = std::chrono::steady_clock::now();
+    bundle.answer(mcp::search_tool::call, R"({"name":"hostinger__unknown_tool_of_a_name_that_is_quite_long"})");
+    const std::chrono::duration<double, std::milli> unknown = std::chrono::steady_clock::now() - start;
+    MESSAGE("longest question: " << longest << " ms; unknown name: " << unknown.count() << " ms");
+    CHECK(longest <= 50 * tests::slowness);
+    CHECK(unknown.count() <= 50 * tests::slowness);
+}
+
 TEST_SUITE_END();
