@@ -22,6 +22,9 @@ const rows = [
     { id: 'modern-program', over: 'stdio', era: 'modern', requirements: [legacy] },
     { id: 'legacy-http', over: 'http', era: 'legacy', requirements: [modern] },
     { id: 'legacy-program', over: 'stdio', era: 'legacy', requirements: [modern] },
+    // The only member of a bundle, without a prefix.
+    { id: 'bundle-http', over: 'http', era: 'both', requirements: [legacy, modern], bundle: true },
+    { id: 'bundle-program', over: 'stdio', era: 'both', requirements: [legacy, modern], bundle: true },
 ];
 // What the suite has for clients and is not about OAuth.
 const clientScenarios = {
@@ -45,8 +48,14 @@ function configuration(chosen, servers) {
             : { command: process.execPath, args: [fixture, over, era], warm: 2, max_sessions: 32 };
     // What is checked before a server of the legacy era is the translation.
     const sessionless = ({ era }) => (era === 'legacy' ? { sessionless: 'fresh' } : {});
-    return { mcpServers: Object.fromEntries(chosen.map((row) => [row.id, { ...how(row), ...sessionless(row) }])) };
+    const bundles = chosen.filter(({ bundle }) => bundle).map(({ id }) => [id, { agents: [{ id, as: '' }] }]);
+    return {
+        mcpServers: Object.fromEntries(chosen.map((row) => [row.id, { ...how(row), ...sessionless(row) }])),
+        ...(bundles.length > 0 ? { mcp: { bundles: Object.fromEntries(bundles) } } : {}),
+    };
 }
+
+const target = ({ id, bundle }) => (bundle ? `mcp/${id}` : `agents/${id}/mcp`);
 
 // Until then the gateway does not know the era of the server.
 async function untilReady(gateway, id) {
@@ -103,11 +112,12 @@ const runRows = (chosen, expected) =>
             print(`direct ${revision}`, reference[revision]);
             assert.equal(reference[revision].code, 0, 'the fixture does not conform');
         }
-        for (const { id, requirements } of chosen) {
+        for (const row of chosen) {
+            const { id, requirements } = row;
             await untilReady(gateway, id);
             for (const revision of requirements) {
                 const name = `${id} ${revision}`;
-                const run = await conform('server', '--url', `${gateway.base}agents/${id}/mcp`, '--requirements', revision);
+                const run = await conform('server', '--url', `${gateway.base}${target(row)}`, '--requirements', revision);
                 print(name, run, reference[revision]);
                 problems.push(...judge(name, run, reference[revision], expected[name] ?? []));
             }
@@ -121,9 +131,10 @@ const runInspector = () =>
         const problems = [];
         for (const era of ['legacy', 'auto', 'modern']) {
             const wanted = await inspect(direct, era);
-            for (const { id } of rows) {
+            for (const row of rows) {
+                const { id } = row;
                 await untilReady(gateway, id);
-                const found = await inspect(`${gateway.base}agents/${id}/mcp`, era);
+                const found = await inspect(`${gateway.base}${target(row)}`, era);
                 const same = isDeepStrictEqual(found, wanted);
                 process.stdout.write(`inspector ${era}, ${id}: ${same ? 'as directly' : 'DIFFERS'}\n`);
                 problems.push(...(same ? [] : [`inspector ${era}, ${id}: ${JSON.stringify(found)} is not ${JSON.stringify(wanted)}`]));
