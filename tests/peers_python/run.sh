@@ -14,4 +14,5 @@ for generation in 03 1 fastmcp; do
     fi
 done
 "$builds/fastmcp/bin/python" fastmcp_bundle.py "$builds/1/bin/python"
+python3 tools.py "$builds/03/bin/python" "$builds/1/bin/python" "$builds/fastmcp/bin/python"
 exec python3 matrix.py "$builds/03/bin/python" "$builds/1/bin/python"
