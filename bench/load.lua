@@ -1,5 +1,5 @@
 -- What wrk sends, from the environment: BENCH_BODY (a file: then it is a POST of it) or BENCH_ETAG (a conditional GET), and
--- BENCH_CREDENTIAL (a header line).
+-- BENCH_CREDENTIAL (header lines).
 -- At the end one line for bench/run.sh: requests, microseconds, bytes, five kinds of errors, p50 and p99 in microseconds.
 local body = os.getenv("BENCH_BODY")
 if body == "" then
@@ -17,8 +17,8 @@ if body then
     wrk.headers["Content-Type"] = "application/json"
     file:close()
 end
-if credential ~= "" then
-    local name, value = credential:match("^([^:]+): (.+)$")
+for line in credential:gmatch("[^\n]+") do
+    local name, value = line:match("^([^:]+): (.+)$")
     wrk.headers[name] = value
 end
 if etag then

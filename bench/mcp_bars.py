@@ -420,20 +420,24 @@ measurements = {
 }
 
 
-def main():
+def prepare():
+    """Chooses the cores, and says which."""
     global proxy_core, load_core
-    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    options.add_argument("--rounds", type=int, default=3)
-    options.add_argument("--seconds", type=int, default=5)
-    options.add_argument("--only", nargs="+", choices=list(measurements), default=list(measurements))
-    options.add_argument("--no-npm", action="store_true")
-    given = options.parse_args()
     if len(cores) < 2:
         die("this machine has one core for us: the gateway and its load need one each")
     proxy_core, load_core = cores[:2]
     for tool in ("wrk", "taskset"):
         shutil.which(tool) or die(f"{tool} is not installed")
     print(f"{os.uname().release}, gateway on core {proxy_core}, load on core {load_core}, load average {os.getloadavg()[0]:.2f}", flush=True)
+
+
+def measure(options, measurements):
+    """Takes those that are asked for. The exit code."""
+    options.add_argument("--rounds", type=int, default=3)
+    options.add_argument("--seconds", type=int, default=5)
+    options.add_argument("--only", nargs="+", choices=list(measurements), default=list(measurements))
+    given = options.parse_args()
+    prepare()
     for name in given.only:
         measurements[name](given)
     missed = rows.count(False)
@@ -441,4 +445,11 @@ def main():
     return 1 if missed else 0
 
 
-sys.exit(main())
+def main():
+    options = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    options.add_argument("--no-npm", action="store_true")
+    return measure(options, measurements)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
