@@ -46,7 +46,7 @@ using order = std::vector<std::int64_t>;
 
 TEST_CASE("A document with the word in a text of greater weight comes first")
 {
-    const auto index = index_of({{"other", "read a file"}, {"file", "other of things"}, {"nothing", "of this"}});
+    const auto index = index_of({{"alpha beta", "file gamma"}, {"file beta", "delta gamma"}, {"of this", "and that"}});
 
     CHECK(found(*index, {{"file"}}) == order{1, 0});
 }
