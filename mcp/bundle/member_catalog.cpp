@@ -14,8 +14,6 @@
 namespace mcp {
 namespace {
 
-constexpr std::size_t most_matched_templates = 1000;  // of one member
-
 bool is_named_list(list_kind list) noexcept
 {
     return list == list_kind::tools || list == list_kind::prompts;
@@ -221,7 +219,7 @@ bool member_catalog::may_have(std::string_view own) const
         return true;
     }
     const auto& templates = entries_[index_of(list_kind::templates)];
-    const auto some = std::span{templates}.first(std::min(templates.size(), most_matched_templates));
+    const auto some = std::span{templates}.first(std::min(templates.size(), most_matched));
     return std::ranges::any_of(some, [own](const shown_entry& each) { return may_expand_to(each.own, own); }) &&
            own_->resources.original(own);
 }

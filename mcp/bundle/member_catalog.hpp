@@ -79,7 +79,9 @@ public:
     // URI with other spellings (is_canonical_uri()) does not.
     bool admits(std::string_view own) const;
 
-    // Whether a resource with this URI is listed, or a template may expand to it, as callers of the agent have them.
+    // Whether a resource with this URI is listed, or one of the first most_matched templates may expand to it, as callers of the agent
+    // have them.
+    static constexpr std::size_t most_matched = 100;
     bool may_have(std::string_view own) const;
 
     // The memory of entries and indexes, about.

@@ -28,8 +28,8 @@ struct opening_words {
     std::string_view bundle{};   // its name: `serverInfo.name` is `cardea/<bundle>`
     std::string_view title{};    // empty: none
     std::string_view version{};  // of the gateway
-    std::string_view instructions{
-    };                         // as configured; empty: those of the members, each under a heading, cut at the limit
+    // The configured ones; empty: those of the members, each under a heading, up to longest_bundle_instructions.
+    std::string_view instructions{};
     bool lists_tools = false;  // the bundle has tools of its own
 };
 

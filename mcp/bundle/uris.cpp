@@ -2,14 +2,14 @@
 
 #include "core/ascii.hpp"
 
-#include <algorithm>
 #include <cstddef>
 
 namespace mcp {
 namespace {
 
 constexpr std::string_view app_scheme = "ui://";
-constexpr std::size_t longest_matched = 4096;
+constexpr std::size_t longest_template = 1024;
+constexpr std::size_t longest_expansion = 2048;
 
 // The rest behind `scheme` and a `+`. Nothing: the text does not begin with these.
 std::optional<std::string_view> behind_scheme(std::string_view scheme, std::string_view text) noexcept
@@ -99,7 +99,7 @@ std::optional<std::string> own_uri(std::string_view scheme, std::string_view exp
 
 bool may_expand_to(std::string_view uri_template, std::string_view uri) noexcept
 {
-    if (std::max(uri_template.size(), uri.size()) > longest_matched) {
+    if (uri_template.size() > longest_template || uri.size() > longest_expansion) {
         return false;
     }
     if (!has_no_operators(uri_template)) {

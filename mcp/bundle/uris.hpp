@@ -16,8 +16,8 @@ std::string exposed_uri(std::string_view scheme, std::string_view uri);
 std::optional<std::string> own_uri(std::string_view scheme, std::string_view exposed);
 
 // Whether the template may expand to the URI: its literal parts are there in their order, and an expression without an operator, `{var}`,
-// stands for no `/`. False: it does not, or one of the two is longer than 4 KiB. Linear in both, but for
-// texts that are made to be slow to search.
+// stands for no `/`. False: it does not, the template is longer than 1 KiB, or the URI than 2 KiB. Linear in both, but for texts
+// that are made to be slow to search.
 bool may_expand_to(std::string_view uri_template, std::string_view uri) noexcept;
 
 }  // namespace mcp

@@ -73,7 +73,7 @@ void check_uris(std::string_view one, std::string_view two)
             require(core::equal_ignoring_case(mcp::exposed_uri(scheme, *own), two), "a URI is exposed", two, *own);
         }
     }
-    const bool plain = one.find_first_of("{}") == std::string_view::npos && one.size() <= 4096;
+    const bool plain = one.find_first_of("{}") == std::string_view::npos && one.size() <= 1024;
     require(!plain || mcp::may_expand_to(one, one), "a template without expressions is its URI", one);
     mcp::may_expand_to(one, two);
 }
