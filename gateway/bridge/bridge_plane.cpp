@@ -24,7 +24,8 @@ constexpr std::string_view mcp_servers = "/mcp/";
 
 net::routine<> refuse_with(net::server_connection& caller, errc code)
 {
-    co_await responses::send_answer(caller, responses::error_answer(code, {}));
+    auto answer = responses::error_answer(code, std::string_view{});
+    co_await responses::send_answer(caller, std::move(answer));
 }
 
 // Who asks is the gateway's own relay, whose pool decides how long a connection is kept.
@@ -128,7 +129,8 @@ net::routine<> bridge_plane::handle(net::server_connection& caller)
 
 net::routine<> bridge_plane::refuse(net::server_connection& caller, core::error why)
 {
-    co_await responses::send_answer(caller, responses::error_answer(why.code, {}));
+    auto answer = responses::error_answer(why.code, std::string_view{});
+    co_await responses::send_answer(caller, std::move(answer));
 }
 
 void bridge_plane::failed(std::string_view problem) noexcept

@@ -291,7 +291,8 @@ TEST_CASE("an agent that nobody declared is 404, and so is a server that is disa
     }
 }
 
-TEST_CASE("A call to a server that is not bridged is answered with 501 and the caller's own id, whatever its session is")
+TEST_CASE("A call to a server that is not bridged is answered with 501 and the caller's own id, whatever its session is"
+)
 {
     shell_agent server;
     server.record.bridge = false;

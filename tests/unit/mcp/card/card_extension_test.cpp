@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 
 using core::card_shape;
 using core::json;
@@ -53,6 +54,38 @@ TEST_CASE("The parameters of the MCP extension are as its schema says, for every
         }
     }
     CHECK(checked > 10);
+}
+
+TEST_CASE("A card of a bridged server offers both generations over both bindings, and streams")
+{
+    const auto lists = tests::discovered(tests::captures().front());
+    const std::string base{"https://gw.example/agents/a"};
+    auto interfaces = json::array();
+    for (const auto& [url, binding] : {std::pair{base, "JSONRPC"}, std::pair{base + "/rest", "HTTP+JSON"}}) {
+        for (const auto* version : {"1.0", "0.3"}) {
+            interfaces.push_back({{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}});
+        }
+    }
+    const json of_03{{{"url", base}, {"transport", "JSONRPC"}}, {{"url", base + "/rest"}, {"transport", "HTTP+JSON"}}};
+    for (const auto shape : {card_shape::automatic, card_shape::v1, card_shape::v03, card_shape::hybrid}) {
+        CAPTURE(core::name(shape));
+        const auto text = mcp::synthesize_card(
+            lists,
+            {.agent_id = "a", .at = {.base = base, .bridged = true}, .shape = shape, .limit = 64 * 1024 * 1024}
+        );
+        REQUIRE(text.has_value());
+        const auto card = *core::parse_json(*text, {.bytes = 64 * 1024 * 1024});
+        CHECK(card["capabilities"]["streaming"] == true);
+        CHECK(card["capabilities"]["pushNotifications"] == false);
+        if (shape != card_shape::v03) {
+            CHECK(card["supportedInterfaces"] == interfaces);
+        }
+        if (shape != card_shape::v1) {
+            CHECK(card["url"] == base);
+            CHECK(card["preferredTransport"] == "JSONRPC");
+            CHECK(card["additionalInterfaces"] == of_03);
+        }
+    }
 }
 
 TEST_CASE("The schema of the MCP extension refuses what is not as it says")

@@ -139,37 +139,6 @@ TEST_CASE("the card of a server with two tools is this one, to the byte")
     );
 }
 
-TEST_CASE("A card of a bridged server offers both generations over both bindings, and streams")
-{
-    const auto exa = snapshot_of(exa_server, exa_tools);
-    const std::string base{"https://gw.example/agents/exa_search"};
-    auto interfaces = json::array();
-    for (const auto& [url, binding] : {std::pair{base, "JSONRPC"}, std::pair{base + "/rest", "HTTP+JSON"}}) {
-        for (const auto* version : {"1.0", "0.3"}) {
-            interfaces.push_back({{"url", url}, {"protocolBinding", binding}, {"protocolVersion", version}});
-        }
-    }
-    const json of_03{{{"url", base}, {"transport", "JSONRPC"}}, {{"url", base + "/rest"}, {"transport", "HTTP+JSON"}}};
-    for (const auto shape : shapes) {
-        CAPTURE(core::name(shape));
-        auto asked = request(shape);
-        asked.at.bridged = true;
-        const auto text = mcp::synthesize_card(exa, asked);
-        REQUIRE(text.has_value());
-        const auto card = *core::parse_json(*text);
-        CHECK(card["capabilities"]["streaming"] == true);
-        CHECK(card["capabilities"]["pushNotifications"] == false);
-        if (shape != card_shape::v03) {
-            CHECK(card["supportedInterfaces"] == interfaces);
-        }
-        if (shape != card_shape::v1) {
-            CHECK(card["url"] == base);
-            CHECK(card["preferredTransport"] == "JSONRPC");
-            CHECK(card["additionalInterfaces"] == of_03);
-        }
-    }
-}
-
 TEST_CASE("that card has every member of the card that MCP gateways serve for this server today")
 {
     std::stringstream text;
