@@ -374,9 +374,11 @@ TEST_CASE("Calls of a tool are counted under its name if the server lists it and
     CHECK(x.gateway.wait_for_metric(of_a + R"(other"})", 1));
 }
 
-TEST_CASE("what is no MCP server has no such address, unless its relay_paths have it")
+TEST_CASE("an agent of A2A that is not shown as tools has no such address, unless its relay_paths have it")
 {
-    const relayed plain{answer_json("{}")};
+    const relayed plain{answer_json("{}"), [](config::settings& settings) {
+                            settings.agents[0].as_tools = core::tool_form::off;
+                        }};
     CHECK(send(plain, "POST", usual_fields(), initialize_body).status == 404);
     const relayed open{answer_json("{}"), [](config::settings& settings) {
                            settings.agents[0].relay_paths = {"/mcp"};
