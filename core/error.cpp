@@ -55,7 +55,7 @@ constexpr auto rows = std::to_array<error_row>({
         "Cardea's own card fetch came back to it"),
     ROW(not_implemented, 501, -31501, 501, false,
         "The gateway does not do this.",
-        "an unknown method or transfer coding, or a call of A2A to an MCP server"),
+        "an unknown method or transfer coding, or a call of A2A to an MCP server with `bridge: false`"),
     ROW(http_version_not_supported, 505, -31505, 505, false,
         "Only HTTP/1.1 and HTTP/1.0 are spoken here.",
         "neither HTTP/1.1 nor HTTP/1.0"),
