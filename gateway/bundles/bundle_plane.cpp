@@ -30,15 +30,6 @@ std::shared_ptr<const model::agent_entry> entry_of_bundles()
     return std::make_shared<const model::agent_entry>(std::move(self));
 }
 
-std::shared_ptr<const ::mcp::name_filters> filters_of(const core::mcp_bundle& bundle)
-{
-    core::mcp_server filters;
-    filters.tools = bundle.tools;
-    filters.prompts = bundle.prompts;
-    filters.resources = bundle.resources;
-    return std::make_shared<const ::mcp::name_filters>(filters);
-}
-
 const std::shared_ptr<const ::mcp::name_filters>& no_filters()
 {
     static const auto none = std::make_shared<const ::mcp::name_filters>();
@@ -133,7 +124,11 @@ void bundle_plane::apply(const config::settings& now, const model::changed_setti
     for (const auto& each : now.mcp.bundles) {
         auto before = bundles_.extract(each.name);
         const bool same = !before.empty() && before.mapped().settings == each;
-        next.emplace(each.name, same ? std::move(before.mapped()) : known_bundle{each, filters_of(each), {}, {}});
+        next.emplace(
+            each.name,
+            same ? std::move(before.mapped())
+                 : known_bundle{each, std::make_shared<const ::mcp::name_filters>(::mcp::filters_of(each)), {}, {}}
+        );
     }
     bundles_ = std::move(next);
     set_dirty();

@@ -146,8 +146,8 @@ net::routine<> access_guard::ask(request_context& request)
 
 bool access_guard::asks_first(const request_context& request) const
 {
-    if (request.to.where != model::route::mcp || request.caller.head().verb != net::http1::method::options) {
-        return false;
+    if (request.caller.head().verb != net::http1::method::options || request.to.where != model::route::mcp) {
+        return request.caller.head().verb == net::http1::method::options && request.to.where == model::route::bundle;
     }
     const auto* known = known_.find(request.to.agent);
     const bool relayed =

@@ -93,12 +93,12 @@ const std::vector<row> rows{
     {"POST", "/agents/secret/rest/v1/nothing", 401, 404, 404},
     {"GET", "/agents/sends/rest/v1/tasks/t", 401, 404, 403},
     {"GET", "/agents/none/rest/v1/tasks/t", 401, 404, 404},
-    // None of these is an MCP server, or has `/mcp` among its relay_paths. A browser asks before it has a credential.
-    {"POST", "/agents/open/mcp", 404, 404, 404},
-    {"GET", "/agents/seen/mcp", 401, 404, 404},
-    {"POST", "/agents/secret/mcp", 401, 404, 404},
-    {"GET", "/agents/secret/mcp", 401, 404, 404},
-    {"DELETE", "/agents/secret/mcp", 401, 404, 404},
+    // Agents of A2A as servers of MCP. A browser asks before it has a credential.
+    {"POST", "/agents/open/mcp", 200, 200, 200},
+    {"GET", "/agents/seen/mcp", 401, 403, 405},
+    {"POST", "/agents/secret/mcp", 401, 404, 200},
+    {"GET", "/agents/secret/mcp", 401, 404, 405},
+    {"DELETE", "/agents/secret/mcp", 401, 404, 405},
     {"OPTIONS", "/agents/secret/mcp", 204, 204, 204, true},
     {"GET", "/agents/open/mcp/server-card", 404, 404, 404},
     {"POST", "/agents/open/mcp/server-card", 405, 405, 405},
@@ -106,6 +106,12 @@ const std::vector<row> rows{
     {"POST", "/agents/secret/mcp/server-card", 401, 405, 405},
     {"POST", "/agents/none/mcp/server-card", 401, 405, 405},
     {"OPTIONS", "/agents/none/mcp", 204, 204, 204, true},
+    // A bundle that there is not.
+    {"POST", "/mcp", 401, 404, 404},
+    {"GET", "/mcp/none", 401, 404, 404},
+    {"DELETE", "/mcp", 401, 404, 404},
+    {"OPTIONS", "/mcp", 204, 204, 204, true},
+    {"GET", "/.well-known/oauth-protected-resource/mcp", 404, 404, 404, true},
     // An address of a callback that the gateway has not made.
     {"POST", "/agents/open/push/c2VhbGVk", 404, 404, 404},
     {"POST", "/agents/seen/push/c2VhbGVk", 401, 404, 404},
@@ -144,6 +150,7 @@ constexpr bool belongs_to_agent(gateway::model::route where)
         case relay:
         case push:
             return true;
+        case bundle:
         case management:
         case registration:
         case key_set:
