@@ -172,7 +172,6 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     make_bridge();
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
-    registry_->set_bridge([this] { return bridge_->dial(); });
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
     push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
@@ -247,6 +246,7 @@ void server::make_bridge()
 // Each function looks a plane up when it is called: those that it names are made by the end of start().
 void server::make_services()
 {
+    registry_->set_bridge([this] { return bridge_->dial(); });
     services_.reset(new model::control_services{
         .executor = control_.get_executor(),
         .card_executor = card_thread_->editor().executor(),
