@@ -92,6 +92,18 @@ void add_agents(std::vector<row>& rows, const config::settings& settings, const 
     }
 }
 
+void add_bundles(std::vector<row>& rows, const config::settings& settings)
+{
+    for (const auto& each : settings.mcp.bundles) {
+        const std::string members = "those who may call one of its agents";
+        rows.push_back(
+            {config::to_text(settings.listen),
+             each.name == core::default_bundle ? "/mcp" : "/mcp/" + each.name,
+             each.call ? text_of(*each.call) + "; of " + members : members}
+        );
+    }
+}
+
 std::string scope_text(const std::vector<std::string>& any_of)
 {
     return (any_of.size() == 1 ? "scope " : "scopes ") + listed(any_of);
@@ -150,6 +162,7 @@ std::string access_table(const config::settings& settings)
         );
         rows.push_back({listener, std::string{model::registration_path}, registrants_of(settings)});
         add_agents(rows, settings, *plan);
+        add_bundles(rows, settings);
     } else {
         rows.push_back({listener, "/rpc, to change agents", "nobody"});
         rows.push_back({listener, std::string{model::registration_path}, registrants_of(settings)});

@@ -74,6 +74,24 @@ TEST_SUITE("access table")
         CHECK(access_table(settings).find("/.well-known/oauth-protected-resource   anyone\n") != std::string::npos);
     }
 
+    TEST_CASE("A bundle is for those who may call an agent of it, and whom its own policy lets in")
+    {
+        config::settings settings;
+        settings.access.providers = {{"ops", core::static_token_provider{}}};
+        settings.mcp.bundles.resize(2);
+        settings.mcp.bundles[0].name = "default";
+        settings.mcp.bundles[1].name = "staff";
+        settings.mcp.bundles[1].call = core::access_policy{false, {core::access_rule{.groups = {"staff"}}}};
+        const auto text = access_table(settings);
+        for (const auto* line :
+             {"127.0.0.1:4000  /mcp                           those who may call one of its agents\n",
+              "127.0.0.1:4000  /mcp/staff                     group staff; of those who may call one of its agents\n"
+             }) {
+            CAPTURE(text);
+            CHECK(text.find(line) != std::string::npos);
+        }
+    }
+
     TEST_CASE("An admin listener that needs scopes has a line for each route")
     {
         config::settings settings;
