@@ -55,6 +55,8 @@ public:
     // "renamed":[{"agent","list","name","exposed"}],"skipped":[{"agent","reason"}],"tools","left_out"}]}`.
     std::string description() const;
 
+    const core::logger& log() const noexcept { return from_.log; }
+
     // Who hears of it when they have been published again; empty: nobody.
     void set_observer(std::function<void()> changed) { changed_ = std::move(changed); }
 

@@ -77,10 +77,19 @@ void run(net::executor on, net::task<> what)
     net::asio::co_spawn(on, std::move(what), net::asio::detached);
 }
 
-// For messages of which no answer matters.
-net::task<> drop_answer(net::task<core::result<model::inner_reply>> asked)
+// For messages of which no answer matters, which are counted until it has come.
+net::task<>
+drop_answer(net::task<core::result<model::inner_reply>> asked, std::vector<std::shared_ptr<std::size_t>> counted)
 {
     static_cast<void>(co_await std::move(asked));
+    for (const auto& each : counted) {
+        --*each;
+    }
+}
+
+std::shared_ptr<const std::string> shared_text(std::string text)
+{
+    return std::make_shared<const std::string>(std::move(text));
 }
 
 }  // namespace
@@ -110,10 +119,12 @@ legacy_fields(const member_session& member, std::string_view version, bool has_b
 bundle_sessions::bundle_sessions(
     net::loop& control,
     model::inner_calls& calls,
+    const core::logger& log,
     std::function<void(const ::mcp::session_digest& id, bool ended)> over
 )
     : loop_{control},
       calls_{calls},
+      log_{log},
       over_{std::move(over)}
 {
     loop_.timers().add(*this);
@@ -141,14 +152,14 @@ core::result<bundle_sessions::session*> bundle_sessions::open(const model::bundl
         if (!place) {
             return core::gateway_error(errc::overloaded, "sessions with bundles, of this principal");
         }
-        if (sessions_.size() >= most) {
-            const auto used = [](const auto& each) { return each.second.used; };
-            const auto oldest = std::ranges::min_element(sessions_, {}, used)->first;
-            drop(oldest);
+        if (sessions_.size() >= most && !drop_oldest()) {
+            return core::gateway_error(errc::overloaded, "sessions with bundles");
         }
         found = sessions_.try_emplace(in.id).first;
         found->second.place = std::move(*place);
+        found->second.turn = by_use_.insert(by_use_.end(), in.id);
     }
+    by_use_.splice(by_use_.end(), by_use_, found->second.turn);
     auto caller = in.caller != nullptr ? in.caller : std::move(found->second.in.caller);
     found->second.in = in;
     found->second.in.caller = std::move(caller);
@@ -177,7 +188,7 @@ net::task<core::result<model::member_place>> bundle_sessions::enter(model::membe
         co_return std::move(begun).error();
     }
     const auto* const now = find(call.in.id);
-    const auto there = now == nullptr ? std::shared_ptr<member_session>{} : now->members.find(call.member)->second;
+    const auto there = now == nullptr ? nullptr : now->member(call.member);
     if (there == nullptr || !there->begun) {
         co_return core::caller_error(errc::session_not_found, "it has ended meanwhile");
     }
@@ -279,20 +290,23 @@ void bundle_sessions::tell(model::bundle_message message)
         return;
     }
     auto& in = **opened;
-    const auto found = in.members.find(message.member);
-    auto* const member = found == in.members.end() ? nullptr : found->second.get();
+    const auto member = in.member(message.member);
+    shared_body level;
+    shared_body said;
     switch (message.act) {
         case cancel:
             return this->cancel(in, message.text, message.member);
         case set_level:
             in.level = message.text;
+            level = shared_text(request_text(2, "logging/setLevel", R"({"level":)" + in.level + '}'));
             for (const auto& [agent, each] : in.members) {
-                post(in.in, *each, request_text(2, "logging/setLevel", R"({"level":)" + in.level + '}'));
+                post(in, *each, level);
             }
             return;
         case broadcast:
+            said = shared_text(std::move(message.text));
             for (const auto& [agent, each] : in.members) {
-                post(in.in, *each, message.text);
+                post(in, *each, said);
             }
             return;
         case subscribe:
@@ -317,28 +331,41 @@ void bundle_sessions::tell(model::bundle_message message)
 }
 
 // Of members that have no such call nobody minds (MCP 2025-11-25, basic/utilities/cancellation).
-void bundle_sessions::cancel(const session& in, std::string_view request_id, std::string_view agent)
+void bundle_sessions::cancel(session& in, std::string_view request_id, std::string_view agent)
 {
     auto text = std::string{R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)"};
-    text.append(request_id) += "}}";
+    const auto body = shared_text(text.append(request_id) + "}}");
     for (const auto& [id, each] : in.members) {
         if (agent.empty() || agent == id) {
-            post(in.in, *each, text);
+            post(in, *each, body);
         }
     }
 }
 
-void bundle_sessions::post(const model::bundle_session& in, const member_session& member, std::string body)
+// Nobody waits for the answer. A client that sends more than its members take loses some, which is logged once.
+void bundle_sessions::post(session& in, const member_session& member, shared_body body)
 {
     if (!member.begun) {
         return;
     }
+    if (*in.posts >= most_posts || *posts_ >= most_posts_of_all) {
+        if (!std::exchange(in.told_of_loss, true)) {
+            log_.write(
+                core::log_level::warn,
+                "bundle_message_dropped",
+                {{"bundle", in.in.bundle}, {"agent", member.agent}, {"session", ::mcp::tag_of(in.in.id)}}
+            );
+        }
+        return;
+    }
     model::inner_request request;
-    request.caller = in.caller;
+    request.caller = in.in.caller;
     request.target = member_target(member.agent);
-    request.fields = legacy_fields(member, in.version, /*has_body=*/true);
-    request.body = std::make_shared<const std::string>(std::move(body));
-    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request))));
+    request.fields = legacy_fields(member, in.in.version, /*has_body=*/true);
+    request.body = std::move(body);
+    ++*in.posts;
+    ++*posts_;
+    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request)), {in.posts, posts_}));
 }
 
 void bundle_sessions::end_member(const model::bundle_session& in, const member_session& member)
@@ -351,7 +378,7 @@ void bundle_sessions::end_member(const model::bundle_session& in, const member_s
     request.method = "DELETE";
     request.target = member_target(member.agent);
     request.fields = legacy_fields(member, in.version, /*has_body=*/false);
-    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request))));
+    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request)), {}));
 }
 
 void bundle_sessions::end(const ::mcp::session_digest& id)
@@ -370,6 +397,23 @@ void bundle_sessions::end(const ::mcp::session_digest& id)
     }
 }
 
+// The one that was used least lately, of a few in which nothing is under way. False: there is none.
+bool bundle_sessions::drop_oldest()
+{
+    constexpr std::size_t most_looked_at = 64;
+    std::size_t looked_at = 0;
+    for (const auto& id : by_use_) {
+        if (sessions_.find(id)->second.is_idle()) {
+            drop(::mcp::session_digest{id});
+            return true;
+        }
+        if (++looked_at == most_looked_at) {
+            break;
+        }
+    }
+    return false;
+}
+
 // It goes on later, if its client comes back, with other sessions of its members.
 void bundle_sessions::drop(const ::mcp::session_digest& id)
 {
@@ -377,6 +421,7 @@ void bundle_sessions::drop(const ::mcp::session_digest& id)
     if (gone.empty()) {
         return;
     }
+    by_use_.erase(gone.mapped().turn);
     over_(id, /*ended=*/false);
     for (const auto& [agent, each] : gone.mapped().members) {
         end_member(gone.mapped().in, *each);
@@ -392,7 +437,7 @@ void bundle_sessions::on_due()
     const auto before = loop_.now() - longest_idle;
     std::vector<::mcp::session_digest> idle;
     for (const auto& [id, each] : sessions_) {
-        if (each.used < before && each.calls->load() == 0) {
+        if (each.used < before && each.is_idle()) {
             idle.push_back(id);
         }
     }

@@ -5,6 +5,7 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
 #include "core/place_shares.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/published_bundle.hpp"
@@ -14,6 +15,7 @@
 #include "net/loop/types.hpp"
 #include "net/loop/waiting_tasks.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstddef>
@@ -45,7 +47,9 @@ struct member_session {
 class bundle_sessions final : private net::timed {
 public:
     static constexpr std::size_t most = 10'000;
-    static constexpr std::size_t most_over = 10'000;         // of which it is known that they are over
+    static constexpr std::size_t most_over = 10'000;  // of which it is known that they are over
+    static constexpr std::size_t most_posts = 256;    // notifications of one session on their way to its members
+    static constexpr std::size_t most_posts_of_all = 2048;
     static constexpr std::size_t most_subscriptions = 1000;  // of one member's session
     static constexpr core::duration longest_idle = std::chrono::minutes{30};
 
@@ -57,6 +61,23 @@ public:
         std::shared_ptr<std::atomic<std::uint32_t>> calls =
             std::make_shared<std::atomic<std::uint32_t>>();  // in flight
         core::place_share place{};
+        std::list<::mcp::session_digest>::iterator turn{};  // among those by use
+        std::shared_ptr<std::size_t> posts =
+            std::make_shared<std::size_t>();  // messages to members under way, which nobody waits for
+        bool told_of_loss = false;            // of messages to members
+
+        // Null: none was called.
+        std::shared_ptr<member_session> member(std::string_view agent) const
+        {
+            const auto found = members.find(agent);
+            return found == members.end() ? nullptr : found->second;
+        }
+
+        bool is_idle() const
+        {
+            return calls->load() == 0 &&
+                   std::ranges::none_of(members, [](const auto& each) { return each.second->beginning; });
+        }
     };
 
     // Told that a session with a member has begun, and with null that the whole session is over.
@@ -66,6 +87,7 @@ public:
     bundle_sessions(
         net::loop& control,
         model::inner_calls& calls,
+        const core::logger& log,
         std::function<void(const ::mcp::session_digest& id, bool ended)> over
     );
 
@@ -87,23 +109,29 @@ public:
     void stop();
 
 private:
+    using shared_body = std::shared_ptr<const std::string>;
+
     void on_due() override;
 
     core::result<session*> open(const model::bundle_session& in);
     net::task<core::result<>> begin(::mcp::session_digest id, std::shared_ptr<member_session> member);
     net::task<core::result<>> initialize(model::bundle_session in, std::shared_ptr<member_session> member);
     net::task<> tell_state(model::bundle_session in, std::shared_ptr<member_session> member, std::string level);
-    void cancel(const session& in, std::string_view request_id, std::string_view agent);
-    void post(const model::bundle_session& in, const member_session& member, std::string body);
+    void cancel(session& in, std::string_view request_id, std::string_view agent);
+    void post(session& in, const member_session& member, shared_body body);
     void end_member(const model::bundle_session& in, const member_session& member);
     void end(const ::mcp::session_digest& id);
+    bool drop_oldest();
     void drop(const ::mcp::session_digest& id);
 
     net::loop& loop_;
     model::inner_calls& calls_;
+    const core::logger& log_;
     std::function<void(const ::mcp::session_digest& id, bool ended)> over_;
     observer told_;
     std::map<::mcp::session_digest, session> sessions_;
+    std::list<::mcp::session_digest> by_use_;                               // the one that was used last at the end
+    std::shared_ptr<std::size_t> posts_ = std::make_shared<std::size_t>();  // session::posts of all
     std::set<::mcp::session_digest> ended_;
     std::deque<::mcp::session_digest> ended_in_order_;
     bool stopped_ = false;

@@ -44,7 +44,8 @@ bool may_use(
 bool may_enter(const model::published_bundle& bundle, const bundle_caller& caller)
 {
     for (std::size_t i = 0; i < bundle.members.size(); ++i) {
-        if (may_use(bundle, i, {}, caller)) {
+        const auto may = [&](::mcp::list_kind list) { return may_use(bundle, i, method_for(list), caller); };
+        if (may(::mcp::list_kind::tools) || may(::mcp::list_kind::prompts) || may(::mcp::list_kind::resources)) {
             return true;
         }
     }

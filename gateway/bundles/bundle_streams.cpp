@@ -35,15 +35,20 @@ public:
         model::inner_calls& calls;
         std::function<model::inner_request()> request;
         std::function<void(std::string text)> said;
+        std::shared_ptr<std::size_t> counted;
     };
 
     member_stream(std::string agent, means with)
         : agent_{std::move(agent)},
           with_{std::move(with)}
     {
+        ++*with_.counted;
         with_.loop.timers().add(*this);
         begin();
     }
+    ~member_stream() override { --*with_.counted; }
+    member_stream(const member_stream&) = delete;
+    member_stream& operator=(const member_stream&) = delete;
 
     const std::string& agent() const noexcept { return agent_; }
 
@@ -144,6 +149,37 @@ std::string modern_listen(std::string_view raw_id, std::string_view params)
     text.append(params.substr(0, params.size() - 1));
     return text + R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)" +
            R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
+}
+
+}  // namespace
+
+namespace {
+
+// The same for callers that see the same of one bundle.
+std::string sight_key(const model::bundle_listening& who)
+{
+    const auto separate = [](std::string& out, std::string_view text) { out.append(text) += '\0'; };
+    std::string key;
+    separate(key, who.in.bundle);
+    separate(key, std::to_string(reinterpret_cast<std::uintptr_t>(who.access.get())));
+    const auto* const principal = who.access == nullptr ? nullptr : who.in.caller->principal.get();
+    if (principal == nullptr) {
+        return key;
+    }
+    for (const auto* const each : {&principal->provider, &principal->id, &principal->tenant}) {
+        separate(key, *each);
+    }
+    for (const auto* const list : {&principal->scopes, &principal->groups}) {
+        for (const auto& each : *list) {
+            separate(key, each);
+        }
+        separate(key, {});
+    }
+    for (const auto& [name, value] : principal->claims) {
+        separate(key, name);
+        separate(key, value);
+    }
+    return key;
 }
 
 }  // namespace
@@ -281,6 +317,9 @@ void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
     reader->push(::mcp::acknowledged_text(to.raw_id, split->lists, acknowledged), text_kind::answer);
     for (auto& member : split->members) {
         const auto& agent = bundle.members[member.member].agent->record.id;
+        if (!has_room(to, agent)) {
+            continue;
+        }
         auto body = std::make_shared<const std::string>(modern_listen(to.raw_id, ::mcp::listen_params(member)));
         auto request = [caller_of = to.who->in.caller, agent, body] {
             model::inner_request out;
@@ -308,7 +347,7 @@ void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
         };
         to.members.push_back(std::make_unique<member_stream>(
             agent,
-            member_stream::means{loop_, calls_, std::move(request), std::move(said)}
+            member_stream::means{loop_, calls_, std::move(request), std::move(said), streams_}
         ));
     }
 }
@@ -330,6 +369,9 @@ void bundle_streams::member_changed(const ::mcp::session_digest& id, const membe
             continue;
         }
         std::erase_if(to.members, [&](const auto& each) { return each->agent() == begun->agent; });
+        if (!has_room(to, begun->agent)) {
+            continue;
+        }
         const auto& session = begun->id;
         auto request = [caller = to.who->in.caller,
                         agent = begun->agent,
@@ -362,12 +404,27 @@ void bundle_streams::member_changed(const ::mcp::session_digest& id, const membe
         };
         to.members.push_back(std::make_unique<member_stream>(
             begun->agent,
-            member_stream::means{loop_, calls_, std::move(request), std::move(said)}
+            member_stream::means{loop_, calls_, std::move(request), std::move(said), streams_}
         ));
     }
 }
 
-std::array<std::uint64_t, bundle_streams::kinds> bundle_streams::digests_of(const listener& of) const
+// Each takes descriptors, which are to be left for callers. That there are too many is logged once, until there is room again.
+bool bundle_streams::has_room(const listener& of, std::string_view agent)
+{
+    const bool full = *streams_ >= most_members;
+    if (full && !std::exchange(told_full_, true)) {
+        bundles_.log().write(
+            core::log_level::warn,
+            "bundle_streams_full",
+            {{"bundle", of.who->in.bundle}, {"agent", agent}, {"limit", std::uint64_t{most_members}}}
+        );
+    }
+    told_full_ = told_full_ && full;
+    return !full;
+}
+
+bundle_streams::digests bundle_streams::digests_of(const listener& of) const
 {
     std::array<std::uint64_t, kinds> out{};
     const auto found = bundles_.published()->find(of.who->in.bundle);
@@ -389,19 +446,27 @@ std::array<std::uint64_t, bundle_streams::kinds> bundle_streams::digests_of(cons
 void bundle_streams::look_at_lists()
 {
     const auto now = loop_.now();
+    known_digests known;
     for (auto& each : listeners_) {
-        tell_changes(each, now);
+        tell_changes(each, now, known);
     }
 }
 
 // What has changed too soon after the last time is told when a second is over.
-void bundle_streams::tell_changes(listener& to, core::steady_time now)
+void bundle_streams::tell_changes(listener& to, core::steady_time now, known_digests& known)
 {
     const auto reader = to.reader.lock();
-    if (reader == nullptr) {
+    const auto bundle = bundles_.published()->find(to.who->in.bundle);
+    if (reader == nullptr || (bundle != bundles_.published()->end() && bundle->second == to.seen)) {
         return;
     }
-    const auto digests = digests_of(to);
+    // Lists are long, and most callers get the same.
+    auto [found, first] = known.try_emplace(sight_key(*to.who));
+    if (first) {
+        found->second = digests_of(to);
+    }
+    const auto& digests = found->second;
+    to.seen = bundle == bundles_.published()->end() ? nullptr : bundle->second;
     ::mcp::list_set changed;
     for (std::size_t kind = 0; kind < kinds; ++kind) {
         if (digests[kind] == to.known[kind] || !to.wanted[::mcp::index_of(lists_of_kind[kind][0])]) {
@@ -409,6 +474,7 @@ void bundle_streams::tell_changes(listener& to, core::steady_time now)
         }
         if (to.told[kind] != core::steady_time{} && now - to.told[kind] < change_pause) {
             set_due(std::min(due(), to.told[kind] + change_pause));
+            to.seen = nullptr;
             continue;
         }
         to.known[kind] = digests[kind];

@@ -21,6 +21,7 @@
 #include <chrono>
 #include <cstdint>
 #include <list>
+#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -42,6 +43,8 @@ class member_stream;
 
 class bundle_streams final : public model::program_port, private net::timed {
 public:
+    static constexpr std::size_t most_members =
+        2000;  // streams of members, of all clients: others hear what is the bundle's own
     static constexpr core::duration change_pause = std::chrono::seconds{1};  // between two of a kind, for one client
 
     // References outlive it.
@@ -71,6 +74,7 @@ private:
         std::array<std::uint64_t, kinds> known{};  // digests of what it gets
         std::array<core::steady_time, kinds> told{};
         std::vector<std::unique_ptr<member_stream>> members{};
+        model::bundle_pointer seen{};  // of which `known` are
     };
 
     void on_due() override;
@@ -78,8 +82,12 @@ private:
     void listen_to_session(listener& to);
     void listen_to_resources(listener& to, std::string_view wishes);
     void look_at_lists();
-    void tell_changes(listener& to, core::steady_time now);
-    std::array<std::uint64_t, kinds> digests_of(const listener& of) const;
+    using digests = std::array<std::uint64_t, kinds>;
+    using known_digests = std::map<std::string, digests>;  // of callers that get the same
+
+    void tell_changes(listener& to, core::steady_time now, known_digests& known);
+    digests digests_of(const listener& of) const;
+    bool has_room(const listener& of, std::string_view agent);
     void close_stream(const ::mcp::session_digest& id);
     void member_changed(const ::mcp::session_digest& id, const member_session* begun);
 
@@ -88,6 +96,8 @@ private:
     bundle_plane& bundles_;
     bundle_sessions& sessions_;
     std::list<listener> listeners_;
+    std::shared_ptr<std::size_t> streams_ = std::make_shared<std::size_t>();  // of members
+    bool told_full_ = false;
     bool stopped_ = false;
 };
 

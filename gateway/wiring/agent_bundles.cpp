@@ -79,6 +79,7 @@ agent_bundles::agent_bundles(const parts& of)
       sessions_{
           of.control,
           of.calls,
+          of.log,
           [&workers = of.workers](const ::mcp::session_digest& id, bool ended) {
               for (const auto& each : workers) {
                   each->post([id, ended](worker::worker& on) { on.handler().forget_bundle_session(id, ended); });

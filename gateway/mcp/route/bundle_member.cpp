@@ -55,6 +55,25 @@ std::optional<routed> named_by(const ::mcp::incoming& read, std::string_view bod
     }
 }
 
+// Whether clients would have it under this very name, and the filters of the bundle let it pass, however it would be marked.
+bool is_shown_as(
+    const model::published_bundle& bundle,
+    ::mcp::list_kind list,
+    std::string_view own,
+    std::string_view as,
+    std::string_view name
+)
+{
+    using enum ::mcp::name_form;
+    const auto& filter = bundle.filters->of(list);
+    const auto length = bundle.settings.name_length;
+    const auto is_denied = [&](::mcp::name_form form) {
+        return filter.why_hidden(::mcp::exposed_name(as, own, length, form)) == ::mcp::hiding::denied;
+    };
+    return ::mcp::exposed_name(as, own, length) == name && filter.exposed(name) && !is_denied(marked) &&
+           !is_denied(marked_twice);
+}
+
 // Servers have tools that they list to some clients only, such as those that may be asked something. A prefix is read off such a name alone,
 // which it is safe to do because no prefix holds "__".
 ::mcp::found_place find_unlisted(
@@ -69,11 +88,14 @@ std::optional<routed> named_by(const ::mcp::incoming& read, std::string_view bod
     const auto as = name.substr(0, end);
     const auto& members = bundle.catalog->members();
     const auto at = std::ranges::find(members, as, [](const auto& each) -> std::string_view { return each->as(); });
-    if (end == name.npos || as.empty() || at == members.end() || !bundle.filters->of(list).exposed(name)) {
+    if (end == name.npos || as.empty() || at == members.end()) {
         return found;
     }
     found.member = static_cast<std::size_t>(at - members.begin());
     found.own = name.substr(end + 2);
+    if (!is_shown_as(bundle, list, found.own, as, name)) {
+        return found;
+    }
     const auto& server = bundle.members[found.member].server();
     const auto* const scopes = caller.principal == nullptr ? nullptr : &caller.principal->scopes;
     const bool shown = server->filters == nullptr || server->filters->shows(list, found.own, scopes);

@@ -6,6 +6,7 @@
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/mcp/route/server_edits.hpp"
 #include "gateway/model/control_services.hpp"
+#include "gateway/model/inner_calls.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
@@ -95,6 +96,13 @@ void write_name(mcp_call& call, const ::mcp::head_field& name)
 bool may_post(const request::request_context& request, const ::mcp::incoming_body& read, std::string_view body)
 {
     if (!request.sender.access || read.message.kind != ::mcp::incoming_kind::request) {
+        return true;
+    }
+    // The session of a bundle with its member is no right of its own: what is called in it is.
+    const auto& inner = request.sender.inner;
+    const auto asked = read.message.method;
+    if (inner != nullptr && !inner->bundle.empty() && !inner->bridge &&
+        (asked == ::mcp::client_method::initialize || asked == ::mcp::client_method::set_level)) {
         return true;
     }
     std::string room;

@@ -55,7 +55,7 @@ constexpr std::chrono::hours longest_silence{24};
 void go_to_server(request::request_context& request)
 {
     if (!request.agent->record.mcp && request.agent->bridged) {
-        request.set_agent(request.agent->bridged);
+        request.set_agent(request.agent->other_side());
     }
 }
 
