@@ -155,7 +155,8 @@ TEST_SUITE("access plan")
             "resource_metadata=\"https://gw.example/base/.well-known/oauth-protected-resource";
         CHECK(plan->challenges(false, {"a", ""}) == begin + "/agents/a\"\r\n");
         CHECK(plan->challenges(false, {"a", "/mcp"}) == begin + "/agents/a/mcp\"\r\n");
-        for (const auto* other : {"", "a\"b", "..", ".well-known", "a\r\nb"}) {
+        CHECK(plan->challenges(false, {"", "/mcp"}) == begin + "/mcp\"\r\n");  // the address of a bundle
+        for (const auto* other : {"a\"b", "..", ".well-known", "a\r\nb"}) {
             CHECK(plan->challenges(false, {other, "/mcp"}) == begin + "\"\r\n");
         }
         CHECK(
