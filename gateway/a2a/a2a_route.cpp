@@ -82,7 +82,7 @@ bool a2a_route::goes_to_agent(request_context& request)
         return false;
     }
     if (!request.agent->takes_a2a()) {
-        request.set_agent(request.agent->bridged);
+        request.set_agent(request.agent->other_side());
     }
     return true;
 }

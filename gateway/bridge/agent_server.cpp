@@ -61,6 +61,11 @@ std::string time_text()
     return out;
 }
 
+bool is_served(const std::shared_ptr<const model::agent_entry>& agent)
+{
+    return agent != nullptr && !agent->record.mcp && agent->bridged != nullptr;
+}
+
 net::task<bool> fetched(agent_server& of, std::string agent)
 {
     auto reading = of.read_lists(std::move(agent));
@@ -101,17 +106,15 @@ struct agent_server::asked {
 
 void agent_server::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    const bool served = agent != nullptr && !agent->record.mcp && agent->bridged != nullptr;
-    if (served) {
-        agents_[id].entry = agent;
-    } else if (const auto found = agents_.find(id); found != agents_.end()) {
-        found->second.entry = nullptr;
+    const auto found = agents_.find(id);
+    if (!is_served(agent) && found != agents_.end()) {
         found->second.tools = nullptr;
+        found->second.failed = false;
         for (auto* const each : subscriptions_) {
             each->caller.clock().wake().set();
         }
+        forget_unused(id);
     }
-    clean_up();
 }
 
 void agent_server::set_card(const std::string& id, const std::shared_ptr<const model::published_card>& card)
@@ -155,8 +158,7 @@ net::task<> agent_server::read_lists(std::string id)
 
 void agent_server::begin_reading(const std::string& id)
 {
-    auto* const known = find(id);
-    if (known == nullptr || known->tools != nullptr || std::exchange(known->reading, true)) {
+    if (!serves(id) || lists(id) != nullptr || std::exchange(agents_[id].reading, true)) {
         return;
     }
     net::asio::co_spawn(
@@ -166,9 +168,11 @@ void agent_server::begin_reading(const std::string& id)
             if (bug) {
                 std::rethrow_exception(bug);
             }
-            if (auto* const read = alive.expired() ? nullptr : find(id)) {
-                read->reading = false;
-                read->failed = read->tools == nullptr;
+            if (!alive.expired()) {
+                auto& read = agents_[id];
+                read.reading = false;
+                read.failed = read.tools == nullptr && serves(id);
+                forget_unused(id);
             }
         }
     );
@@ -182,14 +186,20 @@ bool agent_server::has_failed(const std::string& id) const
 
 bool agent_server::serves(const std::string& id) const
 {
-    const auto found = agents_.find(id);
-    return found != agents_.end() && found->second.entry != nullptr;
+    return entry_of(id) != nullptr;
 }
 
-agent_server::known_agent* agent_server::find(const std::string& id)
+std::shared_ptr<const model::agent_entry> agent_server::server(const std::string& id) const
 {
-    const auto found = agents_.find(id);
-    return found == agents_.end() || found->second.entry == nullptr ? nullptr : &found->second;
+    const auto entry = entry_of(id);
+    return entry == nullptr ? nullptr : entry->other_side();
+}
+
+// Null: it is gone, or another kind of agent.
+std::shared_ptr<const model::agent_entry> agent_server::entry_of(const std::string& id) const
+{
+    auto agent = services_.agent ? services_.agent(id) : nullptr;
+    return is_served(agent) ? agent : nullptr;
 }
 
 std::size_t agent_server::running(const std::string& id) const
@@ -231,7 +241,7 @@ net::routine<> agent_server::serve(net::server_connection& caller, std::string a
     auto finding = tools_of(caller, what.at.agent);
     what.tools = co_await std::move(finding);
     if (what.tools == nullptr) {
-        const auto code = find(what.at.agent) == nullptr ? core::errc::agent_not_found : core::errc::session_not_ready;
+        const auto code = serves(what.at.agent) ? core::errc::session_not_ready : core::errc::agent_not_found;
         co_await responses::send_answer(caller, responses::mcp_error_answer(code, what.at.agent, what.id()));
         co_return;
     }
@@ -242,14 +252,13 @@ net::routine<> agent_server::serve(net::server_connection& caller, std::string a
 // Null: the agent is gone, or its card cannot be had within card_wait.
 net::routine<agent_server::tools_pointer> agent_server::tools_of(net::server_connection& caller, std::string id)
 {
-    const auto* known = find(id);
-    if (known != nullptr && known->tools == nullptr && services_.fetch_card) {
+    if (serves(id) && lists(id) == nullptr && services_.fetch_card) {
         const auto due = caller.owner().now() + card_wait;
         auto waits = net::ask_until(caller, due, caller.owner().get_executor(), fetched(*this, id));
         static_cast<void>(co_await std::move(waits));
-        known = find(id);
     }
-    co_return known == nullptr ? nullptr : known->tools;
+    const auto found = agents_.find(id);
+    co_return found == agents_.end() || !serves(id) ? nullptr : found->second.tools;
 }
 
 net::routine<> agent_server::dispatch(net::server_connection& caller, asked& what)
@@ -291,11 +300,11 @@ net::routine<> agent_server::dispatch(net::server_connection& caller, asked& wha
 
 net::routine<> agent_server::call(net::server_connection& caller, asked& what)
 {
-    const auto* const known = find(what.at.agent);
+    const auto entry = entry_of(what.at.agent);
     tool_terms terms{
         .at = what.at,
         .tools = what.tools,
-        .patience = known == nullptr ? core::duration{} : known->entry->record.tool_wait,
+        .patience = entry == nullptr ? core::duration{} : entry->record.tool_wait,
         .tell_later = [this, at = what.at](std::string request) { tell_later(at, std::move(request)); }
     };
     tool_request request{
@@ -313,7 +322,7 @@ net::routine<> agent_server::call(net::server_connection& caller, asked& what)
     auto running = run.run();
     co_await std::move(running);
     --agents_[what.at.agent].running;
-    clean_up();
+    forget_unused(what.at.agent);
 }
 
 net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
@@ -327,7 +336,7 @@ net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
     const auto place = subscriptions_.insert(subscriptions_.end(), &own);
     auto acknowledged = ::mcp::acknowledged_text(id, tools, std::vector<std::string>());
     auto sent = co_await events.send(std::move(acknowledged), false);
-    while (sent && !stopping_ && find(own.agent) != nullptr) {
+    while (sent && !stopping_ && serves(own.agent)) {
         if (std::exchange(own.changed, false) && tools.any()) {
             for (auto& each : ::mcp::changed_texts(id, tools)) {
                 if (sent) {
@@ -359,7 +368,7 @@ agent_server::wait_for_change(net::server_connection& caller, const subscription
     auto& clock = caller.clock();
     const auto left = [&caller] { return caller.caller_left() || caller.aborted(); };
     clock.start_until(due);
-    while (!own.changed && !stopping_ && find(own.agent) != nullptr && !clock.expired() && !left()) {
+    while (!own.changed && !stopping_ && serves(own.agent) && !clock.expired() && !left()) {
         caller.watch_caller();
         co_await clock.wait();
     }
@@ -453,11 +462,16 @@ void agent_server::tell_later(const agent_step::target& at, std::string request)
     });
 }
 
-void agent_server::clean_up()
+void agent_server::forget_unused(const std::string& id)
 {
-    std::erase_if(agents_, [](const auto& each) {
-        return each.second.entry == nullptr && each.second.tools == nullptr && each.second.running == 0;
-    });
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return;
+    }
+    const auto& known = found->second;
+    if (known.tools == nullptr && known.running == 0 && !known.reading && !known.failed) {
+        agents_.erase(found);
+    }
 }
 
 void agent_server::stop()

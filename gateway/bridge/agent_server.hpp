@@ -36,6 +36,8 @@ public:
         model::inner_calls& calls;
         // Returns when the agent's card has been fetched, or cannot be. Empty: nobody fetches it.
         std::function<net::task<>(std::string agent)> fetch_card = {};
+        // The agent of this id, as it is served; null: there is none. Empty: there are no agents.
+        std::function<std::shared_ptr<const model::agent_entry>(const std::string& id)> agent = {};
     };
 
     explicit agent_server(services with)
@@ -52,7 +54,10 @@ public:
     // Whether the agent is one of A2A that MCP clients may call.
     bool serves(const std::string& id) const;
 
-    // Null, or another kind of agent: it is gone.
+    // Such an agent as an MCP server. Null: it is none.
+    std::shared_ptr<const model::agent_entry> server(const std::string& id) const;
+
+    // services::agent gives this from now on. Null, or another kind of agent: it is gone.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // The card of an agent is `card` from now on. Null: there is none; the tools of the previous one stay.
@@ -81,11 +86,10 @@ public:
 
 private:
     struct known_agent {
-        std::shared_ptr<const model::agent_entry> entry;  // null: only its card is known
-        tools_pointer tools;                              // null: no card was published
-        std::size_t running = 0;                          // calls of tools
-        bool reading = false;                             // begin_reading() goes on
-        bool failed = false;                              // as has_failed()
+        tools_pointer tools;      // null: no card was published
+        std::size_t running = 0;  // calls of tools
+        bool reading = false;     // begin_reading() goes on
+        bool failed = false;      // as has_failed()
     };
 
     struct subscription {
@@ -96,7 +100,7 @@ private:
 
     struct asked;
 
-    known_agent* find(const std::string& id);
+    std::shared_ptr<const model::agent_entry> entry_of(const std::string& id) const;
     net::routine<tools_pointer> tools_of(net::server_connection& caller, std::string id);
     net::routine<> dispatch(net::server_connection& caller, asked& what);
     net::routine<> call(net::server_connection& caller, asked& what);
@@ -107,11 +111,11 @@ private:
     net::routine<> cancel_task(net::server_connection& caller, asked& what);
     net::routine<bool> ask(net::server_connection& caller, asked& what, std::string request, ::mcp::agent_reply& reply);
     void tell_later(const agent_step::target& at, std::string request);
-    void clean_up();
+    void forget_unused(const std::string& id);
 
     services services_;
     lists_observer listed_;
-    model::string_map<known_agent> agents_;
+    model::string_map<known_agent> agents_;  // whose card was seen, or of which somebody wants something
     std::list<subscription*> subscriptions_;
     std::list<std::unique_ptr<agent_step>> told_;  // calls whose answers nobody waits for
     bool stopping_ = false;

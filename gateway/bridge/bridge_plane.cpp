@@ -45,7 +45,12 @@ net::server_settings settings_of_bridge()
 
 bridge_plane::bridge_plane(const bridge_services& services)
     : services_{services},
-      agents_{{.control = services.control.get_executor(), .calls = services.calls, .fetch_card = services.fetch_card}},
+      agents_{
+          {.control = services.control.get_executor(),
+           .calls = services.calls,
+           .fetch_card = services.fetch_card,
+           .agent = services.agent}
+      },
       servers_{
           {.control = services.control,
            .calls = services.calls,

@@ -36,6 +36,8 @@ struct bridge_services {
     // As a2a_server::services.
     std::function<std::shared_ptr<const ::mcp::server_lists>(const std::string& agent)> lists = {};
     std::function<net::task<core::result<>>(std::string agent)> read_lists = {};
+    // As agent_server::services.
+    std::function<std::shared_ptr<const model::agent_entry>(const std::string& id)> agent = {};
 };
 
 class bridge_plane final : public model::plane, private net::http_handler {

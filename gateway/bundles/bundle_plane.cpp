@@ -109,7 +109,7 @@ void bundle_plane::set_agent(const std::string& id, const std::shared_ptr<const 
 {
     if (agent == nullptr) {
         agents_.erase(id);
-    } else {
+    } else if (!bundles_.empty()) {
         agents_[id] = agent;
     }
     set_dirty();
@@ -120,6 +120,7 @@ void bundle_plane::apply(const config::settings& now, const model::changed_setti
     if (!changed.has_any_of("mcp.bundles")) {
         return;
     }
+    const bool first = bundles_.empty();
     std::map<std::string, known_bundle> next;
     for (const auto& each : now.mcp.bundles) {
         auto before = bundles_.extract(each.name);
@@ -131,6 +132,11 @@ void bundle_plane::apply(const config::settings& now, const model::changed_setti
         );
     }
     bundles_ = std::move(next);
+    if (bundles_.empty()) {
+        agents_.clear();
+    } else if (first && all_agents_) {
+        agents_ = all_agents_();
+    }
     set_dirty();
 }
 

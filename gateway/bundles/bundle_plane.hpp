@@ -40,7 +40,12 @@ struct bundle_sources {
 
 class bundle_plane final : public model::plane, private net::timed {
 public:
+    using agent_map = std::map<std::string, std::shared_ptr<const model::agent_entry>>;
+
     explicit bundle_plane(bundle_sources from);
+
+    // Who says which agents there are when the first bundle comes: without bundles none are kept. Before that.
+    void set_agent_source(std::function<agent_map()> all) { all_agents_ = std::move(all); }
 
     // What an agent lists as an MCP server has changed.
     void lists_changed(const std::string& id);
@@ -95,7 +100,8 @@ private:
 
     bundle_sources from_;
     std::shared_ptr<const model::agent_entry> self_;  // published_bundle::self of all
-    std::map<std::string, std::shared_ptr<const model::agent_entry>> agents_;
+    std::function<agent_map()> all_agents_;
+    agent_map agents_;                             // empty: there are no bundles
     std::map<std::string, known_bundle> bundles_;  // by name
     std::shared_ptr<const model::published_bundles> published_ = std::make_shared<const model::published_bundles>();
     std::function<void()> changed_;

@@ -115,6 +115,19 @@ void local_session_plane::set_agent(const std::string& id, const std::shared_ptr
     shared_.set_agent(id, reached && agent->shares_session() ? agent : nullptr);
 }
 
+// A bridged agent is kept from the first time that it is looked for. Null: there is none.
+std::shared_ptr<const model::agent_entry> local_session_plane::find(const std::string& id)
+{
+    if (const auto found = agents_.find(id); found != agents_.end()) {
+        return found->second;
+    }
+    auto bridged = services_.bridged ? services_.bridged(id) : nullptr;
+    if (bridged != nullptr) {
+        set_agent(id, bridged);
+    }
+    return bridged;
+}
+
 // Every session of its callers is the control session.
 bool local_session_plane::shares(const std::string& agent_id) const
 {
@@ -186,11 +199,11 @@ net::task<core::result<>> local_session_plane::find_era(std::string agent_id)
 
 net::task<bool> local_session_plane::translates(std::string agent_id)
 {
-    const auto found = agents_.find(agent_id);
-    if (found == agents_.end()) {
+    const auto agent = find(agent_id);
+    if (agent == nullptr) {
         co_return false;
     }
-    co_return co_await legacy_clients_.translates(found->second);
+    co_return co_await legacy_clients_.translates(agent);
 }
 
 void local_session_plane::carry_out(const model::program_request& asked, table::local_session_exchange& exchange)
@@ -253,18 +266,18 @@ void local_session_plane::resume(const model::program_request& asked, table::loc
 // With the record that holds now: a worker may know an older one for a moment, whose sessions have ended.
 void local_session_plane::begin(const model::program_request& asked, table::local_session_exchange& exchange)
 {
-    const auto agent = agents_.find(asked.agent);
-    if (agent == agents_.end()) {
+    const auto agent = find(asked.agent);
+    if (agent == nullptr) {
         return exchange.finish(core::caller_error(errc::agent_not_found));
     }
-    const bool translated = legacy_clients_.is_modern_only(*agent->second);
+    const bool translated = legacy_clients_.is_modern_only(*agent);
     const bool shared = shares(asked.agent) && !translated;
     if (translated) {
         exchange.translate();
     }
     const ::mcp::message_head head{.name = {}, .fields = asked.fields, .held = asked.held};
-    auto begun = shared ? shared_.begin(agent->second, asked.principal, asked.message.view())
-                        : legacy_clients_.begin(agent->second, asked.principal, asked.message, head);
+    auto begun = shared ? shared_.begin(agent, asked.principal, asked.message.view())
+                        : legacy_clients_.begin(agent, asked.principal, asked.message, head);
     if (!begun) {
         return exchange.finish(std::move(begun).error());
     }
@@ -289,11 +302,11 @@ local_session_plane::ask(const model::program_request& asked, table::local_sessi
         message.read = read_of(asked);
         return table_of(key_of(asked)).request(key_of(asked), message);
     }
-    const auto agent = agents_.find(asked.agent);
-    if (agent == agents_.end()) {
+    const auto agent = find(asked.agent);
+    if (agent == nullptr) {
         return core::caller_error(errc::agent_not_found);
     }
-    return ask_alone(agent->second, asked, exchange);
+    return ask_alone(agent, asked, exchange);
 }
 
 // A request without a session.

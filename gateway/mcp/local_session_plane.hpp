@@ -40,7 +40,10 @@ public:
     net::task<bool> translates(std::string agent_id) override;
 
     // There is such an agent, whose server callers reach.
-    bool has_agent(const std::string& id) const { return agents_.contains(id); }
+    bool has_agent(const std::string& id) { return find(id) != nullptr; }
+
+    // Something is kept of this agent: callers have asked for it, or it is no bridged one.
+    bool keeps(const std::string& id) const { return agents_.contains(id); }
 
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
@@ -102,6 +105,7 @@ private:
         const model::program_request& asked,
         table::local_session_exchange& exchange
     );
+    std::shared_ptr<const model::agent_entry> find(const std::string& id);
     bool shares(const std::string& agent_id) const;
     const table::local_session_services& services_with_ends();
 

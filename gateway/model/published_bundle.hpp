@@ -38,10 +38,7 @@ struct published_member {
     member_state state = member_state::starting;
 
     // The agent as an MCP server. Null: it is none, and is not bridged.
-    const std::shared_ptr<const agent_entry>& server() const noexcept
-    {
-        return agent->record.mcp ? agent : agent->bridged;
-    }
+    std::shared_ptr<const agent_entry> server() const { return agent->record.mcp ? agent : agent->other_side(); }
 };
 
 struct published_bundle {

@@ -14,6 +14,7 @@
 #include <algorithm>
 #include <chrono>
 #include <functional>
+#include <mutex>
 #include <optional>
 #include <utility>
 
@@ -157,15 +158,20 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     return std::nullopt;
 }
 
-// The agent as one of the other protocol, at the bridge's server for it within the process. Its calls have no breaker, and no limits of their
-// own: those of the agent count for the calls that the bridge makes. Null: it is not bridged.
-std::shared_ptr<const agent_entry> bridged_entry(const agent_entry& own, const entry_defaults& defaults)
+// Null: it is not bridged.
+std::shared_ptr<const bridged_agent> bridge_to(const agent_entry& own, const entry_defaults& defaults)
 {
     const auto& of = own.record;
-    const bool to_a2a = of.mcp.has_value();
-    if (!defaults.bridge || (to_a2a ? !of.bridge : !own.upstream || of.as_tools == core::tool_form::off)) {
+    if (!defaults.bridge || (of.mcp ? !of.bridge : !own.upstream || of.as_tools == core::tool_form::off)) {
         return nullptr;
     }
+    return std::make_shared<const bridged_agent>(defaults.bridge);
+}
+
+// Its calls have no breaker, and no limits of their own: those of the agent count for the calls that the bridge makes.
+std::shared_ptr<const agent_entry> bridged_entry(const core::agent& of, const std::function<core::descriptor()>& dial)
+{
+    const bool to_a2a = of.mcp.has_value();
     auto out = std::make_shared<agent_entry>();
     auto& record = out->record;
     record.id = of.id;
@@ -190,7 +196,7 @@ std::shared_ptr<const agent_entry> bridged_entry(const agent_entry& own, const e
     target.host = bridge_origin.substr(bridge_origin.rfind('/') + 1);
     target.authority = target.host;
     target.path = record.url.substr(bridge_origin.size());
-    target.dial = defaults.bridge;
+    target.dial = dial;
     set_heads(*out, target, record.url);
     out->own_path = target.path;
     out->base_path = target.path;
@@ -236,7 +242,7 @@ core::result<std::shared_ptr<const agent_entry>> make_several(const making& of, 
         entry.number = i;
     }
     const auto reach = reach_of(made->all, of.defaults);
-    const auto bridged = bridged_entry(made->all.front(), of.defaults);
+    const auto bridged = bridge_to(made->all.front(), of.defaults);
     for (auto& each : made->all) {
         each.reach = reach;
         each.calls = made->all.front().calls;
@@ -272,7 +278,7 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
     if (entry->upstream) {
         entry->reach = reach_of({entry.get(), 1}, defaults);
     }
-    entry->bridged = bridged_entry(*entry, defaults);
+    entry->bridged = bridge_to(*entry, defaults);
     return std::shared_ptr<const agent_entry>{std::move(entry)};
 }
 
@@ -283,6 +289,12 @@ core::health_check health_check_of(const core::agent& record, const core::health
         return check;
     }
     return core::rules_of(record).upstreams.empty() ? core::health_check::none : core::health_check::tcp;
+}
+
+const std::shared_ptr<const agent_entry>& bridged_agent::entry(const core::agent& of) const
+{
+    std::call_once(once_, [&] { made_ = bridged_entry(of, dial_); });
+    return made_;
 }
 
 call_route agent_entry::route() const

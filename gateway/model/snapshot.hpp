@@ -16,10 +16,12 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace gateway::model {
@@ -33,6 +35,26 @@ template <class Value>
 using string_map = std::unordered_map<std::string, Value, string_hash, std::equal_to<>>;
 
 struct endpoint_entries;
+struct agent_entry;
+
+// An agent as one of the other protocol, at the bridge's server for it within the process. It is made when it is first asked for: most agents
+// are called in their own protocol alone. Any thread.
+class bridged_agent {
+public:
+    // As upstream_target::dial.
+    explicit bridged_agent(std::function<core::descriptor()> dial)
+        : dial_{std::move(dial)}
+    {
+    }
+
+    // Of the agent that this is of; not null, always the same.
+    const std::shared_ptr<const agent_entry>& entry(const core::agent& of) const;
+
+private:
+    std::function<core::descriptor()> dial_;
+    mutable std::once_flag once_;
+    mutable std::shared_ptr<const agent_entry> made_;
+};
 
 struct agent_entry {
     core::agent record;
@@ -66,7 +88,7 @@ struct agent_entry {
     std::shared_ptr<const ::mcp::name_filters>
         filters;  // of an MCP server that hides or renames something, or some of it for some callers; null: nothing
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
-    std::shared_ptr<const agent_entry> bridged;  // this agent as one of the other protocol; null: it is not bridged
+    std::shared_ptr<const bridged_agent> bridged;         // one for all its endpoints; null: it is not bridged
     bool fell_back = false;  // of an MCP server over streamable HTTP: the gateway's own session found HTTP+SSE only
 
     // The agent is an MCP server whose sessions with callers live in this process: a program, one that speaks HTTP+SSE, or one whose
@@ -96,6 +118,9 @@ struct agent_entry {
 
     // A caller of A2A gets answers of the agent, be it one of A2A or a bridged MCP server.
     bool serves_a2a() const noexcept { return takes_a2a() || (record.mcp && bridged != nullptr); }
+
+    // This agent as one of the other protocol. Null: it is not bridged.
+    std::shared_ptr<const agent_entry> other_side() const { return bridged ? bridged->entry(record) : nullptr; }
 
     call_route route() const;
 };

@@ -19,10 +19,7 @@ std::function<double()> any_fraction()
 
 std::function<std::shared_ptr<const model::agent_entry>(const std::string&)> served_by(management::registry& registry)
 {
-    return [&registry](const std::string& id) {
-        const auto* agent = registry.find(id);
-        return agent != nullptr && agent->served() ? agent->entry : nullptr;
-    };
+    return [&registry](const std::string& id) { return served_agent(registry, id); };
 }
 
 }  // namespace
@@ -61,6 +58,23 @@ void publish_agents(agent_audience audience, std::string public_base)
     for (auto* const each : audience.planes) {
         each->set_agents(now);
     }
+}
+
+std::shared_ptr<const model::agent_entry> served_agent(const management::registry& registry, const std::string& id)
+{
+    const auto* agent = registry.find(id);
+    return agent != nullptr && agent->served() ? agent->entry : nullptr;
+}
+
+std::map<std::string, std::shared_ptr<const model::agent_entry>> served_agents(const management::registry& registry)
+{
+    std::map<std::string, std::shared_ptr<const model::agent_entry>> out;
+    for (const auto& [id, each] : registry.all()) {
+        if (each.served()) {
+            out.emplace_hint(out.end(), id, each.entry);
+        }
+    }
+    return out;
 }
 
 std::unique_ptr<tokens::token_plane>

@@ -17,6 +17,7 @@
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
 
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -37,6 +38,12 @@ struct agent_audience {
 // Tells workers and planes of the registry's agents, and of every change from now on. Everything here lives until the control loop has
 // ended.
 void publish_agents(agent_audience audience, std::string public_base);
+
+// Null: there is none that is served.
+std::shared_ptr<const model::agent_entry> served_agent(const management::registry& registry, const std::string& id);
+
+// All of these, by id.
+std::map<std::string, std::shared_ptr<const model::agent_entry>> served_agents(const management::registry& registry);
 
 // Its tokens go to the agents of the registry. References outlive the plane.
 std::unique_ptr<tokens::token_plane>

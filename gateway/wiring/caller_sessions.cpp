@@ -80,7 +80,8 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
               .stream_bytes = settings.replay_stream,
               .bytes = settings.replay_memory,
               .life = settings.replay_time
-          }
+          },
+          [&bridged = given.bridged](const std::string& id) { return bridged.server(id); }
       }},
       over_http_{mcp::http::http_session_services{
           .loop = given.control,
@@ -121,8 +122,11 @@ caller_sessions::~caller_sessions()
 
 void caller_sessions::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
-    const bool bridged = agent != nullptr && !agent->record.mcp;
-    programs_.set_agent(id, bridged ? agent->bridged : agent);
+    if (agent == nullptr || agent->record.mcp) {
+        programs_.set_agent(id, agent);
+    } else if (programs_.keeps(id)) {
+        programs_.set_agent(id, agent->other_side());
+    }
     if (agent == nullptr) {
         over_http_.forget(id);
     }

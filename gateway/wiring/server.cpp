@@ -233,13 +233,15 @@ void server::make_bridge()
         long_bodies_,
         [this](auto id) { return fetch_card(*cards_, std::move(id)); },
         [this](const auto& id) { return sessions_->known_lists(id); },
-        [this](auto id) { return sessions_->refresh(std::move(id)); }
+        [this](auto id) { return sessions_->refresh(std::move(id)); },
+        [this](const auto& id) { return served_agent(*registry_, id); }
     });
     auto& bridged = bridge_->agents();
     callers_ = make_caller_sessions({control_, workers_, *sessions_, bridged, log_}, settings_.mcp);
     bundles_ = std::make_unique<agent_bundles>(
         agent_bundles::parts{control_, workers_, *sessions_, bridged, *inner_calls_, log_}
     );
+    bundles_->members().set_agent_source([this] { return served_agents(*registry_); });
     callers_->set_observer([this](const std::string& id) { bundles_->members().lists_changed(id); });
 }
 

@@ -50,6 +50,8 @@ struct local_session_services {
     std::shared_ptr<const ::mcp::session_ids> seals = nullptr;
     // The limits of streams that clients resume.
     ::mcp::replay_limits replay = {};
+    // An agent of A2A as the MCP server that it is for callers, when one of them first asks for it; null: it is none. Empty: there are none.
+    std::function<std::shared_ptr<const model::agent_entry>(const std::string& agent_id)> bridged = {};
     // Called for each session that is over; empty: nobody wants to know.
     std::function<void(const std::string& handle)> ended = {};
     // Counts servers' questions to callers; not null.

@@ -73,21 +73,29 @@ public:
         return batch && batch->over && batch->failure ? std::string{core::name(batch->failure->code)} : "none";
     }
 
+    gateway::mcp::table::local_session_services services()
+    {
+        gateway::mcp::table::local_session_services out{
+            loop,
+            turns,
+            [this](const gateway::model::agent_entry&) { return programs.factory(); },
+            [this](const core::agent&) { return modern; },
+            [this] { return now; },
+            log,
+            [](const std::string&) -> core::result<std::shared_ptr<const mcp::server_facts>> {
+                auto facts = std::make_shared<mcp::server_facts>();
+                facts->protocol_version = "2025-11-25";
+                return facts;
+            },
+            [this](const std::string&) { return programs.factory(); },
+        };
+        out.bridged = [this](const std::string& id) { return id == "b" ? bridged : nullptr; };
+        return out;
+    }
+
     net::signal wake;
-    gateway::mcp::local_session_plane plane{gateway::mcp::table::local_session_services{
-        loop,
-        turns,
-        [this](const gateway::model::agent_entry&) { return programs.factory(); },
-        [this](const core::agent&) { return modern; },
-        [this] { return now; },
-        log,
-        [](const std::string&) -> core::result<std::shared_ptr<const mcp::server_facts>> {
-            auto facts = std::make_shared<mcp::server_facts>();
-            facts->protocol_version = "2025-11-25";
-            return facts;
-        },
-        [this](const std::string&) { return programs.factory(); },
-    }};
+    std::shared_ptr<const gateway::model::agent_entry> bridged;
+    gateway::mcp::local_session_plane plane{services()};
 };
 
 }  // namespace
@@ -115,6 +123,30 @@ TEST_CASE("A session begins, is called, told, and ends by its handle, for its pr
     }
     CHECK(x.failure_of(x.asked(program_act::end, session)) == "none");
     CHECK(x.failure_of(x.asked(program_act::end, session)) == "session_not_found");
+}
+
+TEST_CASE("A bridged agent is kept from the time when a caller asks for it until it is gone")
+{
+    plane_rig x;
+    auto begins = x.asked(program_act::begin, "", opening);
+    begins.agent = "b";
+    CHECK(x.failure_of(begins) == "agent_not_found");
+    CHECK_FALSE(x.plane.has_agent("b"));
+    const auto entry = x.new_entry();
+    entry->record.id = "b";
+    x.bridged = entry;
+    CHECK_FALSE(x.plane.keeps("b"));
+    CHECK_FALSE(x.plane.live("b").has_value());
+    CHECK(x.failure_of(begins) == "none");
+    CHECK(x.plane.keeps("b"));
+    REQUIRE(x.plane.live("b").has_value());
+    CHECK(x.plane.live("b")->sessions == 1);
+
+    x.bridged = nullptr;
+    CHECK(x.plane.has_agent("b"));
+    x.plane.set_agent("b", nullptr);
+    CHECK_FALSE(x.plane.has_agent("b"));
+    CHECK(x.failure_of(begins) == "agent_not_found");
 }
 
 TEST_CASE("What comes while a caller writes is one batch, which comes when it is asked for, and no longer than a queue")

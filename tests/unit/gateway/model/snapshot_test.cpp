@@ -2,9 +2,13 @@
 
 #include <doctest/doctest.h>
 
+#include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
 #include <string>
+#include <thread>
+#include <vector>
 
 TEST_SUITE_BEGIN("gateway/snapshot");
 
@@ -179,6 +183,46 @@ TEST_CASE("A snapshot leaves out what is disabled, and an agent that cannot be u
     REQUIRE_FALSE(refused.has_value());
     CHECK(refused.error().code == core::errc::config_invalid);
     CHECK(refused.error().detail.find("weather") != std::string::npos);
+}
+
+TEST_CASE(
+    "An agent is made into one of the other protocol once, whoever asks first, and stays it for each of its endpoints"
+)
+{
+    net::client_contexts contexts;
+    gateway::model::entry_defaults defaults;
+    auto record = agent_at("http://one.test/");
+    const auto unreached = gateway::model::make_entry(record, defaults, contexts);
+    REQUIRE(unreached.has_value());
+    CHECK((*unreached)->other_side() == nullptr);
+
+    defaults.bridge = [] { return core::descriptor{}; };
+    record.rules.emplace().upstreams = {"http://one.test/", "http://two.test/"};
+    const auto made = gateway::model::make_entry(record, defaults, contexts);
+    REQUIRE(made.has_value());
+    const auto second = gateway::model::endpoint_of(*made, 1);
+    REQUIRE(second != *made);
+    std::array<std::shared_ptr<const gateway::model::agent_entry>, 8> seen;
+    {
+        std::vector<std::jthread> askers;
+        for (std::size_t i = 0; i < seen.size(); ++i) {
+            askers.emplace_back([&, i] { seen[i] = (i % 2 == 0 ? *made : second)->other_side(); });
+        }
+    }
+    REQUIRE(seen[0] != nullptr);
+    for (const auto& each : seen) {
+        CHECK(each == seen[0]);
+    }
+    CHECK(seen[0]->record.id == "weather");
+    CHECK(seen[0]->record.mcp.has_value());
+    CHECK(seen[0]->upstream->dial != nullptr);
+    CHECK(seen[0]->other_side() == nullptr);
+    CHECK(gateway::model::with_fallback(*made, true)->other_side() == seen[0]);
+
+    record.as_tools = core::tool_form::off;
+    const auto alone = gateway::model::make_entry(record, defaults, contexts);
+    REQUIRE(alone.has_value());
+    CHECK((*alone)->other_side() == nullptr);
 }
 
 TEST_CASE("An agent has its own names and the one by agent_hosts")
