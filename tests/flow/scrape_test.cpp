@@ -151,20 +151,49 @@ TEST_CASE("A request is in flight until it has its answer, and is timed then")
 TEST_CASE("An MCP server is one on every page, also if it is called as an agent of A2A")
 {
     auto settings = scraped_settings();
-    auto server = a2a_agent("m", "http://127.0.0.1:1/mcp");
-    server.speaks = core::protocol::mcp;
-    server.mcp.emplace().start = core::mcp_start::lazy;
-    settings.agents = {std::move(server)};
+    for (const auto* id : {"bridged", "alone"}) {
+        auto server = a2a_agent(id, "http://127.0.0.1:1/mcp");
+        server.speaks = core::protocol::mcp;
+        server.mcp.emplace().start = core::mcp_start::lazy;
+        server.bridge = server.id == "bridged";
+        settings.agents.push_back(std::move(server));
+    }
     const running_gateway gateway{std::move(settings)};
-    CHECK(flow::post_json(gateway.port(), "/agents/m", some_call).status != 200);
-    const std::string call =
-        R"(cardea_agent_requests_total{agent="m",protocol="mcp",rpc_method="message/send",outcome=")";
-    CHECK(gateway.metric(call + "gateway_error\"}") == 1);
-    CHECK(
-        gateway.metric(R"(cardea_agent_info{agent="m",name="",protocol="mcp",version="",source="configuration"})") == 1
-    );
-    CHECK(gateway.metric(R"(cardea_agent_status{agent="m",status="unknown"})") == 1);
-    CHECK(gateway.metric(R"(cardea_agent_status{agent="m",status="healthy"})") == 0);
+    const auto calls = [&](const std::string& id, const std::string& outcome) {
+        return gateway.metric(
+            R"(cardea_agent_requests_total{agent=")" + id + R"(",protocol="mcp",rpc_method="message/send",outcome=")" +
+            outcome + "\"}"
+        );
+    };
+    const auto status = [&](const std::string& id, const std::string& word) {
+        return R"(cardea_agent_status{agent=")" + id + R"(",status=")" + word + "\"}";
+    };
+    CHECK(flow::post_json(gateway.port(), "/agents/alone", some_call).status == 501);
+    CHECK(calls("alone", "gateway_error") == 1);
+    CHECK(gateway.metric(status("alone", "unknown")) == 1);
+    CHECK(gateway.metric(status("alone", "healthy")) == 0);
+
+    CHECK(flow::post_json(gateway.port(), "/agents/bridged", some_call).status == 200);
+    CHECK(calls("bridged", "caller_error") == 1);  // without a message
+    CHECK(gateway.metric(status("bridged", "unknown")) == 1);
+    const auto* const whole =
+        R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message",)"
+        R"("role":"user","messageId":"1","parts":[{"kind":"data","data":{"tool":"t"}}]}}})";
+    CHECK(flow::post_json(gateway.port(), "/agents/bridged", whole).status == 200);
+    CHECK(calls("bridged", "ok") == 1);  // its answer says that the server is away
+    CHECK(calls("bridged", "caller_error") == 1);
+    CHECK(gateway.wait_for_metric(status("bridged", "unhealthy"), 1));
+
+    for (const std::string id : {"bridged", "alone"}) {
+        CHECK(
+            gateway.metric(
+                R"(cardea_agent_info{agent=")" + id + R"(",name="",protocol="mcp",version="",source="configuration"})"
+            ) == 1
+        );
+        CHECK_FALSE(gateway.metric(
+            R"(cardea_agent_info{agent=")" + id + R"(",name="",protocol="a2a",version="",source="configuration"})"
+        ));
+    }
 }
 
 TEST_CASE("An agent's name and version are those of its card, however hostile")
