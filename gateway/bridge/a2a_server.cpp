@@ -137,6 +137,8 @@ bool fits(const called_task& task, const list_terms& terms)
            (terms.since.empty() || seen.timestamp >= std::string_view{terms.since});
 }
 
+constexpr std::size_t largest_page = 1024 * 1024;  // bytes, unless its first task is longer
+
 std::string list_text(const std::vector<std::shared_ptr<called_task>>& all, const list_terms& terms)
 {
     std::string tasks{"["};
@@ -152,7 +154,7 @@ std::string list_text(const std::vector<std::shared_ptr<called_task>>& all, cons
         if (each->order() >= terms.before) {
             continue;
         }
-        if (shown == terms.page) {
+        if (shown == terms.page || (shown > 0 && tasks.size() > largest_page)) {
             next = std::to_string(last);
             continue;
         }

@@ -307,8 +307,12 @@ net::task<bool> bundle_plane::wait(std::string bundle)
         pause.expires_after(wait_step);
         auto waits = pause.async_wait(net::use_task);
         co_await std::move(waits);
-        if (states_changed()) {
-            rebuild();
+        // Whoever wakes first looks for all.
+        if (const auto time = std::chrono::steady_clock::now(); time - looked_ >= wait_step / 2) {
+            looked_ = time;
+            if (states_changed()) {
+                rebuild();
+            }
         }
         const auto now = published_->find(bundle);
         awaits = now != published_->end() && now->second->awaits_members();

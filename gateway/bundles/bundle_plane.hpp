@@ -105,6 +105,7 @@ private:
     std::map<std::string, known_bundle> bundles_;  // by name
     std::shared_ptr<const model::published_bundles> published_ = std::make_shared<const model::published_bundles>();
     std::function<void()> changed_;
+    core::steady_time looked_{};  // by whoever waits for members
     bool dirty_ = false;
     bool stopped_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

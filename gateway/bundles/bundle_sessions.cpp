@@ -246,7 +246,9 @@ net::task<core::result<>> bundle_sessions::initialize(model::bundle_session in, 
     const auto text = message_of(*reply);
     const auto result = ::mcp::members_of(::mcp::members_of(text).object("result"));
     member->version = result.text("protocolVersion");
-    if (reply->head.status != 200 || member->version.empty()) {
+    const auto known = ::mcp::versions(::mcp::era::legacy);
+    if (reply->head.status != 200 || std::ranges::find(known, member->version) == known.end()) {
+        member->version.clear();
         co_return error_of(text, reply->head.status);
     }
     member->id = reply->head.field("mcp-session-id");
@@ -444,14 +446,13 @@ void bundle_sessions::on_due()
     std::ranges::for_each(idle, [this](const auto& each) { drop(each); });
 }
 
+// Nothing is sent any more: the workers, who would send it, end too. Programs end by themselves.
 void bundle_sessions::stop()
 {
     stopped_ = true;
     set_due(net::never);
-    while (!sessions_.empty()) {
-        const auto id = sessions_.begin()->first;
-        drop(id);
-    }
+    sessions_.clear();
+    by_use_.clear();
 }
 
 }  // namespace gateway::bundles

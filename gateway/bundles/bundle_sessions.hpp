@@ -105,7 +105,7 @@ public:
 
     std::size_t size() const noexcept { return sessions_.size(); }
 
-    // Ends all sessions with members.
+    // Forgets all sessions, and begins none any more.
     void stop();
 
 private:

@@ -63,7 +63,9 @@ private:
     void headed(const net::exchange_head& head) override
     {
         headed_ = head.status == 200 && head.has_type("text/event-stream");
-        refused_ = head.status >= 400 && head.status < 500;
+        // Others pass, such as those of a rate limit.
+        refused_ =
+            head.status == 400 || head.status == 401 || head.status == 403 || head.status == 404 || head.status == 405;
     }
 
     void took(std::string_view piece) override
@@ -72,6 +74,11 @@ private:
             return;
         }
         events_.feed(piece);
+        if (events_.too_large()) {
+            with_.said({});
+            under_way_.reset();
+            return ended({});
+        }
         const auto alive = std::weak_ptr<bool>{alive_};
         while (auto event = events_.next()) {
             pause_ = first_pause;
@@ -85,7 +92,7 @@ private:
     void ended(core::result<> how) override
     {
         static_cast<void>(how);
-        if (!refused_ && !events_.too_large()) {
+        if (!refused_) {
             set_due(with_.loop.now() + pause_);
             pause_ = std::min(pause_ * 2, longest_pause);
         }
@@ -386,6 +393,13 @@ void bundle_streams::member_changed(const ::mcp::session_digest& id, const membe
         auto said = [this, reader = to.reader, id, bundle = to.who->in.bundle, agent = begun->agent, session](
                         std::string text
                     ) {
+            if (text.empty()) {
+                bundles_.log().write(
+                    core::log_level::warn,
+                    "bundle_message_dropped",
+                    {{"bundle", bundle}, {"agent", agent}, {"session", ::mcp::tag_of(id)}, {"reason", "too large"}}
+                );
+            }
             const auto read = ::mcp::read_message(text);
             const auto into = reader.lock();
             const auto* const in = sessions_.find(id);

@@ -15,6 +15,7 @@ namespace {
 constexpr std::array<double, ::mcp::tool_texts> weights{5, 2, 3, 1, 0.5};
 
 constexpr std::size_t most_nearest = 3;
+constexpr std::size_t longest_likened = 256;  // bytes of a name: others are like none
 
 bool is_in(const visible_tools& visible, std::size_t place)
 {
@@ -183,6 +184,9 @@ search_answer tool_index::find(const search_question& question) const
 
 std::vector<std::string_view> tool_index::nearest(std::string_view name, const visible_tools& visible) const
 {
+    if (name.size() > longest_likened) {
+        return {};
+    }
     std::vector<std::pair<double, std::size_t>> all;  // ascending: the most alike first, then the order of the list
     for (std::size_t place = 0; place < tools_.tools.size(); ++place) {
         if (is_in(visible, place)) {

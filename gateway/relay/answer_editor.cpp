@@ -87,6 +87,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
     std::string as_edited;
     write_fields(as_it_came, body_care::passes);
     write_fields(as_edited, care());
+    has_body_ = agent_.head().body != net::http1::framing::none;
     agent_.consume_head();
     const bool bodiless = body_.done() && !edit_.on().every;  // to HEAD
     bool looked = false;
@@ -215,7 +216,7 @@ net::routine<core::result<>> answer_editor::send_instead(std::string head, std::
 net::routine<core::result<>> answer_editor::send_whole(std::string head, std::string body)
 {
     caller_.scratch() = std::move(head);
-    writer_.add_head(body.empty() ? std::nullopt : std::optional<std::uint64_t>{body.size()});
+    writer_.add_head(has_body_ ? std::optional<std::uint64_t>{body.size()} : std::nullopt);
     writer_.add(body);
     co_return co_await caller_.send(writer_.take());
 }

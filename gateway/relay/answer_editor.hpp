@@ -65,6 +65,7 @@ private:
     answer_edit& edit_;  // the first
     body_reader body_;
     std::optional<core::error> broken_;  // the body, behind `text_`
+    bool has_body_ = true;               // of a whole answer, be it empty
     std::string text_;                   // of the body, not looked at
     net::sse_splitter events_;
     std::string edited_;  // events that have not gone out

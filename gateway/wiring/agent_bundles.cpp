@@ -101,9 +101,16 @@ model::bundle_services agent_bundles::services()
                     sessions_.tell(std::move(told));
                 });
             },
+        .end = [this](auto session) { return end_session(std::move(session)); },
         .streams = &streams_,
         .searches = &searches_
     };
+}
+
+net::task<bool> agent_bundles::end_session(model::bundle_session session)
+{
+    sessions_.tell({.in = std::move(session), .act = model::bundle_act::end});
+    co_return true;
 }
 
 void agent_bundles::stop()

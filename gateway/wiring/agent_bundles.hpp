@@ -52,6 +52,8 @@ public:
     void stop() override;
 
 private:
+    net::task<bool> end_session(model::bundle_session session);
+
     net::loop& control_;
     bundles::tool_searches searches_;
     bundles::bundle_plane members_;

@@ -123,7 +123,10 @@ std::optional<event_origin> origin_of_event(std::string_view id)
 {
     const auto text = jose::from_base64url(id);
     const auto end = text ? text->find(between) : std::string::npos;
-    if (end == std::string::npos || end == 0) {
+    // It goes into the header of a request.
+    const auto may_stand_there = [](char c) { return c >= 0x20 && c < 0x7F; };
+    if (end == std::string::npos || end == 0 ||
+        !std::all_of(text->begin() + static_cast<std::ptrdiff_t>(end) + 1, text->end(), may_stand_there)) {
         return std::nullopt;
     }
     return event_origin{text->substr(0, end), text->substr(end + 1)};

@@ -49,7 +49,7 @@ struct event_origin {
 // The id of an event for the client: visible ASCII.
 std::string event_id_of(const event_origin& origin);
 
-// Inverse of it. Nothing: it is none of event_id_of().
+// Inverse of it. Nothing: it is none of event_id_of(), or the id at the member has other characters than ASCII ones that are seen.
 std::optional<event_origin> origin_of_event(std::string_view id);
 
 }  // namespace mcp

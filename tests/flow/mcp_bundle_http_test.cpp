@@ -105,6 +105,14 @@ TEST_CASE("An event of a call names its member, and a client that comes back for
     CHECK(resumed.status == 200);
     CHECK(resumed.body.find(R"("id":1,"result")") != std::string::npos);
     CHECK(resumed.body.find("id: two") == std::string::npos);
+    // "a", NUL, and what would be more of the head.
+    session.back().second = "YQB4DQpYLUV2aWw6IDE";
+    http_client forger{x.port()};
+    forger.send(request_text("GET", "/mcp", with(usual_fields(), session)));
+    CHECK(forger.read_until("\r\n\r\n").find("200") != std::string::npos);
+    for (const auto& each : x.agent.requests()) {
+        CHECK(each.header("X-Evil").empty());
+    }
     session.back().second = "unknown";
     http_client listener{x.port()};
     listener.send(request_text("GET", "/mcp", with(usual_fields(), session)));
@@ -173,4 +181,18 @@ TEST_CASE("A call by call_tool repeats in its head what the tool wants repeated"
         }
     }
     CHECK(calls == 2);
+}
+
+TEST_CASE("The answer of a client to a question has an answer with a length, whatever the member's has")
+{
+    const auto x = bundle_gateway([](const recorded_request& request) {
+        return request.body.find("progressToken") != std::string::npos
+                   ? answer(202, "", {{"Transfer-Encoding", "chunked"}})
+                   : listing_server(request);
+    });
+    const auto session = begin_at_bundle(x);
+    CHECK(send_to_bundle(x, "POST", session, call_at_bundle("as__echo")).status == 200);
+    const auto taken = send_to_bundle(x, "POST", session, R"({"jsonrpc":"2.0","id":"x","result":{}})");
+    CHECK(taken.status == 202);
+    CHECK((taken.header("Content-Length") == "0" || !taken.header("Transfer-Encoding").empty()));
 }

@@ -278,3 +278,65 @@ TEST_CASE("What is no message, or of no session, is refused as at an agent")
     check_error(x.send("GET", {{"Mcp-Session-Id", "forged"}}), 404, -32001, "session_not_found");
     check_error(x.send("DELETE", {{"Mcp-Session-Id", "forged"}}), 404, -32001, "session_not_found");
 }
+
+TEST_CASE("A tool that the bundle denies is not called by another spelling of its name either")
+{
+    const bundle_gateway x{[](config::settings& settings) {
+        settings.mcp.bundles[0].tools.deny = {"bee__rm_file", "bee__secret"};
+    }};
+    for (const auto* const name : {"bee__rm_file", "bee__rm.file", "bee__secret", "bee__sec\u0072et"}) {
+        CAPTURE(name);
+        CHECK(x.modern("tools/call", {{"name", name}, {"arguments", json::object()}})["error"]["code"] == -32602);
+    }
+    CHECK(read_whole(x.other().file("got")).find("tools/call") == std::string::npos);
+}
+
+TEST_CASE("A rule for calls of tools is enough for a client of either era, and one for nothing opens no bundle")
+{
+    const bundle_gateway x{[](config::settings& settings) {
+        for (const std::string id : {"ann", "eve"}) {
+            settings.access.providers.push_back(
+                {id,
+                 core::static_token_provider{
+                     core::secret{id + "-token"},
+                     {.id = id, .provider = id, .tenant = {}, .scopes = {}, .groups = {}, .claims = {}}
+                 }}
+            );
+        }
+        const auto may = [](const std::string& id, const std::string& method) {
+            core::access_rule rule;
+            rule.principals = {id};
+            rule.methods = {method};
+            return rule;
+        };
+        for (auto& each : settings.agents) {
+            each.discover = core::access_policy{.anyone = false, .any_of = {core::access_rule{}}};
+            each.call =
+                core::access_policy{.anyone = false, .any_of = {may("ann", "tools/call"), may("eve", "message/send")}};
+        }
+    }};
+    const field_list ann{{"Authorization", "Bearer ann-token"}};
+    const auto session = x.begin(ann);
+    CHECK(x.post(call_of("a__one"), session)["result"].contains("content"));
+    CHECK(x.modern("tools/call", one, ann)["result"].contains("content"));
+    CHECK(x.send_modern("tools/list", json::object(), {{"Authorization", "Bearer eve-token"}}).status == 404);
+}
+
+TEST_CASE("Notifications of a client are dropped while its members have too many of them")
+{
+    const bundle_gateway x;
+    const auto session = x.begin();
+    CHECK(x.post(call_of("a__one"), session)["result"].contains("content"));
+    http_client flood{x.programs().port()};
+    for (int round = 0; round < 40; ++round) {
+        std::string some;
+        for (int i = 0; i < 20; ++i) {
+            some += bundle_gateway::text("POST", session, R"({"jsonrpc":"2.0","method":"notifications/foo"})");
+        }
+        flood.send(some);
+        for (int i = 0; i < 20; ++i) {
+            CHECK(flood.read_response().status == 202);
+        }
+    }
+    CHECK(x.post(call_of("bee__one", "9"), session)["result"].contains("content"));
+}

@@ -316,7 +316,8 @@ void bundle_route::set_target(bundle_call& call, const destination& to, std::str
         member.lists == nullptr || member.lists->server.offers[::mcp::index_of(::mcp::list_kind::resources)];
     origin.has_uris = has_resources && !origin.scheme.empty();
     origin.has_tasks = !member.agent->record.mcp && !catalog.scheme().empty();
-    if (origin.has_uris || origin.has_tasks || origin.session) {
+    const bool has_answer = !call.posted || call.read().kind == ::mcp::incoming_kind::request;
+    if (has_answer && (origin.has_uris || origin.has_tasks || origin.session)) {
         relay::text_edit::means means{
             .limit = request.agent->record.mcp->max_message,
             .side = control_.long_bodies,

@@ -481,12 +481,15 @@ net::routine<> bundle_route::serve_bodiless(bundle_call& call)
     }
     call.session->caller = request::inner_caller_of(request, std::nullopt);
     if (!listens) {
-        control_.bundles.tell({.in = *call.session, .act = model::bundle_act::end});
+        auto ended = control_.bundles.end(*call.session);
+        static_cast<void>(co_await net::ask_until(request.caller, net::never, control_.executor, std::move(ended)));
+        forget(call.session->id, /*ended=*/true);
         request.record.session_ended = model::session_end::deleted;
         co_await request::respond(request, {});
         co_return;
     }
-    if (auto from = ::mcp::origin_of_event(fields.event.count == 1 ? fields.event.value : std::string_view{})) {
+    auto from = ::mcp::origin_of_event(fields.event.count == 1 ? fields.event.value : std::string_view{});
+    if (from && !from->event.empty()) {
         co_await resume(call, std::move(*from));
         co_return;
     }
