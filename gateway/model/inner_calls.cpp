@@ -3,9 +3,8 @@
 #include "net/loop/signal.hpp"
 #include "net/loop/transport.hpp"
 
-#include <boost/asio/ip/address.hpp>
-
 #include <array>
+#include <bit>
 #include <charconv>
 
 namespace gateway::model {
@@ -61,10 +60,25 @@ private:
     net::task_signal ended_;
 };
 
+// An exchange whose caller has a number until it ends.
+class numbered_exchange final : public net::exchange {
+public:
+    numbered_exchange(inner_callers::place place, std::unique_ptr<net::exchange> under_way) noexcept
+        : place_{std::move(place)},
+          under_way_{std::move(under_way)}
+    {
+    }
+
+private:
+    inner_callers::place place_;
+    std::unique_ptr<net::exchange> under_way_;
+};
+
 }  // namespace
 
-inner_calls::inner_calls(net::loop& control, std::function<void(net::accepted_socket)> serve)
-    : serve_{std::move(serve)},
+inner_calls::inner_calls(net::loop& control, inner_callers& callers, server serve)
+    : callers_{callers},
+      serve_{std::move(serve)},
       client_{control, "cardea"}
 {
 }
@@ -75,6 +89,12 @@ std::unique_ptr<net::exchange> inner_calls::start(inner_request request, net::ex
     out.url = std::string{base} + request.target;
     out.method = std::move(request.method);
     out.headers = std::move(request.fields);
+    const auto* const home = request.caller->home;
+    auto place = callers_.put(request.caller);
+    out.headers.emplace_back(inner_callers::field_name, place.text());
+    if (!request.caller->host.empty()) {
+        out.headers.emplace_back("Host", request.caller->host);
+    }
     for (const auto& [name, value] : request.caller->fields) {
         out.headers.emplace_back(name, value.reveal());
     }
@@ -83,16 +103,16 @@ std::unique_ptr<net::exchange> inner_calls::start(inner_request request, net::ex
     out.stream_timeout = request.stream_timeout;
     out.max_size = request.max_size;
     out.repeatable = false;
-    out.dial = [this, caller = std::move(request.caller)]() mutable {
+    out.dial = [this, home] {
         auto ends = net::connected_pair();
         if (ends[0].open()) {
-            net::error_code ec;
-            const net::tcp::endpoint peer{net::asio::ip::make_address(caller->address, ec), 0};
-            serve_({.socket = std::move(ends[1]), .peer = peer, .tls = {}, .sender = std::move(caller)});
+            const std::shared_ptr<const inner_callers> sender{std::shared_ptr<void>{}, &callers_};
+            serve_({.socket = std::move(ends[1]), .peer = {}, .tls = {}, .sender = sender}, home);
         }
         return std::move(ends[0]);
     };
-    return client_.start(std::move(out), observer);
+    out.dialled_key = std::to_string(std::bit_cast<std::uintptr_t>(home));
+    return std::make_unique<numbered_exchange>(std::move(place), client_.start(std::move(out), observer));
 }
 
 net::task<core::result<inner_reply>> inner_calls::ask(inner_request request)

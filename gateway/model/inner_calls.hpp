@@ -29,11 +29,14 @@ namespace gateway::model {
 struct inner_caller {
     std::shared_ptr<const core::principal> principal;  // null: an anonymous caller
     std::string address;                               // of the caller, behind the proxies that are trusted
+    std::string host;                                  // that it asked, as Host gives it
+    bool secure = false;                               // it came over TLS, to here or to such a proxy
     // Fields of its request that an inner one has too: its credentials, for agents that get tokens for them, the way that it came and its
     // trace. Never logged.
     std::vector<std::pair<std::string, core::secret>> fields;
     std::optional<bridge_direction> bridge;  // that makes the call; nullopt: a bundle does
     std::string bundle;                      // that the caller called; empty: none
+    const net::loop* home = nullptr;         // of the worker that has the caller's request; null: none has
 };
 
 using inner_caller_pointer = std::shared_ptr<const inner_caller>;
@@ -55,29 +58,8 @@ struct inner_reply {
     std::string body;
 };
 
-// On the control loop.
-class inner_calls {
-public:
-    // `serve` gives a connection to the worker that has the fewest. The loop outlives this.
-    inner_calls(net::loop& control, std::function<void(net::accepted_socket)> serve);
-
-    // Works as net::exchange_client::start(): a caller that leaves is told to the agent when the exchange is destroyed.
-    std::unique_ptr<net::exchange> start(inner_request request, net::exchange_observer& observer);
-
-    // The answer, whatever its status, once it is whole. Fails as an exchange ends, and with message_too_large for a stream that is longer
-    // than max_size.
-    net::task<core::result<inner_reply>> ask(inner_request request);
-
-    // Closes what no exchange has. The loop would wait for it.
-    void close() { client_.close(); }
-
-private:
-    std::function<void(net::accepted_socket)> serve_;
-    net::exchange_client client_;
-};
-
-// The callers of requests to servers within the process (net::upstream_target::dial), by a number that stands in a field of the request.
-// Callers' own fields of that name stay behind. Any thread.
+// The callers of requests within the process, to its servers (net::upstream_target::dial) and from them (inner_calls), by a number that
+// stands in a field of the request. It counts on connections of the process alone: callers' own fields of that name stay behind. Any thread.
 class inner_callers {
 public:
     static constexpr std::string_view field_name = "Cardea-Caller";
@@ -122,6 +104,31 @@ private:
     mutable std::mutex mutex_;
     std::unordered_map<std::uint64_t, inner_caller_pointer> callers_;
     std::uint64_t last_ = 0;
+};
+
+// On the control loop.
+class inner_calls {
+public:
+    // Gives a connection to the worker of that loop, or else to the one that has the fewest.
+    using server = std::function<void(net::accepted_socket, const net::loop* home)>;
+
+    // The references outlive this. Connections that it makes have `callers` as their sender, which finds the caller of each request.
+    inner_calls(net::loop& control, inner_callers& callers, server serve);
+
+    // Works as net::exchange_client::start(): a caller that leaves is told to the agent when the exchange is destroyed.
+    std::unique_ptr<net::exchange> start(inner_request request, net::exchange_observer& observer);
+
+    // The answer, whatever its status, once it is whole. Fails as an exchange ends, and with message_too_large for a stream that is longer
+    // than max_size.
+    net::task<core::result<inner_reply>> ask(inner_request request);
+
+    // Closes what no exchange has. The loop would wait for it.
+    void close() { client_.close(); }
+
+private:
+    inner_callers& callers_;
+    server serve_;
+    net::exchange_client client_;
 };
 
 }  // namespace gateway::model

@@ -3,7 +3,9 @@
 #include "core/ascii.hpp"
 #include "core/redaction.hpp"
 #include "core/trace_context.hpp"
+#include "core/url.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/access/credential_reader.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -11,6 +13,7 @@
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "gateway/request/route_base.hpp"
+#include "net/http1/fields.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
@@ -60,6 +63,51 @@ bool is_of_message(std::string_view name) noexcept
     return std::ranges::any_of(beginnings, begins) || std::ranges::any_of(names, is);
 }
 
+// Where the caller came, as the agent is told of it.
+void note_origin(model::inner_caller& out, const request_context& request)
+{
+    const auto& head = request.caller.head();
+    out.host = head.authority;
+    out.secure = request.caller.secure();
+    if (!request.sender.from_proxy) {
+        return;
+    }
+    if (const auto* const scheme = net::http1::find(head.fields, "X-Forwarded-Proto")) {
+        out.secure = core::equal_ignoring_case(*scheme, "https");
+    }
+    const auto* const host = net::http1::find(head.fields, "X-Forwarded-Host");
+    const auto parsed = host == nullptr ? std::nullopt : core::http_url::parse("http://" + std::string{*host} + '/');
+    if (parsed && parsed->authority() == *host) {
+        out.host = *host;
+    }
+}
+
+// The fields of a request that one within the process has too. Credentials and the way that it came have room first.
+void copy_fields(model::inner_caller& out, const request_context& request)
+{
+    constexpr std::size_t most_bytes = 16 * 1024;
+    constexpr std::array<std::string_view, 4> always{"authorization", "cookie", "via", "x-api-key"};
+    const auto& fields = request.caller.head().fields;
+    const auto& plan = request.sender.access;
+    std::size_t bytes = 0;
+    const auto needed = [&](const net::http1::field& each) {
+        return std::ranges::any_of(always, [&](auto name) { return core::equal_ignoring_case(name, each.name); }) ||
+               (plan && plan->reader().is_key_header(each.name));
+    };
+    for (const bool first : {true, false}) {
+        for (const auto& each : fields) {
+            const auto size = each.name.size() + each.value.size();
+            if (needed(each) != first || is_of_message(each.name) || each.name.find('_') != each.name.npos ||
+                (request.trace.joined() && request.trace.replaces(each.name)) ||
+                net::http1::named_by_connection(fields, each.name) || (!first && bytes + size > most_bytes)) {
+                continue;
+            }
+            bytes += size;
+            out.fields.emplace_back(each.name, core::secret{std::string{each.value}});
+        }
+    }
+}
+
 }  // namespace
 
 model::inner_caller_pointer inner_caller_of(const request_context& request, std::optional<model::bridge_direction> by)
@@ -69,14 +117,10 @@ model::inner_caller_pointer inner_caller_of(const request_context& request, std:
     out.address = request.address();
     out.bridge = by;
     out.bundle = request.record.bundle;
-    const bool traced = request.trace.joined();
-    for (const auto& each : request.caller.head().fields) {
-        const bool replaced = traced && request.trace.replaces(each.name);
-        if (!is_of_message(each.name) && !replaced && each.name.find('_') == each.name.npos) {
-            out.fields.emplace_back(each.name, core::secret{std::string{each.value}});
-        }
-    }
-    if (traced) {
+    out.home = &request.caller.owner();
+    note_origin(out, request);
+    copy_fields(out, request);
+    if (request.trace.joined()) {
         std::string parent;
         core::append_traceparent(parent, request.trace.at());
         out.fields.emplace_back("traceparent", core::secret{std::move(parent)});

@@ -58,7 +58,7 @@ using caller_identity = std::shared_ptr<const core::principal>;  // null: an ano
 
 // The sender of the request, as far as the network and the access rules tell.
 struct request_sender {
-    const model::inner_caller* inner = nullptr;              // the request comes from within; null: it does not
+    std::shared_ptr<const model::inner_caller> inner{};      // the request comes from within; null: it does not
     bool from_proxy = false;                                 // the peer is a trusted proxy
     bool from_forbidden_page = false;                        // a web page sent it that may not
     std::shared_ptr<const access::access_plan> access{};     // null: callers need no credential

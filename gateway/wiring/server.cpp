@@ -215,16 +215,22 @@ core::result<> server::start()
     return {};
 }
 
-// What makes calls within the process. They go to the worker that has the fewest connections, as those of callers do.
+// What makes calls within the process. They go to the worker that has the caller's, or else the fewest connections.
 void server::make_bridge()
 {
-    inner_calls_ = std::make_unique<model::inner_calls>(control_, [this](net::accepted_socket from) {
-        const auto open = [](const auto& each) { return each->service().open(); };
-        auto& to = **std::ranges::min_element(workers_, {}, open);
-        to.service().expect_one();
-        auto socket = std::make_shared<net::accepted_socket>(std::move(from));
-        to.post([socket](worker::worker& on) { on.service().serve(std::move(*socket)); });
-    });
+    inner_calls_ = std::make_unique<model::inner_calls>(
+        control_,
+        inner_,
+        [this](net::accepted_socket from, const net::loop* home) {
+            const auto open = [](const auto& each) { return each->service().open(); };
+            const auto own =
+                std::ranges::find_if(workers_, [home](const auto& each) { return &each->service().owner() == home; });
+            auto& to = own == workers_.end() ? **std::ranges::min_element(workers_, {}, open) : **own;
+            to.service().expect_one();
+            auto socket = std::make_shared<net::accepted_socket>(std::move(from));
+            to.post([socket](worker::worker& on) { on.service().serve(std::move(*socket)); });
+        }
+    );
     bridge_ = std::make_unique<bridge::bridge_plane>(bridge::bridge_services{
         control_,
         *inner_calls_,
@@ -360,7 +366,10 @@ void server::make_end()
         [this] { return callers_->calls(); },
         [this] { fetcher_.reset(); },
         send_last,
-        [this] { sessions_->reach().close_connections(); },
+        [this] {
+            sessions_->reach().close_connections();
+            inner_calls_->close();
+        },
         signals_
     });
     upgrade::task_owners owners{

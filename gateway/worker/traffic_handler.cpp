@@ -150,8 +150,14 @@ void traffic_handler::find_sender(request_context& request) const
     const auto& head = request.caller.head();
     const auto& peer = request.caller.peer();
     request.record.http_method = net::http1::name(head.verb);
-    if (const auto* const inner = static_cast<const model::inner_caller*>(request.caller.sender())) {
+    if (const auto* const within = static_cast<const model::inner_callers*>(request.caller.sender())) {
+        const auto* const number = net::http1::find(head.fields, model::inner_callers::field_name);
+        auto inner = number == nullptr ? nullptr : within->find(*number);
+        if (inner == nullptr) {
+            return;
+        }
         request.sender.inner = inner;
+        request.caller.act_for(inner->address, inner->secure);
         request.record.bridge = inner->bridge;
         request.record.bundle = inner->bundle;
         return;
@@ -190,6 +196,9 @@ void traffic_handler::find_destination(request_context& request) const
 std::optional<net::routine<>> traffic_handler::admit(request_context& request, request::origin_verdict page) const
 {
     auto& routes = parts_->routes;
+    if (request.caller.sender() != nullptr && request.sender.inner == nullptr) {
+        return request::respond_error(request, core::caller_error(errc::caller_gone));  // nobody waits for it any more
+    }
     request.sender.from_forbidden_page = page == request::origin_verdict::forbidden;
     if (auto limited = routes.guard.admit_address(request)) {
         return limited;

@@ -38,8 +38,10 @@ struct exchange_request {
     std::uint64_t max_size = 8 * 1024 * 1024;                  // of a body that is no event stream
     // May be sent again if a kept connection turns out to be gone before a byte of the answer; else only if the peer cannot have got it.
     bool repeatable = true;
-    // As upstream_target::dial; the connection is closed behind the answer. Empty: over the network.
+    // As upstream_target::dial. Empty: over the network.
     std::function<core::descriptor()> dial{};
+    std::string dialled_key{
+    };  // with `dial`: requests of equal keys share connections; empty: it is closed behind the answer
 };
 
 struct exchange_head {

@@ -165,10 +165,15 @@ routine<> exchange_run::drive(std::shared_ptr<exchange_run> self)
     self->drop();
 }
 
+bool exchange_run::may_share() const noexcept
+{
+    return !request_.dial || !request_.dialled_key.empty();
+}
+
 void exchange_run::connect(bool fresh)
 {
     auto& pool = means_->pool;
-    lease_ = fresh || request_.dial ? nullptr : pool.take_idle(*target_);
+    lease_ = fresh || !may_share() ? nullptr : pool.take_idle(*target_);
     if (lease_ != nullptr) {
         lease_->set_listener(&woken_);
         send();
@@ -423,7 +428,7 @@ void exchange_run::fail(errc code, std::string why)
 
 void exchange_run::finish()
 {
-    if (!request_.dial && lease_->parser().head().keep_alive && body_ != framing::until_close) {
+    if (may_share() && lease_->parser().head().keep_alive && body_ != framing::until_close) {
         means_->pool.give_back(std::move(lease_));
     }
     end_with({});
@@ -470,6 +475,7 @@ core::result<exchange_target> exchange_targets::find(const exchange_request& req
             return core::upstream_error(errc::upstream_protocol, "exchange: not an http or https URL");
         }
         upstream_target within;
+        within.key = "within " + request.dialled_key;
         within.host = url->host;
         within.authority = url->authority();
         within.path = url->path;

@@ -90,6 +90,7 @@ private:
 
     void on_due() override;
 
+    bool may_share() const noexcept;
     void connect(bool fresh);
     void send();
     void go_on();

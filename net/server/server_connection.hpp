@@ -85,7 +85,14 @@ public:
     // The handler may use these from handle() until it returns.
     const http1::request_head& head() const noexcept { return space_->parser.head(); }
     const std::string& peer() const noexcept { return peer_; }
-    bool secure() noexcept { return caller_.wire().secure(); }
+    bool secure() noexcept { return acts_secure_ || caller_.wire().secure(); }
+
+    // The caller for whom a request comes, on a connection from within the process: as if it had come from there.
+    void act_for(std::string peer, bool secure)
+    {
+        peer_ = std::move(peer);
+        acts_secure_ = secure;
+    }
 
     // As accepted_socket::sender.
     const void* sender() const noexcept { return sender_.get(); }
@@ -220,6 +227,7 @@ private:
     bool close_ = false;
     bool ending_ = false;
     bool draining_ = false;
+    bool acts_secure_ = false;
 };
 
 }  // namespace net

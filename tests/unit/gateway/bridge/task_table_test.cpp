@@ -52,7 +52,8 @@ struct rig {
     core::logger log{lines, core::log_level::debug};
     net::loop loop;
     gateway::threads::side_thread thread;
-    gateway::model::inner_calls calls{loop, [](net::accepted_socket) {}};
+    gateway::model::inner_callers callers;
+    gateway::model::inner_calls calls{loop, callers, [](net::accepted_socket, const net::loop*) {}};
     task_table table;
     int made = 0;
 };
