@@ -200,7 +200,10 @@ void called_task::tell_progress()
 void called_task::on_due()
 {
     const auto self = shared_from_this();
-    if (has_ended()) {
+    if (has_ended() && exchange_ != nullptr) {
+        exchange_ = nullptr;
+        set_due(with_.control.now() + kept_for);
+    } else if (has_ended()) {
         with_.table.remove(who_.id);
     } else if (state_ == task_state::input_required) {
         fail("unanswered", "nobody answered the question in time");
@@ -283,7 +286,7 @@ void called_task::finish(::mcp::tool_outcome outcome)
 void called_task::end(task_state state, std::string parts, std::string_view why)
 {
     const auto self = shared_from_this();
-    // The inner call is over, or its caller leaves; one that has been answered ends by itself.
+    // The inner call is over, or its caller leaves; one that has been answered ends by itself, or soon.
     if (!answered_) {
         exchange_ = nullptr;
     }
@@ -297,7 +300,7 @@ void called_task::end(task_state state, std::string parts, std::string_view why)
         with_.table.resize(*this);
     }
     with_.table.note_end(*this);
-    set_due(with_.control.now() + kept_for);
+    set_due(with_.control.now() + (exchange_ == nullptr ? kept_for : longest_farewell));
     with_.log.write(
         state == task_state::failed ? core::log_level::info : core::log_level::debug,
         "bridge_task",

@@ -43,6 +43,8 @@ class called_task final : public std::enable_shared_from_this<called_task>,
 public:
     static constexpr core::duration progress_interval{100};  // between two updates about progress
     static constexpr core::duration question_patience = std::chrono::minutes{5};
+    static constexpr core::duration longest_farewell =
+        std::chrono::seconds{5};                                       // of a server that goes on behind its result
     static constexpr core::duration kept_for = std::chrono::hours{1};  // after its end
     static constexpr std::size_t most_events = 64;  // that wait for one listener; progress is left out beyond
 

@@ -18,6 +18,8 @@ namespace {
 
 using core::errc;
 
+constexpr core::duration longest_telling =
+    std::chrono::seconds{2};  // of one message, when a session with a member begins
 constexpr core::duration sweep_every = std::chrono::seconds{30};
 
 std::string request_text(std::uint64_t id, std::string_view method, std::string_view params)
@@ -271,9 +273,13 @@ bundle_sessions::tell_state(model::bundle_session in, std::shared_ptr<member_ses
         request.target = member_target(member->agent);
         request.fields = legacy_fields(*member, in.version, /*has_body=*/true);
         request.body = std::make_shared<const std::string>(std::move(each));
+        request.head_timeout = longest_telling;
         auto asked = calls_.ask(std::move(request));
-        // A member that does not take one of these serves without it.
-        static_cast<void>(co_await std::move(asked));
+        // A member that does not take one of these serves without it; one that does not answer is not told the rest.
+        const auto reply = co_await std::move(asked);
+        if (!reply && reply.error().code == errc::upstream_timeout) {
+            co_return;
+        }
     }
 }
 

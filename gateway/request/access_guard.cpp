@@ -236,7 +236,9 @@ std::optional<net::routine<>> access_guard::admit_owner(request_context& request
 
 std::optional<net::routine<>> access_guard::admit_one_more(request_context& request) const
 {
-    const bool counts = limits_ && request.way->reaches_agent && request.agent_visible && !asks_first(request);
+    // What comes from within has been counted as its caller's.
+    const bool counts = limits_ && request.way->reaches_agent && request.agent_visible &&
+                        request.sender.inner == nullptr && !asks_first(request);
     const auto* known = counts ? known_.find(request.to.agent, request.lookup) : nullptr;
     if (known == nullptr || limits_->admits_agent(known->entry->record.id, request.caller.owner().now())) {
         return std::nullopt;

@@ -69,7 +69,8 @@ inline constexpr auto all = std::to_array<metric_row>({
     // Agents and cards
     {agents, "cardea_agent_calls_total", counter,
      "`agent`, `outcome`: `ok`, `caller_error`, `upstream_error`, `gateway_error`",
-     "Calls of an agent, and messages to an MCP server, by outcome.", "Counted from 0."},
+     "Calls of an agent, and messages to an MCP server, by outcome.",
+     "Counted from 0. A bridged call counts once in each protocol."},
     {agents, "cardea_agent_status", gauge, "`agent`, `status`: `healthy`, `degraded`, `unhealthy`, `unknown`",
      "1 for the status that an agent has, 0 for the others."},
     {agents, "cardea_agent_info", gauge,
