@@ -144,21 +144,9 @@ void access_log::add_failure(line_writer& out, const model::request_record& reco
     }
 }
 
-void access_log::add_line(line_writer& out, const model::request_record& record, core::wall_time now)
+// What was called, and how it was understood.
+void access_log::add_call(line_writer& out, const model::request_record& record) const
 {
-    add_start(out, now);
-    out.add_hex(next_id_++);
-    add_name(out, R"(","route":")", model::name(record.where));
-    if (!record.http_method.empty()) {
-        add_text(out, R"(,"method":)", record.http_method);
-    }
-    if (!record.principal.empty()) {
-        add_text(out, R"(,"principal":)", record.principal, limits_.principal);
-        add_text(out, R"(,"provider":)", record.provider);
-    }
-    if (!record.agent.empty()) {
-        add_text(out, R"(,"agent":)", record.agent);
-    }
     if (!record.management_method.empty()) {
         add_text(out, R"(,"rpc":)", record.management_method);
     } else if (record.rpc_method) {
@@ -184,6 +172,24 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
     if (!record.session.empty()) {
         add_name(out, R"(,"session":")", record.session);
     }
+}
+
+void access_log::add_line(line_writer& out, const model::request_record& record, core::wall_time now)
+{
+    add_start(out, now);
+    out.add_hex(next_id_++);
+    add_name(out, R"(","route":")", model::name(record.where));
+    if (!record.http_method.empty()) {
+        add_text(out, R"(,"method":)", record.http_method);
+    }
+    if (!record.principal.empty()) {
+        add_text(out, R"(,"principal":)", record.principal, limits_.principal);
+        add_text(out, R"(,"provider":)", record.provider);
+    }
+    if (!record.agent.empty()) {
+        add_text(out, R"(,"agent":)", record.agent);
+    }
+    add_call(out, record);
     add_number(out, R"(,"status":)", record.status);
     if (record.code) {
         add_failure(out, record);

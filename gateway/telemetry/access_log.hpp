@@ -56,6 +56,7 @@ private:
     void add_line(line_writer& out, const model::request_record& record, core::wall_time now);
     void add_start(line_writer& out, core::wall_time now);
     void add_failure(line_writer& out, const model::request_record& record) const;
+    void add_call(line_writer& out, const model::request_record& record) const;
 
     core::log_sink& sink_;
     bool enabled_;

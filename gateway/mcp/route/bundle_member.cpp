@@ -352,7 +352,8 @@ net::routine<> bundle_route::resume(bundle_call& call, ::mcp::event_origin from)
         co_return;
     }
     call.message.member->event = std::move(from.event);  // NOLINT(*-optional-access): set by enter()
-    co_await members_.serve_member(call.message, {}, {});
+    const ::mcp::incoming_body nothing;
+    co_await members_.serve_member(call.message, nothing, std::string_view{});
 }
 
 }  // namespace gateway::mcp::route

@@ -485,7 +485,8 @@ net::routine<> bundle_route::serve_bodiless(bundle_call& call)
         static_cast<void>(co_await net::ask_until(request.caller, net::never, control_.executor, std::move(ended)));
         forget(call.session->id, /*ended=*/true);
         request.record.session_ended = model::session_end::deleted;
-        co_await request::respond(request, {});
+        responses::answer empty;
+        co_await request::respond(request, std::move(empty));
         co_return;
     }
     auto from = ::mcp::origin_of_event(fields.event.count == 1 ? fields.event.value : std::string_view{});
