@@ -51,9 +51,15 @@ private:
 
 net::routine<> send_text(net::server_connection& caller, std::string text)
 {
+    // Tasks may be long, and callers slow.
+    net::budget_share share{caller.bodies()};
     responses::answer out;
-    out.fields = "Cache-Control: no-store\r\n";
-    out.body = std::move(text);
+    if (share.set(text.size())) {
+        out.fields = "Cache-Control: no-store\r\n";
+        out.body = std::move(text);
+    } else {
+        out = responses::error_answer(errc::overloaded, {});
+    }
     co_await responses::send_answer(caller, std::move(out));
 }
 

@@ -29,7 +29,7 @@ net::routine<> refuse_with(net::server_connection& caller, errc code)
 }
 
 // Who asks is the gateway's own relay, whose pool decides how long a connection is kept.
-net::server_settings settings_of_bridge()
+net::server_settings settings_of_bridge(net::shared_budget& bodies)
 {
     net::server_settings out;
     out.head = {.bytes = 64 * 1024, .fields = 256, .target = 1024, .value = 64 * 1024};
@@ -38,6 +38,7 @@ net::server_settings settings_of_bridge()
     out.idle_timeout = std::chrono::minutes{10};
     out.write_timeout = std::chrono::minutes{1};
     out.requests = std::numeric_limits<std::uint64_t>::max();
+    out.bodies = &bodies;
     return out;
 }
 
@@ -59,7 +60,7 @@ bridge_plane::bridge_plane(const bridge_services& services)
            .lists = services.lists,
            .read_lists = services.read_lists}
       },
-      service_{services.control, *this, settings_of_bridge()}
+      service_{services.control, *this, settings_of_bridge(bodies_)}
 {
 }
 

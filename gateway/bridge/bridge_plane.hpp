@@ -14,6 +14,7 @@
 #include "gateway/threads/side_thread.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/server/http_service.hpp"
 #include "net/server/server_connection.hpp"
 
@@ -69,6 +70,7 @@ private:
     bridge_services services_;
     agent_server agents_;
     a2a_server servers_;
+    net::shared_budget bodies_{128 * 1024 * 1024};  // bytes of requests, and of whole answers on their way to callers
     net::http_service service_;
 };
 
