@@ -319,6 +319,11 @@ void exchange_run::take_head(std::size_t length)
     }
     lease_->side().consume(length);
     headed_ = true;
+    if (!lease_->side().writing()) {  // it is not sent again: a stream may stay for days
+        request_.headers = {};
+        request_.body = nullptr;
+        head_ = {};
+    }
     await(streams_ ? request_.stream_timeout : request_.idle_timeout);
     observer_->headed(told);
 }
