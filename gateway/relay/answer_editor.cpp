@@ -216,7 +216,8 @@ net::routine<core::result<>> answer_editor::send_instead(std::string head, std::
 net::routine<core::result<>> answer_editor::send_whole(std::string head, std::string body)
 {
     caller_.scratch() = std::move(head);
-    writer_.add_head(has_body_ ? std::optional<std::uint64_t>{body.size()} : std::nullopt);
+    const bool bodiless = body.empty() && !has_body_;  // else clients would read until the connection's end
+    writer_.add_head(bodiless ? std::nullopt : std::optional<std::uint64_t>{body.size()});
     writer_.add(body);
     co_return co_await caller_.send(writer_.take());
 }

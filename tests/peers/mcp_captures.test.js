@@ -84,7 +84,8 @@ describe('captures of public MCP servers', patience, () => {
                 if (clients.includes(client1)) {
                     assert.equal((await client1.resolve(base, fetch)).skills.length, tools.length, id);
                     assert.equal(AgentCard.fromJSON(card).skills.length, tools.length);
-                    assert.deepEqual(card.supportedInterfaces, []);
+                    // Of A2A, in both generations and bindings.
+                    assert.equal(card.supportedInterfaces.length, 4);
                 }
             }
         });
