@@ -122,9 +122,16 @@ void check_found(std::string_view target, const gateway::request::destination& t
     }
     if (to.where == route::resource_metadata) {
         const auto base = std::string{"/.well-known/oauth-protected-resource"};
-        const auto whole = to.agent.empty() ? base : base + "/agents/" + std::string{to.agent} + std::string{to.below};
+        const auto agent = to.agent.empty() ? std::string{} : "/agents/" + std::string{to.agent};
+        const auto whole = base + agent + std::string{to.below};
         tests::require(path == whole, "a resource's metadata has one address", target);
         tests::require(to.agent.empty() || core::valid_agent_id(to.agent), "an agent's id is one", to.agent);
+        return;
+    }
+    if (to.where == route::bundle) {
+        tests::require(path == to.below, "a bundle has one address", target);
+        tests::require(laxly == path && lax.size() <= 2, "every reader sees the same bundle", laxly, target);
+        tests::require(to.agent.empty() && lax[0] == "mcp", "a bundle belongs to no agent", target);
         return;
     }
     if (to.where == route::index) {
