@@ -353,7 +353,8 @@ net::routine<> bundle_route::resume(bundle_call& call, ::mcp::event_origin from)
     }
     call.message.member->event = std::move(from.event);  // NOLINT(*-optional-access): set by enter()
     const ::mcp::incoming_body nothing;
-    co_await members_.serve_member(call.message, nothing, std::string_view{});
+    const std::string_view no_text;
+    co_await members_.serve_member(call.message, nothing, no_text);
 }
 
 }  // namespace gateway::mcp::route
