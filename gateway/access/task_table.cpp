@@ -128,12 +128,11 @@ task_table::holding task_table::hold(const content& what, std::int64_t now) noex
         if (known && (!is_held(there.word) || holds == most_holds)) {
             return holding::open;
         }
-        if (known && holds > 0) {
+        if (known) {
             has_place = add_hold(in, there, what.name);
             continue;
         }
-        // One without a hold is about to be emptied, and is not touched.
-        const auto chosen = known || there.at == row ? free_place(in, now) : choice{there.at, what.name};
+        const auto chosen = there.at == row ? free_place(in, now) : choice{there.at, what.name};
         if (chosen.at == row) {
             return has_other(in, what.name, whose) ? holding::refused : holding::open;
         }
@@ -155,10 +154,7 @@ bool task_table::add_hold(place_row& in, const found& there, std::uint64_t name)
     if (!word.compare_exchange_strong(before, before + 1, std::memory_order_acq_rel)) {
         return false;
     }
-    auto has = being_written;
-    while (has == being_written) {
-        has = atomic_word{in.names[there.at]}.load(std::memory_order_acquire);
-    }
+    const auto has = settled_name(in, there.at);
     if (has != name) {
         release(has, before & owner_bits);
     }
@@ -168,7 +164,7 @@ bool task_table::add_hold(place_row& in, const found& there, std::uint64_t name)
 bool task_table::has_other(place_row& in, std::uint64_t name, std::uint64_t whose) noexcept
 {
     for (std::size_t i = 0; i < row; ++i) {
-        const bool same = atomic_word{in.names[i]}.load(std::memory_order_acquire) == name;
+        const bool same = settled_name(in, i) == name;
         if (same && (atomic_word{in.words[i]}.load(std::memory_order_acquire) & owner_bits) != whose) {
             return true;
         }
@@ -176,38 +172,55 @@ bool task_table::has_other(place_row& in, std::uint64_t name, std::uint64_t whos
     return false;
 }
 
-// While its last hold ends a place is its owner's still: others are refused, and nobody holds it again before it is empty.
+// Only the last hold's end empties its place.
 void task_table::release(std::uint64_t name, std::uint64_t whose) noexcept
 {
     auto& in = rows_[row_of(name)];
-    // A thread that is late to empty the place hides its name for a moment.
-    for (bool hidden = true; hidden;) {
-        hidden = false;
-        for (std::size_t i = 0; i < row; ++i) {
-            const auto at = atomic_word{in.names[i]}.load(std::memory_order_acquire);
-            hidden = hidden || at == being_written;
-            if (at == name && end_hold(in, i, name, whose)) {
-                return;
-            }
+    for (std::size_t i = 0; i < row; ++i) {
+        if (settled_name(in, i) == name && end_hold(in, i, name, whose)) {
+            return;
         }
     }
 }
 
-// False: the place has no hold of this owner's.
+// False: the place has no hold of this owner's. The name is taken away meanwhile, since the place could be another name's by the
+// time its word changes.
 bool task_table::end_hold(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t whose) noexcept
 {
     atomic_word there{in.words[at]};
+    atomic_word named{in.names[at]};
     auto word = there.load(std::memory_order_acquire);
+    if (!is_held(word) || (word & owner_bits) != whose) {
+        return false;
+    }
+    for (auto has = name; !named.compare_exchange_weak(has, being_written, std::memory_order_acq_rel); has = name) {
+        if (has != name && has != being_written) {
+            return false;
+        }
+    }
+    word = there.load(std::memory_order_acquire);
     while (is_held(word) && (word & owner_bits) == whose && (word & interface_bits) > 0) {
-        if (!there.compare_exchange_weak(word, word - 1, std::memory_order_acq_rel)) {
+        const bool last = (word & interface_bits) == 1;
+        // Held by nobody: who looks meanwhile, and finds the name there again, sees that this is not its word.
+        if (!there.compare_exchange_weak(word, last ? held_bits : word - 1, std::memory_order_acq_rel)) {
             continue;
         }
-        if ((word & interface_bits) == 1) {
-            empty(in, at, name, word - 1);
-        }
+        count(last ? word : 0, -1);
+        named.store(last ? no_name : name, std::memory_order_release);
         return true;
     }
+    named.store(name, std::memory_order_release);
     return false;
+}
+
+// The name of a place that no thread writes to.
+std::uint64_t task_table::settled_name(place_row& in, std::size_t at) noexcept
+{
+    auto name = being_written;
+    while (name == being_written) {
+        name = atomic_word{in.names[at]}.load(std::memory_order_acquire);
+    }
+    return name;
 }
 
 // False: another thread has written to the place, or does.
@@ -224,21 +237,6 @@ bool task_table::fill(place_row& in, const choice& chosen, const content& what) 
     atomic_time{in.seen[at]}.store(what.seen, std::memory_order_release);
     there.store(what.name, std::memory_order_release);
     return true;
-}
-
-// If it has this word. Held by nobody: who looks meanwhile, and finds the name there again, sees that this is not its word.
-void task_table::empty(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t word) noexcept
-{
-    atomic_word there{in.names[at]};
-    auto before = name;
-    if (!there.compare_exchange_strong(before, being_written, std::memory_order_acq_rel)) {
-        return;
-    }
-    const bool emptied = atomic_word{in.words[at]}.compare_exchange_strong(word, held_bits, std::memory_order_acq_rel);
-    if (emptied) {
-        count(word, -1);
-    }
-    there.store(emptied ? no_name : name, std::memory_order_release);
 }
 
 // A place without a name, or with one that was not seen for its time. `row`: there is none.

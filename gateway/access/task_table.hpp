@@ -115,9 +115,9 @@ private:
     static found look(place_row& in, std::uint64_t name) noexcept;
     bool add_hold(place_row& in, const found& there, std::uint64_t name) noexcept;
     bool end_hold(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t whose) noexcept;
+    static std::uint64_t settled_name(place_row& in, std::size_t at) noexcept;
     static bool has_other(place_row& in, std::uint64_t name, std::uint64_t whose) noexcept;
     bool fill(place_row& in, const choice& chosen, const content& what) noexcept;
-    void empty(place_row& in, std::size_t at, std::uint64_t name, std::uint64_t word) noexcept;
     choice free_place(place_row& in, std::int64_t now) const noexcept;
     choice least_wanted(place_row& in, std::uint64_t whose) const noexcept;
     void count(std::uint64_t word, std::int32_t change) noexcept;
