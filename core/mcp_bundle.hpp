@@ -21,7 +21,7 @@ constexpr std::size_t most_mcp_bundles = 32;
 constexpr std::size_t most_bundle_agents = 64;  // of one bundle, those of patterns included
 constexpr std::size_t longest_bundle_prefix = 32;
 
-// What name_length leaves behind a prefix at least: "__", and of a name that is cut one character, '_' and 8 digits.
+// name_length leaves this much behind a prefix at least: "__", and of a name that is cut one character, '_' and 8 digits.
 constexpr std::size_t least_behind_prefix = 12;
 
 // The range of name_length. Clients put a prefix of their own in front of a name and stop at 64 characters.
@@ -87,7 +87,7 @@ struct bundle_places {
 // is written, or else where the first pattern that fits it is. Linear in the product of members and ids.
 bundle_places places_of(const mcp_bundle& bundle, const std::vector<std::string>& ids);
 
-// What stands in front of the URIs of a member with this prefix: in lower case, with '-' for '_', since a scheme has no '_' and its
+// URIs of a member with this prefix begin with this scheme: in lower case, with '-' for '_', since a scheme has no '_' and its
 // case does not count (RFC 3986 section 3.1).
 std::string bundle_scheme(std::string_view as);
 

@@ -79,7 +79,7 @@ void agent_step::ended(core::result<> how)
     wake();
 }
 
-// What is called may destroy this.
+// The function called may destroy this.
 void agent_step::wake()
 {
     const auto told = wake_;

@@ -20,7 +20,7 @@ class agent_step final : private net::exchange_observer {
 public:
     static constexpr std::size_t most_held = 16 * 1024 * 1024;  // bytes of what nobody has taken yet, and of one answer
 
-    // Whose call it is, of which agent. References outlive the step; the caller is not null.
+    // The call belongs to this caller and this agent. References outlive the step; the caller is not null.
     struct target {
         model::inner_calls& calls;
         model::inner_caller_pointer caller;

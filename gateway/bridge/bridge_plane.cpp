@@ -28,7 +28,7 @@ net::routine<> refuse_with(net::server_connection& caller, errc code)
     co_await responses::send_answer(caller, std::move(answer));
 }
 
-// Who asks is the gateway's own relay, whose pool decides how long a connection is kept.
+// The gateway's own relay asks; its pool decides how long a connection is kept.
 net::server_settings settings_of_bridge(net::shared_budget& bodies)
 {
     net::server_settings out;

@@ -25,19 +25,19 @@
 
 namespace gateway::bridge {
 
-// What the bridges need of the gateway; references outlive them.
+// The bridges need this of the gateway; references outlive them.
 struct bridge_services {
     net::loop& control;
     model::inner_calls& calls;
     const model::inner_callers& callers;
     const core::logger& log;
     threads::side_thread& long_texts;
-    // As agent_server::services.
+    // This is agent_server::services::fetch_card.
     std::function<net::task<>(std::string agent)> fetch_card = {};
-    // As a2a_server::services.
+    // This is a2a_server::services::lists.
     std::function<std::shared_ptr<const ::mcp::server_lists>(const std::string& agent)> lists = {};
     std::function<net::task<core::result<>>(std::string agent)> read_lists = {};
-    // As agent_server::services.
+    // This is agent_server::services::agent.
     std::function<std::shared_ptr<const model::agent_entry>(const std::string& id)> agent = {};
 };
 
@@ -45,7 +45,7 @@ class bridge_plane final : public model::plane, private net::http_handler {
 public:
     explicit bridge_plane(const bridge_services& services);
 
-    // As net::upstream_target::dial. Any thread.
+    // This fulfils net::upstream_target::dial. Any thread.
     core::descriptor dial();
 
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;

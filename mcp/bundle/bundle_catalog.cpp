@@ -111,7 +111,7 @@ void bundle_catalog::settle_names(list_kind list, std::span<const std::string> t
     index_names(list, taken);
 }
 
-// A member without a prefix may list what looks like a resource of another one: that one is meant.
+// The own resource of a member without a prefix may look like another member's prefixed one. The prefixed one is listed.
 void bundle_catalog::leave_out_shadows(list_kind list)
 {
     const auto bare = std::ranges::find_if(members_, [](const auto& each) { return each->scheme().empty(); });
