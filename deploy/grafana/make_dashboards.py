@@ -225,6 +225,16 @@ MCP = ("mcp", "Cardea: MCP sessions", "Sessions with MCP servers, and what calle
         panel("Recovered sessions", "Sessions that a server had lost and that began again behind the caller's id.", "reqps",
               [(rate("cardea_mcp_recoveries_total", GATEWAY, "instance"), "{{instance}}")]),
     ]),
+    ("Bundles and bridges", [
+        panel("Messages to bundles", "By outcome. `upstream_error`: a member did not answer.", "reqps",
+              [(rate("cardea_bundle_requests_total", GATEWAY, "bundle, outcome"), "{{bundle}}: {{outcome}}")]),
+        panel("Tools of bundles", "Tools that a bundle shows to somebody.", "none",
+              [(f"max by (bundle) (cardea_bundle_tools{{{GATEWAY}}})", "{{bundle}}")]),
+        panel("Searches for tools", "`nothing`: no tool was near. `unknown_name`: a model made a name up.", "reqps",
+              [(rate("cardea_bundle_searches_total", GATEWAY, "bundle, outcome"), "{{bundle}}: {{outcome}}")]),
+        panel("Tasks of bridges", "Tasks of callers who speak the other protocol than the agent, by direction and state.", "none",
+              [(f"sum by (agent, direction, state) (cardea_bridge_tasks{{{AGENT}}})", "{{agent}} {{direction}}: {{state}}")]),
+    ]),
 ])
 
 ITSELF = ("gateway", "Cardea: the gateway itself", "Resources, configuration, connections and losses of the process.", "instance", [
