@@ -13,7 +13,6 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
 TEST_SUITE_BEGIN("flow/agent_tools");
@@ -505,10 +504,11 @@ TEST_CASE("Skills are tools of their own where the agent obeys them, and a chang
     CHECK(listener.read_head().status == 200);
     listener.read_until("notifications/subscriptions/acknowledged");
     with.tasks->rename_skill("other");
-    std::this_thread::sleep_for(std::chrono::milliseconds{300});
-    http_client visitor{port};
-    visitor.send(request_text("GET", "/agents/a/.well-known/agent-card.json", {}));
-    CHECK(visitor.read_response().status == 200);
+    // The card is fetched again for whoever asks for it when it is stale.
+    CHECK(becomes_true([port] {
+        const auto card = request(port, "GET", "/agents/a/.well-known/agent-card.json");
+        return card.status == 200 && json::parse(card.body)["skills"][0]["id"] == "other";
+    }));
     CHECK(listener.read_until("notifications/tools/list_changed").find("\"error\"") == std::string::npos);
     CHECK(ask(port, "tools/list", json::object())["tools"][0]["name"] == "other");
 }

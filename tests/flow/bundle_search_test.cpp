@@ -6,7 +6,6 @@
 #include <chrono>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -236,26 +235,32 @@ TEST_CASE("A tool that appears is found after the list has changed")
 
 TEST_CASE("The list has changed when the three tools or those of `always` have, and not before")
 {
-    auto x = with_search([](config::settings& settings) { settings.mcp.walk = std::chrono::milliseconds{50}; });
+    auto x = with_search([](config::settings& settings) {
+        settings.mcp.walk = std::chrono::milliseconds{50};
+        auto whole = bundle_of({{"a"}, {"b", "bee"}});
+        whole.name = "whole";
+        settings.mcp.bundles.push_back(std::move(whole));
+    });
     CHECK(found(result_of(x, "find_tools", {{"query", "one"}})) == names{"a__one", "bee__one"});
     const auto session = x.begin();
-    http_client listener{x.programs().port()};
-    auto listens = session;
-    listens.emplace_back("Connection", "close");
-    listener.send(bundle_gateway::text("GET", listens, {}));
-    auto heard = listener.read_until("\r\n\r\n");
+    const auto listener = [&x](field_list fields, std::string_view path) {
+        fields.emplace_back("Connection", "close");
+        http_client opened{x.programs().port()};
+        opened.send(bundle_gateway::text("GET", fields, {}, path));
+        CHECK(opened.read_until("\r\n\r\n").find(" 200 ") != std::string::npos);
+        return opened;
+    };
+    auto listening = listener(session, "/mcp");
+    auto beside = listener(x.begin({}, "/mcp/whole"), "/mcp/whole");
     write_whole(x.other().file("differ"), "x");  // one tool becomes another one
-    CHECK(program_gateway::becomes_true([&] {
-        return found(result_of(x, "find_tools", {{"query", "one"}})) == names{"a__one"};
-    }));
-    std::this_thread::sleep_for(std::chrono::milliseconds{1200});  // a change is told once a second
-    write_whole(x.programs().folder().file("differ"), "x");        // two tools become one
-    heard += listener.read_until("tools/list_changed");
-    std::this_thread::sleep_for(std::chrono::milliseconds{1200});
+    CHECK(beside.read_until("tools/list_changed").find("\"id\"") == std::string::npos);
     CHECK(x.send("DELETE", session).status == 200);
-    heard += listener.read_until("\r\n0\r\n\r\n");
-    CHECK(heard.find("list_changed") == heard.rfind("list_changed"));
-    CHECK(heard.find("list_changed") != std::string::npos);
+    CHECK(listening.read_until("\r\n0\r\n\r\n").find("list_changed") == std::string::npos);
+
+    auto again = listener(x.begin(), "/mcp");
+    write_whole(x.programs().folder().file("differ"), "x");  // two tools become one
+    CHECK(again.read_until("tools/list_changed").find("\"id\"") == std::string::npos);
+    CHECK(names_in(x.modern("tools/list", json::object())) == names{"find_tools", "describe_tools", "call_tool"});
 }
 
 TEST_SUITE_END();

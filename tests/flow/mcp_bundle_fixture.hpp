@@ -76,9 +76,9 @@ public:
         return json::parse(got.body);
     }
 
-    field_list begin(const field_list& fields = {}) const
+    field_list begin(const field_list& fields = {}, std::string_view path = "/mcp") const
     {
-        const auto got = send("POST", fields, initialize_body);
+        const auto got = send("POST", fields, initialize_body, path);
         REQUIRE(got.status == 200);
         auto session = fields;
         session.emplace_back("Mcp-Session-Id", got.header("Mcp-Session-Id"));
