@@ -4,7 +4,7 @@
 #include "a2a/dialect/enums.hpp"
 #include "a2a/dialect/timestamp.hpp"
 #include "core/json/jsonrpc_scan.hpp"
-#include "gateway/bridge/event_answer.hpp"
+#include "gateway/bridge/agent_step.hpp"
 #include "gateway/bridge/tool_run.hpp"
 #include "gateway/responses/answer.hpp"
 #include "mcp/bridge/tool_call.hpp"

@@ -10,7 +10,7 @@
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/threads/side_thread.hpp"
-#include "mcp/bridge/a2a_message.hpp"
+#include "mcp/bridge/tool_call.hpp"
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"

@@ -1,9 +1,8 @@
 #include "gateway/bridge/agent_server.hpp"
 
 #include "core/json/json.hpp"
-#include "gateway/bridge/event_answer.hpp"
 #include "gateway/responses/answer.hpp"
-#include "mcp/bridge/agent_requests.hpp"
+#include "mcp/bridge/agent_tools.hpp"
 #include "mcp/calls/client_capabilities.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
@@ -52,13 +51,6 @@ net::routine<> answer_accepted(net::server_connection& caller)
 std::string raw_text(std::string_view raw)
 {
     return std::string{raw == "null" ? std::string_view{} : raw};
-}
-
-std::string time_text()
-{
-    std::string out;
-    core::append_timestamp(out, std::chrono::system_clock::now());
-    return out;
 }
 
 bool is_served(const std::shared_ptr<const model::agent_entry>& agent)
@@ -389,7 +381,7 @@ net::routine<> agent_server::get_task(net::server_connection& caller, asked& wha
         co_return;
     }
     const auto send_tool = what.tools->skills.empty() ? ::mcp::send_tool : "the tool that began the task";
-    const auto result = reply.task_details(time_text(), what.takes_forms(), send_tool);
+    const auto result = reply.task_details(now_text(), what.takes_forms(), send_tool);
     co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", result));
 }
 

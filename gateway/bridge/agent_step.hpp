@@ -1,9 +1,12 @@
-// One inner call of an A2A agent, and the JSON-RPC texts that come of it: the answer, or the events of a stream. On the control loop.
+// The two sides of a bridge: an inner call of an A2A agent, with the JSON-RPC texts that come of it, and the answer to its caller as a stream of
+// such texts. On the control loop.
 #pragma once
 
 #include "core/error.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "net/client/exchange.hpp"
+#include "net/loop/routine.hpp"
+#include "net/server/server_connection.hpp"
 #include "net/sse/sse_events.hpp"
 
 #include <cstddef>
@@ -16,6 +19,7 @@
 
 namespace gateway::bridge {
 
+// One inner call of an A2A agent: its texts are the answer, or the events of a stream.
 class agent_step final : private net::exchange_observer {
 public:
     static constexpr std::size_t most_held = 16 * 1024 * 1024;  // bytes of what nobody has taken yet, and of one answer
@@ -58,6 +62,29 @@ private:
     bool over_ = false;
     std::optional<core::error> failure_;
     std::unique_ptr<net::exchange> exchange_;
+};
+
+// The answer of a server within the process as a stream of events, one JSON-RPC message in each. It begins with the first.
+class event_answer {
+public:
+    // `caller` outlives it.
+    explicit event_answer(net::server_connection& caller)
+        : caller_{caller}
+    {
+    }
+
+    bool begun() const noexcept { return begun_; }
+
+    // Each fails with caller_gone; the stream then cannot go on. `message` is one line; nothing follows the last one.
+    net::routine<core::result<>> send(std::string message, bool last);
+    net::routine<core::result<>> send_comment();
+    net::routine<core::result<>> send_end();
+
+private:
+    net::routine<core::result<>> write(std::string event, bool last);
+
+    net::server_connection& caller_;
+    bool begun_ = false;
 };
 
 }  // namespace gateway::bridge

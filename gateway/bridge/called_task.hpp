@@ -8,7 +8,6 @@
 #include "core/log.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/threads/side_thread.hpp"
-#include "mcp/bridge/a2a_message.hpp"
 #include "mcp/bridge/a2a_task.hpp"
 #include "mcp/bridge/tool_call.hpp"
 #include "net/client/exchange.hpp"

@@ -25,30 +25,14 @@ bool is_error_answer(std::string_view text)
     return !read || read->kind == core::answer_kind::error;
 }
 
+}  // namespace
+
 std::string now_text()
 {
     std::string out;
     core::append_timestamp(out, std::chrono::system_clock::now());
     return out;
 }
-
-std::string error_result(std::string_view words)
-{
-    std::string out;
-    core::json_writer result{out, '{'};
-    result.name("content");
-    result.open('[');
-    result.open('{');
-    result.member("type", "text");
-    result.member("text", words);
-    result.close('}');
-    result.close(']');
-    result.member("isError", true);
-    result.close('}');
-    return out;
-}
-
-}  // namespace
 
 std::string new_message_id()
 {
@@ -124,8 +108,7 @@ void tool_run::begin()
         return;
     }
     if (!read->order) {
-        result_ = error_result(read->problem);
-        return;
+        return fail(read->problem);
     }
     order_ = std::move(*read->order);
     if (!request_.state.empty()) {
@@ -136,35 +119,33 @@ void tool_run::begin()
         }
         return begin_again(*asked);
     }
-    if (order_.act == agent_act::get) {
-        return send(::mcp::get_request(order_.task, order_.history));
-    }
-    if (order_.act == agent_act::cancel) {
-        return send(::mcp::cancel_request(order_.task));
-    }
-    const auto form = terms_.tools->streams ? agent_reply_form::stream : agent_reply_form::at_once;
-    send(::mcp::send_request(order_, form, new_message_id()));
+    send_order();
 }
 
 // The client has been asked, and comes back with the same call: only its answer goes on to the agent.
 void tool_run::begin_again(const ::mcp::asked_state& asked)
 {
-    auto given = ::mcp::answer_given(request_.responses, asked.key);
-    order_ = {};
-    order_.act = agent_act::get;
-    order_.task = asked.task;
-    if (!given) {
-        return send(::mcp::get_request(asked.task, std::nullopt));
+    order_ = {.act = agent_act::get, .task = asked.task};
+    if (auto given = ::mcp::answer_given(request_.responses, asked.key)) {
+        order_.act = given->declined ? agent_act::cancel : agent_act::send;
+        order_.context = asked.context;
+        order_.message = std::move(given->text);
+        request_.arguments = std::move(given->data);
+        order_.data = request_.arguments;
     }
-    if (given->declined) {
-        order_.act = agent_act::cancel;
-        return send(::mcp::cancel_request(asked.task));
+    send_order();
+}
+
+void tool_run::send_order()
+{
+    switch (order_.act) {
+        case agent_act::get:
+            return send(::mcp::get_request(order_.task, order_.history));
+        case agent_act::cancel:
+            return send(::mcp::cancel_request(order_.task));
+        case agent_act::send:
+            break;
     }
-    order_.act = agent_act::send;
-    order_.context = asked.context;
-    order_.message = std::move(given->text);
-    request_.arguments = std::move(given->data);
-    order_.data = request_.arguments;
     const auto form = terms_.tools->streams ? agent_reply_form::stream : agent_reply_form::at_once;
     send(::mcp::send_request(order_, form, new_message_id()));
 }

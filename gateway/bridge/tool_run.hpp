@@ -4,9 +4,7 @@
 
 #include "core/clock.hpp"
 #include "gateway/bridge/agent_step.hpp"
-#include "gateway/bridge/event_answer.hpp"
 #include "mcp/bridge/agent_reply.hpp"
-#include "mcp/bridge/agent_requests.hpp"
 #include "mcp/bridge/agent_tools.hpp"
 #include "net/loop/routine.hpp"
 #include "net/server/server_connection.hpp"
@@ -40,6 +38,9 @@ struct tool_terms {
     std::function<void(std::string request)> tell_later;  // sends a call of A2A whose answer nobody waits for
 };
 
+// RFC 3339, UTC.
+std::string now_text();
+
 // An id for a message to an agent: a UUID of random bits (RFC 9562, version 4).
 std::string new_message_id();
 
@@ -66,6 +67,7 @@ private:
 
     void begin();
     void begin_again(const ::mcp::asked_state& asked);
+    void send_order();
     void send(std::string request);
     core::steady_time next_due() const;
     void take_texts();

@@ -10,6 +10,7 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace mcp {
@@ -142,31 +143,6 @@ void append_text_block(core::json_writer& out, std::string_view text)
     out.close('}');
 }
 
-void append_blocks(core::json_writer& out, const std::vector<reply_part>& parts)
-{
-    for (const auto& each : parts) {
-        if (each.what == part_kind::block) {
-            out.raw(each.text);
-        } else {
-            append_text_block(out, each.text);
-        }
-    }
-}
-
-void append_values(core::json_writer& out, const std::vector<reply_part>& parts)
-{
-    for (const auto& each : parts) {
-        if (each.what == part_kind::data) {
-            out.raw(each.text);
-        }
-    }
-}
-
-bool has_values(const std::vector<reply_part>& parts)
-{
-    return std::ranges::any_of(parts, [](const reply_part& each) { return each.what == part_kind::data; });
-}
-
 }  // namespace
 
 core::result<> agent_reply::take(std::string_view response)
@@ -208,6 +184,13 @@ core::result<> agent_reply::take_result(std::string_view result)
     return take_task(result);
 }
 
+void agent_reply::take_context(const raw_object& from)
+{
+    if (auto context = from.text("contextId"); !context.empty()) {
+        context_ = std::move(context);
+    }
+}
+
 core::result<> agent_reply::take_task(std::string_view task)
 {
     const auto read = members_of(task);
@@ -228,9 +211,7 @@ core::result<> agent_reply::take_task(std::string_view task)
         }
     }
     task_ = std::move(id);
-    if (auto context = read.text("contextId"); !context.empty()) {
-        context_ = std::move(context);
-    }
+    take_context(read);
     // A snapshot may leave artifacts out that events have told.
     if (!artifacts.empty()) {
         artifacts_ = std::move(artifacts);
@@ -248,9 +229,7 @@ core::result<> agent_reply::take_status_update(std::string_view update)
         return bad_reply("an event without a task or a status");
     }
     task_ = std::move(id);
-    if (auto context = read.text("contextId"); !context.empty()) {
-        context_ = std::move(context);
-    }
+    take_context(read);
     take_status(status);
     return {};
 }
@@ -269,9 +248,7 @@ core::result<> agent_reply::take_artifact_update(std::string_view update)
         return core::upstream_error(core::errc::message_too_large, "too many artifacts");
     }
     task_ = std::move(id);
-    if (auto context = read.text("contextId"); !context.empty()) {
-        context_ = std::move(context);
-    }
+    take_context(read);
     auto parts = reply_parts_of(artifact.find("parts"));
     if (found == artifacts_.end()) {
         artifacts_.push_back({std::move(name), std::move(parts)});
@@ -303,9 +280,7 @@ void agent_reply::take_message(std::string_view raw)
     const auto read = members_of(raw);
     has_message_ = true;
     append_parts(message_, reply_parts_of(read.find("parts")));
-    if (auto context = read.text("contextId"); !context.empty()) {
-        context_ = std::move(context);
-    }
+    take_context(read);
 }
 
 void agent_reply::take_failure(std::string_view raw)
@@ -314,7 +289,6 @@ void agent_reply::take_failure(std::string_view raw)
     const auto said = read.text("message");
     failure_ = "The call of the agent failed: ";
     failure_ += said.empty() ? "(no message)" : core::cut_utf8(said, longest_status);
-    failure_code_ = integer_of<std::int64_t>(read.find("code")).value_or(internal_error);
 }
 
 bool agent_reply::settled() const noexcept
@@ -375,16 +349,33 @@ std::string agent_reply::words_of_state(std::string_view send_tool_name) const
            std::string{cancel_tool} + ", with taskId " + task_ + ".";
 }
 
+// All that was told, in the order of results.
+std::vector<const reply_part*> agent_reply::parts() const
+{
+    std::vector<const reply_part*> all;
+    const auto add = [&all](const std::vector<reply_part>& some) {
+        std::ranges::transform(some, std::back_inserter(all), [](const reply_part& each) { return &each; });
+    };
+    for (const auto& each : artifacts_) {
+        add(each.parts);
+    }
+    add(message_);
+    add(status_);
+    return all;
+}
+
 void agent_reply::append_content(std::string& out, std::string_view last_words) const
 {
     core::json_writer list{out};
     list.name("content");
     list.open('[');
-    for (const auto& each : artifacts_) {
-        append_blocks(list, each.parts);
+    for (const auto* const each : parts()) {
+        if (each->what == part_kind::block) {
+            list.raw(each->text);
+        } else {
+            append_text_block(list, each->text);
+        }
     }
-    append_blocks(list, message_);
-    append_blocks(list, status_);
     if (!last_words.empty()) {
         append_text_block(list, last_words);
     }
@@ -399,18 +390,18 @@ void agent_reply::append_structure(std::string& out) const
     object.member("state", has_message_ && task_.empty() ? "completed" : state_name(state_));
     object.member_if_any("taskId", task_);
     object.member_if_any("contextId", context_);
-    bool any = has_values(message_) || has_values(status_);
-    for (const auto& each : artifacts_) {
-        any = any || has_values(each.parts);
+    bool any = false;
+    for (const auto* const each : parts()) {
+        if (each->what != part_kind::data) {
+            continue;
+        }
+        if (!std::exchange(any, true)) {
+            object.name("data");
+            object.open('[');
+        }
+        object.raw(each->text);
     }
     if (any) {
-        object.name("data");
-        object.open('[');
-        for (const auto& each : artifacts_) {
-            append_values(object, each.parts);
-        }
-        append_values(object, message_);
-        append_values(object, status_);
         object.close(']');
     }
     object.close('}');

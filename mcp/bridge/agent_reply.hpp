@@ -14,6 +14,8 @@
 
 namespace mcp {
 
+class raw_object;
+
 // A content block that a part of A2A becomes.
 struct reply_part {
     enum class kind : std::uint8_t { text, data, block };
@@ -39,9 +41,6 @@ public:
     // The agent's error, in words for the model; empty: there is none.
     const std::string& failure() const noexcept { return failure_; }
 
-    // Numbers `error.code` of it; 0: there is none.
-    std::int64_t failure_code() const noexcept { return failure_code_; }
-
     // The call failed on its way.
     void fail(std::string words) { failure_ = std::move(words); }
 
@@ -53,7 +52,6 @@ public:
 
     a2a::task_state state() const noexcept { return state_; }
     bool asks() const noexcept { return failure_.empty() && state_ == a2a::task_state::input_required; }
-    bool ended() const noexcept { return !task_.empty() && a2a::has_ended(state_); }
     const std::string& task() const noexcept { return task_; }        // empty: none
     const std::string& context() const noexcept { return context_; }  // empty: none
 
@@ -80,12 +78,14 @@ private:
     core::result<> take_task(std::string_view task);
     core::result<> take_status_update(std::string_view update);
     core::result<> take_artifact_update(std::string_view update);
+    void take_context(const raw_object& from);
     void take_status(std::string_view raw);
     void take_message(std::string_view raw);
     void take_failure(std::string_view raw);
     std::string status_text() const;
     bool is_error() const noexcept;
     std::string words_of_state(std::string_view send_tool_name) const;
+    std::vector<const reply_part*> parts() const;
     void append_content(std::string& out, std::string_view last_words) const;
     void append_structure(std::string& out) const;
     void append_input_requests(std::string& out) const;
@@ -102,7 +102,6 @@ private:
     std::vector<reply_part> message_;
     std::vector<reply_artifact> artifacts_;
     std::string failure_;
-    std::int64_t failure_code_ = 0;
     std::size_t kept_ = 0;
 };
 

@@ -1,7 +1,6 @@
 // Any text as the params of a message to a bridged MCP server, and as what a server sends during its call: what is made of them is JSON of
 // the shape that the other side reads, and nothing is made of what is refused.
 #include "core/json/json.hpp"
-#include "mcp/bridge/a2a_message.hpp"
 #include "mcp/bridge/a2a_task.hpp"
 #include "mcp/bridge/tool_call.hpp"
 #include "mcp/protocol/raw_json.hpp"

@@ -1,7 +1,6 @@
 // A card, an empty line, the arguments of a call, an empty line, and answers and events of an agent, one a line. Tools are as lists have
 // them to be, requests and results stay JSON for a second reader, and what an agent says changes nothing if it cannot be read.
 #include "mcp/bridge/agent_reply.hpp"
-#include "mcp/bridge/agent_requests.hpp"
 #include "mcp/bridge/agent_tools.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "tests/fuzz/http1_properties.hpp"

@@ -1,4 +1,4 @@
-#include "mcp/bridge/agent_requests.hpp"
+#include "mcp/bridge/agent_tools.hpp"
 
 #include <doctest/doctest.h>
 

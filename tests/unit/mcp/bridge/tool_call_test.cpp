@@ -2,7 +2,6 @@
 #include "mcp/bridge/tool_call.hpp"
 
 #include "core/json/json.hpp"
-#include "mcp/bridge/a2a_message.hpp"
 
 #include <doctest/doctest.h>
 
