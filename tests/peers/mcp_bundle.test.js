@@ -6,13 +6,9 @@ import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-import { Client as ClientV2, StreamableHTTPClientTransport as HttpV2 } from '@modelcontextprotocol/client';
-import { Client as ClientV1 } from '@modelcontextprotocol/sdk/client/index.js';
-import { StreamableHTTPClientTransport as HttpV1 } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { CreateMessageRequestSchema, ElicitRequestSchema, ListRootsRequestSchema } from '@modelcontextprotocol/sdk/types.js';
-
 import { startSampleAgent03 } from './support/agent_03.js';
 import { startSampleAgent1 } from './support/agent_1.js';
+import { answering, answersOf, checkProgressAndCancel, connectListening } from './support/mcp_answering.js';
 import { clients } from './support/mcp_clients.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { Happenings, within } from './support/waiting.js';
@@ -21,11 +17,6 @@ const patience = { timeout: 120_000 };
 const file = (name) => fileURLToPath(new URL(name, import.meta.url));
 const published = (name) => file(`node_modules/@modelcontextprotocol/server-${name}/dist/index.js`);
 const servers = ['everything', 'files', 'memory', 'growing'];
-const info = { name: 'test', version: '1' };
-const capabilities = { sampling: {}, elicitation: { form: {} }, roots: { listChanged: true } };
-const sampled = { model: 'm', role: 'assistant', content: { type: 'text', text: 'sampled' } };
-const declined = { action: 'decline' };
-const roots = { roots: [{ uri: 'file:///r', name: 'r' }] };
 
 let folder;
 let gateway;
@@ -116,71 +107,16 @@ describe('lists and calls', { concurrency: 2 }, () => {
     }
 });
 
-function answeringV1() {
-    const client = new ClientV1(info, { capabilities });
-    client.setRequestHandler(CreateMessageRequestSchema, async () => sampled);
-    client.setRequestHandler(ElicitRequestSchema, async () => declined);
-    client.setRequestHandler(ListRootsRequestSchema, async () => roots);
-    return client;
-}
-
-function answeringV2(mode) {
-    const client = new ClientV2(info, { capabilities, versionNegotiation: { mode } });
-    client.setRequestHandler('sampling/createMessage', async () => sampled);
-    client.setRequestHandler('elicitation/create', async () => declined);
-    client.setRequestHandler('roots/list', async () => roots);
-    return client;
-}
-
-async function connected(client, transport) {
-    await client.connect(transport);
-    const call = (name, given, options) => {
-        const request = { name, arguments: given };
-        return client instanceof ClientV2 ? client.callTool(request, options) : client.callTool(request, undefined, options);
-    };
-    return { client, call, close: () => client.close() };
-}
-
-const answering = {
-    'sdk 1.32': (url) => connected(answeringV1(), new HttpV1(url)),
-    'client 2.4, legacy': (url) => connected(answeringV2('legacy'), new HttpV2(url)),
-    'client 2.4, pinned': (url) => connected(answeringV2({ pin: '2026-07-28' }), new HttpV2(url)),
-};
-
-async function answers({ call, close }, prefix) {
-    const text = ({ content }) => content.map((each) => each.text);
-    try {
-        return {
-            sampling: text(await call(`${prefix}trigger-sampling-request`, { prompt: 'p', maxTokens: 5 })),
-            elicitation: text(await call(`${prefix}trigger-elicitation-request`, {})),
-            roots: text(await call(`${prefix}get-roots-list`, {})),
-        };
-    } finally {
-        await close();
-    }
-}
-
 describe('what a call can do', { concurrency: 1 }, () => {
     for (const [name, connect] of Object.entries(answering)) {
         test(`${name} answers what a member asks, as at the member`, patience, async () => {
-            const wanted = await answers(await connect(at('everything')), '');
+            const wanted = await answersOf(await connect(at('everything')));
             assert.match(wanted.sampling.join(), /sampled/);
-            assert.deepEqual(await answers(await connect(bundle()), 'everything__'), wanted);
+            assert.deepEqual(await answersOf(await connect(bundle()), 'everything__'), wanted);
         });
 
         test(`${name} hears of progress, cancels, and goes on`, patience, async () => {
-            const { call, close } = await connect(bundle());
-            try {
-                const steps = [];
-                const long = (duration, count, options) => call('everything__trigger-long-running-operation', { duration, steps: count }, options);
-                await long(0.2, 4, { onprogress: ({ progress }) => steps.push(progress) });
-                assert.deepEqual(steps, [1, 2, 3, 4].slice(0, Math.max(3, steps.length)));
-                const leave = new AbortController();
-                await assert.rejects(long(60, 600, { signal: leave.signal, onprogress: () => leave.abort() }));
-                assert.match((await call('everything__echo', { message: 'still there' })).content[0].text, /still there$/);
-            } finally {
-                await close();
-            }
+            await checkProgressAndCancel(await connect(bundle()), 'everything__');
         });
 
         test(`${name} reads resources that lists and results name, and gets prompts`, patience, async () => {
@@ -218,24 +154,15 @@ describe('what a call can do', { concurrency: 1 }, () => {
     }
 
     test('a list that changes is told to clients of each era', patience, async () => {
-        const kinds = {
-            'sdk 1.32': (options) => [new ClientV1(info, options), HttpV1],
-            'client 2.4, legacy': (options) => [new ClientV2(info, { ...options, versionNegotiation: { mode: 'legacy' } }), HttpV2],
-            'client 2.4, pinned': (options) => [new ClientV2(info, { ...options, versionNegotiation: { mode: { pin: '2026-07-28' } } }), HttpV2],
-        };
         const told = new Happenings();
-        const open = [];
-        for (const [name, make] of Object.entries(kinds)) {
-            const onChanged = (problem, tools) => told.add({ name, problem, names: tools?.map((tool) => tool.name) });
-            const [client, Transport] = make({ listChanged: { tools: { onChanged } } });
-            await client.connect(new Transport(bundle()));
+        const open = await connectListening(bundle(), (name, names) => told.add({ name, names }));
+        for (const { name, client } of open) {
             assert.ok((await client.listTools()).tools.some((tool) => tool.name === 'growing__first'), name);
-            open.push(client);
         }
         await appendFile(path.join(folder, 'tools'), 'second\n');
-        for (const name of Object.keys(kinds)) {
+        for (const { name } of open) {
             await told.wanted((each) => each.name === name && each.names?.includes('growing__second'), `news for ${name}`);
         }
-        await Promise.all(open.map((client) => client.close()));
+        await Promise.all(open.map(({ client }) => client.close()));
     });
 });
