@@ -4,10 +4,11 @@
 #include "gateway/bundles/bundle_sight.hpp"
 #include "gateway/bundles/bundle_tools.hpp"
 #include "gateway/mcp/table/local_session_exchange.hpp"
+#include "gateway/threads/turns.hpp"
 #include "mcp/bundle/listen_split.hpp"
 #include "mcp/bundle/origins.hpp"
 #include "mcp/bundle/result_edit.hpp"
-#include "mcp/bundle/uris.hpp"
+#include "mcp/bundle/names.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/list_subscription.hpp"
 #include "net/loop/outbox.hpp"
@@ -163,13 +164,11 @@ std::string modern_listen(std::string_view raw_id, std::string_view params)
 namespace {
 
 // The same for callers that see the same of one bundle.
-std::string sight_key(const model::bundle_listening& who)
+std::string sight_key(const std::string& bundle, const core::principal* principal)
 {
     const auto separate = [](std::string& out, std::string_view text) { out.append(text) += '\0'; };
     std::string key;
-    separate(key, who.in.bundle);
-    separate(key, std::to_string(reinterpret_cast<std::uintptr_t>(who.access.get())));
-    const auto* const principal = who.access == nullptr ? nullptr : who.in.caller->principal.get();
+    separate(key, bundle);
     if (principal == nullptr) {
         return key;
     }
@@ -203,7 +202,7 @@ bundle_streams::bundle_streams(
       sessions_{sessions}
 {
     loop_.timers().add(*this);
-    bundles_.set_observer([this] { look_at_lists(); });
+    bundles_.set_observer([this] { note_change(); });
     sessions_.set_observer([this](const ::mcp::session_digest& id, const member_session* begun) {
         member_changed(id, begun);
     });
@@ -251,7 +250,7 @@ net::task<bool> bundle_streams::translates(std::string agent_id)
 void bundle_streams::close_stream(const ::mcp::session_digest& id)
 {
     std::erase_if(listeners_, [&id](const listener& each) {
-        const bool same = each.raw_id.empty() && each.who->in.id == id;
+        const bool same = each.raw_id.empty() && each.who->id == id;
         const auto reader = same ? each.reader.lock() : nullptr;
         if (reader != nullptr) {
             reader->on_left({});
@@ -266,8 +265,7 @@ std::shared_ptr<mcp::table::text_queue> bundle_streams::begin(const model::progr
     auto queue = std::make_shared<mcp::table::text_queue>(loop_.get_executor());
     const bool of_session = asked.act == model::program_act::listen;
     if (of_session) {
-        close_stream(asked.in_bundle->in.id
-        );  // a client has one such stream: a second one takes the place of the first
+        close_stream(asked.in_bundle->id);  // a client has one such stream: a second one takes the place of the first
     }
     auto& added = listeners_.emplace_back();
     added.who = asked.in_bundle;
@@ -283,18 +281,19 @@ std::shared_ptr<mcp::table::text_queue> bundle_streams::begin(const model::progr
         listen_to_resources(added, asked.read.raw(::mcp::routed::listen_to, message.text));
     }
     added.known = digests_of(added);
+    added.looked = change_;
     return queue;
 }
 
 void bundle_streams::listen_to_session(listener& to)
 {
-    const auto* const session = sessions_.find(to.who->in.id);
+    const auto* const session = sessions_.find(to.who->id);
     if (session == nullptr) {
         return;
     }
     for (const auto& [agent, each] : session->members) {
         if (each->begun) {
-            member_changed(to.who->in.id, each.get());
+            member_changed(to.who->id, each.get());
         }
     }
 }
@@ -302,14 +301,13 @@ void bundle_streams::listen_to_session(listener& to)
 void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
 {
     const auto reader = to.reader.lock();
-    const auto found = bundles_.published()->find(to.who->in.bundle);
+    const auto found = bundles_.published()->find(to.who->bundle);
     if (found == bundles_.published()->end()) {
         reader->finish(::mcp::listened_answer(to.raw_id));
         return;
     }
     const auto& bundle = *found->second;
-    const bundle_caller caller{to.who->access.get(), to.who->in.caller->principal.get()};
-    auto split = ::mcp::split_listen(wishes, *bundle.catalog, sight_of(bundle, caller));
+    auto split = ::mcp::split_listen(wishes, *bundle.catalog, sight_of(bundle, caller_of(to)));
     if (!split) {
         reader->fail(std::move(split).error());
         return;
@@ -328,7 +326,7 @@ void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
             continue;
         }
         auto body = std::make_shared<const std::string>(modern_listen(to.raw_id, ::mcp::listen_params(member)));
-        auto request = [caller_of = to.who->in.caller, agent, body] {
+        auto request = [caller_of = to.who->caller, agent, body] {
             model::inner_request out;
             out.caller = caller_of;
             out.target = member_target(agent);
@@ -368,7 +366,7 @@ void bundle_streams::member_changed(const ::mcp::session_digest& id, const membe
         return;
     }
     for (auto& to : listeners_) {
-        if (!to.raw_id.empty() || to.who->in.id != id) {
+        if (!to.raw_id.empty() || to.who->id != id) {
             continue;
         }
         if (begun == nullptr) {
@@ -380,42 +378,40 @@ void bundle_streams::member_changed(const ::mcp::session_digest& id, const membe
             continue;
         }
         const auto& session = begun->id;
-        auto request = [caller = to.who->in.caller,
-                        agent = begun->agent,
-                        fields = legacy_fields(*begun, to.who->in.version, false)] {
-            model::inner_request out;
-            out.caller = caller;
-            out.method = "GET";
-            out.target = member_target(agent);
-            out.fields = fields;
-            return out;
-        };
-        auto said = [this, reader = to.reader, id, bundle = to.who->in.bundle, agent = begun->agent, session](
-                        std::string text
-                    ) {
-            if (text.empty()) {
-                bundles_.log().write(
-                    core::log_level::warn,
-                    "bundle_message_dropped",
-                    {{"bundle", bundle}, {"agent", agent}, {"session", ::mcp::tag_of(id)}, {"reason", "too large"}}
-                );
-            }
-            const auto read = ::mcp::read_message(text);
-            const auto into = reader.lock();
-            const auto* const in = sessions_.find(id);
-            if (!read || into == nullptr || in == nullptr || is_list_change(read->method)) {
-                return;
-            }
-            const auto kind =
-                read->kind == ::mcp::message_kind::request ? text_kind::question : text_kind::notification;
-            const auto member = in->members.find(agent);
-            if (member == in->members.end()) {
-                return;
-            }
-            auto shown =
-                with_asked_uri(std::move(text), *member->second, scheme_of(*bundles_.published(), bundle, agent));
-            into->push(::mcp::with_origin(shown, agent, session).value_or(shown), kind);
-        };
+        auto request =
+            [caller = to.who->caller, agent = begun->agent, fields = legacy_fields(*begun, to.who->version, false)] {
+                model::inner_request out;
+                out.caller = caller;
+                out.method = "GET";
+                out.target = member_target(agent);
+                out.fields = fields;
+                return out;
+            };
+        auto said =
+            [this, reader = to.reader, id, bundle = to.who->bundle, agent = begun->agent, session](std::string text) {
+                if (text.empty()) {
+                    bundles_.log().write(
+                        core::log_level::warn,
+                        "bundle_message_dropped",
+                        {{"bundle", bundle}, {"agent", agent}, {"session", ::mcp::tag_of(id)}, {"reason", "too large"}}
+                    );
+                }
+                const auto read = ::mcp::read_message(text);
+                const auto into = reader.lock();
+                const auto* const in = sessions_.find(id);
+                if (!read || into == nullptr || in == nullptr || is_list_change(read->method)) {
+                    return;
+                }
+                const auto kind =
+                    read->kind == ::mcp::message_kind::request ? text_kind::question : text_kind::notification;
+                const auto member = in->members.find(agent);
+                if (member == in->members.end()) {
+                    return;
+                }
+                auto shown =
+                    with_asked_uri(std::move(text), *member->second, scheme_of(*bundles_.published(), bundle, agent));
+                into->push(::mcp::with_origin(shown, agent, session).value_or(shown), kind);
+            };
         to.members.push_back(std::make_unique<member_stream>(
             begun->agent,
             member_stream::means{loop_, calls_, std::move(request), std::move(said), streams_}
@@ -431,7 +427,7 @@ bool bundle_streams::has_room(const listener& of, std::string_view agent)
         bundles_.log().write(
             core::log_level::warn,
             "bundle_streams_full",
-            {{"bundle", of.who->in.bundle}, {"agent", agent}, {"limit", std::uint64_t{most_members}}}
+            {{"bundle", of.who->bundle}, {"agent", agent}, {"limit", std::uint64_t{most_members}}}
         );
     }
     told_full_ = told_full_ && full;
@@ -441,12 +437,12 @@ bool bundle_streams::has_room(const listener& of, std::string_view agent)
 bundle_streams::digests bundle_streams::digests_of(const listener& of) const
 {
     std::array<std::uint64_t, kinds> out{};
-    const auto found = bundles_.published()->find(of.who->in.bundle);
+    const auto found = bundles_.published()->find(of.who->bundle);
     if (found == bundles_.published()->end()) {
         return out;
     }
     const auto& bundle = *found->second;
-    const bundle_caller caller{of.who->access.get(), of.who->in.caller->principal.get()};
+    const auto caller = caller_of(of);
     const auto sight = sight_of(bundle, caller);
     for (std::size_t kind = 0; kind < kinds; ++kind) {
         const auto [first, second] = lists_of_kind[kind];
@@ -457,44 +453,67 @@ bundle_streams::digests bundle_streams::digests_of(const listener& of) const
     return out;
 }
 
+bundle_caller bundle_streams::caller_of(const listener& of) const
+{
+    return {access_.get(), access_ == nullptr ? nullptr : of.who->caller->principal.get()};
+}
+
+void bundle_streams::set_access(std::shared_ptr<const access::access_plan> plan)
+{
+    access_ = std::move(plan);
+    note_change();
+}
+
+void bundle_streams::note_change()
+{
+    ++change_;
+    known_.clear();
+    look_at_lists();
+}
+
+// Not many at once: others wait for the loop.
 void bundle_streams::look_at_lists()
 {
+    constexpr auto turn = threads::turns::usual;
     const auto now = loop_.now();
-    known_digests known;
+    const auto over = std::chrono::steady_clock::now() + turn;
     for (auto& each : listeners_) {
-        tell_changes(each, now, known);
+        if (each.looked == change_) {
+            continue;
+        }
+        if (std::chrono::steady_clock::now() >= over) {
+            set_due(now);
+            return;
+        }
+        tell_changes(each, now);
     }
 }
 
-// What has changed too soon after the last time is told when a second is over.
-void bundle_streams::tell_changes(listener& to, core::steady_time now, known_digests& known)
+// A client that was told lately is told when a second is over.
+void bundle_streams::tell_changes(listener& to, core::steady_time now)
 {
-    const auto reader = to.reader.lock();
-    const auto bundle = bundles_.published()->find(to.who->in.bundle);
-    if (reader == nullptr || (bundle != bundles_.published()->end() && bundle->second == to.seen)) {
+    if (to.told != core::steady_time{} && now - to.told < change_pause) {
+        set_due(std::min(due(), to.told + change_pause));
         return;
     }
+    to.looked = change_;
     // Lists are long, and most callers get the same.
-    auto [found, first] = known.try_emplace(sight_key(*to.who));
+    auto [found, first] = known_.try_emplace(sight_key(to.who->bundle, caller_of(to).principal));
     if (first) {
         found->second = digests_of(to);
     }
     const auto& digests = found->second;
-    to.seen = bundle == bundles_.published()->end() ? nullptr : bundle->second;
     ::mcp::list_set changed;
     for (std::size_t kind = 0; kind < kinds; ++kind) {
-        if (digests[kind] == to.known[kind] || !to.wanted[::mcp::index_of(lists_of_kind[kind][0])]) {
-            continue;
-        }
-        if (to.told[kind] != core::steady_time{} && now - to.told[kind] < change_pause) {
-            set_due(std::min(due(), to.told[kind] + change_pause));
-            to.seen = nullptr;
-            continue;
-        }
-        to.known[kind] = digests[kind];
-        to.told[kind] = now;
-        changed.set(::mcp::index_of(lists_of_kind[kind][0]));
+        const auto list = ::mcp::index_of(lists_of_kind[kind][0]);
+        changed[list] = digests[kind] != to.known[kind] && to.wanted[list];
     }
+    const auto reader = to.reader.lock();
+    if (changed.none() || reader == nullptr) {
+        return;
+    }
+    to.known = digests;
+    to.told = now;
     for (auto& text : ::mcp::changed_texts(to.raw_id, changed)) {
         reader->push(std::move(text), text_kind::notification);
     }

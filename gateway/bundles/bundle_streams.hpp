@@ -7,6 +7,7 @@
 #include "gateway/access/access_plan.hpp"
 #include "gateway/bundles/bundle_plane.hpp"
 #include "gateway/bundles/bundle_sessions.hpp"
+#include "gateway/bundles/bundle_sight.hpp"
 #include "gateway/mcp/table/text_queue.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/program_port.hpp"
@@ -27,16 +28,6 @@
 #include <utility>
 #include <vector>
 
-namespace gateway::model {
-
-// A client that listens to a bundle.
-struct bundle_listening {
-    bundle_session in;                                  // of the modern era: the names of bundle and caller alone
-    std::shared_ptr<const access::access_plan> access;  // null: callers need no credential
-};
-
-}  // namespace gateway::model
-
 namespace gateway::bundles {
 
 class member_stream;
@@ -45,7 +36,8 @@ class bundle_streams final : public model::program_port, private net::timed {
 public:
     static constexpr std::size_t most_members =
         2000;  // streams of members, of all clients: others hear what is the bundle's own
-    static constexpr core::duration change_pause = std::chrono::seconds{1};  // between two of a kind, for one client
+    static constexpr core::duration change_pause =
+        std::chrono::seconds{1};  // between two times that one client is told
 
     // References outlive it.
     bundle_streams(net::loop& control, model::inner_calls& calls, bundle_plane& bundles, bundle_sessions& sessions);
@@ -59,6 +51,9 @@ public:
     net::task<core::result<>> find_era(std::string agent_id) override;
     net::task<bool> translates(std::string agent_id) override;
 
+    // What callers may do has changed. Null: they need no credential.
+    void set_access(std::shared_ptr<const access::access_plan> plan);
+
     std::size_t size() const noexcept { return listeners_.size(); }
 
     void stop();
@@ -67,26 +62,28 @@ private:
     static constexpr std::size_t kinds = 3;  // tools, prompts, resources with templates
 
     struct listener {
-        std::shared_ptr<const model::bundle_listening> who;
-        std::string raw_id;  // of `subscriptions/listen`; empty: it is a session's stream
+        std::shared_ptr<const model::bundle_session> who;  // of the modern era: the names of bundle and caller alone
+        std::string raw_id;                                // of `subscriptions/listen`; empty: it is a session's stream
         ::mcp::list_set wanted;
         std::weak_ptr<mcp::table::text_queue> reader;
         std::array<std::uint64_t, kinds> known{};  // digests of what it gets
-        std::array<core::steady_time, kinds> told{};
+        core::steady_time told{};
         std::vector<std::unique_ptr<member_stream>> members{};
-        model::bundle_pointer seen{};  // of which `known` are
+        std::uint64_t looked = 0;  // the change of which `known` are
     };
 
     void on_due() override;
     std::shared_ptr<mcp::table::text_queue> begin(const model::program_request& asked);
     void listen_to_session(listener& to);
     void listen_to_resources(listener& to, std::string_view wishes);
+    void note_change();
     void look_at_lists();
     using digests = std::array<std::uint64_t, kinds>;
     using known_digests = std::map<std::string, digests>;  // of callers that get the same
 
-    void tell_changes(listener& to, core::steady_time now, known_digests& known);
+    void tell_changes(listener& to, core::steady_time now);
     digests digests_of(const listener& of) const;
+    bundle_caller caller_of(const listener& of) const;
     bool has_room(const listener& of, std::string_view agent);
     void close_stream(const ::mcp::session_digest& id);
     void member_changed(const ::mcp::session_digest& id, const member_session* begun);
@@ -95,7 +92,10 @@ private:
     model::inner_calls& calls_;
     bundle_plane& bundles_;
     bundle_sessions& sessions_;
+    std::shared_ptr<const access::access_plan> access_;
     std::list<listener> listeners_;
+    std::uint64_t change_ = 1;                                                // of lists and rights, the latest
+    known_digests known_;                                                     // since then
     std::shared_ptr<std::size_t> streams_ = std::make_shared<std::size_t>();  // of members
     bool told_full_ = false;
     bool stopped_ = false;

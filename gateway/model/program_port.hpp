@@ -29,7 +29,7 @@ enum class program_act : std::uint8_t { begin, call, request, tell, modern, list
 // "Resumability and Redelivery"): `never`; `after_event`: once it has got one; `at_once`: an event without data begins the stream.
 enum class resumption : std::uint8_t { never, after_event, at_once };
 
-struct bundle_listening;  // gateway/bundles/bundle_streams.hpp
+struct bundle_session;  // gateway/model/published_bundle.hpp
 
 struct program_request {
     program_act act = program_act::request;
@@ -46,8 +46,8 @@ struct program_request {
     resumption resumes = resumption::never;  // of request and listen
     bool answers_only =
         false;  // the caller gets no stream: one batch comes, of answers alone, and the server's questions are refused
-    std::shared_ptr<const bundle_listening> in_bundle{};  // of listen and modern at a bundle; null: at an agent
-    std::optional<::mcp::event_position> last;            // of resume: the event behind which it goes on
+    std::shared_ptr<const bundle_session> in_bundle{};  // of listen and modern at a bundle; null: at an agent
+    std::optional<::mcp::event_position> last;          // of resume: the event behind which it goes on
 };
 
 // A message that is kept for a client that comes back.

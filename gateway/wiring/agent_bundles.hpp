@@ -38,6 +38,7 @@ public:
     model::bundle_services services();
 
     bundles::bundle_plane& members() noexcept { return members_; }
+    bundles::bundle_streams& streams() noexcept { return streams_; }
 
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override { members_.set_agents(now); }
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override

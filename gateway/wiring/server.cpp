@@ -201,9 +201,6 @@ core::result<> server::start()
         return started;
     }
     worker_settings_ = std::make_unique<worker_settings>(workers_, *push_, session_key_, log_hooks_.changed);
-    access_ = std::make_unique<access_publication>(
-        access_publication::audience{workers_, admin_->guard(), *card_thread_, *cards_, turns_.operators, public_base_}
-    );
     list_planes();
     apply_settings(
         std::vector<std::string_view>{"access", "mcp.bundles", "rate_limits", "mcp.session_keys", "trace.endpoint"}
@@ -301,6 +298,15 @@ void server::make_services()
         {status_, *reloader_, [this] { return upgrade_.hand_over(); }, *management_, *services_},
         settings_,
         log_
+    });
+    access_ = std::make_unique<access_publication>(access_publication::audience{
+        workers_,
+        admin_->guard(),
+        *card_thread_,
+        *cards_,
+        turns_.operators,
+        bundles_->streams(),
+        public_base_
     });
 }
 

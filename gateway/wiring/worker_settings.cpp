@@ -153,6 +153,7 @@ void access_publication::publish(const config::settings& now, std::shared_ptr<co
     for (const auto& each : told_.workers) {
         each->post([plans](worker::worker& on) { on.handler().set_access(plans); });
     }
+    told_.listeners.set_access(plans.callers);
     if (now.admin_access == core::admin_access::scopes) {
         told_.admin.set_plans(plans);
     } else if (ended) {

@@ -1,4 +1,4 @@
-// Planes that tell the workers of settings, and workers, admin listener and cards of access. On the control loop.
+// Planes that tell the workers of settings, and workers, admin listener, listeners of bundles and cards of access. On the control loop.
 #pragma once
 
 #include "config/settings.hpp"
@@ -7,6 +7,7 @@
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/card_schemes.hpp"
 #include "gateway/admin/admin_guard.hpp"
+#include "gateway/bundles/bundle_streams.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_thread.hpp"
 #include "gateway/model/plane.hpp"
@@ -61,6 +62,7 @@ public:
         cards::card_thread& card_work;
         cards::card_plane& cards;
         threads::turns& operators;
+        bundles::bundle_streams& listeners;
         const std::string& public_base;
     };
 

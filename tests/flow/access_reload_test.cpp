@@ -132,6 +132,44 @@ TEST_CASE(
     CHECK(with.card(new_reader) == 200);
 }
 
+TEST_CASE("a listener of a bundle hears that rules of access give it other tools")
+{
+    const auto text = [](std::string_view groups) {
+        return "reload: {watch: false}\naccess:\n"
+               "  providers:\n"
+               "    - {type: static_token, name: old, token: token-of-old-0123456789, groups: [old]}\n"
+               "    - {type: static_token, name: ops, token: token-of-ops-0123456789, groups: [ops]}\n"
+               "  rules:\n"
+               "    - {agents: [b], discover: authenticated, call: {groups: [" +
+               std::string{groups} +
+               "]}}\n"
+               "    - {discover: authenticated, call: authenticated}\n"
+               "mcp: {bundles: {default: {agents: [a, b]}}}\nagents:\n" +
+               inline_agent("a", "A") + inline_agent("b", "B");
+    };
+    const changing_gateway with{text("old, ops")};
+    http_client listener{with.gateway.port};
+    auto fields = old_reader;
+    fields.insert(
+        fields.end(),
+        {{"Accept", "application/json, text/event-stream"},
+         {"Content-Type", "application/json"},
+         {"MCP-Protocol-Version", "2026-07-28"},
+         {"Mcp-Method", "subscriptions/listen"}}
+    );
+    listener.send(test_support::request_text(
+        "POST",
+        "/mcp",
+        fields,
+        R"({"jsonrpc":"2.0","id":"s","method":"subscriptions/listen","params":{"notifications":)"
+        R"({"toolsListChanged":true},"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
+        R"("io.modelcontextprotocol/clientCapabilities":{}}}})"
+    ));
+    CHECK(listener.read_until("subscriptions/acknowledged").find("200") != std::string::npos);
+    with.reload(text("ops"), nobody, 200);
+    CHECK(listener.read_until("tools/list_changed").find("data:") != std::string::npos);
+}
+
 TEST_CASE("a token for registrations that a reload replaces is refused on both listeners")
 {
     const changing_gateway with{configuration("scopes")};

@@ -14,7 +14,7 @@
 #include "mcp/bundle/opening.hpp"
 #include "mcp/bundle/origins.hpp"
 #include "mcp/bundle/pages.hpp"
-#include "mcp/bundle/uris.hpp"
+#include "mcp/bundle/names.hpp"
 #include "mcp/translation/legacy_messages.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/server/timed_ask.hpp"
@@ -450,10 +450,9 @@ net::routine<> bundle_route::listen(bundle_call& call)
     program.asked.read = ::mcp::moved(call.read(), {});
     const auto text = call.read().whole.of(call.body());
     program.asked.message = ::mcp::kept_message{::mcp::client_message_of(program.asked.read, text, room)};
-    auto listening = std::make_shared<model::bundle_listening>();
-    listening->in.bundle = call.bundle->settings.name;
-    listening->in.caller = request::inner_caller_of(request, std::nullopt);
-    listening->access = request.sender.access;
+    auto listening = std::make_shared<model::bundle_session>();
+    listening->bundle = call.bundle->settings.name;
+    listening->caller = request::inner_caller_of(request, std::nullopt);
     program.asked.in_bundle = std::move(listening);
     call.message.port = control_.bundles.streams;
     return members_.serve_stream(call.message);
@@ -498,10 +497,7 @@ net::routine<> bundle_route::serve_bodiless(bundle_call& call)
     auto& program = call.message.program.emplace();
     program.asked.act = model::program_act::listen;
     program.primed = call.session->version >= "2025-11-25";
-    auto listening = std::make_shared<model::bundle_listening>();
-    listening->in = *call.session;
-    listening->access = request.sender.access;
-    program.asked.in_bundle = std::move(listening);
+    program.asked.in_bundle = std::make_shared<model::bundle_session>(*call.session);
     call.message.port = control_.bundles.streams;
     co_await members_.serve_stream(call.message);
 }
