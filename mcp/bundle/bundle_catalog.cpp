@@ -1,6 +1,6 @@
 #include "mcp/bundle/bundle_catalog.hpp"
 
-#include "mcp/bundle/uris.hpp"
+#include "mcp/bundle/names.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -9,7 +9,12 @@
 namespace mcp {
 namespace {
 
-constexpr std::array<list_kind, 2> named_lists{list_kind::tools, list_kind::prompts};
+constexpr std::array<list_kind, 4> all_lists{
+    list_kind::tools,
+    list_kind::prompts,
+    list_kind::resources,
+    list_kind::templates
+};
 constexpr std::array<list_kind, 2> uri_lists{list_kind::resources, list_kind::templates};
 
 std::uint64_t mixed(std::uint64_t sum, std::uint64_t next) noexcept
@@ -23,45 +28,39 @@ std::uint64_t mixed(std::uint64_t sum, std::uint64_t next) noexcept
 bundle_catalog::bundle_catalog(member_list members, std::span<const std::string> taken, std::size_t most_tools)
     : members_{std::move(members)}
 {
-    auto room = most_tools;
-    for (const auto& member : members_) {
-        const auto tools = (*member)[list_kind::tools].size();
-        shown_tools_.push_back(std::min(tools, room));
-        room -= shown_tools_.back();
-        left_out_[index_of(list_kind::tools)] += tools - shown_tools_.back();
+    for (const auto list : all_lists) {
+        take_entries(list, list == list_kind::tools ? most_tools : static_cast<std::size_t>(-1));
     }
-    const auto no_names = std::span<const std::string>{};
-    for (const auto list : named_lists) {
-        const auto its_taken = list == list_kind::tools ? taken : no_names;
-        if (!index_names(list, its_taken)) {
-            settle_names(list, its_taken);
-        }
-    }
+    settle_names(list_kind::tools, taken);
+    settle_names(list_kind::prompts, {});
     for (const auto list : uri_lists) {
         leave_out_shadows(list);
     }
-    for (const auto list : {list_kind::tools, list_kind::prompts, list_kind::resources, list_kind::templates}) {
-        std::size_t all = 0;
-        for (const auto& member : members_) {
-            all += (*member)[list].size();
+    for (const auto list : all_lists) {
+        for (const auto& entries : entries_[index_of(list)]) {
+            const auto left_out = std::ranges::count(entries, nullptr);
+            left_out_[index_of(list)] += static_cast<std::size_t>(left_out);
+            shown_[index_of(list)] += entries.size() - static_cast<std::size_t>(left_out);
+            bytes_ += entries.size() * sizeof(void*);
         }
-        shown_[index_of(list)] = all - left_out_[index_of(list)];
     }
 }
 
 const shown_entry* bundle_catalog::at(std::size_t member, list_kind list, std::size_t index) const
 {
-    const auto& entries = (*members_[member])[list];
-    if (index >= entries.size() || (list == list_kind::tools && index >= shown_tools_[member])) {
-        return nullptr;
-    }
-    if (!changed_.empty()) {
-        const auto found = changed_.find({member, list, index});
-        if (found != changed_.end()) {
-            return found->second ? &*found->second : nullptr;
+    const auto& entries = entries_[index_of(list)][member];
+    return index < entries.size() ? entries[index] : nullptr;
+}
+
+void bundle_catalog::take_entries(list_kind list, std::size_t most)
+{
+    for (const auto& member : members_) {
+        auto& entries = entries_[index_of(list)].emplace_back();
+        for (const auto& entry : (*member)[list]) {
+            entries.push_back(most > 0 ? &entry : nullptr);
+            most -= most > 0 ? 1 : 0;
         }
     }
-    return &entries[index];
 }
 
 // False: two entries have one name, or it is taken.
@@ -70,45 +69,36 @@ bool bundle_catalog::index_names(list_kind list, std::span<const std::string> ta
     auto& by_exposed = by_exposed_[index_of(list)];
     by_exposed.clear();
     bool unique = true;
-    for (std::size_t member = 0; member < members_.size(); ++member) {
-        const auto size = (*members_[member])[list].size();
-        for (std::size_t index = 0; index < size; ++index) {
-            if (const auto* const entry = at(member, list, index)) {
-                unique = by_exposed.emplace(entry->exposed, place{member, index}).second && unique;
-            }
-        }
-    }
-    bytes_ += by_exposed.size() * 64;
+    walk(list, {}, {}, [&](place at, const shown_entry& entry) {
+        unique = by_exposed.emplace(entry.exposed, at).second && unique;
+        return true;
+    });
     return unique && std::ranges::none_of(taken, [&](const std::string& each) { return by_exposed.contains(each); });
 }
 
 void bundle_catalog::settle_names(list_kind list, std::span<const std::string> taken)
 {
-    std::vector<name_claim> claims;
-    std::vector<place> places;
-    for (std::size_t member = 0; member < members_.size(); ++member) {
-        const auto size = (*members_[member])[list].size();
-        for (std::size_t index = 0; index < size; ++index) {
-            if (const auto* const entry = at(member, list, index)) {
-                claims.push_back({members_[member]->as(), entry->own, entry->form});
-                places.push_back({member, index});
+    if (!index_names(list, taken)) {
+        std::vector<name_claim> claims;
+        std::vector<place> places;
+        walk(list, {}, {}, [&](place at, const shown_entry& entry) {
+            claims.push_back({members_[at.member]->as(), entry.own, entry.form});
+            places.push_back(at);
+            return true;
+        });
+        const auto names = settled_names(claims, members_.front()->name_length(), taken);
+        for (std::size_t i = 0; i < names.size(); ++i) {
+            const auto*& entry = entries_[index_of(list)][places[i].member][places[i].index];
+            if (names[i].exposed.empty()) {
+                entry = nullptr;
+            } else if (names[i].exposed != entry->exposed) {
+                entry = &renamed_.emplace_back(renamed(*entry, names[i]));
+                bytes_ += sizeof *entry + entry->raw.size();
             }
         }
+        index_names(list, taken);
     }
-    const auto longest = members_.front()->name_length();
-    const auto names = settled_names(claims, longest, taken);
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        const auto& [member, index] = places[i];
-        const auto& entry = (*members_[member])[list][index];
-        if (names[i].exposed.empty()) {
-            changed_.emplace(change_key{member, list, index}, std::nullopt);
-            ++left_out_[index_of(list)];
-        } else if (names[i].exposed != entry.exposed) {
-            auto& other = changed_.emplace(change_key{member, list, index}, renamed(entry, names[i])).first->second;
-            bytes_ += sizeof *other + other->raw.size();
-        }
-    }
-    index_names(list, taken);
+    bytes_ += by_exposed_[index_of(list)].size() * 64;
 }
 
 // The own resource of a member without a prefix may look like another member's prefixed one. The prefixed one is listed.
@@ -118,17 +108,12 @@ void bundle_catalog::leave_out_shadows(list_kind list)
     if (bare == members_.end()) {
         return;
     }
-    const auto member = static_cast<std::size_t>(bare - members_.begin());
-    const auto& entries = (**bare)[list];
-    for (std::size_t index = 0; index < entries.size(); ++index) {
+    for (const auto*& entry : entries_[index_of(list)][static_cast<std::size_t>(bare - members_.begin())]) {
         const bool shadows = std::ranges::any_of(members_, [&](const auto& other) {
-            const auto own = other == *bare ? std::nullopt : own_uri(other->scheme(), entries[index].exposed);
+            const auto own = other == *bare ? std::nullopt : own_uri(other->scheme(), entry->exposed);
             return own && other->place_of(list, *own);
         });
-        if (shadows) {
-            changed_.emplace(change_key{member, list, index}, std::nullopt);
-            ++left_out_[index_of(list)];
-        }
+        entry = shadows ? nullptr : entry;
     }
 }
 
@@ -142,24 +127,38 @@ bool bundle_catalog::sees(const bundle_sight& sight, std::size_t member, list_ki
     return sees(sight, member, list) && (!sight.entry || sight.entry(member, list, entry));
 }
 
+void bundle_catalog::walk(
+    list_kind list,
+    const bundle_sight& sight,
+    place from,
+    const std::function<bool(place at, const shown_entry& entry)>& visit
+) const
+{
+    const auto& all = entries_[index_of(list)];
+    for (auto member = from.member; member < all.size(); ++member) {
+        if (!sees(sight, member, list)) {
+            continue;
+        }
+        for (auto index = member == from.member ? from.index : 0; index < all[member].size(); ++index) {
+            const auto* const entry = all[member][index];
+            const bool seen = entry != nullptr && (!sight.entry || sight.entry(member, list, *entry));
+            if (seen && !visit({member, index}, *entry)) {
+                return;
+            }
+        }
+    }
+}
+
 void bundle_catalog::each(
     list_kind list,
     const bundle_sight& sight,
     const std::function<void(std::size_t member, const shown_entry& entry)>& visit
 ) const
 {
-    for (std::size_t member = 0; member < members_.size(); ++member) {
-        if (!sees(sight, member, list)) {
-            continue;
-        }
-        const auto size = (*members_[member])[list].size();
-        for (std::size_t index = 0; index < size; ++index) {
-            const auto* const entry = at(member, list, index);
-            if (entry != nullptr && (!sight.entry || sight.entry(member, list, *entry))) {
-                visit(member, *entry);
-            }
-        }
-    }
+    walk(list, sight, {}, [&visit](place at, const shown_entry& entry) {
+        visit(at.member, entry);
+        return true;
+    });
 }
 
 found_place bundle_catalog::find_named(list_kind list, std::string_view name, const bundle_sight& sight) const

@@ -7,14 +7,13 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <functional>
-#include <map>
 #include <memory>
-#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
-#include <tuple>
+#include <unordered_map>
 #include <vector>
 
 namespace mcp {
@@ -66,6 +65,19 @@ public:
     // The entry at this place of a member's list; null: it is left out.
     const shown_entry* at(std::size_t member, list_kind list, std::size_t index) const;
 
+    struct place {
+        std::size_t member = 0;
+        std::size_t index = 0;  // in the member's list
+    };
+
+    // Calls `visit` with each entry from that place on that is seen, in the order of members and of their lists, until it says false.
+    void walk(
+        list_kind list,
+        const bundle_sight& sight,
+        place from,
+        const std::function<bool(place at, const shown_entry& entry)>& visit
+    ) const;
+
     // Calls `visit` with each entry that is seen, in the order of members and of their lists.
     void each(
         list_kind list,
@@ -89,13 +101,6 @@ public:
     std::size_t bytes() const noexcept { return bytes_; }
 
 private:
-    using change_key = std::tuple<std::size_t, list_kind, std::size_t>;  // member, list, index
-
-    struct place {
-        std::size_t member = 0;
-        std::size_t index = 0;
-    };
-
     // How a member stands to a URI: it is hidden there, may be there, or is listed or fits a template.
     enum class hold : std::uint8_t { no, may, has };
     struct holding {
@@ -106,14 +111,16 @@ private:
     static found_place settled(found_place found);
     bool sees(const bundle_sight& sight, std::size_t member, list_kind list) const;
     bool sees(const bundle_sight& sight, std::size_t member, list_kind list, const shown_entry& entry) const;
+    void take_entries(list_kind list, std::size_t most);
     bool index_names(list_kind list, std::span<const std::string> taken);
     void settle_names(list_kind list, std::span<const std::string> taken);
     void leave_out_shadows(list_kind list);
     holding held(std::size_t member, std::string_view own, const bundle_sight& sight) const;
 
     member_list members_;
-    std::vector<std::size_t> shown_tools_;                      // of each member: so many of the first
-    std::map<change_key, std::optional<shown_entry>> changed_;  // renamed, or left out
+    // Of each list, by member; null: it is left out.
+    std::array<std::vector<std::vector<const shown_entry*>>, list_kinds> entries_;
+    std::deque<shown_entry> renamed_;
     std::array<std::unordered_map<std::string_view, place, text_hasher>, list_kinds>
         by_exposed_;  // of tools and prompts
     std::array<std::size_t, list_kinds> shown_{};

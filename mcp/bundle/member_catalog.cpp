@@ -2,8 +2,9 @@
 
 #include "core/json/json_cursor.hpp"
 #include "core/json/json_writer.hpp"
+#include "mcp/bundle/names.hpp"
 #include "mcp/bundle/result_edit.hpp"
-#include "mcp/bundle/uris.hpp"
+#include "mcp/calls/list_edit.hpp"
 #include "mcp/calls/text_edits.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
@@ -17,20 +18,6 @@ namespace {
 bool is_named_list(list_kind list) noexcept
 {
     return list == list_kind::tools || list == list_kind::prompts;
-}
-
-std::string_view key_name(list_kind list) noexcept
-{
-    switch (list) {
-        case list_kind::tools:
-        case list_kind::prompts:
-            return "name";
-        case list_kind::resources:
-            return "uri";
-        case list_kind::templates:
-            return "uriTemplate";
-    }
-    return {};
 }
 
 std::string json_text(std::string_view text)
@@ -55,7 +42,7 @@ bool write_entry(shown_entry& entry, std::string_view item, list_kind list, cons
     const bool read = is_object(item) && cursor.object([&](std::string_view raw, bool escaped, std::string_view value) {
         const auto name = escaped ? text_of('"' + std::string{raw} + '"').value_or("") : std::string{raw};
         const text_range place{static_cast<std::size_t>(value.data() - item.data()), value.size()};
-        if (name == key_name(list)) {
+        if (name == key_member(list)) {
             key = place;
             if (entry.exposed != entry.original) {
                 edits.push_back({place, json_text(entry.exposed)});

@@ -1,9 +1,12 @@
-// The names of tools and prompts in a bundle: `<as>__<name>`, of letters, digits, `_` and `-` alone, because the strictest clients take
-// no others (`^[a-zA-Z0-9_-]{1,64}$`). They depend on the members and their names, not on an order. Pure; any thread.
+// Names and URIs of a bundle. Tools and prompts are `<as>__<name>`, of letters, digits, `_` and `-` alone, because the strictest clients take no
+// others (`^[a-zA-Z0-9_-]{1,64}$`); they depend on the members and their names, not on an order. Resources are `<scheme>+<uri>`, where
+// the scheme is core::bundle_scheme() of the member's prefix; and `ui://x` is `ui://<scheme>+x`, because hosts of MCP Apps look at that
+// scheme. URI templates (RFC 6570) alike. Pure; any thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -37,5 +40,17 @@ struct settled_name {
 // prefix only those without, so that a member without a prefix renames nothing of others.
 std::vector<settled_name>
 settled_names(std::span<const name_claim> claims, std::size_t longest, std::span<const std::string> taken = {});
+
+// With an empty `scheme`: the URI itself. Inverse of own_uri().
+std::string exposed_uri(std::string_view scheme, std::string_view uri);
+
+// The member's URI behind an exposed one of a member with this scheme, which counts in any case; with an empty `scheme`: the URI itself.
+// Nothing: it does not begin like that.
+std::optional<std::string> own_uri(std::string_view scheme, std::string_view exposed);
+
+// Whether the template may expand to the URI: its literal parts are there in their order, and an expression without an operator, `{var}`,
+// stands for no `/`. False: it does not, the template is longer than 1 KiB, or the URI than 2 KiB. Linear in both, but for texts
+// that are made to be slow to search.
+bool may_expand_to(std::string_view uri_template, std::string_view uri) noexcept;
 
 }  // namespace mcp

@@ -3,7 +3,7 @@
 #include "core/json/json_cursor.hpp"
 #include "core/json/json_writer.hpp"
 #include "core/json/jsonrpc_scan.hpp"
-#include "mcp/bundle/uris.hpp"
+#include "mcp/bundle/names.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>

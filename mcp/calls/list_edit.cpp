@@ -25,20 +25,6 @@ bool is_named(std::string_view raw_name, bool escaped, std::string_view name)
     return escaped ? core::unescape_json(raw_name) == name : raw_name == name;
 }
 
-std::string_view key_member(list_kind list) noexcept
-{
-    switch (list) {
-        case list_kind::tools:
-        case list_kind::prompts:
-            return "name";
-        case list_kind::resources:
-            return "uri";
-        case list_kind::templates:
-            return "uriTemplate";
-    }
-    return {};
-}
-
 // Where the members of one entry stand that the filter knows.
 struct entry_places {
     text_range key;
@@ -260,6 +246,20 @@ private:
 };
 
 }  // namespace
+
+std::string_view key_member(list_kind list) noexcept
+{
+    switch (list) {
+        case list_kind::tools:
+        case list_kind::prompts:
+            return "name";
+        case list_kind::resources:
+            return "uri";
+        case list_kind::templates:
+            return "uriTemplate";
+    }
+    return {};
+}
 
 std::string_view list_member(list_kind list) noexcept
 {

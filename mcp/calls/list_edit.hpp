@@ -19,6 +19,9 @@ inline constexpr std::size_t most_repeated_names = 8;  // that are reported
 // The member of a result that has the list: "resourceTemplates".
 std::string_view list_member(list_kind list) noexcept;
 
+// The member of an entry that it is known by: "name", "uri" or "uriTemplate".
+std::string_view key_member(list_kind list) noexcept;
+
 struct edited_list {
     std::string text;
     std::size_t hidden = 0;             // entries that are left out

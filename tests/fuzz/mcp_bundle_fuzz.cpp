@@ -8,9 +8,8 @@
 #include "mcp/bundle/listen_split.hpp"
 #include "mcp/bundle/names.hpp"
 #include "mcp/bundle/origins.hpp"
-#include "mcp/bundle/pages.hpp"
+#include "mcp/bundle/answers.hpp"
 #include "mcp/bundle/result_edit.hpp"
-#include "mcp/bundle/uris.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 

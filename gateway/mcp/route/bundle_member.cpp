@@ -4,7 +4,7 @@
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/mcp/route/server_edits.hpp"
 #include "gateway/relay/call_wait.hpp"
-#include "mcp/bundle/uris.hpp"
+#include "mcp/bundle/names.hpp"
 #include "net/server/timed_ask.hpp"
 
 #include <algorithm>

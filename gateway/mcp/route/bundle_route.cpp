@@ -11,9 +11,8 @@
 #include "gateway/model/version.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/relay/call_wait.hpp"
-#include "mcp/bundle/opening.hpp"
+#include "mcp/bundle/answers.hpp"
 #include "mcp/bundle/origins.hpp"
-#include "mcp/bundle/pages.hpp"
 #include "mcp/bundle/names.hpp"
 #include "mcp/translation/legacy_messages.hpp"
 #include "net/http1/head_writer.hpp"
@@ -359,7 +358,6 @@ net::routine<> bundle_route::open(bundle_call& call)
     }
     const ::mcp::opening_words words{
         .bundle = bundle.settings.name,
-        .title = {},
         .version = model::version(),
         .instructions = bundle.settings.instructions,
         .lists_tools = bundle.settings.search
@@ -405,9 +403,7 @@ net::routine<> bundle_route::answer_list(bundle_call& call, ::mcp::list_kind lis
     if (!call.read()[routed::cursor].empty() && call.read().raw(routed::cursor, call.body()) != "null") {
         question.cursor = call.read().text(routed::cursor, call.body(), room).value_or("\n");
     }
-    const auto info = ::mcp::bundle_info(
-        {.bundle = call.bundle->settings.name, .title = {}, .version = model::version(), .instructions = {}}
-    );
+    const auto info = ::mcp::bundle_info(call.bundle->settings.name, model::version());
     const ::mcp::page_additions additions{.front = front, .unavailable = down, .server_info = info};
     std::string result;
     auto appended = ::mcp::append_page(result, *call.bundle->catalog, question, sight, additions);

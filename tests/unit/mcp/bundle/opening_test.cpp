@@ -1,4 +1,4 @@
-#include "mcp/bundle/opening.hpp"
+#include "mcp/bundle/answers.hpp"
 
 #include "core/json/json.hpp"
 #include "core/utf8.hpp"
@@ -23,7 +23,6 @@ mcp::server_facts facts_of(std::string_view capabilities, mcp::era speaks = mcp:
 
 const mcp::opening_words words{
     .bundle = "default",
-    .title = "Tools",
     .version = "1.2",
     .instructions = "Search \"first\"."
 };
@@ -57,7 +56,7 @@ TEST_CASE("initialize has the capabilities of all members together")
     const auto files = facts_of(R"({"resources":{"subscribe":true}})");
     CHECK(
         initialize({{.id = "a", .facts = &tools}, {.id = "b", .facts = &files, .unavailable = true}}) ==
-        R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}},"serverInfo":{"name":"cardea/default","title":"Tools","version":"1.2"},"instructions":"Search \"first\".","_meta":{"cardea/unavailable":["b"]}})"
+        R"({"protocolVersion":"2025-06-18","capabilities":{"tools":{"listChanged":true},"resources":{"subscribe":true,"listChanged":true},"logging":{}},"serverInfo":{"name":"cardea/default","version":"1.2"},"instructions":"Search \"first\".","_meta":{"cardea/unavailable":["b"]}})"
     );
     CHECK(initialize({}).find(R"("capabilities":{})") != std::string::npos);
 }
@@ -88,7 +87,7 @@ TEST_CASE("server/discover has the words of its era, and subscriptions of modern
     const auto modern = facts_of(R"({"resources":{"subscribe":true}})", mcp::era::modern);
     CHECK(
         discover({{.id = "a", .facts = &legacy, .has_tasks = true}}) ==
-        R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"resources":{"listChanged":true},"extensions":{"io.modelcontextprotocol/tasks":{}}},"instructions":"Search \"first\".","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"cardea/default","title":"Tools","version":"1.2"}}})"
+        R"({"resultType":"complete","supportedVersions":["2026-07-28"],"capabilities":{"resources":{"listChanged":true},"extensions":{"io.modelcontextprotocol/tasks":{}}},"instructions":"Search \"first\".","ttlMs":0,"cacheScope":"private","_meta":{"io.modelcontextprotocol/serverInfo":{"name":"cardea/default","version":"1.2"}}})"
     );
     CHECK(discover({{.id = "a", .facts = &modern}}).find(R"("subscribe":true)") != std::string::npos);
 }

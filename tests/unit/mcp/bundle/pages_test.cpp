@@ -1,4 +1,4 @@
-#include "mcp/bundle/pages.hpp"
+#include "mcp/bundle/answers.hpp"
 
 #include "core/json/json.hpp"
 #include "jose/base64url.hpp"

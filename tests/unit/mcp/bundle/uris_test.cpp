@@ -1,4 +1,4 @@
-#include "mcp/bundle/uris.hpp"
+#include "mcp/bundle/names.hpp"
 
 #include <doctest/doctest.h>
 
