@@ -1,7 +1,7 @@
 #include "gateway/bundles/bundle_plane.hpp"
 
 #include "core/json/json.hpp"
-#include "gateway/bundles/bundle_tools.hpp"
+#include "gateway/bundles/bundle_sight.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "mcp/bundle/names.hpp"
 

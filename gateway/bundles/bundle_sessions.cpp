@@ -89,18 +89,7 @@ drop_answer(net::task<core::result<model::inner_reply>> asked, std::vector<std::
     }
 }
 
-std::shared_ptr<const std::string> shared_text(std::string text)
-{
-    return std::make_shared<const std::string>(std::move(text));
-}
-
-}  // namespace
-
-std::string member_target(std::string_view agent)
-{
-    return std::string{"/agents/"}.append(agent) + "/mcp";
-}
-
+// The fields of a message of a client of the legacy era to a member.
 std::vector<std::pair<std::string, std::string>>
 legacy_fields(const member_session& member, std::string_view version, bool has_body)
 {
@@ -116,6 +105,24 @@ legacy_fields(const member_session& member, std::string_view version, bool has_b
         fields.emplace_back("Mcp-Session-Id", member.id);
     }
     return fields;
+}
+
+}  // namespace
+
+std::string member_target(std::string_view agent)
+{
+    return std::string{"/agents/"}.append(agent) + "/mcp";
+}
+
+model::inner_request
+legacy_request(const model::bundle_session& in, const member_session& member, std::shared_ptr<const std::string> body)
+{
+    model::inner_request request;
+    request.caller = in.caller;
+    request.target = member_target(member.agent);
+    request.fields = legacy_fields(member, in.version, body != nullptr);
+    request.body = std::move(body);
+    return request;
 }
 
 bundle_sessions::bundle_sessions(
@@ -234,11 +241,7 @@ net::task<core::result<>> bundle_sessions::initialize(model::bundle_session in, 
 {
     member->id.clear();
     member->version.clear();
-    model::inner_request request;
-    request.caller = in.caller;
-    request.target = member_target(member->agent);
-    request.fields = legacy_fields(*member, in.version, /*has_body=*/true);
-    request.body = std::make_shared<const std::string>(initialize_text(in));
+    auto request = legacy_request(in, *member, std::make_shared<const std::string>(initialize_text(in)));
     request.head_timeout = std::chrono::minutes{2};  // the gateway ends it, after the time of its agent
     auto asked = calls_.ask(std::move(request));
     auto reply = co_await std::move(asked);
@@ -268,11 +271,7 @@ bundle_sessions::tell_state(model::bundle_session in, std::shared_ptr<member_ses
         messages.push_back(request_text(messages.size() + 1, "resources/subscribe", subscribe_params(own)));
     }
     for (auto& each : messages) {
-        model::inner_request request;
-        request.caller = in.caller;
-        request.target = member_target(member->agent);
-        request.fields = legacy_fields(*member, in.version, /*has_body=*/true);
-        request.body = std::make_shared<const std::string>(std::move(each));
+        auto request = legacy_request(in, *member, std::make_shared<const std::string>(std::move(each)));
         request.head_timeout = longest_telling;
         auto asked = calls_.ask(std::move(request));
         // A member that does not take one of these serves without it; one that does not answer is not told the rest.
@@ -299,24 +298,14 @@ void bundle_sessions::tell(model::bundle_message message)
     }
     auto& in = **opened;
     const auto member = in.member(message.member);
-    shared_body level;
-    shared_body said;
     switch (message.act) {
         case cancel:
             return this->cancel(in, message.text, message.member);
         case set_level:
             in.level = message.text;
-            level = shared_text(request_text(2, "logging/setLevel", R"({"level":)" + in.level + '}'));
-            for (const auto& [agent, each] : in.members) {
-                post(in, *each, level);
-            }
-            return;
+            return post(in, request_text(2, "logging/setLevel", R"({"level":)" + in.level + '}'));
         case broadcast:
-            said = shared_text(std::move(message.text));
-            for (const auto& [agent, each] : in.members) {
-                post(in, *each, said);
-            }
-            return;
+            return post(in, std::move(message.text));
         case subscribe:
             if (member != nullptr && member->subscriptions.size() < most_subscriptions) {
                 member->subscriptions.insert_or_assign(std::move(message.text), std::move(message.asked));
@@ -342,9 +331,14 @@ void bundle_sessions::tell(model::bundle_message message)
 void bundle_sessions::cancel(session& in, std::string_view request_id, std::string_view agent)
 {
     auto text = std::string{R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":)"};
-    const auto body = shared_text(text.append(request_id) + "}}");
+    post(in, text.append(request_id) + "}}", agent);
+}
+
+void bundle_sessions::post(session& in, std::string text, std::string_view agent)
+{
+    const auto body = std::make_shared<const std::string>(std::move(text));
     for (const auto& [id, each] : in.members) {
-        if (agent.empty() || agent == id) {
+        if (each->begun && (agent.empty() || agent == id)) {
             post(in, *each, body);
         }
     }
@@ -353,9 +347,6 @@ void bundle_sessions::cancel(session& in, std::string_view request_id, std::stri
 // Nobody waits for the answer. A client that sends more than its members take loses some, which is logged once.
 void bundle_sessions::post(session& in, const member_session& member, shared_body body)
 {
-    if (!member.begun) {
-        return;
-    }
     if (*in.posts >= most_posts || *posts_ >= most_posts_of_all) {
         if (!std::exchange(in.told_of_loss, true)) {
             log_.write(
@@ -366,14 +357,10 @@ void bundle_sessions::post(session& in, const member_session& member, shared_bod
         }
         return;
     }
-    model::inner_request request;
-    request.caller = in.in.caller;
-    request.target = member_target(member.agent);
-    request.fields = legacy_fields(member, in.in.version, /*has_body=*/true);
-    request.body = std::move(body);
     ++*in.posts;
     ++*posts_;
-    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request)), {in.posts, posts_}));
+    run(loop_.get_executor(),
+        drop_answer(calls_.ask(legacy_request(in.in, member, std::move(body))), {in.posts, posts_}));
 }
 
 void bundle_sessions::end_member(const model::bundle_session& in, const member_session& member)
@@ -381,11 +368,8 @@ void bundle_sessions::end_member(const model::bundle_session& in, const member_s
     if (!member.begun || member.id.empty()) {
         return;
     }
-    model::inner_request request;
-    request.caller = in.caller;
+    auto request = legacy_request(in, member, nullptr);
     request.method = "DELETE";
-    request.target = member_target(member.agent);
-    request.fields = legacy_fields(member, in.version, /*has_body=*/false);
     run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request)), {}));
 }
 

@@ -118,6 +118,7 @@ private:
     net::task<core::result<>> initialize(model::bundle_session in, std::shared_ptr<member_session> member);
     net::task<> tell_state(model::bundle_session in, std::shared_ptr<member_session> member, std::string level);
     void cancel(session& in, std::string_view request_id, std::string_view agent);
+    void post(session& in, std::string text, std::string_view agent = {});  // to all members, or this one
     void post(session& in, const member_session& member, shared_body body);
     void end_member(const model::bundle_session& in, const member_session& member);
     void end(const ::mcp::session_digest& id);
@@ -137,9 +138,9 @@ private:
     bool stopped_ = false;
 };
 
-// The fields of an inner message of a client of the legacy era to a member.
-std::vector<std::pair<std::string, std::string>>
-legacy_fields(const member_session& member, std::string_view version, bool has_body);
+// An inner request of a client of the legacy era to a member. `body`: null: it has none.
+model::inner_request
+legacy_request(const model::bundle_session& in, const member_session& member, std::shared_ptr<const std::string> body);
 
 // The path of an agent's MCP endpoint.
 std::string member_target(std::string_view agent);

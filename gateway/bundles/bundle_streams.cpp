@@ -2,13 +2,12 @@
 
 #include "core/json/json.hpp"
 #include "gateway/bundles/bundle_sight.hpp"
-#include "gateway/bundles/bundle_tools.hpp"
 #include "gateway/mcp/table/local_session_exchange.hpp"
 #include "gateway/threads/turns.hpp"
 #include "mcp/bundle/listen_split.hpp"
+#include "mcp/bundle/names.hpp"
 #include "mcp/bundle/origins.hpp"
 #include "mcp/bundle/result_edit.hpp"
-#include "mcp/bundle/names.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/list_subscription.hpp"
 #include "net/loop/outbox.hpp"
@@ -34,7 +33,7 @@ public:
     struct means {
         net::loop& loop;
         model::inner_calls& calls;
-        std::function<model::inner_request()> request;
+        model::inner_request request;
         std::function<void(std::string text)> said;
         std::shared_ptr<std::size_t> counted;
     };
@@ -58,7 +57,7 @@ private:
     {
         events_ = net::sse_reader{largest_message};
         headed_ = false;
-        under_way_ = with_.calls.start(with_.request(), *this);
+        under_way_ = with_.calls.start(with_.request, *this);
     }
 
     void headed(const net::exchange_head& head) override
@@ -90,9 +89,8 @@ private:
         }
     }
 
-    void ended(core::result<> how) override
+    void ended(core::result<> /*how*/) override
     {
-        static_cast<void>(how);
         if (!refused_) {
             set_due(with_.loop.now() + pause_);
             pause_ = std::min(pause_ * 2, longest_pause);
@@ -130,12 +128,8 @@ std::string scheme_of(const model::published_bundles& all, const std::string& bu
     if (found == all.end()) {
         return {};
     }
-    const auto& members = found->second->members;
-    const auto member =
-        std::ranges::find(members, agent, [](const auto& each) -> std::string_view { return each.agent->record.id; });
-    return member == members.end()
-               ? std::string{}
-               : found->second->catalog->members()[static_cast<std::size_t>(member - members.begin())]->scheme();
+    const auto place = place_of(*found->second, agent);
+    return place ? found->second->catalog->members()[*place]->scheme() : std::string{};
 }
 
 // With the URI that the client has subscribed to.
@@ -158,10 +152,6 @@ std::string modern_listen(std::string_view raw_id, std::string_view params)
     return text + R"(,"_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28",)" +
            R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
 }
-
-}  // namespace
-
-namespace {
 
 // The same for callers that see the same of one bundle.
 std::string sight_key(const std::string& bundle, const core::principal* principal)
@@ -234,15 +224,13 @@ bundle_streams::open(model::program_request asked, net::executor here, net::sign
     return reader;
 }
 
-net::task<core::result<>> bundle_streams::find_era(std::string agent_id)
+net::task<core::result<>> bundle_streams::find_era(std::string /*agent_id*/)
 {
-    static_cast<void>(agent_id);
     co_return core::result<>{};
 }
 
-net::task<bool> bundle_streams::translates(std::string agent_id)
+net::task<bool> bundle_streams::translates(std::string /*agent_id*/)
 {
-    static_cast<void>(agent_id);
     co_return false;
 }
 
@@ -322,23 +310,16 @@ void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
     reader->push(::mcp::acknowledged_text(to.raw_id, split->lists, acknowledged), text_kind::answer);
     for (auto& member : split->members) {
         const auto& agent = bundle.members[member.member].agent->record.id;
-        if (!has_room(to, agent)) {
-            continue;
-        }
-        auto body = std::make_shared<const std::string>(modern_listen(to.raw_id, ::mcp::listen_params(member)));
-        auto request = [caller_of = to.who->caller, agent, body] {
-            model::inner_request out;
-            out.caller = caller_of;
-            out.target = member_target(agent);
-            out.fields = {
-                {"Accept", "application/json, text/event-stream"},
-                {"Content-Type", "application/json"},
-                {"MCP-Protocol-Version", "2026-07-28"},
-                {"Mcp-Method", "subscriptions/listen"}
-            };
-            out.body = body;
-            return out;
+        model::inner_request request;
+        request.caller = to.who->caller;
+        request.target = member_target(agent);
+        request.fields = {
+            {"Accept", "application/json, text/event-stream"},
+            {"Content-Type", "application/json"},
+            {"MCP-Protocol-Version", "2026-07-28"},
+            {"Mcp-Method", "subscriptions/listen"}
         };
+        request.body = std::make_shared<const std::string>(modern_listen(to.raw_id, ::mcp::listen_params(member)));
         auto said = [reader_of = to.reader,
                      of = member,
                      scheme = bundle.catalog->members()[member.member]->scheme()](std::string text) {
@@ -350,10 +331,7 @@ void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
                 into->push(::mcp::updated_with_uri(text, uri).value_or(text), text_kind::notification);
             }
         };
-        to.members.push_back(std::make_unique<member_stream>(
-            agent,
-            member_stream::means{loop_, calls_, std::move(request), std::move(said), streams_}
-        ));
+        follow(to, agent, std::move(request), std::move(said));
     }
 }
 
@@ -374,64 +352,60 @@ void bundle_streams::member_changed(const ::mcp::session_digest& id, const membe
             continue;
         }
         std::erase_if(to.members, [&](const auto& each) { return each->agent() == begun->agent; });
-        if (!has_room(to, begun->agent)) {
-            continue;
-        }
-        const auto& session = begun->id;
-        auto request =
-            [caller = to.who->caller, agent = begun->agent, fields = legacy_fields(*begun, to.who->version, false)] {
-                model::inner_request out;
-                out.caller = caller;
-                out.method = "GET";
-                out.target = member_target(agent);
-                out.fields = fields;
-                return out;
-            };
-        auto said =
-            [this, reader = to.reader, id, bundle = to.who->bundle, agent = begun->agent, session](std::string text) {
-                if (text.empty()) {
-                    bundles_.log().write(
-                        core::log_level::warn,
-                        "bundle_message_dropped",
-                        {{"bundle", bundle}, {"agent", agent}, {"session", ::mcp::tag_of(id)}, {"reason", "too large"}}
-                    );
-                }
-                const auto read = ::mcp::read_message(text);
-                const auto into = reader.lock();
-                const auto* const in = sessions_.find(id);
-                if (!read || into == nullptr || in == nullptr || is_list_change(read->method)) {
-                    return;
-                }
-                const auto kind =
-                    read->kind == ::mcp::message_kind::request ? text_kind::question : text_kind::notification;
-                const auto member = in->members.find(agent);
-                if (member == in->members.end()) {
-                    return;
-                }
-                auto shown =
-                    with_asked_uri(std::move(text), *member->second, scheme_of(*bundles_.published(), bundle, agent));
-                into->push(::mcp::with_origin(shown, agent, session).value_or(shown), kind);
-            };
-        to.members.push_back(std::make_unique<member_stream>(
-            begun->agent,
-            member_stream::means{loop_, calls_, std::move(request), std::move(said), streams_}
-        ));
+        auto request = legacy_request(*to.who, *begun, nullptr);
+        request.method = "GET";
+        auto said = [this, reader = to.reader, id, bundle = to.who->bundle, agent = begun->agent, session = begun->id](
+                        std::string text
+                    ) {
+            if (text.empty()) {
+                bundles_.log().write(
+                    core::log_level::warn,
+                    "bundle_message_dropped",
+                    {{"bundle", bundle}, {"agent", agent}, {"session", ::mcp::tag_of(id)}, {"reason", "too large"}}
+                );
+            }
+            const auto read = ::mcp::read_message(text);
+            const auto into = reader.lock();
+            const auto* const in = sessions_.find(id);
+            if (!read || into == nullptr || in == nullptr || is_list_change(read->method)) {
+                return;
+            }
+            const auto kind =
+                read->kind == ::mcp::message_kind::request ? text_kind::question : text_kind::notification;
+            const auto member = in->members.find(agent);
+            if (member == in->members.end()) {
+                return;
+            }
+            auto shown =
+                with_asked_uri(std::move(text), *member->second, scheme_of(*bundles_.published(), bundle, agent));
+            into->push(::mcp::with_origin(shown, agent, session).value_or(shown), kind);
+        };
+        follow(to, begun->agent, std::move(request), std::move(said));
     }
 }
 
 // Each takes descriptors, which are to be left for callers. That there are too many is logged once, until there is room again.
-bool bundle_streams::has_room(const listener& of, std::string_view agent)
+void bundle_streams::follow(
+    listener& to,
+    const std::string& agent,
+    model::inner_request request,
+    std::function<void(std::string text)> said
+)
 {
     const bool full = *streams_ >= most_members;
-    if (full && !std::exchange(told_full_, true)) {
+    if (!full) {
+        to.members.push_back(std::make_unique<member_stream>(
+            agent,
+            member_stream::means{loop_, calls_, std::move(request), std::move(said), streams_}
+        ));
+    } else if (!std::exchange(told_full_, true)) {
         bundles_.log().write(
             core::log_level::warn,
             "bundle_streams_full",
-            {{"bundle", of.who->bundle}, {"agent", agent}, {"limit", std::uint64_t{most_members}}}
+            {{"bundle", to.who->bundle}, {"agent", agent}, {"limit", std::uint64_t{most_members}}}
         );
     }
     told_full_ = told_full_ && full;
-    return !full;
 }
 
 bundle_streams::digests bundle_streams::digests_of(const listener& of) const

@@ -21,6 +21,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <map>
 #include <memory>
@@ -84,7 +85,12 @@ private:
     void tell_changes(listener& to, core::steady_time now);
     digests digests_of(const listener& of) const;
     bundle_caller caller_of(const listener& of) const;
-    bool has_room(const listener& of, std::string_view agent);
+    void follow(
+        listener& to,
+        const std::string& agent,
+        model::inner_request request,
+        std::function<void(std::string text)> said
+    );
     void close_stream(const ::mcp::session_digest& id);
     void member_changed(const ::mcp::session_digest& id, const member_session* begun);
 

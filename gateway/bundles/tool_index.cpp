@@ -108,8 +108,7 @@ search_answer tool_index::answer(const search_question& question) const
     return {};
 }
 
-// Members without a visible tool are not there.
-std::vector<::mcp::searched_member> tool_index::members_of(const visible_tools& visible) const
+std::vector<::mcp::searched_member> tool_index::members_seen(const visible_tools& visible) const
 {
     auto members = tools_.members;
     for (auto& member : members) {
@@ -162,7 +161,7 @@ search_answer tool_index::find(const search_question& question) const
     if (!request) {
         return refused(request.error().detail, question.speaks);
     }
-    const auto members = members_of(question.visible);
+    const auto members = members_seen(question.visible);
     const auto is_asked = [&](const auto& member) { return member.name == request->agent; };
     if (!request->agent.empty() && std::ranges::none_of(members, is_asked)) {
         return refused(unknown_agent(members), question.speaks);

@@ -64,6 +64,9 @@ public:
     // Never fails: what cannot be answered is a result with `isError`. A hidden tool takes no place, and nothing tells of it.
     search_answer answer(const search_question& question) const;
 
+    // The members of which the caller has a tool, with the number of these. Any thread.
+    std::vector<::mcp::searched_member> members_seen(const visible_tools& visible) const;
+
     // Memory of the index, once it is made, without the definitions, which belong to the bundle.
     std::size_t bytes() const;
 
@@ -72,7 +75,6 @@ private:
         std::string plain;      // plain_words() of the name that callers use
         std::string own_plain;  // of that at the member
     };
-    std::vector<::mcp::searched_member> members_of(const visible_tools& visible) const;
     ::mcp::found_tool at(std::size_t place) const;
     std::vector<std::string_view> nearest(std::string_view name, const visible_tools& visible) const;
     core::result<std::vector<std::size_t>> ranked(const ::mcp::find_request& request, const visible_tools& visible)

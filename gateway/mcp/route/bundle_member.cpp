@@ -3,7 +3,6 @@
 #include "gateway/mcp/route/bundle_route.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/mcp/route/server_edits.hpp"
-#include "gateway/relay/call_wait.hpp"
 #include "mcp/bundle/names.hpp"
 #include "net/server/timed_ask.hpp"
 
@@ -166,24 +165,19 @@ net::routine<> bundle_route::pass_on(bundle_call& call, destination to)
         co_await std::move(*limited);
         co_return;
     }
+    const auto method = call.read().method;
+    const bool subscribes = method == client_method::resources_subscribe;
+    const auto uri = subscribes || method == client_method::resources_unsubscribe ? to.name : std::string{};
+    std::string room;
+    std::string asked{uri.empty() ? std::string_view{} : call.read().text(routed::uri, call.body(), room).value_or("")};
     auto entered = co_await enter(call, to);
     if (!entered) {
         co_await request::respond_call_error(request, std::move(entered).error());
         co_return;
     }
-    auto& read = call.posted->read;
-    const auto uri = call.read().method == client_method::resources_subscribe ||
-                             call.read().method == client_method::resources_unsubscribe
-                         ? to.name
-                         : std::string{};
-    std::string room;
-    std::string asked{uri.empty() ? std::string_view{} : call.read().text(routed::uri, call.body(), room).value_or("")};
-    const bool subscribes = call.read().method == client_method::resources_subscribe;
     // The head may be gone behind a stream.
     auto caller = call.session && !uri.empty() ? request::inner_caller_of(request, std::nullopt) : nullptr;
-    read.message = ::mcp::moved(read.message, to.edits);
-    read.id = read.message[routed::id];
-    co_await members_.serve_member(call.message, read, call.member_text);
+    co_await members_.serve_member(call.message, call.posted->read, call.member_text);
     const auto& record = request.record;
     const bool lost = record.code == errc::session_not_found || record.session_ended;
     if (!call.session || (!lost && (uri.empty() || record.code))) {
@@ -263,8 +257,7 @@ net::routine<core::result<model::member_place>> bundle_route::find_place(bundle_
         co_return there->second;
     }
     session.caller = request::inner_caller_of(request, std::nullopt);
-    const auto due =
-        relay::caller_deadline(request.caller.head().fields, settings_.deadlines.fields, request.caller.started());
+    const auto due = due_of(request);
     auto asked = control_.bundles.enter({session, agent});
     auto answered = co_await net::ask_until(request.caller, due, control_.executor, std::move(asked));
     if (!answered) {
@@ -286,9 +279,9 @@ void bundle_route::leave(bundle_call& call)
     call.counted->fetch_sub(1);
     const auto known = known_sessions_.find(call.session->id);  // NOLINT(*-optional-access): it counts in one
     if (known != known_sessions_.end()) {
-        const auto at = known->second.calls.find(call.message.request.errors.call_id);
-        if (at != known->second.calls.end()) {
-            known->second.calls.erase(at);
+        auto& calls = known->second.calls;
+        if (const auto at = calls.find(call.message.request.errors.call_id); at != calls.end()) {
+            calls.erase(at);
         }
     }
 }
@@ -330,6 +323,7 @@ void bundle_route::set_target(bundle_call& call, const destination& to, std::str
     if (call.posted) {
         call.member_text = ::mcp::edited(call.body(), to.edits);
         call.member_text.erase(0, call.read().whole.at);
+        call.posted->set_edited(to.edits);
     }
 }
 
@@ -337,11 +331,10 @@ void bundle_route::set_target(bundle_call& call, const destination& to, std::str
 net::routine<> bundle_route::resume(bundle_call& call, ::mcp::event_origin from)
 {
     auto& request = call.message.request;
-    const auto& members = call.bundle->members;
-    const auto at = std::ranges::find(members, from.member, [](const auto& each) { return each.agent->record.id; });
+    const auto place = bundles::place_of(*call.bundle, from.member);
     destination to;
-    to.member = static_cast<std::size_t>(at - members.begin());
-    if (at == members.end() || !bundles::may_use(*call.bundle, to.member, {}, call.caller)) {
+    to.member = place.value_or(0);
+    if (!place || !bundles::may_use(*call.bundle, to.member, {}, call.caller)) {
         co_await request::respond_call_error(request, core::caller_error(errc::events_gone, "of no member"));
         co_return;
     }

@@ -2,8 +2,8 @@
 
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
+#include "gateway/bundles/bundle_sight.hpp"
 #include "gateway/bundles/bundle_streams.hpp"
-#include "gateway/bundles/bundle_tools.hpp"
 #include "gateway/mcp/route/mcp_fields.hpp"
 #include "gateway/mcp/route/mcp_message.hpp"
 #include "gateway/mcp/route/server_edits.hpp"
@@ -12,8 +12,8 @@
 #include "gateway/model/well_known.hpp"
 #include "gateway/relay/call_wait.hpp"
 #include "mcp/bundle/answers.hpp"
-#include "mcp/bundle/origins.hpp"
 #include "mcp/bundle/names.hpp"
+#include "mcp/bundle/origins.hpp"
 #include "mcp/translation/legacy_messages.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/server/timed_ask.hpp"
@@ -47,6 +47,24 @@ std::uint64_t largest_message(const model::published_bundle& bundle)
         }
     }
     return most;
+}
+
+// The owner of a session with the bundle.
+::mcp::session_binding owner_of_session(const bundle_call& call)
+{
+    ::mcp::session_binding binding{.agent = call.bound_to, .address = {}, .provider = {}, .principal = {}};
+    if (const auto* const principal = call.message.request.principal()) {
+        binding.provider = principal->provider;
+        binding.principal = principal->id;
+    }
+    return binding;
+}
+
+net::routine<> respond_accepted(request::request_context& request)
+{
+    responses::answer accepted;
+    accepted.status = 202;
+    return request::respond(request, std::move(accepted));
 }
 
 // An error about the call: a client of the legacy era would take 404 for the end of its session.
@@ -100,6 +118,7 @@ net::routine<> bundle_route::serve(request::request_context& request)
         co_return;
     }
     request.record.bundle = call.bundle->settings.name;
+    call.bound_to = "mcp/" + call.bundle->settings.name;
     if (request.sender.from_forbidden_page) {
         co_await request::respond_call_error(request, core::caller_error(errc::origin_forbidden));
         co_return;
@@ -147,37 +166,17 @@ net::routine<> bundle_route::post(bundle_call& call)
             co_return;
         }
     }
-    if (auto refusal = check(call, fields)) {
-        co_await std::move(*refusal);
+    if (const auto why = ::mcp::check_post(fields, call.posted->read, call.body())) {
+        co_await mcp_route::refuse(request, *why);
         co_return;
     }
     co_await carry_out(call);
 }
 
-std::optional<net::routine<>> bundle_route::check(bundle_call& call, const ::mcp::head_fields& fields) const
-{
-    auto& request = call.message.request;
-    if (const auto why = ::mcp::check_post(fields, call.posted->read, call.body())) {
-        return mcp_route::refuse(request, *why);
-    }
-    return std::nullopt;
-}
-
-std::string bundle_route::session_binding_of(const bundle_call& call) const
-{
-    return "mcp/" + call.bundle->settings.name;  // no agent has such an id
-}
-
 core::result<> bundle_route::open_session(bundle_call& call, const ::mcp::head_fields& fields) const
 {
     auto& request = call.message.request;
-    const auto agent = session_binding_of(call);
-    ::mcp::session_binding binding{.agent = agent, .address = {}, .provider = {}, .principal = {}};
-    if (const auto* const principal = request.principal()) {
-        binding.provider = principal->provider;
-        binding.principal = principal->id;
-    }
-    auto opened = ids_->open(fields.session.value, binding, std::chrono::system_clock::now());
+    auto opened = ids_->open(fields.session.value, owner_of_session(call), std::chrono::system_clock::now());
     if (!opened) {
         return std::move(opened).error();
     }
@@ -187,13 +186,15 @@ core::result<> bundle_route::open_session(bundle_call& call, const ::mcp::head_f
     }
     request.texts.session = ::mcp::tag_of(id);
     request.record.session = request.texts.session;
-    call.session.emplace();
-    call.session->bundle = call.bundle->settings.name;
-    call.session->id = id;
-    call.session->version = ::mcp::legacy_version(fields, opened->version);
-    call.session->declared = opened->declared;
-    call.session->further = std::move(opened->further);
-    call.session->whose = request.slot.whose();
+    call.session = model::bundle_session{
+        .bundle = call.bundle->settings.name,
+        .id = id,
+        .version = ::mcp::legacy_version(fields, opened->version),
+        .declared = opened->declared,
+        .further = std::move(opened->further),
+        .caller = nullptr,
+        .whose = request.slot.whose()
+    };
     return {};
 }
 
@@ -286,29 +287,21 @@ net::routine<> bundle_route::answer_notification(bundle_call& call)
             control_.bundles.tell(std::move(told));
         }
     }
-    responses::answer accepted;
-    accepted.status = 202;
-    return request::respond(request, std::move(accepted));
+    return respond_accepted(request);
 }
 
 // The answer to what a member has asked: its id names the member, and the session there.
 net::routine<> bundle_route::return_answer(bundle_call& call)
 {
-    auto& request = call.message.request;
     auto returned = ::mcp::returned_to(call.read(), call.body());
-    const auto& members = call.bundle->members;
-    const auto at = std::ranges::find_if(members, [&](const auto& each) {
-        return returned && each.agent->record.id == returned->origin.member;
-    });
-    if (at == members.end()) {
+    const auto place = returned ? bundles::place_of(*call.bundle, returned->origin.member) : std::nullopt;
+    if (!place) {
         // It is the answer to nothing: servers drop such an answer.
-        responses::answer accepted;
-        accepted.status = 202;
-        co_await request::respond(request, std::move(accepted));
+        co_await respond_accepted(call.message.request);
         co_return;
     }
     destination to;
-    to.member = static_cast<std::size_t>(at - members.begin());
+    to.member = *place;
     to.edits.push_back(std::move(returned->edit));
     if (!bundles::may_use(*call.bundle, to.member, {}, call.caller)) {
         co_await respond_call_refused(call, core::caller_error(errc::invalid_params, "a member of others"));
@@ -316,10 +309,7 @@ net::routine<> bundle_route::return_answer(bundle_call& call)
     }
     note_member(call, to);
     set_target(call, to, std::move(returned->origin.session));
-    auto& read = call.posted->read;
-    read.message = ::mcp::moved(read.message, to.edits);
-    read.id = read.message[routed::id];
-    co_await members_.serve_member(call.message, read, call.member_text);
+    co_await members_.serve_member(call.message, call.posted->read, call.member_text);
 }
 
 net::routine<> bundle_route::await_members(bundle_call& call)
@@ -328,8 +318,7 @@ net::routine<> bundle_route::await_members(bundle_call& call)
     if (!call.bundle->awaits_members()) {
         co_return;
     }
-    const auto& caller = request.caller;
-    const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    const auto due = due_of(request);
     auto asked = control_.bundles.wait(call.bundle->settings.name);
     static_cast<void>(co_await net::ask_until(request.caller, due, control_.executor, std::move(asked)));
     // What the control loop has published since was posted before its answer.
@@ -337,6 +326,12 @@ net::routine<> bundle_route::await_members(bundle_call& call)
     if (now != bundles_->end()) {
         call.bundle = now->second;
     }
+}
+
+core::steady_time bundle_route::due_of(const request::request_context& request) const
+{
+    const auto& caller = request.caller;
+    return relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
 }
 
 net::routine<> bundle_route::open(bundle_call& call)
@@ -373,15 +368,9 @@ net::routine<> bundle_route::open(bundle_call& call)
     std::string room;
     const auto asked = call.read().text(routed::version, call.body(), room).value_or("");
     ::mcp::append_initialize_result(result, asked, members, words);
-    const auto agent = session_binding_of(call);
-    ::mcp::session_binding binding{.agent = agent, .address = {}, .provider = {}, .principal = {}};
-    if (const auto* const principal = call.message.request.principal()) {
-        binding.provider = principal->provider;
-        binding.principal = principal->id;
-    }
     auto& request = call.message.request;
     std::string fields;
-    if (const auto id = ids_->seal(begins, binding)) {
+    if (const auto id = ids_->seal(begins, owner_of_session(call))) {
         net::http1::head_writer{fields}.field("Mcp-Session-Id", *id);
         request.texts.session = ::mcp::tag_of(::mcp::digest_of_session(*id));
         request.record.session = request.texts.session;

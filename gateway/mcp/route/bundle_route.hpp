@@ -40,6 +40,7 @@ struct bundle_call {
     mcp_call message;
     model::bundle_pointer bundle;  // not null
     bundles::bundle_caller caller{};
+    std::string bound_to{};  // what ids of its sessions are sealed for: no agent has such an id
     std::optional<model::bundle_session> session{
     };  // of a client of the legacy era; nullopt: the message is part of none
     std::optional<posted_message> posted{};  // nullopt: it has no body
@@ -112,7 +113,6 @@ private:
     net::routine<> post(bundle_call& call);
     net::routine<> serve_bodiless(bundle_call& call);
     core::result<> open_session(bundle_call& call, const ::mcp::head_fields& fields) const;
-    std::optional<net::routine<>> check(bundle_call& call, const ::mcp::head_fields& fields) const;
 
     net::routine<> carry_out(bundle_call& call);
     net::routine<> answer_notification(bundle_call& call);
@@ -139,7 +139,7 @@ private:
     void set_target(bundle_call& call, const destination& to, std::string session);
     void note_member(bundle_call& call, const destination& to);
 
-    std::string session_binding_of(const bundle_call& call) const;
+    core::steady_time due_of(const request::request_context& request) const;
     static net::routine<> respond_result(bundle_call& call, std::string result, std::string fields = {});
 
     mcp_route& members_;

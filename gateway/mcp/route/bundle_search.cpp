@@ -1,8 +1,7 @@
 // Tool search of bundles: find_tools, describe_tools and call_tool.
 #include "core/json/json.hpp"
-#include "gateway/bundles/bundle_tools.hpp"
+#include "gateway/bundles/bundle_sight.hpp"
 #include "gateway/mcp/route/bundle_route.hpp"
-#include "gateway/relay/call_wait.hpp"
 #include "mcp/bundle/tool_search.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "mcp/translation/request_head.hpp"
@@ -19,7 +18,7 @@ using ::mcp::routed;
 void unwrap(bundle_call& call, const ::mcp::call_request& inner)
 {
     auto& posted = *call.posted;
-    auto& read = posted.read;
+    const auto& read = posted.read;
     std::string name;
     core::append_json_string(name, inner.name);
     const std::vector<::mcp::text_edit> edits{
@@ -28,8 +27,7 @@ void unwrap(bundle_call& call, const ::mcp::call_request& inner)
     };
     auto text = ::mcp::edited(posted.body, edits);
     text.erase(0, read.message.whole.at);
-    read.message = ::mcp::moved(read.message, edits);
-    read.id = read.message[routed::id];
+    posted.set_edited(edits);
     call.unwrapped_text = std::move(text);
     posted.body = call.unwrapped_text;
 }
@@ -101,8 +99,7 @@ net::routine<> bundle_route::answer_search(bundle_call& call, bundles::search_qu
     question.visible = bundles::tools_seen(*call.bundle, call.caller);
     request.texts.tool = ::mcp::search_tool_names[static_cast<std::size_t>(question.tool)];
     request.record.tool = request.texts.tool;
-    const auto& caller = request.caller;
-    const auto due = relay::caller_deadline(caller.head().fields, settings_.deadlines.fields, caller.started());
+    const auto due = due_of(request);
     auto asked = control_.bundles.searches->ask(call.bundle->tools, std::move(question));
     auto answered =
         co_await net::ask_until(request.caller, due, request.caller.owner().get_executor(), std::move(asked));

@@ -16,6 +16,7 @@
 #include <memory>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -28,6 +29,13 @@ struct mcp_call;
 struct posted_message {
     std::string_view body;
     ::mcp::incoming_body read;
+
+    // Has the places of `read` those of the message in an edited copy of the body.
+    void set_edited(std::span<const ::mcp::text_edit> edits)
+    {
+        read.message = ::mcp::moved(read.message, edits);
+        read.id = read.message[::mcp::routed::id];
+    }
 };
 
 class mcp_route : public request::route_base {

@@ -1,7 +1,6 @@
-#include "mcp/bundle/answers.hpp"
-
 #include "core/json/json.hpp"
 #include "core/utf8.hpp"
+#include "mcp/bundle/answers.hpp"
 
 #include <doctest/doctest.h>
 
@@ -21,11 +20,7 @@ mcp::server_facts facts_of(std::string_view capabilities, mcp::era speaks = mcp:
     return facts;
 }
 
-const mcp::opening_words words{
-    .bundle = "default",
-    .version = "1.2",
-    .instructions = "Search \"first\"."
-};
+const mcp::opening_words words{.bundle = "default", .version = "1.2", .instructions = "Search \"first\"."};
 
 std::string initialize(const std::vector<mcp::opening_member>& members, const mcp::opening_words& with = words)
 {

@@ -1,7 +1,6 @@
-#include "mcp/bundle/answers.hpp"
-
 #include "core/json/json.hpp"
 #include "jose/base64url.hpp"
+#include "mcp/bundle/answers.hpp"
 #include "tests/unit/mcp/bundle/bundle_example.hpp"
 
 #include <doctest/doctest.h>
