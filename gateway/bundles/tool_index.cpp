@@ -1,6 +1,6 @@
 #include "gateway/bundles/tool_index.hpp"
 
-#include "mcp/bundle/tool_words.hpp"
+#include "mcp/bundle/tool_search.hpp"
 
 #include <algorithm>
 #include <array>

@@ -38,10 +38,9 @@ bundle_catalog::bundle_catalog(member_list members, std::span<const std::string>
     }
     for (const auto list : all_lists) {
         for (const auto& entries : entries_[index_of(list)]) {
-            const auto left_out = std::ranges::count(entries, nullptr);
-            left_out_[index_of(list)] += static_cast<std::size_t>(left_out);
-            shown_[index_of(list)] += entries.size() - static_cast<std::size_t>(left_out);
-            bytes_ += entries.size() * sizeof(void*);
+            const auto left_out = static_cast<std::size_t>(std::ranges::count(entries, nullptr));
+            left_out_[index_of(list)] += left_out;
+            shown_[index_of(list)] += entries.size() - left_out;
         }
     }
 }
@@ -78,27 +77,26 @@ bool bundle_catalog::index_names(list_kind list, std::span<const std::string> ta
 
 void bundle_catalog::settle_names(list_kind list, std::span<const std::string> taken)
 {
-    if (!index_names(list, taken)) {
-        std::vector<name_claim> claims;
-        std::vector<place> places;
-        walk(list, {}, {}, [&](place at, const shown_entry& entry) {
-            claims.push_back({members_[at.member]->as(), entry.own, entry.form});
-            places.push_back(at);
-            return true;
-        });
-        const auto names = settled_names(claims, members_.front()->name_length(), taken);
-        for (std::size_t i = 0; i < names.size(); ++i) {
-            const auto*& entry = entries_[index_of(list)][places[i].member][places[i].index];
-            if (names[i].exposed.empty()) {
-                entry = nullptr;
-            } else if (names[i].exposed != entry->exposed) {
-                entry = &renamed_.emplace_back(renamed(*entry, names[i]));
-                bytes_ += sizeof *entry + entry->raw.size();
-            }
-        }
-        index_names(list, taken);
+    if (index_names(list, taken)) {
+        return;
     }
-    bytes_ += by_exposed_[index_of(list)].size() * 64;
+    std::vector<name_claim> claims;
+    std::vector<place> places;
+    walk(list, {}, {}, [&](place at, const shown_entry& entry) {
+        claims.push_back({members_[at.member]->as(), entry.own, entry.form});
+        places.push_back(at);
+        return true;
+    });
+    const auto names = settled_names(claims, members_.front()->name_length(), taken);
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        const auto*& entry = entries_[index_of(list)][places[i].member][places[i].index];
+        if (names[i].exposed.empty()) {
+            entry = nullptr;
+        } else if (names[i].exposed != entry->exposed) {
+            entry = &renamed_.emplace_back(renamed(*entry, names[i]));
+        }
+    }
+    index_names(list, taken);
 }
 
 // The own resource of a member without a prefix may look like another member's prefixed one. The prefixed one is listed.

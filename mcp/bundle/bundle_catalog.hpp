@@ -97,9 +97,6 @@ public:
     // chance. Resources and templates have one each.
     std::uint64_t digest(list_kind list, const bundle_sight& sight) const;
 
-    // The memory of what is not the members' own, about.
-    std::size_t bytes() const noexcept { return bytes_; }
-
 private:
     // How a member stands to a URI: it is hidden there, may be there, or is listed or fits a template.
     enum class hold : std::uint8_t { no, may, has };
@@ -125,7 +122,6 @@ private:
         by_exposed_;  // of tools and prompts
     std::array<std::size_t, list_kinds> shown_{};
     std::array<std::size_t, list_kinds> left_out_{};
-    std::size_t bytes_ = 0;
 };
 
 }  // namespace mcp

@@ -69,13 +69,6 @@ bool write_entry(shown_entry& entry, std::string_view item, list_kind list, cons
     return true;
 }
 
-std::size_t memory_of(const shown_entry& entry) noexcept
-{
-    constexpr std::size_t index_node = 64;
-    return sizeof entry + entry.exposed.size() + entry.own.size() + entry.original.size() + entry.raw.size() +
-           index_node;
-}
-
 }  // namespace
 
 name_filters filters_of(const core::mcp_bundle& bundle)
@@ -164,7 +157,6 @@ void member_catalog::show(const server_lists& lists, list_kind list)
         entry.form = names[i].form;
         const entry_words words{scheme_, own.description(entry.own)};
         if (write_entry(entry, items[i]->raw, list, words)) {
-            bytes_ += memory_of(entry);
             shown.push_back(std::move(entry));
         }
     }

@@ -84,9 +84,6 @@ public:
     static constexpr std::size_t most_matched = 100;
     bool may_have(std::string_view own) const;
 
-    // The memory of entries and indexes, about.
-    std::size_t bytes() const noexcept { return bytes_; }
-
 private:
     std::vector<settled_name> names_of(list_kind list, const std::vector<shown_entry>& entries) const;
     void show(const server_lists& lists, list_kind list);
@@ -99,7 +96,6 @@ private:
     bool known_;
     std::array<std::vector<shown_entry>, list_kinds> entries_;
     std::array<text_index, list_kinds> by_own_;
-    std::size_t bytes_ = 0;
 };
 
 // The entry under another exposed name, for members that have the same one.

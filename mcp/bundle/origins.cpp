@@ -24,38 +24,6 @@ bool is_raw_id(std::string_view raw) noexcept
     return cursor.value() && cursor.position() == raw.data() + raw.size();
 }
 
-// The edits of a member's message.
-class origin_edits {
-public:
-    origin_edits(std::string_view message, std::string_view member, std::string_view session)
-        : message_{message},
-          member_{member},
-          session_{session}
-    {
-    }
-
-    void name(std::string_view raw)
-    {
-        if (is_raw_id(raw)) {
-            edits_.push_back(
-                {{static_cast<std::size_t>(raw.data() - message_.data()), raw.size()},
-                 raw_id_of({std::string{member_}, std::string{session_}, std::string{raw}})}
-            );
-        }
-    }
-
-    std::optional<std::string> edited() const
-    {
-        return edits_.empty() ? std::nullopt : std::optional{mcp::edited(message_, edits_)};
-    }
-
-private:
-    std::string_view message_;
-    std::string_view member_;
-    std::string_view session_;
-    std::vector<text_edit> edits_;
-};
-
 }  // namespace
 
 std::string raw_id_of(const question_origin& origin)
@@ -89,14 +57,20 @@ std::optional<std::string> with_origin(std::string_view message, std::string_vie
     const auto read = members_of(message);
     const auto method = read.text("method");
     const auto params = members_of(read.object("params"));
-    origin_edits edits{message, member, session};
+    std::vector<text_edit> edits;
+    const auto name = [&](std::string_view raw) {
+        if (is_raw_id(raw)) {
+            const text_range place{static_cast<std::size_t>(raw.data() - message.data()), raw.size()};
+            edits.push_back({place, raw_id_of({std::string{member}, std::string{session}, std::string{raw}})});
+        }
+    };
     if (method == "notifications/cancelled") {
-        edits.name(params.find("requestId"));
+        name(params.find("requestId"));
     } else if (!method.empty() && !read.find("id").empty()) {
-        edits.name(read.find("id"));
-        edits.name(members_of(params.object("_meta")).find("progressToken"));
+        name(read.find("id"));
+        name(members_of(params.object("_meta")).find("progressToken"));
     }
-    return edits.edited();
+    return edits.empty() ? std::nullopt : std::optional{edited(message, edits)};
 }
 
 std::optional<returned_message> returned_to(const incoming& message, std::string_view body)

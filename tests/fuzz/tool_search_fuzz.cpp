@@ -3,7 +3,7 @@
 // eras, and it shows no tool that is hidden.
 #include "core/json/json.hpp"
 #include "gateway/bundles/tool_index.hpp"
-#include "mcp/bundle/tool_words.hpp"
+#include "mcp/bundle/tool_search.hpp"
 #include "mcp/protocol/raw_json.hpp"
 #include "tests/fuzz/http1_properties.hpp"
 

@@ -1,5 +1,5 @@
 // Words of names and questions.
-#include "mcp/bundle/tool_words.hpp"
+#include "mcp/bundle/tool_search.hpp"
 
 #include <doctest/doctest.h>
 
