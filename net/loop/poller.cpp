@@ -4,6 +4,7 @@
 #include <boost/system/system_error.hpp>
 
 #include <sys/epoll.h>
+#include <sys/socket.h>
 
 #include <array>
 #include <chrono>
@@ -16,6 +17,24 @@ constexpr int events_at_once = 128;
 
 // While there is always something ready, what else lies on the loop gets its turn after this many looks.
 constexpr int looks_per_round = 8;
+
+// Bits of watched::pending_ that are no events: it is registered; it is not told of room to write.
+constexpr std::uint32_t is_known = 1U << 26U;
+constexpr std::uint32_t hears_no_room = 1U << 27U;
+constexpr std::uint32_t own_bits = is_known | hears_no_room;
+
+// A pair of sockets within the process says that it has room whenever the other end has read, which would wake a thread for nothing.
+bool within_process(int descriptor) noexcept
+{
+    int family = 0;
+    ::socklen_t size = sizeof family;
+    return ::getsockopt(descriptor, SOL_SOCKET, SO_DOMAIN, &family, &size) == 0 && family == AF_UNIX;
+}
+
+std::uint32_t take_events(std::uint32_t& pending) noexcept
+{
+    return std::exchange(pending, pending & own_bits) & ~own_bits;
+}
 
 int new_epoll_set()
 {
@@ -47,15 +66,22 @@ void poller::stop()
     post_round();
 }
 
+// Of room in a socket within the process `who` hears only if it is added again.
 error_code poller::add(int descriptor, watched& who)
 {
+    const bool known = (who.pending_ & is_known) != 0;
+    if (known && (who.pending_ & hears_no_room) == 0) {
+        return {};
+    }
+    const bool hears_room = known || !within_process(descriptor);
     ::epoll_event wanted{};
-    wanted.events = EPOLLIN | EPOLLOUT | EPOLLRDHUP | EPOLLET;
+    wanted.events = EPOLLIN | EPOLLRDHUP | EPOLLET | (hears_room ? EPOLLOUT : 0U);
     wanted.data.ptr = &who;
-    if (::epoll_ctl(set_.native_handle(), EPOLL_CTL_ADD, descriptor, &wanted) != 0) {
+    if (::epoll_ctl(set_.native_handle(), known ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, descriptor, &wanted) != 0) {
         return last_error();
     }
-    ++registered_;
+    registered_ += known ? 0 : 1;
+    who.pending_ = (who.pending_ & ~own_bits) | is_known | (hears_room ? 0U : hears_no_room);
     return {};
 }
 
@@ -85,7 +111,7 @@ void poller::tell_now(watched& who)
 {
     if (who.is_linked()) {
         who.unlink();
-        who.on_ready(std::exchange(who.pending_, 0));
+        who.on_ready(take_events(who.pending_));
     }
 }
 
@@ -141,7 +167,7 @@ void poller::round()
         while (!told_.empty()) {
             auto& who = told_.front();
             told_.pop_front();
-            who.on_ready(std::exchange(who.pending_, 0));
+            who.on_ready(take_events(who.pending_));
         }
     }
     in_round_ = false;

@@ -253,21 +253,23 @@ void stream::write(pieces content)
 // Whether something has come of it: all is written, or nothing more can be.
 bool stream::write_some()
 {
-    while (writing_) {
+    bool full = false;
+    while (writing_ && !full) {
         const auto sent = transport_.write(out_, transport_.secure() ? loop_.record() : nullptr);
-        if (blocked(sent.ec)) {
-            return false;
-        }
-        bytes_out_ += sent.bytes;
-        const bool partial = !transport_.secure() && sent.bytes < out_.size();
-        out_.consume(sent.bytes);
-        write_error_ = sent.ec;
-        writing_ = !sent.ec && out_.size() > 0;
-        if (writing_ && partial) {
-            return false;  // the socket is full: it says when it is not
+        full = blocked(sent.ec);
+        if (!full) {
+            bytes_out_ += sent.bytes;
+            full = !transport_.secure() && sent.bytes < out_.size();
+            out_.consume(sent.bytes);
+            write_error_ = sent.ec;
+            writing_ = !sent.ec && out_.size() > 0;
         }
     }
-    return true;
+    if (writing_) {  // the socket is full: it says when it is not
+        write_error_ = loop_.ready().add(transport_.number(), *this);
+        writing_ = !write_error_;
+    }
+    return !writing_;
 }
 
 void stream::close(bool hard)

@@ -46,6 +46,8 @@ TEST_CASE("who was removed is told nothing, also when somebody else still holds 
     socket_pair sockets;
     REQUIRE_FALSE(loop.ready().add(sockets.ours.number(), who));
     run_a_little(loop);
+    REQUIRE(::write(sockets.theirs.number(), "x", 1) == 1);
+    run_a_little(loop);
     REQUIRE(who.told > 0);
     const core::descriptor copy{::dup(sockets.ours.number())};  // as a child has it until it executes its program
     loop.ready().remove(sockets.ours.number(), who);
