@@ -204,6 +204,24 @@ void exchange_run::send()
     sent_before_ = lease_->side().bytes_out();
     lease_->side().write(request);
     lease_->side().arm();
+    if (!may_repeat()) {
+        forget_request();
+    }
+}
+
+// Whether the request may be sent a second time. The system does not say what the other end of a pair within the process has read.
+bool exchange_run::may_repeat() const noexcept
+{
+    return lease_->reused() && !again_ && (request_.repeatable || !request_.dial);
+}
+
+void exchange_run::forget_request()
+{
+    if (!lease_->side().writing()) {
+        request_.headers = {};
+        request_.body = nullptr;
+        head_ = {};
+    }
 }
 
 void exchange_run::go_on()
@@ -319,11 +337,7 @@ void exchange_run::take_head(std::size_t length)
     }
     lease_->side().consume(length);
     headed_ = true;
-    if (!lease_->side().writing()) {  // it is not sent again: a stream may stay for days
-        request_.headers = {};
-        request_.body = nullptr;
-        head_ = {};
-    }
+    forget_request();  // it is not sent again: a stream may stay for days
     await(streams_ ? request_.stream_timeout : request_.idle_timeout);
     observer_->headed(told);
 }
@@ -397,9 +411,9 @@ void exchange_run::lost()
         }
         return fail(errc::upstream_reset, "exchange: closed inside the body");
     }
-    const bool untouched = lease_->reused() && side.received().empty() && interim_ == 0;
-    const bool may_repeat = untouched && (request_.repeatable || lease_->ended_before(sent_before_));
-    if (may_repeat && !std::exchange(again_, true)) {
+    const bool untouched = may_repeat() && side.received().empty() && interim_ == 0;
+    if (untouched && (request_.repeatable || lease_->ended_before(sent_before_))) {
+        again_ = true;
         drop();
         connect(/*fresh=*/true);
         return;
@@ -474,24 +488,15 @@ void exchange_run::drop()
 
 core::result<exchange_target> exchange_targets::find(const exchange_request& request)
 {
-    if (request.dial) {
-        const auto url = core::http_url::parse(request.url);
-        if (!url) {
-            return core::upstream_error(errc::upstream_protocol, "exchange: not an http or https URL");
-        }
-        upstream_target within;
-        within.key = "within " + request.dialled_key;
-        within.host = url->host;
-        within.authority = url->authority();
-        within.path = url->path;
-        within.dial = request.dial;
-        return std::make_shared<const upstream_target>(std::move(within));
-    }
-    auto url = core::with_parameters(request.url, request.query);
+    auto url =
+        request.dial ? request.dialled_key + ' ' + request.url : core::with_parameters(request.url, request.query);
     const auto found = known_.find(url);
     if (found != known_.end() && found->second.tls == request.tls && found->second.addresses == request.addresses &&
-        found->second.proxy == request.proxy) {
+        found->second.proxy == request.proxy && (!request.dial || !request.dialled_key.empty())) {
         return found->second.target;
+    }
+    if (request.dial) {
+        return find_within(request, std::move(url));
     }
     if (!core::http_url::parse(url)) {
         return core::upstream_error(errc::upstream_protocol, "exchange: not an http or https URL");
@@ -500,11 +505,31 @@ core::result<exchange_target> exchange_targets::find(const exchange_request& req
     if (!made) {
         return core::upstream_error(errc::upstream_tls, std::move(made).error().detail);
     }
+    return keep(request, std::move(url), std::move(*made));
+}
+
+core::result<exchange_target> exchange_targets::find_within(const exchange_request& request, std::string name)
+{
+    const auto url = core::http_url::parse(request.url);
+    if (!url) {
+        return core::upstream_error(errc::upstream_protocol, "exchange: not an http or https URL");
+    }
+    upstream_target within;
+    within.key = "within " + request.dialled_key;
+    within.host = url->host;
+    within.authority = url->authority();
+    within.path = url->path;
+    within.dial = request.dial;
+    return keep(request, std::move(name), std::move(within));
+}
+
+exchange_target exchange_targets::keep(const exchange_request& request, std::string name, upstream_target made)
+{
     if (known_.size() >= most) {
         known_.clear();
     }
-    auto target = std::make_shared<const upstream_target>(std::move(*made));
-    known_.insert_or_assign(std::move(url), known{request.tls, request.addresses, request.proxy, target});
+    auto target = std::make_shared<const upstream_target>(std::move(made));
+    known_.insert_or_assign(std::move(name), known{request.tls, request.addresses, request.proxy, target});
     return target;
 }
 

@@ -54,7 +54,10 @@ private:
         core::steady_time at;
     };
 
-    std::unordered_map<std::string, known> known_;       // by URL with all its parameters
+    core::result<exchange_target> find_within(const exchange_request& request, std::string name);
+    exchange_target keep(const exchange_request& request, std::string name, upstream_target made);
+
+    std::unordered_map<std::string, known> known_;       // by URL with all its parameters, or by `dialled_key` and URL
     std::unordered_map<std::string, reading> readings_;  // by the names of the files
     client_contexts contexts_;
 };
@@ -93,6 +96,8 @@ private:
     bool may_share() const noexcept;
     void connect(bool fresh);
     void send();
+    bool may_repeat() const noexcept;
+    void forget_request();
     void go_on();
     bool look_at_connection();
     void read();

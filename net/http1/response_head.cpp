@@ -152,11 +152,12 @@ private:
 response_parser::response_parser(head_limits limits)
     : limits_{limits}
 {
-    head_.fields.reserve(std::min(limits_.fields, usual_fields));
 }
 
 core::result<std::size_t> response_parser::parse(std::string_view received, method to)
 {
+    head_.fields.reserve(std::min(limits_.fields, usual_fields)
+    );  // not before: a connection may wait long for its first answer
     if (const auto why = response_reader{received, limits_, scan_, head_, to}.read()) {
         return core::upstream_error(core::errc::upstream_protocol, why.rule);
     }
