@@ -21,13 +21,19 @@ using ::a2a::task_state;
 
 constexpr std::string_view too_long = "the server's answer is too long to be kept";
 
-std::string client_info()
+std::string made_client_info()
 {
     std::string out{"{"};
     ::mcp::append_text_member(out, "name", "cardea");
     ::mcp::append_text_member(out, "version", model::version());
     ::mcp::close(out, '}');
     return out;
+}
+
+const std::string& client_info()
+{
+    static const auto made = made_client_info();
+    return made;
 }
 
 }  // namespace
@@ -193,7 +199,7 @@ void called_task::tell_progress()
     if (!progress_.empty()) {
         told_ = with_.control.now();
         set_state(task_state::working, ::mcp::text_parts(std::exchange(progress_, {})));
-        tell(::mcp::status_event(view()));
+        tell(::mcp::status_event);
     }
 }
 
@@ -226,7 +232,7 @@ void called_task::ask(::mcp::call_event event)
         tell_progress();
         set_state(task_state::input_required, questions_.front().asked.parts());
         set_due(with_.control.now() + question_patience);
-        tell(::mcp::status_event(view()));
+        tell(::mcp::status_event);
     }
 }
 
@@ -278,7 +284,7 @@ void called_task::finish(::mcp::tool_outcome outcome)
     }
     tell_progress();
     if (!artifact_.empty()) {
-        tell(::mcp::artifact_event(view()));
+        tell(::mcp::artifact_event);
     }
     end(task_state::completed, {}, {});
 }
@@ -310,7 +316,7 @@ void called_task::end(task_state state, std::string parts, std::string_view why)
          {"reason", why},
          {"task", who_.id}}
     );
-    tell(::mcp::status_event(view()));
+    tell(::mcp::status_event);
 }
 
 void called_task::set_state(task_state state, std::string parts)
@@ -325,11 +331,12 @@ void called_task::set_state(task_state state, std::string parts)
 }
 
 // A listener may leave while another one is told.
-void called_task::tell(std::string event)
+void called_task::tell(std::string (*event)(const ::mcp::a2a_task_view& task))
 {
-    const auto text = std::make_shared<const std::string>(std::move(event));
+    std::shared_ptr<const std::string> text;  // once somebody takes it
     for (auto* const each : listeners_) {
         if (each->takes_events && (each->events.size() < most_events || is_settled())) {
+            text = text == nullptr ? std::make_shared<const std::string>(event(view())) : text;
             each->events.push_back(text);
         }
     }

@@ -106,7 +106,7 @@ private:
     void finish(::mcp::tool_outcome outcome);
     void end(::a2a::task_state state, std::string parts, std::string_view why);
     void set_state(::a2a::task_state state, std::string parts);
-    void tell(std::string event);
+    void tell(std::string (*event)(const ::mcp::a2a_task_view& task));
     bool is_running() const noexcept { return !answered_ && !has_ended(); }
 
     means with_;

@@ -16,7 +16,8 @@ bool task_table::add(std::shared_ptr<called_task> task)
         each->tasks += more.tasks;
         each->bytes += more.bytes;
     }
-    tasks_.emplace(who.id, held{std::move(task), more.bytes});
+    const std::string_view id = who.id;
+    tasks_.emplace(id, held{std::move(task), more.bytes});
     return true;
 }
 
@@ -41,7 +42,7 @@ bool task_table::resize(const called_task& task)
 void task_table::note_end(const called_task& task)
 {
     if (tasks_.contains(task.who().id)) {
-        ended_.push_back(task.who().id);
+        ended_.push_back(&task);
     }
 }
 
@@ -53,7 +54,7 @@ void task_table::remove(const std::string& id)
     }
     const auto gone = std::move(found->second);
     tasks_.erase(found);
-    const auto place = std::ranges::find(ended_, id);
+    const auto place = std::ranges::find(ended_, gone.task.get());
     if (place != ended_.end()) {
         ended_.erase(place);
     }
@@ -113,14 +114,13 @@ bool task_table::make_room(const std::string& owner, share more)
         if (own_fits && fits(whole_, most_.tasks, most_.bytes)) {
             return true;
         }
-        const auto victim = std::ranges::find_if(ended_, [&](const std::string& id) {
-            const auto& of = tasks_.find(id)->second.task->who().owner;
-            return own_fits || of == owner;
+        const auto victim = std::ranges::find_if(ended_, [&](const called_task* task) {
+            return own_fits || task->who().owner == owner;
         });
         if (victim == ended_.end()) {
             return false;
         }
-        remove(std::string{*victim});
+        remove((*victim)->who().id);
     }
 }
 

@@ -58,9 +58,9 @@ private:
     bool make_room(const std::string& owner, share more);
 
     limits most_;
-    model::string_map<held> tasks_;
+    std::unordered_map<std::string_view, held> tasks_;  // by the id in the task
     model::string_map<share> owners_;
-    std::list<std::string> ended_;  // ids, the oldest end first
+    std::list<const called_task*> ended_;  // the oldest end first
     share whole_;
     std::uint64_t order_ = 0;
 };

@@ -170,7 +170,9 @@ std::string progress_words(const message& notification)
 
 std::string task_text(const a2a_task_view& task, bool with_artifact)
 {
-    std::string out{"{"};
+    std::string out;
+    out.reserve(384 + task.parts.size() + task.artifact.size());
+    out += '{';
     append_text_member(out, "id", task.id);
     append_text_member(out, "contextId", task.context);
     append_member(out, "status", status_of_task(task));

@@ -403,13 +403,17 @@ std::string skills_parts(const visible_tools& tools)
 
 std::string tool_call_text(const tool_call& call, std::string_view client, const given_input& input)
 {
-    std::string meta{"{"};
+    std::string meta;
+    meta.reserve(512);
+    meta += '{';
     append_text_member(meta, "io.modelcontextprotocol/protocolVersion", latest(era::modern));
     append_member(meta, "io.modelcontextprotocol/clientInfo", client);
     append_member(meta, "io.modelcontextprotocol/clientCapabilities", bridge_capabilities);
     append_member(meta, "progressToken", "1");
     close(meta, '}');
-    std::string params{"{"};
+    std::string params;
+    params.reserve(meta.size() + call.arguments.size() + input.responses.size() + input.state.size() + 128);
+    params += '{';
     append_text_member(params, "name", call.name);
     append_member(params, "arguments", call.arguments);
     if (!input.responses.empty()) {
@@ -420,7 +424,9 @@ std::string tool_call_text(const tool_call& call, std::string_view client, const
     }
     append_member(params, "_meta", meta);
     close(params, '}');
-    std::string out{R"({"jsonrpc":"2.0","id":1,"method":"tools/call",)"};
+    std::string out;
+    out.reserve(params.size() + 64);
+    out += R"({"jsonrpc":"2.0","id":1,"method":"tools/call",)";
     append_member(out, "params", params);
     close(out, '}');
     return out;

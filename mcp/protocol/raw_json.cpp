@@ -216,7 +216,10 @@ void close(std::string& out, char bracket)
 
 std::string answer_text(std::string_view id, std::string_view member, std::string_view raw)
 {
-    std::string out{R"({"jsonrpc":"2.0",)"};
+    constexpr std::string_view begin = R"({"jsonrpc":"2.0",)";
+    std::string out;
+    out.reserve(begin.size() + id.size() + member.size() + raw.size() + 16);
+    out += begin;
     append_member(out, "id", id);
     append_member(out, member, raw);
     close(out, '}');
