@@ -43,7 +43,8 @@ function configure(keys, more = {}) {
         program: { command: process.execPath, args: [file('support/mcp_marking_server.js'), 'stdio'], start: 'lazy' },
         ...more,
     };
-    return writeFile(inFolder('cardea.json'), JSON.stringify({ mcpServers, mcp: { session_keys: keys.map(inFolder) }, reload: { watch: false } }));
+    const mcp = { session_keys: keys.map(inFolder), bundles: { default: { agents: ['marking', 'program'] } } };
+    return writeFile(inFolder('cardea.json'), JSON.stringify({ mcpServers, mcp, reload: { watch: false } }));
 }
 
 before(async () => {
@@ -145,16 +146,20 @@ describe('three gateways with one key', () => {
     });
 });
 
-// Calls over and over, each fourth of which asks the client; what went wrong is in `failures`.
+// Calls over and over, each fourth of which asks the client if it `mayAsk`; what went wrong is in `failures`.
 class Caller {
     failures = [];
     done = 0;
     #session;
     #stopped = false;
     #at;
+    #tool;
+    #mayAsk;
 
-    constructor(at = url('marking')) {
+    constructor(at = url('marking'), { tool = 'mark', mayAsk = true } = {}) {
         this.#at = at;
+        this.#tool = tool;
+        this.#mayAsk = mayAsk;
     }
 
     async begin() {
@@ -182,7 +187,8 @@ class Caller {
     async #call(mark) {
         let text;
         const answers = [];
-        const params = { name: 'mark', arguments: { mark, asks: this.done % 4 === 0 }, _meta: { progressToken: 't' } };
+        const asks = this.#mayAsk && this.done % 4 === 0;
+        const params = { name: this.#tool, arguments: { mark, asks }, _meta: { progressToken: 't' } };
         const { status, headers, problem } = await this.#session.send({ id: 1, method: 'tools/call', params }, (message) => {
             if (message.method === 'elicitation/create') {
                 answers.push(this.#accept(message));
@@ -202,7 +208,18 @@ class Caller {
     }
 }
 
-async function underLoad(act, callers = Array.from({ length: 12 }, () => new Caller())) {
+const many = (count, make) => Array.from({ length: count }, make);
+
+// What a program keeps, such as what it has asked, is at one gateway only: each gateway begins a session of its own with it.
+const callersOf = {
+    'an agent': () => many(12, () => new Caller()),
+    'a bundle': () => [
+        ...many(8, () => new Caller(new URL('mcp', balancer.base), { tool: 'marking__mark' })),
+        ...many(4, () => new Caller(new URL('mcp', balancer.base), { tool: 'program__mark', mayAsk: false })),
+    ],
+};
+
+async function underLoad(act, callers = callersOf['an agent']()) {
     await Promise.all(callers.map((caller) => caller.begin()));
     const done = () => callers.reduce((all, caller) => all + caller.done, 0);
     // Until so many more calls are done, or can be done no more.
@@ -235,7 +252,7 @@ describe('under load', () => {
                 await configure(keys);
                 await reloadAll();
             }
-        });
+        }, Object.values(callersOf).flatMap((make) => make()));
         assert.deepEqual(failures, []);
         const later = await openSession(url('marking'));
         await configure(['new']);
@@ -265,32 +282,34 @@ describe('under load', () => {
         assert.ok(callers.every(({ done }) => done > 0));
     });
 
-    test('a gateway that is killed takes with it only the calls that it had, and no session', patience, async () => {
-        let had;
-        const [victim] = gateways;
-        const [target] = balancer.targets;
-        const failures = await underLoad(async () => {
-            had = target.active;
-            await victim.kill();
-            gateways.shift();
+    for (const [whose, callers] of Object.entries(callersOf)) {
+        test(`a gateway that is killed takes with it only the calls that it had, and no session of ${whose}`, patience, async () => {
+            let had;
+            const victim = gateways.shift();
+            const target = balancer.targets.find(({ base }) => base.href === victim.base);
+            const failures = await underLoad(async () => {
+                had = target.active;
+                await victim.kill();
+            }, callers());
+            const { cut } = target;
+            const others = balancer.targets.filter((each) => each !== target);
+            assert.deepEqual(others.map((each) => each.cut), [0, 0]);
+            assert.ok(failures.length <= cut && cut <= had + 24, `${failures.length} failed, ${cut} cut, ${had} under way`);
         });
-        const cut = balancer.targets.map((each) => each.cut);
-        assert.deepEqual(cut.slice(1), [0, 0]);
-        assert.ok(failures.length <= cut[0] && cut[0] <= had + 24, `${failures.length} failed, ${cut[0]} cut, ${had} under way`);
-    });
 
-    test('a gateway that comes back serves the sessions that others have begun', patience, async () => {
-        const [target] = balancer.targets;
-        let back;
-        const failures = await underLoad(async () => {
-            back = await startGatewayFrom(inFolder('cardea.json'));
-            gateways.push(back);
-            Object.assign(target, { base: new URL(back.base), gone: false, cut: 0 });
+        test(`a gateway that comes back serves the sessions of ${whose} that others have begun`, patience, async () => {
+            const target = balancer.targets.find(({ gone }) => gone);
+            let back;
+            const failures = await underLoad(async () => {
+                back = await startGatewayFrom(inFolder('cardea.json'));
+                gateways.push(back);
+                Object.assign(target, { base: new URL(back.base), gone: false, cut: 0 });
+            }, callers());
+            assert.deepEqual(failures, []);
+            assert.equal(target.cut, 0);
+            const page = await (await fetch(`${back.admin}metrics`)).text();
+            const served = page.match(/^cardea_mcp_requests_total\{agent="marking"[^}]*method="tools\/call"[^}]*\} (\d+)$/m);
+            assert.ok(Number(served?.[1]) > 0, 'it has served none');
         });
-        assert.deepEqual(failures, []);
-        assert.equal(target.cut, 0);
-        const page = await (await fetch(`${back.admin}metrics`)).text();
-        const served = page.match(/^cardea_mcp_requests_total\{agent="marking"[^}]*method="tools\/call"[^}]*\} (\d+)$/m);
-        assert.ok(Number(served?.[1]) > 0, 'it has served none');
-    });
+    }
 });
