@@ -4,10 +4,10 @@
 #include "gateway/model/version.hpp"
 #include "mcp/protocol/message.hpp"
 #include "mcp/protocol/raw_json.hpp"
+#include "net/loop/thrown.hpp"
 #include "net/sse/sse_events.hpp"
 
 #include <boost/asio/co_spawn.hpp>
-#include <boost/asio/detached.hpp>
 
 #include <algorithm>
 #include <optional>
@@ -21,6 +21,8 @@ using core::errc;
 constexpr core::duration longest_telling =
     std::chrono::seconds{2};  // of one message, when a session with a member begins
 constexpr core::duration sweep_every = std::chrono::seconds{30};
+constexpr core::duration sweep_pause{50};  // while there are more
+constexpr std::size_t most_swept = 32;     // each ends the sessions of its members
 
 std::string request_text(std::uint64_t id, std::string_view method, std::string_view params)
 {
@@ -74,19 +76,10 @@ core::error error_of(std::string_view message, unsigned status)
     return core::upstream_error(row == rows.end() ? errc::upstream_status : row->code, std::move(detail));
 }
 
-void run(net::executor on, net::task<> what)
-{
-    net::asio::co_spawn(on, std::move(what), net::asio::detached);
-}
-
 // For messages of which no answer matters, which are counted until it has come.
-net::task<>
-drop_answer(net::task<core::result<model::inner_reply>> asked, std::vector<std::shared_ptr<std::size_t>> counted)
+net::task<> drop_answer(net::task<core::result<model::inner_reply>> asked)
 {
     static_cast<void>(co_await std::move(asked));
-    for (const auto& each : counted) {
-        --*each;
-    }
 }
 
 // The fields of a message of a client of the legacy era to a member.
@@ -204,37 +197,38 @@ net::task<core::result<model::member_place>> bundle_sessions::enter(model::membe
     co_return model::member_place{there->id, there->version, now->calls};
 }
 
-// All who ask at once share one attempt.
+// All who ask at once share one attempt, also one that fails.
 net::task<core::result<>> bundle_sessions::begin(::mcp::session_digest id, std::shared_ptr<member_session> member)
 {
-    while (member->beginning) {
+    if (member->beginning) {
         auto waits = member->waiting.wait();
         co_await std::move(waits);
+        co_return member->outcome;
     }
-    if (member->begun) {
-        co_return core::result<>{};
-    }
-    const auto* const in = find(id);
-    if (in == nullptr) {
+    const auto* const before = find(id);
+    if (before == nullptr) {
         co_return core::caller_error(errc::session_not_found);
     }
+    const auto in = before->in;
     member->beginning = true;
-    auto opening = initialize(in->in, member);
-    auto begun = co_await std::move(opening);
+    auto opening = initialize(in, member);
+    member->outcome = co_await std::move(opening);
     const auto* const now = find(id);
-    if (begun && now != nullptr) {
+    if (member->outcome && now != nullptr) {
         auto telling = tell_state(now->in, member, now->level);
         co_await std::move(telling);
     }
     member->beginning = false;
-    member->begun = begun.has_value();
-    if (begun && find(id) == nullptr) {
-        begun = core::caller_error(errc::session_not_found);
-    } else if (begun && told_) {
+    member->begun = member->outcome.has_value();
+    if (member->begun && find(id) == nullptr) {
+        end_member(in, *member);
+        member->begun = false;
+        member->outcome = core::caller_error(errc::session_not_found, "it has ended meanwhile");
+    } else if (member->begun && told_) {
         told_(id, member.get());
     }
     member->waiting.wake();
-    co_return begun;
+    co_return member->outcome;
 }
 
 net::task<core::result<>> bundle_sessions::initialize(model::bundle_session in, std::shared_ptr<member_session> member)
@@ -279,6 +273,14 @@ bundle_sessions::tell_state(model::bundle_session in, std::shared_ptr<member_ses
         if (!reply && reply.error().code == errc::upstream_timeout) {
             co_return;
         }
+    }
+}
+
+void bundle_sessions::note_listener(const ::mcp::session_digest& id, std::weak_ptr<const void> listener)
+{
+    const auto found = sessions_.find(id);
+    if (found != sessions_.end()) {
+        found->second.listener = std::move(listener);
     }
 }
 
@@ -357,10 +359,21 @@ void bundle_sessions::post(session& in, const member_session& member, shared_bod
         }
         return;
     }
-    ++*in.posts;
-    ++*posts_;
-    run(loop_.get_executor(),
-        drop_answer(calls_.ask(legacy_request(in.in, member, std::move(body))), {in.posts, posts_}));
+    send(legacy_request(in.in, member, std::move(body)), {in.posts, posts_});
+}
+
+// Each of `counted` has one more until the answer has come.
+void bundle_sessions::send(model::inner_request request, std::vector<std::shared_ptr<std::size_t>> counted)
+{
+    std::ranges::for_each(counted, [](const auto& each) { ++*each; });
+    net::asio::co_spawn(
+        loop_.get_executor(),
+        drop_answer(calls_.ask(std::move(request))),
+        [&log = log_, counted = std::move(counted)](const std::exception_ptr& bug) {
+            std::ranges::for_each(counted, [](const auto& each) { --*each; });
+            net::log_thrown(bug, log, "bundles");
+        }
+    );
 }
 
 void bundle_sessions::end_member(const model::bundle_session& in, const member_session& member)
@@ -370,7 +383,7 @@ void bundle_sessions::end_member(const model::bundle_session& in, const member_s
     }
     auto request = legacy_request(in, member, nullptr);
     request.method = "DELETE";
-    run(loop_.get_executor(), drop_answer(calls_.ask(std::move(request)), {}));
+    send(std::move(request), {posts_});
 }
 
 void bundle_sessions::end(const ::mcp::session_digest& id)
@@ -425,15 +438,19 @@ void bundle_sessions::drop(const ::mcp::session_digest& id)
 
 void bundle_sessions::on_due()
 {
-    set_due(loop_.now() + sweep_every);
     const auto before = loop_.now() - longest_idle;
     std::vector<::mcp::session_digest> idle;
-    for (const auto& [id, each] : sessions_) {
-        if (each.used < before && each.is_idle()) {
+    for (const auto& id : by_use_) {
+        const auto& each = sessions_.find(id)->second;
+        if (each.used >= before || idle.size() == most_swept) {
+            break;
+        }
+        if (each.is_idle()) {
             idle.push_back(id);
         }
     }
     std::ranges::for_each(idle, [this](const auto& each) { drop(each); });
+    set_due(loop_.now() + (idle.size() == most_swept ? sweep_pause : sweep_every));
 }
 
 // Nothing is sent any more: the workers, who would send it, end too. Programs end by themselves.

@@ -29,6 +29,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gateway::bundles {
 
@@ -40,6 +41,7 @@ struct member_session {
     bool begun = false;
     bool beginning = false;
     net::waiting_tasks waiting{};  // for its beginning
+    core::result<> outcome{};      // of the latest attempt to begin it
     std::map<std::string, std::string, std::less<>> subscriptions{
     };  // by the URI at the member, that which the client has
 };
@@ -63,8 +65,9 @@ public:
         core::place_share place{};
         std::list<::mcp::session_digest>::iterator turn{};  // among those by use
         std::shared_ptr<std::size_t> posts =
-            std::make_shared<std::size_t>();  // messages to members under way, which nobody waits for
-        bool told_of_loss = false;            // of messages to members
+            std::make_shared<std::size_t>();   // messages to members under way, which nobody waits for
+        bool told_of_loss = false;             // of messages to members
+        std::weak_ptr<const void> listener{};  // lives while the client listens
 
         // Null: none was called.
         std::shared_ptr<member_session> member(std::string_view agent) const
@@ -75,7 +78,7 @@ public:
 
         bool is_idle() const
         {
-            return calls->load() == 0 &&
+            return calls->load() == 0 && listener.expired() &&
                    std::ranges::none_of(members, [](const auto& each) { return each.second->beginning; });
         }
     };
@@ -96,6 +99,9 @@ public:
     // These work as the functions of model::bundle_services.
     net::task<core::result<model::member_place>> enter(model::member_call call);
     void tell(model::bundle_message message);
+
+    // While this lives, the client listens to the session.
+    void note_listener(const ::mcp::session_digest& id, std::weak_ptr<const void> listener);
 
     // Null: this process knows nothing of it.
     const session* find(const ::mcp::session_digest& id) const;
@@ -120,6 +126,7 @@ private:
     void cancel(session& in, std::string_view request_id, std::string_view agent);
     void post(session& in, std::string text, std::string_view agent = {});  // to all members, or this one
     void post(session& in, const member_session& member, shared_body body);
+    void send(model::inner_request request, std::vector<std::shared_ptr<std::size_t>> counted);
     void end_member(const model::bundle_session& in, const member_session& member);
     void end(const ::mcp::session_digest& id);
     bool drop_oldest();

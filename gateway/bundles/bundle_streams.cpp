@@ -268,6 +268,10 @@ std::shared_ptr<mcp::table::text_queue> bundle_streams::begin(const model::progr
         added.raw_id = message.id;
         listen_to_resources(added, asked.read.raw(::mcp::routed::listen_to, message.text));
     }
+    if (queue->closed()) {
+        listeners_.pop_back();  // it was refused, and nobody tells on_left of it
+        return queue;
+    }
     added.known = digests_of(added);
     added.looked = change_;
     return queue;
@@ -347,6 +351,7 @@ void bundle_streams::member_changed(const ::mcp::session_digest& id, const membe
         if (!to.raw_id.empty() || to.who->id != id) {
             continue;
         }
+        sessions_.note_listener(id, to.reader);
         if (begun == nullptr) {
             to.members.clear();
             continue;
