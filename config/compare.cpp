@@ -58,7 +58,7 @@ bool applies_at_once(std::string_view path) noexcept
     // The control loop looks these up when it needs them.
     // clang-format off
     constexpr auto paths = std::to_array<std::string_view>({
-        "access", "admin_access", "metrics_agents", "register.token", "log.level", "log.format",
+        "access", "admin_access", "console", "metrics_agents", "register.token", "log.level", "log.format",
         "rate_limits.principal.rate", "rate_limits.principal.burst", "rate_limits.agent.rate",
         "rate_limits.agent.burst", "rate_limits.address.rate", "rate_limits.address.burst", "cards.ttl",
         "cards.min_ttl", "cards.max_ttl", "cards.stale_if_error", "cards.negative_ttl", "cards.timeout",

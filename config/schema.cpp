@@ -230,6 +230,9 @@ std::vector<setting> make_table()
         {"admin_programs", sets<&settings::admin_programs>(on_or_off()),
          "Whether the management API may add MCP servers over stdio. If true, everyone who reaches `admin` can run "
          "any program as the gateway's user. It requires an `admin` on a loopback address."},
+        {"console", sets<&settings::console>(on_or_off()),
+         "Whether `admin` has the console: the page at `/console/`, and `/try`, which sends calls to agents for it and "
+         "for `cardea call`. If false, both are 404."},
         {"tls", sets<&settings::tls>(certificates()),
          "Serves callers over TLS only. `cert` (PEM) has the certificate and its chain, `key` (PEM) its key. Of "
          "several, the first is the default; `names` or the DNS names in the certificate select the others. Cardea "

@@ -187,6 +187,7 @@ struct process_settings {
     endpoint metrics{};                          // for scraping alone; without a host: none
     std::uint64_t metrics_agents = 1000;         // agents with series of their own
     bool admin_programs = false;                 // who reaches admin may have programs started as MCP servers
+    bool console = true;                         // admin has the page for operators, and tries agents for them
     std::vector<certificate_files> tls;          // of listen; empty: no TLS
     std::vector<certificate_files> admin_tls;    // of admin
     std::vector<certificate_files> metrics_tls;  // of metrics

@@ -2,6 +2,7 @@
 
 #include "gateway/access/gate.hpp"
 #include "gateway/access/policy.hpp"
+#include "gateway/console/page.hpp"
 #include "gateway/model/management_call.hpp"
 
 #include <chrono>
@@ -12,10 +13,10 @@ namespace {
 
 using core::errc;
 
-// Orchestrators ask for these without a credential.
+// Orchestrators ask for these without a credential, and browsers for the console, which asks for one.
 bool is_open(std::string_view path) noexcept
 {
-    return path == "/healthz" || path == "/readyz";
+    return path == "/healthz" || path == "/readyz" || console::is_page_path(path);
 }
 
 // The scopes that a refused caller lacks there.

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace gateway::admin {
@@ -20,6 +21,7 @@ using net::http1::method;
 using model::registration_path;
 
 constexpr std::array routes{
+    responses::index_route{"GET", "/console/", "the console, for browsers"},
     responses::index_route{"GET", "/healthz", "whether the gateway runs"},
     responses::index_route{"GET", "/readyz", "whether it accepts traffic"},
     responses::index_route{"GET", "/metrics", "metrics for Prometheus"},
@@ -28,6 +30,12 @@ constexpr std::array routes{
     responses::index_route{"POST", "/handover", "a new process of the installed version takes over"},
     responses::index_route{"POST", model::registration_path, "registers an agent"},
 };
+
+// Those that there are: the first is the console's.
+std::span<const responses::index_route> routes_of(const config::settings& settings)
+{
+    return std::span{routes}.subspan(settings.console ? 0 : 1);
+}
 
 responses::answer json_answer(const core::json& body)
 {
@@ -60,7 +68,11 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
         rights.address = caller.peer();
         guard_.note_forbidden(rights);
     } else if (hosts_.answers(caller.head().authority)) {
-        refusal = co_await guard_.refuse(caller, path, rights);
+        if (settings_.console && path == "/" && console::wants_page(caller.head())) {
+            refusal = console::lead_to_page();
+        } else {
+            refusal = co_await guard_.refuse(caller, path, rights);
+        }
     }
     if (refusal) {
         reply = std::move(*refusal);
@@ -75,8 +87,10 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
         }
     } else if (path == "/") {
         const bool reads = verb == method::get || verb == method::head;
-        reply = reads ? responses::index_answer(caller.head(), model::version(), routes)
+        reply = reads ? responses::index_answer(caller.head(), model::version(), routes_of(settings_))
                       : responses::method_not_allowed("GET, HEAD");
+    } else if (settings_.console && console::is_page_path(path)) {
+        reply = page_.answer(caller.head(), path);
     } else if (status_pages::serves(path)) {
         co_await pages_.answer(caller, std::move(path));
         co_return;

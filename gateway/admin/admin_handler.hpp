@@ -5,6 +5,7 @@
 #include "core/log.hpp"
 #include "gateway/admin/admin_guard.hpp"
 #include "gateway/admin/status_pages.hpp"
+#include "gateway/console/page.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/model/upgrade.hpp"
 #include "gateway/reload/reload.hpp"
@@ -47,6 +48,7 @@ private:
     admin_services services_;
     admin_guard guard_;
     status_pages pages_;
+    console::page page_;
     responses::host_policy hosts_;
     const config::settings& settings_;
 };

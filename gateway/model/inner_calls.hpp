@@ -106,6 +106,14 @@ private:
     std::uint64_t last_ = 0;
 };
 
+// As accepted_socket::sender of connections on which the admin listener sends requests of operators on (gateway/console/try.hpp): they are
+// those of any caller, with credentials of their own.
+inline std::shared_ptr<const void> console_sender() noexcept
+{
+    static constexpr char mark = 0;
+    return {std::shared_ptr<void>{}, &mark};
+}
+
 // On the control loop.
 class inner_calls {
 public:

@@ -129,6 +129,7 @@ struct request_record {
     std::string_view http_method;             // of the bounded set of methods; empty when no request could be read
     std::string_view peer;                    // the address that the connection came from
     std::string_view client;                  // of the caller behind trusted proxies; empty: the peer is no such proxy
+    bool by_console = false;                  // admin sent it on, for the console or `cardea call`
     std::string_view principal;               // whose credential it came with; empty: nobody's
     std::string_view provider;                // that accepted it
     std::string_view agent;                   // an id of the snapshot, never what the caller wrote; empty: none

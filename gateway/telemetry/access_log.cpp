@@ -90,9 +90,21 @@ std::uint64_t access_log::random_first_id()
     return std::uniform_int_distribution<std::uint64_t>{}(source);
 }
 
+void access_log::set_level(core::log_level level)
+{
+    flush();
+    enabled_ = level <= core::log_level::info;
+}
+
+void access_log::set_viewers(core::log_sink* viewers)
+{
+    flush();
+    viewers_ = viewers;
+}
+
 void access_log::write(const model::request_record& record, core::wall_time now)
 {
-    if (!enabled_) {
+    if (reader() == nullptr) {
         return;
     }
     const auto before = lines_.size();
@@ -103,7 +115,7 @@ void access_log::write(const model::request_record& record, core::wall_time now)
     add_line(line, record, now);
     line.end();
     if (before > 0 && lines_.size() > limits_.batch) {
-        sink_.write(std::string_view{lines_}.substr(0, before));
+        reader()->write(std::string_view{lines_}.substr(0, before));
         lines_.erase(0, before + 1);
     }
     if (lines_.size() >= limits_.batch) {
@@ -114,7 +126,7 @@ void access_log::write(const model::request_record& record, core::wall_time now)
 void access_log::flush()
 {
     if (!lines_.empty()) {
-        sink_.write(lines_);
+        reader()->write(lines_);
         lines_.clear();
     }
 }
@@ -205,6 +217,9 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
     }
     if (!record.client.empty()) {
         add_text(out, R"(,"client":)", record.client, limits_.peer);
+    }
+    if (record.by_console) {
+        out.add(R"(,"via":"console")");
     }
     if (record.stream) {
         add_name(out, R"(,"stream":")", model::name(*record.stream));

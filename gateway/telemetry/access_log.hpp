@@ -42,12 +42,15 @@ public:
 
     // `now` is when the request ended. Members that are not set are left out:
     // {"ts","level","event":"request","id","route","method","principal","provider","agent","rpc","tool","era","session","status","code","from","detail","bytes_in",
-    // "bytes_out","ttfb_ms","ms","peer","stream","card","trace_id","span_id"}; `rpc` is the A2A, MCP or management method, `id` 16 hex digits,
+    // "bytes_out","ttfb_ms","ms","peer","via","stream","card","trace_id","span_id"}; `rpc` is the A2A, MCP or management method, `id` 16 hex digits,
     // times are milliseconds with three decimals, `detail` stands only beside `code`.
     void write(const model::request_record& record, core::wall_time now);
 
     // The level of lines that are written from now on.
-    void set_level(core::log_level level) { enabled_ = level <= core::log_level::info; }
+    void set_level(core::log_level level);
+
+    // Who gets the lines from now on while the level asks for none; null: nobody, at first. `viewers` outlives the log.
+    void set_viewers(core::log_sink* viewers);
 
     // Hands over the lines written so far; the owner calls this ten times a second.
     void flush();
@@ -58,7 +61,10 @@ private:
     void add_failure(line_writer& out, const model::request_record& record) const;
     void add_call(line_writer& out, const model::request_record& record) const;
 
+    core::log_sink* reader() const noexcept { return enabled_ ? &sink_ : viewers_; }
+
     core::log_sink& sink_;
+    core::log_sink* viewers_ = nullptr;
     bool enabled_;
     const limits limits_;
     std::uint64_t next_id_;

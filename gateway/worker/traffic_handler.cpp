@@ -150,7 +150,10 @@ void traffic_handler::find_sender(request_context& request) const
     const auto& head = request.caller.head();
     const auto& peer = request.caller.peer();
     request.record.http_method = net::http1::name(head.verb);
-    if (const auto* const within = static_cast<const model::inner_callers*>(request.caller.sender())) {
+    request.record.by_console = request.caller.sender() == model::console_sender().get();
+    if (request.record.by_console) {
+        request.caller.act_for(std::string{peer}, parts_->routes.known.public_base().starts_with("https:"));
+    } else if (const auto* const within = static_cast<const model::inner_callers*>(request.caller.sender())) {
         const auto* const number = net::http1::find(head.fields, model::inner_callers::field_name);
         auto inner = number == nullptr ? nullptr : within->find(*number);
         if (inner == nullptr) {
@@ -196,7 +199,7 @@ void traffic_handler::find_destination(request_context& request) const
 std::optional<net::routine<>> traffic_handler::admit(request_context& request, request::origin_verdict page) const
 {
     auto& routes = parts_->routes;
-    if (request.caller.sender() != nullptr && request.sender.inner == nullptr) {
+    if (request.caller.sender() != nullptr && request.sender.inner == nullptr && !request.record.by_console) {
         return request::respond_error(request, core::caller_error(errc::caller_gone));  // nobody waits for it any more
     }
     request.sender.from_forbidden_page = page == request::origin_verdict::forbidden;

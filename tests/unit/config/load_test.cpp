@@ -55,6 +55,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.listen == config::endpoint{"0.0.0.0", 5000});
     CHECK(s.admin == config::endpoint{"::1", 5001});
     CHECK(s.admin_programs);
+    CHECK_FALSE(s.console);
     CHECK(
         s.tls ==
         std::vector<config::certificate_files>{
