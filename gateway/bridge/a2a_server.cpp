@@ -76,20 +76,6 @@ refusal no_task()
     return {rpc_code::task_not_found, {}, "names no task of the caller's"};
 }
 
-// Waits until `over`, or for so long. False: the caller has left.
-template <class Over>
-net::routine<bool> wait_for(net::server_connection& caller, core::steady_time due, Over over)
-{
-    auto& clock = caller.clock();
-    clock.start_until(due);
-    while (!over() && !clock.expired() && !caller.caller_left() && !caller.aborted()) {
-        caller.watch_caller();
-        co_await clock.wait();
-    }
-    clock.stop();
-    co_return !caller.caller_left() && !caller.aborted();
-}
-
 // The terms of a list of tasks (a2a.proto of 1.0.1, `ListTasksRequest`).
 struct list_terms {
     std::string context;

@@ -41,13 +41,6 @@ net::routine<> answer_text_as(net::server_connection& caller, unsigned status, s
     co_await responses::send_answer(caller, std::move(out));
 }
 
-net::routine<> answer_accepted(net::server_connection& caller)
-{
-    responses::answer out;
-    out.status = 202;
-    co_await responses::send_answer(caller, std::move(out));
-}
-
 std::string raw_text(std::string_view raw)
 {
     return std::string{raw == "null" ? std::string_view{} : raw};
@@ -56,13 +49,6 @@ std::string raw_text(std::string_view raw)
 bool is_served(const std::shared_ptr<const model::agent_entry>& agent)
 {
     return agent != nullptr && !agent->record.mcp && agent->bridged != nullptr;
-}
-
-net::task<bool> fetched(agent_server& of, std::string agent)
-{
-    auto reading = of.read_lists(std::move(agent));
-    co_await std::move(reading);
-    co_return true;
 }
 
 }  // namespace
@@ -140,12 +126,13 @@ agent_server::lists_pointer agent_server::lists(const std::string& id) const
     return known ? lists_pointer{found->second.tools, &found->second.tools->lists} : nullptr;
 }
 
-net::task<> agent_server::read_lists(std::string id)
+net::task<bool> agent_server::read_lists(std::string id)
 {
     if (lists(id) == nullptr && services_.fetch_card) {
         auto fetched = services_.fetch_card(id);
         co_await std::move(fetched);
     }
+    co_return true;  // this may be gone
 }
 
 void agent_server::begin_reading(const std::string& id)
@@ -156,7 +143,7 @@ void agent_server::begin_reading(const std::string& id)
     net::asio::co_spawn(
         services_.control,
         read_lists(id),
-        [this, id, alive = std::weak_ptr<bool>{alive_}](const std::exception_ptr& bug) {
+        [this, id, alive = std::weak_ptr<bool>{alive_}](const std::exception_ptr& bug, bool /*done*/) {
             if (bug) {
                 std::rethrow_exception(bug);
             }
@@ -227,7 +214,9 @@ net::routine<> agent_server::serve(net::server_connection& caller, std::string a
     what.message = read.message;
     caller.release_request();
     if (what.message.kind != ::mcp::incoming_kind::request) {
-        co_await answer_accepted(caller);
+        responses::answer out;
+        out.status = 202;
+        co_await responses::send_answer(caller, std::move(out));
         co_return;
     }
     auto finding = tools_of(caller, what.at.agent);
@@ -244,9 +233,9 @@ net::routine<> agent_server::serve(net::server_connection& caller, std::string a
 // Null: the agent is gone, or its card cannot be had within card_wait.
 net::routine<agent_server::tools_pointer> agent_server::tools_of(net::server_connection& caller, std::string id)
 {
-    if (serves(id) && lists(id) == nullptr && services_.fetch_card) {
+    if (serves(id) && lists(id) == nullptr) {
         const auto due = caller.owner().now() + card_wait;
-        auto waits = net::ask_until(caller, due, caller.owner().get_executor(), fetched(*this, id));
+        auto waits = net::ask_until(caller, due, caller.owner().get_executor(), read_lists(id));
         static_cast<void>(co_await std::move(waits));
     }
     const auto found = agents_.find(id);
@@ -338,7 +327,8 @@ net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
             continue;
         }
         const auto due = caller.owner().now() + tool_run::heartbeat;
-        auto waits = wait_for_change(caller, own, due);
+        const auto has_news = [this, &own] { return own.changed || stopping_ || !serves(own.agent); };
+        auto waits = wait_for(caller, due, has_news);
         if (!co_await std::move(waits)) {
             break;
         }
@@ -353,19 +343,9 @@ net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
     }
 }
 
-// False: the client has left.
-net::routine<bool>
-agent_server::wait_for_change(net::server_connection& caller, const subscription& own, core::steady_time due)
+net::routine<> agent_server::answer_result(net::server_connection& caller, const asked& what, std::string_view result)
 {
-    auto& clock = caller.clock();
-    const auto left = [&caller] { return caller.caller_left() || caller.aborted(); };
-    clock.start_until(due);
-    while (!own.changed && !stopping_ && serves(own.agent) && !clock.expired() && !left()) {
-        caller.watch_caller();
-        co_await clock.wait();
-    }
-    clock.stop();
-    co_return !left();
+    return answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", result));
 }
 
 net::routine<> agent_server::get_task(net::server_connection& caller, asked& what)
@@ -382,7 +362,7 @@ net::routine<> agent_server::get_task(net::server_connection& caller, asked& wha
     }
     const auto send_tool = what.tools->skills.empty() ? ::mcp::send_tool : "the tool that began the task";
     const auto result = reply.task_details(now_text(), what.takes_forms(), send_tool);
-    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", result));
+    co_await answer_result(caller, what, result);
 }
 
 // An answer counts if it is one to the question that the agent asks now.
@@ -410,7 +390,7 @@ net::routine<> agent_server::update_task(net::server_connection& caller, asked& 
             co_return;
         }
     }
-    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", accepted));
+    co_await answer_result(caller, what, accepted);
 }
 
 net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& what)
@@ -420,7 +400,7 @@ net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& 
     if (!co_await std::move(asking)) {
         co_return;
     }
-    co_await answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", accepted));
+    co_await answer_result(caller, what, accepted);
 }
 
 // One call of the agent, whose answer goes into `reply`. False: the caller has left.
@@ -430,7 +410,7 @@ agent_server::ask(net::server_connection& caller, asked& what, std::string reque
     agent_step step{what.at, std::move(request), [&caller] { caller.clock().wake().set(); }};
     const auto due = caller.owner().now() + task_wait;
     while (!step.over() && caller.owner().now() < due && !reply.told()) {
-        auto waits = wait_for_step(caller, &step, due);
+        auto waits = wait_for(caller, due, [&step] { return step.has_some(); });
         if (!co_await std::move(waits)) {
             co_return false;
         }

@@ -72,8 +72,8 @@ public:
     // The card was asked for, and nobody could get it. Another attempt may succeed.
     bool has_failed(const std::string& id) const;
 
-    // Returns when lists() says something, if the agent's card can be fetched.
-    net::task<> read_lists(std::string id);
+    // Returns true once lists() says something, or the agent's card cannot be fetched.
+    net::task<bool> read_lists(std::string id);
 
     // Answers a request for this agent.
     net::routine<> serve(net::server_connection& caller, std::string agent, model::inner_caller_pointer from);
@@ -105,7 +105,7 @@ private:
     net::routine<> dispatch(net::server_connection& caller, asked& what);
     net::routine<> call(net::server_connection& caller, asked& what);
     net::routine<> listen(net::server_connection& caller, asked& what);
-    net::routine<bool> wait_for_change(net::server_connection& caller, const subscription& own, core::steady_time due);
+    static net::routine<> answer_result(net::server_connection& caller, const asked& what, std::string_view result);
     net::routine<> get_task(net::server_connection& caller, asked& what);
     net::routine<> update_task(net::server_connection& caller, asked& what);
     net::routine<> cancel_task(net::server_connection& caller, asked& what);

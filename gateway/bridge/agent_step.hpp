@@ -41,6 +41,9 @@ public:
     std::optional<std::string> take();
     bool any() const noexcept { return !texts_.empty(); }
 
+    // A text, or the end.
+    bool has_some() const noexcept { return any() || over(); }
+
     // Nothing more comes. `failure`: why not all has come; nothing: it has.
     bool over() const noexcept { return over_; }
     const std::optional<core::error>& failure() const noexcept { return failure_; }
@@ -86,5 +89,21 @@ private:
     net::server_connection& caller_;
     bool begun_ = false;
 };
+
+// Waits until `over()`, or `due`; whoever changes what that says sets caller.clock().wake(). False: the caller has left, or the connection
+// was aborted.
+template <class Over>
+net::routine<bool> wait_for(net::server_connection& caller, core::steady_time due, Over over)
+{
+    auto& clock = caller.clock();
+    const auto left = [&caller] { return caller.caller_left() || caller.aborted(); };
+    clock.start_until(due);
+    while (!over() && !clock.expired() && !left()) {
+        caller.watch_caller();
+        co_await clock.wait();
+    }
+    clock.stop();
+    co_return !left();
+}
 
 }  // namespace gateway::bridge

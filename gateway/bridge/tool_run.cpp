@@ -60,20 +60,6 @@ std::string new_message_id()
     return out;
 }
 
-net::routine<bool> wait_for_step(net::server_connection& caller, const agent_step* step, core::steady_time due)
-{
-    auto& clock = caller.clock();
-    const auto left = [&caller] { return caller.caller_left() || caller.aborted(); };
-    const auto has_some = [step] { return step != nullptr && (step->any() || step->over()); };
-    clock.start_until(due);
-    while (!has_some() && !clock.expired() && !left()) {
-        caller.watch_caller();
-        co_await clock.wait();
-    }
-    clock.stop();
-    co_return !left();
-}
-
 tool_run::tool_run(net::server_connection& caller, tool_terms terms, tool_request request)
     : caller_{caller},
       terms_{std::move(terms)},
@@ -88,7 +74,8 @@ net::routine<> tool_run::run()
 {
     begin();
     while (result_.empty() && error_.empty()) {
-        auto waits = wait_for_step(caller_, step_.get(), next_due());
+        const auto has_some = [this] { return step_ != nullptr && step_->has_some(); };
+        auto waits = wait_for(caller_, next_due(), has_some);
         if (!co_await std::move(waits)) {
             abandon();
             co_return;

@@ -44,10 +44,6 @@ std::string now_text();
 // An id for a message to an agent: a UUID of random bits (RFC 9562, version 4).
 std::string new_message_id();
 
-// Waits until the step has something, `due`, or the caller is no longer there. For the steps of a connection's handler, whose `wake` sets
-// caller.clock().wake(). False: the caller has left, or the connection was aborted.
-net::routine<bool> wait_for_step(net::server_connection& caller, const agent_step* step, core::steady_time due);
-
 class tool_run {
 public:
     static constexpr core::duration heartbeat = std::chrono::seconds{15};
