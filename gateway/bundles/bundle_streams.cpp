@@ -307,8 +307,8 @@ void bundle_streams::listen_to_resources(listener& to, std::string_view wishes)
     to.wanted = split->lists;
     std::vector<std::string> acknowledged;
     for (auto& member : split->members) {
-        for (const auto& each : member.resources) {
-            acknowledged.push_back(each.asked);
+        for (const auto& [own, asked] : member.resources) {
+            acknowledged.push_back(asked);
         }
     }
     reader->push(::mcp::acknowledged_text(to.raw_id, split->lists, acknowledged), text_kind::answer);

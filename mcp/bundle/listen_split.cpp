@@ -75,21 +75,18 @@ split_listen(std::string_view notifications, const bundle_catalog& catalog, cons
     }
     listen_split split;
     split.lists = lists_listened_to(notifications);
-    std::map<std::size_t, std::map<std::string, std::string>> asked;  // by member and its own URI
+    std::map<std::size_t, listened_member> asked;
     for (auto& uri : *uris) {
         auto found = catalog.find_uri(uri, sight);
         if (found.to == reach::one) {
-            asked[found.member].emplace(std::move(found.own), std::move(uri));
+            asked[found.member].resources.emplace(std::move(found.own), std::move(uri));
         } else {
             split.unknown.push_back(std::move(uri));
         }
     }
-    for (auto& [member, resources] : asked) {
-        auto& of_member = split.members.emplace_back();
+    for (auto& [member, of_member] : asked) {
         of_member.member = member;
-        for (auto& [own, uri] : resources) {
-            of_member.resources.push_back({own, std::move(uri)});
-        }
+        split.members.push_back(std::move(of_member));
     }
     return split;
 }
@@ -97,20 +94,19 @@ split_listen(std::string_view notifications, const bundle_catalog& catalog, cons
 std::string listen_params(const listened_member& member)
 {
     std::set<std::string, std::less<>> uris;
-    for (const auto& each : member.resources) {
-        uris.insert(each.own);
+    for (const auto& [own, asked] : member.resources) {
+        uris.insert(own);
     }
     return listen_params(uris);
 }
 
 std::string_view asked_uri(const listened_member& member, std::string_view updated, std::string_view exposed) noexcept
 {
-    const auto& all = member.resources;
-    if (const auto found = std::ranges::find(all, updated, &listened_resource::own); found != all.end()) {
-        return found->asked;
+    if (const auto found = member.resources.find(updated); found != member.resources.end()) {
+        return found->second;
     }
-    const bool bare = std::ranges::any_of(all, [updated](const listened_resource& each) {
-        return each.asked == each.own && is_part(each.own, updated);
+    const bool bare = std::ranges::any_of(member.resources, [updated](const auto& each) {
+        return each.second == each.first && is_part(each.first, updated);
     });
     return bare ? updated : exposed;
 }

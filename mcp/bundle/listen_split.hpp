@@ -7,6 +7,8 @@
 #include "mcp/protocol/message.hpp"
 
 #include <cstddef>
+#include <functional>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,16 +17,10 @@ namespace mcp {
 
 inline constexpr std::size_t most_listened_resources = 1000;
 
-struct listened_resource {
-    std::string own;    // its URI at the member
-    std::string asked;  // as the client has it: exposed, or without a prefix
-
-    friend bool operator==(const listened_resource&, const listened_resource&) = default;
-};
-
 struct listened_member {
     std::size_t member = 0;
-    std::vector<listened_resource> resources;  // each `own` once; never empty
+    // By the URI at the member: as the client has it, exposed or without a prefix. Never empty.
+    std::map<std::string, std::string, std::less<>> resources;
 };
 
 struct listen_split {

@@ -99,44 +99,36 @@ private:
         return true;
     }
 
-    void replace(text_range place, std::string_view with)
-    {
-        text_edit edit{place, {}};
-        core::append_json_string(edit.text, with);
-        edits_.push_back(std::move(edit));
-    }
+    // Kinds of strings that clients have with a prefix.
+    enum class kind : std::uint8_t { uri, task };
 
-    void expose(const std::vector<text_range>& places)
+    void expose(const std::vector<text_range>& places, kind of)
     {
+        if (of == kind::task && !member_.tasks) {
+            return;
+        }
         for (const auto& place : places) {
-            replace(place, exposed_uri(member_.scheme, text_of(place.of(text_)).value_or("")));
+            const auto own = text_of(place.of(text_)).value_or("");
+            auto& edit = edits_.emplace_back(place, std::string{});
+            core::append_json_string(
+                edit.text,
+                of == kind::uri ? exposed_uri(member_.scheme, own) : std::string{member_.scheme}.append("+").append(own)
+            );
         }
     }
 
-    bool uri()
+    bool expose_next(kind of)
     {
         std::vector<text_range> place;
         const bool read = string_at(place);
-        expose(place);
+        expose(place, of);
         return read;
     }
 
-    void expose_tasks(const std::vector<text_range>& places)
+    // The last of several.
+    std::string said_at(const std::vector<text_range>& places) const
     {
-        for (const auto& place : places) {
-            const auto id = text_of(place.of(text_)).value_or("");
-            replace(place, std::string{member_.scheme}.append("+").append(id));
-        }
-    }
-
-    bool task_id()
-    {
-        std::vector<text_range> place;
-        const bool read = string_at(place);
-        if (member_.tasks) {
-            expose_tasks(place);
-        }
-        return read;
+        return places.empty() ? std::string{} : text_of(places.back().of(text_)).value_or("");
     }
 
     bool message()
@@ -153,12 +145,11 @@ private:
             }
             return name == "method" ? string_at(method) : cursor_.value();
         });
-        const auto named = method.empty() ? std::string{} : text_of(method.back().of(text_)).value_or("");
+        const auto named = said_at(method);
         if (named == updated_method) {
-            expose(uris);
-        }
-        if (member_.tasks && named.starts_with(tasks_method)) {
-            expose_tasks(tasks);
+            expose(uris, kind::uri);
+        } else if (named.starts_with(tasks_method)) {
+            expose(tasks, kind::task);
         }
         return read;
     }
@@ -183,7 +174,7 @@ private:
                 return result();
             }
             if (name == "taskId") {
-                return task_id();
+                return expose_next(kind::task);
             }
             return name == "_meta" ? meta() : cursor_.value();
         });
@@ -248,9 +239,9 @@ private:
             }
             return name == "content" ? blocks() : (name == "_meta" ? meta() : cursor_.value());
         });
-        const auto named = type.empty() ? std::string{} : text_of(type.back().of(text_)).value_or("");
+        const auto named = said_at(type);
         if (named == "resource_link") {
-            expose(links);
+            expose(links, kind::uri);
         } else if (named == "resource") {
             std::ranges::move(embedded, std::back_inserter(edits_));
         }
@@ -260,7 +251,7 @@ private:
     bool resource()
     {
         return object([this](std::string_view name) {
-            return name == "uri" ? uri() : (name == "_meta" ? meta() : cursor_.value());
+            return name == "uri" ? expose_next(kind::uri) : (name == "_meta" ? meta() : cursor_.value());
         });
     }
 
@@ -269,10 +260,11 @@ private:
         return object([this](std::string_view name) {
             if (name == "ui") {
                 return object([this](std::string_view inner) {
-                    return inner == "resourceUri" ? uri() : cursor_.value();
+                    return inner == "resourceUri" ? expose_next(kind::uri) : cursor_.value();
                 });
             }
-            return name == "ui/resourceUri" || name == "openai/outputTemplate" ? uri() : cursor_.value();
+            return name == "ui/resourceUri" || name == "openai/outputTemplate" ? expose_next(kind::uri)
+                                                                               : cursor_.value();
         });
     }
 
@@ -281,11 +273,6 @@ private:
     core::json_cursor<core::wide_bytes> cursor_;
     std::vector<text_edit> edits_;
 };
-
-bool has_word(std::string_view text, std::string_view word) noexcept
-{
-    return text.find(word) != std::string_view::npos;
-}
 
 // Whether a letter is written as an escape: then a name may be written in any way.
 bool has_escaped_letter(std::string_view text) noexcept
@@ -314,8 +301,9 @@ std::optional<raw_object> updated_params(std::string_view message)
 
 bool may_name_uris(std::string_view message) noexcept
 {
-    return has_word(message, "uri\"") || has_word(message, "esourceUri\"") || has_word(message, "outputTemplate\"") ||
-           has_word(message, "taskId\"") || has_escaped_letter(message);
+    constexpr std::array<std::string_view, 4> words{"uri\"", "esourceUri\"", "outputTemplate\"", "taskId\""};
+    return std::ranges::any_of(words, [message](auto word) { return message.find(word) != std::string_view::npos; }) ||
+           has_escaped_letter(message);
 }
 
 std::optional<std::string> exposed_message(std::string_view message, const member_prefix& member)

@@ -7,7 +7,7 @@
 
 TEST_SUITE_BEGIN("mcp/bundle/listen_split");
 
-using mcp::listened_resource;
+using resources = std::map<std::string, std::string, std::less<>>;
 using mcp::split_listen;
 
 namespace {
@@ -38,10 +38,9 @@ TEST_CASE("subscriptions are split by member, with the member's own URIs")
     REQUIRE(split->members.size() == 2);
     CHECK(split->members[0].member == 0);
     CHECK(
-        split->members[0].resources ==
-        std::vector<listened_resource>{{"file:///of-a", "file:///of-a"}, {"file:///same", "a+file:///same"}}
+        split->members[0].resources == resources{{"file:///of-a", "file:///of-a"}, {"file:///same", "a+file:///same"}}
     );
-    CHECK(split->members[1].resources == std::vector<listened_resource>{{"file:///same", "b+file:///same"}});
+    CHECK(split->members[1].resources == resources{{"file:///same", "b+file:///same"}});
     CHECK(split->unknown == std::vector<std::string>{"file:///same", "none:x"});
     CHECK(
         mcp::listen_params(split->members[0]) ==
