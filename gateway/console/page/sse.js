@@ -42,13 +42,14 @@ export class EventReader {
   }
 }
 
-// Calls `take` with each event of a Response until it ends.
-export async function readEvents(response, take) {
+// Calls `take` with each event of a Response until it ends, and `heard` with each piece of it, also with comments.
+export async function readEvents(response, take, heard = () => {}) {
   const reader = new EventReader();
   const decoder = new TextDecoder();
   const pieces = response.body.getReader();
   for (;;) {
     const { done, value } = await pieces.read();
+    heard();
     for (const event of reader.feed(done ? decoder.decode() : decoder.decode(value, { stream: true }))) take(event);
     if (done) return;
   }

@@ -17,9 +17,21 @@ export function Dialog({ title, close, children }) {
   </dialog>`;
 }
 
-// A failure, said once, with its code.
-export const Problem = ({ failure }) =>
-  failure ? html`<p role="alert" class="problem">${visible(failure.message)}${failure.code && html` <code>${visible(failure.code)}</code>`}</p>` : null;
+// One line for a problem of a configuration or of parameters: text, or `{path, what}`.
+export const problemText = (problem) =>
+  visible(typeof problem === "string" ? problem : [problem.path, problem.what ?? problem.message].filter(Boolean).join(": "));
+
+export const Problems = ({ list }) => html`<ul>${(list ?? []).map((each) => html`<li class="break">${problemText(each)}</li>`)}</ul>`;
+
+// A failure, said once, with its code and its problems.
+export function Problem({ failure }) {
+  if (!failure) return null;
+  const problems = failure.data?.problems ?? failure.data?.error?.problems ?? [];
+  return html`<div role="alert" class="problem">
+    ${visible(failure.message)}${failure.code && html` <code>${visible(failure.code)}</code>`}
+    ${problems.length > 0 && html`<${Problems} list=${problems} />`}
+  </div>`;
+}
 
 const shapes = { healthy: "●", degraded: "▲", unhealthy: "✕", unknown: "○", critical: "✕", warning: "▲" };
 

@@ -1,0 +1,166 @@
+// What needs somebody, and all agents.
+import { html, useEffect, useMemo, useRef, useState } from "./dom.js";
+import { rpc } from "./api.js";
+import { Add } from "./add.js";
+import { Spark } from "./charts.js";
+import { usePoll } from "./poll.js";
+import { setQuery, to } from "./route.js";
+import { count, link, ms, name, percent, visible } from "./text.js";
+import { Copy, Dialog, Problem, Status } from "./widgets.js";
+
+const statuses = ["unhealthy", "degraded", "unknown", "healthy"];
+const steps = [100, 250, 500, 1000];
+const keys = ["status", "text", "tag", "protocol", "sort"];
+const few = 5;
+
+// Those of `items` that were in `order` stay in that order; others follow.
+export function keepOrder(items, order) {
+  const place = new Map(order.map((id, at) => [id, at]));
+  const at = (item) => place.get(item.id) ?? order.length;
+  return items.map((item, here) => ({ item, here })).sort((a, b) => at(a.item) - at(b.item) || a.here - b.here).map(({ item }) => item);
+}
+
+function Attention({ list, failure }) {
+  const [all, setAll] = useState(false);
+  const shown = all ? list : list?.slice(0, few);
+  return html`<section class="panel" aria-label="Needs attention">
+    <h2>Needs attention${list?.length > 0 && html` <span class="dim">${count(list.length)}</span>`}</h2>
+    ${list === undefined && !failure && html`<p class="loading">Loading…</p>`}
+    ${list === undefined && html`<${Problem} failure=${failure} />`}
+    ${list?.length === 0 && html`<p>Nothing needs you.</p>`}
+    ${list?.length > 0 && html`<ul class="plain attention">${shown.map((each) => html`<li key=${`${each.subject} ${each.why}`}>
+      <${Status} of=${each.severity} />
+      <span class="subject">${each.agent ? html`<a href=${to(["agents", each.agent])}>${name(each.subject)}</a>` : name(each.subject)}</span>
+      <span><p>${visible(each.why)}</p><p class="dim">${visible(each.advice)}</p></span>
+    </li>`)}</ul>`}
+    ${list?.length > few && html`<button onClick=${() => setAll(!all)}>${all ? "Fewer" : `All ${list.length}`}</button>`}
+  </section>`;
+}
+
+// `info.counts` has a number for each status.
+function Filters({ info, values, change, search }) {
+  const counts = info?.counts ?? {};
+  const field = (key, label) => html`<label>${label}
+    <input value=${values[key]} spellcheck="false" autocomplete="off" onChange=${(event) => change({ [key]: event.target.value.trim() })} />
+  </label>`;
+  return html`<div class="row" role="group" aria-label="Filters">
+    <span class="choices">
+      <button aria-pressed=${values.status === ""} onClick=${() => change({ status: "" })}>all ${count(counts.agents)}</button>
+      ${statuses.map((each) => html`<button aria-pressed=${values.status === each}
+        onClick=${() => change({ status: values.status === each ? "" : each })}><${Status} of=${each} /> ${count(counts[each])}</button>`)}
+    </span>
+    <input ref=${search} type="search" aria-label="Search agents" placeholder="Search agents, skills, tools  ( / )" size="30" value=${values.text}
+      spellcheck="false" onInput=${(event) => change({ text: event.target.value })} />
+    ${field("tag", "Tag")}
+    <label>Protocol
+      <select value=${values.protocol} onChange=${(event) => change({ protocol: event.target.value })}>
+        <option value="">any</option><option value="a2a">A2A</option><option value="mcp">MCP</option>
+      </select>
+    </label>
+  </div>`;
+}
+
+const columns = [
+  { title: "Agent", sort: "id", order: "ascending" },
+  { title: "Status", sort: "trouble", order: "descending" },
+  { title: "Why", extra: "wide" },
+  { title: "Calls/min", sort: "calls", order: "descending", extra: "number wide" },
+  { title: "Failed", sort: "failed", order: "descending", extra: "number" },
+  { title: "p99", sort: "p99", order: "descending", extra: "number" },
+  { title: "Last hour", extra: "wide" },
+  { title: "Public URL", extra: "wide" },
+];
+
+function Row({ item, started }) {
+  const text = JSON.stringify(item);
+  return useMemo(() => {
+    const why = item.why ?? item.reason ?? "";
+    const url = link(item.public_url) ? item.public_url : "";
+    return html`<tr>
+      <th scope="row"><a href=${to(["agents", item.id])}>${name(item.id, 80)}</a> <span class="tag">${name(item.protocol, 8)}</span></th>
+      <td><${Status} of=${item.status} /></td>
+      <td class="wide break">${visible(why)}</td>
+      <td class="number wide">${item.calls_per_minute == null ? "–" : count(Math.round(item.calls_per_minute * 10) / 10)}</td>
+      <td class=${`number${item.failed_ratio > 0 ? " bad" : ""}`}>${percent(item.failed_ratio)}</td>
+      <td class="number">${ms(item.p99_ms)}</td>
+      <td class="wide"><${Spark} values=${item.spark} since=${started} /></td>
+      <td class="wide">${url && html`<span class="row url"><span class="cut mono" title=${visible(url)}>${name(url)}</span><${Copy}
+        text=${url} label=${`Copy the public URL of ${name(item.id, 80)}`} /></span>`}</td>
+    </tr>`;
+  }, [text, started]);
+}
+
+function Table({ agents, started, sort, change, hold }) {
+  return html`<div class="scroll panel"><table aria-label="Agents" class="agents" ...${hold}>
+    <thead><tr>${columns.map(({ title, sort: by, order, extra }) => html`<th scope="col" class=${extra} aria-sort=${by && by === sort ? order : null}>
+      ${by ? html`<button class="quiet" title=${`Sort by ${title}`} onClick=${() => change({ sort: by })}>${title}${by === sort && html`<span aria-hidden="true"> ${order === "ascending" ? "▴" : "▾"}</span>`}</button>` : title}
+    </th>`)}</tr></thead>
+    <tbody>${agents.map((item) => html`<${Row} key=${item.id} item=${item} started=${started} />`)}</tbody>
+  </table></div>`;
+}
+
+// Rows do not move under a pointer or below the focus: `hold` are the handlers for that, `arrange` keeps the order while it is held.
+function useCalm(reset) {
+  const state = useRef({ pointer: false, focus: false, order: [], reset: "" });
+  const hold = useMemo(() => ({
+    onPointerEnter: () => { state.current.pointer = true; },
+    onPointerLeave: () => { state.current.pointer = false; },
+    onFocusIn: () => { state.current.focus = true; },
+    onFocusOut: () => { state.current.focus = false; },
+  }), []);
+  const arrange = (agents) => {
+    const now = state.current;
+    const kept = (now.pointer || now.focus) && now.reset === reset ? keepOrder(agents, now.order) : agents;
+    now.order = kept.map(({ id }) => id);
+    now.reset = reset;
+    return kept;
+  };
+  return { hold, arrange };
+}
+
+export function Overview({ query }) {
+  const values = Object.fromEntries(keys.map((key) => [key, query.get(key) ?? ""]));
+  const sort = values.sort || "trouble";
+  const [limit, setLimit] = useState(steps[0]);
+  const [adding, setAdding] = useState(false);
+  const search = useRef(null);
+  const change = (changed) => setQuery([], { ...values, ...changed });
+  const info = usePoll((signal) => rpc("gateway/info", {}, { signal }), 0.8, []);
+  const filters = Object.fromEntries(["status", "text", "tag", "protocol"].filter((key) => values[key]).map((key) => [key, values[key]]));
+  const asked = JSON.stringify({ ...filters, sort, limit });
+  const shown = useRef({ asked: "", agents: null });
+  const list = usePoll(async (signal) => ({ asked, agents: (await rpc("agents/health", { ...JSON.parse(asked), stats: true }, { signal })).agents }), 3, [asked]);
+  // A change of status is in the table at once.
+  const troubles = JSON.stringify([info.data?.counts, info.data?.attention]);
+  useEffect(() => {
+    if (info.data) list.again();
+  }, [troubles]);
+  useEffect(() => {
+    if (query.get("focus") !== "search") return;
+    search.current?.focus();
+    setQuery([], values);
+  }, [query.get("focus")]);
+  useEffect(() => setLimit(steps[0]), [values.status, values.text, values.tag, values.protocol]);
+  const { hold, arrange } = useCalm(asked);
+  if (list.data && list.data !== shown.current) shown.current = { ...list.data, agents: arrange(list.data.agents) };
+  const agents = shown.current.agents;
+  const none = info.data?.counts?.agents === 0 && agents?.length === 0;
+  const filtered = Object.keys(filters).length > 0;
+  const next = steps.find((step) => step > limit);
+  return html`
+    <div class="row"><h1>Overview</h1>${!none && html`<button onClick=${() => setAdding(true)}>Add an agent</button>`}</div>
+    <${Attention} list=${info.data?.attention} failure=${info.failure} />
+    ${none && !filtered
+      ? html`<section class="panel" aria-label="Add the first agent"><h2>No agents yet</h2>
+          <p>Add one here, or name it in the configuration file.</p><${Add} added=${() => list.again()} /></section>`
+      : html`
+        <${Filters} info=${info.data} values=${values} change=${change} search=${search} />
+        <${Problem} failure=${list.failure} />
+        ${agents === null && !list.failure && html`<p class="loading">Loading…</p>`}
+        ${agents?.length > 0 && html`<${Table} agents=${agents} started=${info.data?.started} sort=${sort} change=${change} hold=${hold} />`}
+        ${agents?.length === 0 && html`<p class="empty">No agent matches. <button onClick=${() => change({ status: "", text: "", tag: "", protocol: "" })}>Show all</button></p>`}
+        ${agents?.length >= limit && (next
+          ? html`<button onClick=${() => setLimit(next)}>More</button>`
+          : html`<p class="dim">These are the first ${count(limit)} agents. Search to see others.</p>`)}`}
+    ${adding && html`<${Dialog} title="Add an agent" close=${() => setAdding(false)}><${Add} added=${() => list.again()} /><//>`}`;
+}
