@@ -428,7 +428,8 @@ net::routine<> bundle_route::listen(bundle_call& call)
 {
     auto& request = call.message.request;
     request.agent = call.bundle->self;
-    auto& program = call.message.program.emplace();
+    call.message.program = std::make_unique<program_call>();
+    auto& program = *call.message.program;
     program.form = mcp_fields_of(request.caller.head()).accept.form();
     program.asked.act = model::program_act::modern;
     std::string room;
@@ -479,7 +480,8 @@ net::routine<> bundle_route::serve_bodiless(bundle_call& call)
         co_return;
     }
     request.agent = call.bundle->self;
-    auto& program = call.message.program.emplace();
+    call.message.program = std::make_unique<program_call>();
+    auto& program = *call.message.program;
     program.asked.act = model::program_act::listen;
     program.primed = call.session->version >= "2025-11-25";
     program.asked.in_bundle = std::make_shared<model::bundle_session>(*call.session);

@@ -29,10 +29,10 @@ struct bundle_target {
 
 struct mcp_call {
     request::request_context& request;
-    mcp_answer answer;                      // the terms of its answer
-    std::optional<mcp_repair> repair{};     // for a server that has not acted; once it has been read
-    std::optional<program_call> program{};  // to be passed to a session in this process
-    relay::relay_call relayed{};            // to be relayed to the server, once it has an agent
+    mcp_answer answer;                        // the terms of its answer
+    std::optional<mcp_repair> repair{};       // for a server that has not acted; once it has been read
+    std::unique_ptr<program_call> program{};  // to be passed to a session in this process; null: it is not
+    relay::relay_call relayed{};              // to be relayed to the server, once it has an agent
     bool translated =
         false;  // of a client of the legacy era, whose server over streamable HTTP speaks only the modern one
     std::vector<std::pair<std::string, core::secret>> forwarded{

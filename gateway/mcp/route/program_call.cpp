@@ -121,7 +121,8 @@ std::string input_digest(const ::mcp::incoming& message, std::string_view body)
 // In the form that the caller takes.
 program_call& begin_call(mcp_call& of, const program_message& what)
 {
-    auto& call = of.program.emplace();
+    of.program = std::make_unique<program_call>();
+    auto& call = *of.program;
     call.form = what.head.accept.form();
     call.asked.answers_only = call.form == ::mcp::answer_form::json;
     return call;
@@ -232,7 +233,8 @@ void set_program_call(
 {
     auto& request = of.request;
     const auto version = ::mcp::legacy_version(head, session.version);
-    auto& call = of.program.emplace();
+    of.program = std::make_unique<program_call>();
+    auto& call = *of.program;
     call.asked.act = act;
     call.asked.agent = request.agent->record.id;
     call.asked.principal = owner_of(request);

@@ -55,7 +55,7 @@ program_relay::program_relay(
 )
     : message_{message},
       request_{message.request},
-      call_{*message.program},  // NOLINT(*-optional-access): set, by the promise of the constructor
+      call_{*message.program},
       control_{control},
       settings_{settings},
       streams_{streams},
