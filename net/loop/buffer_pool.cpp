@@ -77,6 +77,9 @@ void buffer_pool::add_slab()
 
 block buffer_pool::take(std::size_t size)
 {
+    if (size <= tiny_block) {
+        return from_heap(tiny_block);
+    }
     if (size <= small_block) {
         if (small_.empty()) {
             add_slab();

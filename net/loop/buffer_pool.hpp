@@ -12,6 +12,7 @@
 
 namespace net {
 
+inline constexpr std::size_t tiny_block = 2 * 1024;
 inline constexpr std::size_t small_block = 16 * 1024;
 inline constexpr std::size_t large_block = 64 * 1024;
 inline constexpr std::chrono::seconds block_rest{1};
@@ -30,9 +31,9 @@ struct block {
 
 class buffer_pool final : public timed {
 public:
-    // At least `size` bytes; small_block and large_block come from the pool. Others are memory of their own, which goes back
-    // to the kernel at once: of the heap, bodies of megabytes would leave behind what a heap does not give up. Throws
-    // std::bad_alloc.
+    // At least `size` bytes. Blocks of small_block and large_block come from the pool; tiny_block is of the heap. Larger ones are memory of
+    // their own, which goes back to the kernel at once: of the heap, bodies of megabytes would leave behind what a heap does not give
+    // up. Throws std::bad_alloc.
     block take(std::size_t size);
     void give(block b);
 

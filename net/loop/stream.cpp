@@ -213,7 +213,7 @@ void stream::end_opening(error_code ec)
 bool stream::read_some()
 {
     if (block_.size == 0) {
-        block_ = loop_.buffers().take(small_block);
+        block_ = loop_.buffers().take(first_room_);
     }
     if (hung_up_) {
         transport_.arrived();

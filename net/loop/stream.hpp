@@ -49,6 +49,9 @@ public:
     void reserve(std::size_t capacity);
     std::size_t capacity() const noexcept { return block_.size; }
 
+    // The room that a buffer begins with; small_block, unless it is set.
+    void set_first_room(std::size_t capacity) noexcept { first_room_ = capacity; }
+
     // Room for more bytes when full(): by moving to the front, or else by doubling. As reserve().
     void grow();
 
@@ -113,6 +116,7 @@ private:
     signal* listener_ = nullptr;
     std::function<void(error_code)> opened_;  // of the handshake under way
     block block_;
+    std::size_t first_room_ = small_block;
     std::size_t begin_ = 0;
     std::size_t end_ = 0;
     pieces out_;

@@ -44,6 +44,9 @@ server_connection::server_connection(
       body_{settings, caller_, alarm_, space_, answer_}
 {
     caller_.set_listener(&alarm_.wake());
+    if (sender_ != nullptr) {
+        caller_.set_first_room(tiny_block);  // a call from within the process may wait for long, and is seldom large
+    }
     loop_.timers().add(*this);
     if (from.tls != nullptr && !caller_.closed() && caller_.start_tls(*from.tls, tls_role::server)) {
         caller_.close(/*hard=*/true);

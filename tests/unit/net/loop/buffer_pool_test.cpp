@@ -29,11 +29,13 @@ long resident_pages(const net::block& of)
 
 }  // namespace
 
-TEST_CASE("a block is at least as large as asked for, in one of two pooled sizes or exactly")
+TEST_CASE("a block is at least as large as asked for, in one of three sizes or exactly")
 {
     net::buffer_pool pool;
     for (const auto& [asked, got] : {
-             std::pair{std::size_t{1}, net::small_block},
+             std::pair{std::size_t{1}, net::tiny_block},
+             std::pair{net::tiny_block, net::tiny_block},
+             std::pair{net::tiny_block + 1, net::small_block},
              std::pair{net::small_block, net::small_block},
              std::pair{net::small_block + 1, net::large_block},
              std::pair{net::large_block, net::large_block},
@@ -49,14 +51,14 @@ TEST_CASE("a block is at least as large as asked for, in one of two pooled sizes
 TEST_CASE("a block that was given back is used again, by its size")
 {
     net::buffer_pool pool;
-    auto small = pool.take(1);
+    auto small = pool.take(net::small_block);
     auto large = pool.take(net::large_block);
     const auto* small_bytes = small.bytes.get();
     const auto* large_bytes = large.bytes.get();
     pool.give(std::move(small));
     pool.give(std::move(large));
     CHECK(pool.take(net::large_block).bytes.get() == large_bytes);
-    CHECK(pool.take(1).bytes.get() == small_bytes);
+    CHECK(pool.take(net::small_block).bytes.get() == small_bytes);
 }
 
 TEST_CASE("nothing and odd sizes may be given back")
@@ -64,7 +66,7 @@ TEST_CASE("nothing and odd sizes may be given back")
     net::buffer_pool pool;
     pool.give({});
     pool.give(pool.take(net::large_block + 1));
-    pool.give(pool.take(1));
+    pool.give(pool.take(net::small_block));
 }
 
 TEST_CASE("many blocks at once are distinct, and a short message in each makes one page of each resident")
@@ -73,7 +75,7 @@ TEST_CASE("many blocks at once are distinct, and a short message in each makes o
     net::buffer_pool pool;
     std::vector<net::block> taken;
     for (std::size_t i = 0; i < count; ++i) {
-        taken.push_back(pool.take(1));
+        taken.push_back(pool.take(net::small_block));
         std::memset(taken.back().bytes.get(), static_cast<int>(i % 100), 1000);
     }
     for (std::size_t i = 0; i < count; ++i) {
@@ -91,7 +93,7 @@ TEST_CASE("what nobody has needed for a second goes back to the kernel; what is 
     std::vector<net::block> taken;
     std::vector<const char*> where;
     for (int i = 0; i < 3; ++i) {
-        taken.push_back(pool.take(1));
+        taken.push_back(pool.take(net::small_block));
         where.push_back(taken.back().bytes.get());
         std::memset(taken.back().bytes.get(), 'x', 1000);
     }
@@ -99,7 +101,7 @@ TEST_CASE("what nobody has needed for a second goes back to the kernel; what is 
     pool.give(std::move(taken[0]));
     pool.give(std::move(taken[1]));  // the one to be taken next
     pool.on_sweep(start);
-    pool.give(pool.take(1));
+    pool.give(pool.take(net::small_block));
     pool.on_sweep(start + net::block_rest - std::chrono::milliseconds{1});
     CHECK(resident_pages(where[0]) == 1);
     pool.on_sweep(start + net::block_rest);
@@ -107,8 +109,8 @@ TEST_CASE("what nobody has needed for a second goes back to the kernel; what is 
     CHECK(resident_pages(where[1]) == 1);
     CHECK(resident_pages(where[2]) == 1);
 
-    auto first = pool.take(1);
-    auto second = pool.take(1);
+    auto first = pool.take(net::small_block);
+    auto second = pool.take(net::small_block);
     CHECK(second.bytes.get() == where[0]);
     second.bytes[0] = 'y';
     CHECK(resident_pages(where[0]) == 1);
