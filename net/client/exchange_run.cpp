@@ -218,9 +218,9 @@ bool exchange_run::may_repeat() const noexcept
 void exchange_run::forget_request()
 {
     if (!lease_->side().writing()) {
-        request_.headers = {};
+        decltype(request_.headers){}.swap(request_.headers);
         request_.body = nullptr;
-        head_ = {};
+        std::string{}.swap(head_);
     }
 }
 

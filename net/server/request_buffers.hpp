@@ -68,7 +68,7 @@ private:
         }
         for (auto* const text : {&space->scratch, &space->request_scratch, &space->answer_fields}) {
             if (text->capacity() > usual_text) {
-                *text = {};
+                std::string{}.swap(*text);
             }
         }
         spare_.push_back(std::move(space));

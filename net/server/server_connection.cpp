@@ -221,7 +221,7 @@ void server_connection::release_request()
 {
     if (body_.whole()) {
         body_.release();
-        space_->request_scratch = {};
+        std::string{}.swap(space_->request_scratch);
     }
 }
 
