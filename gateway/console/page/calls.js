@@ -16,9 +16,9 @@ const words = (value) => (typeof value === "object" ? JSON.stringify(value) : St
 function Fields({ line }) {
   return html`<div class="more stack">
     ${line.code && html`<${Advice} code=${line.code} />`}
-    <dl>${Object.entries(line).map(([key, value]) => html`<dt>${name(key)}</dt><dd>${key === "agent"
+    <dl class="pairs">${Object.entries(line).map(([key, value]) => html`<div><dt>${name(key)}</dt><dd>${key === "agent"
       ? html`<a href=${to(["agents", value])}>${name(value)}</a>`
-      : visible(words(value))}</dd>`)}</dl>
+      : visible(words(value))}</dd></div>`)}</dl>
     <div><${Copy} text=${JSON.stringify(line)} label="Copy the line" /></div>
   </div>`;
 }
@@ -32,8 +32,8 @@ function Call({ line, open, toggle }) {
     <span class=${kind(line.status)}>${name(line.status ?? "", 8)}</span>
     <span class="ms">${ms(line.ms)}</span>
     <span>${name(line.agent ?? line.route, 80)}</span>
-    <span class="wide">${name(called(line), 120)}</span>
-    <span class=${`wide ${kind(line.status)}`}>${name(line.code ?? line.principal ?? "", 120)}</span>`, [line]);
+    <span>${name(called(line), 120)}</span>
+    <span class=${kind(line.status)}>${name(line.code ?? line.principal ?? "", 120)}</span>`, [line]);
   return html`<div class="call">
     <button aria-expanded=${open} onClick=${toggle}>${row}</button>
     ${open && html`<${Fields} line=${line} />`}
@@ -92,8 +92,8 @@ export function Calls({ query }) {
   };
   const lines = slow ? events.lines.filter((each) => each.line).sort((a, b) => (b.line.ms ?? 0) - (a.line.ms ?? 0)) : events.lines;
   return html`
-    <div class="row"><h1>Calls</h1></div>
-    <div class="row">
+    <h1>Calls</h1>
+    <div class="row filters">
       <label>Agent
         <input value=${agent} spellcheck="false" autocomplete="off" onChange=${(event) => change({ agent: event.target.value.trim() })} />
       </label>
@@ -103,10 +103,12 @@ export function Calls({ query }) {
       <button aria-pressed=${events.paused} onClick=${pause}>Pause</button>
     </div>
     <${State} events=${events} />
+    <div class="stack list">
+    <div class="heads" aria-hidden="true">${["Time", "Status", "Took", "Agent", "Call", "Code or principal"].map((each) => html`<span>${each}</span>`)}</div>
     <div role="log" aria-label="Calls" aria-live="off" onKeyDown=${step}>
       ${lines.map(({ key, line, lost }) => (line
         ? html`<${Call} key=${key} line=${line} open=${open?.key === key} toggle=${() => toggle(key)} />`
         : html`<div key=${key} class="lost">${count(lost)} lines are missing here.</div>`))}
       ${lines.length === 0 && html`<p class="empty">${agent || route || status ? "No call matches yet." : "No calls yet."}</p>`}
-    </div>`;
+    </div></div>`;
 }

@@ -7,7 +7,7 @@ import { Gateway } from "./gateway.js";
 import { Overview } from "./overview.js";
 import { Try } from "./try.js";
 import { to, useRoute } from "./route.js";
-import { clock } from "./text.js";
+import { clock, name } from "./text.js";
 import { Dialog } from "./widgets.js";
 
 const pages = [
@@ -21,6 +21,7 @@ const keyWords = [
   ["g o", "Overview"],
   ["g c", "Calls"],
   ["g g", "Gateway"],
+  ["↑ ↓", "The call above, below"],
   ["?", "These keys"],
   ["Esc", "Close"],
 ];
@@ -29,12 +30,12 @@ const isTyping = (target) => target.closest("input, textarea, select, [contented
 
 // Keys of the whole page; `help` shows the list of them.
 function useKeys(help) {
-  const first = useRef(0);
+  const first = useRef(-Infinity);
   useEffect(() => {
     const pressed = (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       const second = performance.now() - first.current < 1500;
-      first.current = 0;
+      first.current = -Infinity;
       if (second) {
         const page = pages.find((each) => each.key === event.key);
         if (page) location.hash = to(page.parts);
@@ -105,7 +106,7 @@ function useGateway() {
   useEffect(() => {
     const look = async () => {
       try {
-        const { version, started } = await rpc("gateway/info");
+        const { version, started } = await rpc("gateway/info", {}, { signal: AbortSignal.timeout(3500) });
         const now = `${version} ${started}`;
         setState((before) => ({
           ...before,
@@ -137,11 +138,28 @@ function Page({ route }) {
   return html`<h1>No such page</h1><p><a href="#/">Overview</a></p>`;
 }
 
+// Another page begins at its top, with its name in the title, and with the focus unless it has set that itself.
+function usePlace(parts) {
+  const shown = useRef(null);
+  const place = parts.join("/");
+  useEffect(() => {
+    const page = pages.find(({ here }) => here(parts));
+    document.title = `${parts[0] === "agents" ? `${name(parts[1], 80)} – ` : ""}${page?.name ?? "No such page"} – Cardea`;
+    if (shown.current !== null && shown.current !== place) {
+      scrollTo(0, 0);
+      const main = document.getElementById("main");
+      if (!main.contains(document.activeElement)) main.focus({ preventScroll: true });
+    }
+    shown.current = place;
+  }, [place]);
+}
+
 function App() {
   const route = useRoute();
   const [state, setState] = useGateway();
   const [help, setHelp] = useState(false);
   useKeys(() => setHelp(true));
+  usePlace(route.parts);
   const signOut = () => {
     setToken("");
     setState((before) => ({ ...before, signedOut: true }));
@@ -177,4 +195,6 @@ function App() {
 }
 
 document.documentElement.dataset.theme = themeOf();
-render(html`<${App} />`, document.getElementById("page"));
+const place = document.getElementById("page");
+place.replaceChildren();
+render(html`<${App} />`, place);

@@ -6,7 +6,7 @@ import { Spark } from "./charts.js";
 import { usePoll } from "./poll.js";
 import { setQuery, to } from "./route.js";
 import { count, link, ms, name, percent, visible } from "./text.js";
-import { Copy, Dialog, Problem, Status } from "./widgets.js";
+import { Copy, Dialog, Problem, Sentence, Status } from "./widgets.js";
 
 const statuses = ["unhealthy", "degraded", "unknown", "healthy"];
 const steps = [100, 250, 500, 1000];
@@ -31,7 +31,7 @@ function Attention({ list, failure }) {
     ${list?.length > 0 && html`<ul class="plain attention">${shown.map((each) => html`<li key=${`${each.subject} ${each.why}`}>
       <${Status} of=${each.severity} />
       <span class="subject">${each.agent ? html`<a href=${to(["agents", each.agent])}>${name(each.subject)}</a>` : name(each.subject)}</span>
-      <span><p>${visible(each.why)}</p><p class="dim">${visible(each.advice)}</p></span>
+      <span><p><${Sentence} text=${each.why} /></p>${each.advice && html`<p><span class="good" aria-hidden="true">→ </span><${Sentence} text=${each.advice} /></p>`}</span>
     </li>`)}</ul>`}
     ${list?.length > few && html`<button onClick=${() => setAll(!all)}>${all ? "Fewer" : `All ${list.length}`}</button>`}
   </section>`;
@@ -43,7 +43,7 @@ function Filters({ info, values, change, search }) {
   const field = (key, label) => html`<label>${label}
     <input value=${values[key]} spellcheck="false" autocomplete="off" onChange=${(event) => change({ [key]: event.target.value.trim() })} />
   </label>`;
-  return html`<div class="row" role="group" aria-label="Filters">
+  return html`<div class="row filters" role="group" aria-label="Filters">
     <span class="choices">
       <button aria-pressed=${values.status === ""} onClick=${() => change({ status: "" })}>all ${count(counts.agents)}</button>
       ${statuses.map((each) => html`<button aria-pressed=${values.status === each}
@@ -63,12 +63,12 @@ function Filters({ info, values, change, search }) {
 const columns = [
   { title: "Agent", sort: "id", order: "ascending" },
   { title: "Status", sort: "trouble", order: "descending" },
-  { title: "Why", extra: "wide" },
-  { title: "Calls/min", sort: "calls", order: "descending", extra: "number wide" },
+  { title: "Why" },
+  { title: "Calls/min", sort: "calls", order: "descending", extra: "number" },
   { title: "Failed", sort: "failed", order: "descending", extra: "number" },
   { title: "p99", sort: "p99", order: "descending", extra: "number" },
-  { title: "Last hour", extra: "wide" },
-  { title: "Public URL", extra: "wide" },
+  { title: "Last hour" },
+  { title: "Public URL" },
 ];
 
 function Row({ item, started }) {
@@ -79,13 +79,13 @@ function Row({ item, started }) {
     return html`<tr>
       <th scope="row"><a href=${to(["agents", item.id])}>${name(item.id, 80)}</a> <span class="tag">${name(item.protocol, 8)}</span></th>
       <td><${Status} of=${item.status} /></td>
-      <td class="wide break">${visible(why)}</td>
-      <td class="number wide">${item.calls_per_minute == null ? "–" : count(Math.round(item.calls_per_minute * 10) / 10)}</td>
-      <td class=${`number${item.failed_ratio > 0 ? " bad" : ""}`}>${percent(item.failed_ratio)}</td>
-      <td class="number">${ms(item.p99_ms)}</td>
-      <td class="wide"><${Spark} values=${item.spark} since=${started} /></td>
-      <td class="wide">${url && html`<span class="row url"><span class="cut mono" title=${visible(url)}>${name(url)}</span><${Copy}
-        text=${url} label=${`Copy the public URL of ${name(item.id, 80)}`} /></span>`}</td>
+      <td class="why">${why && html`<${Sentence} text=${why} />`}</td>
+      <td class="number" data-label="Calls/min">${item.calls_per_minute == null ? "–" : count(Math.round(item.calls_per_minute * 10) / 10)}</td>
+      <td class=${`number${item.failed_ratio > 0 ? " bad" : ""}`} data-label="Failed">${percent(item.failed_ratio)}</td>
+      <td class="number" data-label="p99">${ms(item.p99_ms)}</td>
+      <td class="hour"><${Spark} values=${item.spark} since=${started} /></td>
+      <td>${url && html`<span class="url"><span class="cut mono" title=${visible(url)}>${name(url)}</span><${Copy}
+        text=${url} label=${`Copy the address of ${name(item.id, 80)}`} /></span>`}</td>
     </tr>`;
   }, [text, started]);
 }
@@ -148,7 +148,7 @@ export function Overview({ query }) {
   const filtered = Object.keys(filters).length > 0;
   const next = steps.find((step) => step > limit);
   return html`
-    <div class="row"><h1>Overview</h1>${!none && html`<button onClick=${() => setAdding(true)}>Add an agent</button>`}</div>
+    <div class="row"><h1>Overview</h1>${!none && html`<button onClick=${() => setAdding(true)}>New agent</button>`}</div>
     <${Attention} list=${info.data?.attention} failure=${info.failure} />
     ${none && !filtered
       ? html`<section class="panel" aria-label="Add the first agent"><h2>No agents yet</h2>
@@ -162,5 +162,5 @@ export function Overview({ query }) {
         ${agents?.length >= limit && (next
           ? html`<button onClick=${() => setLimit(next)}>More</button>`
           : html`<p class="dim">These are the first ${count(limit)} agents. Search to see others.</p>`)}`}
-    ${adding && html`<${Dialog} title="Add an agent" close=${() => setAdding(false)}><${Add} added=${() => list.again()} /><//>`}`;
+    ${adding && html`<${Dialog} title="New agent" close=${() => setAdding(false)}><${Add} added=${() => list.again()} /><//>`}`;
 }

@@ -33,6 +33,9 @@ export function Problem({ failure }) {
   </div>`;
 }
 
+// A sentence whose `words` in backquotes are code.
+export const Sentence = ({ text }) => html`${visible(text).split("`").map((part, at) => (at % 2 ? html`<code>${part}</code>` : part))}`;
+
 const shapes = { healthy: "●", degraded: "▲", unhealthy: "✕", unknown: "○", critical: "✕", warning: "▲" };
 
 // By word and shape, not by colour alone.
@@ -55,7 +58,7 @@ export function Copy({ text, label = "Copy" }) {
     setDone(true);
     setTimeout(() => setDone(false), 1500);
   };
-  return html`<button class="quiet copy" aria-label=${label} title=${label} onClick=${copy}>${done ? "✓" : "⧉"}</button>`;
+  return html`<button class="quiet copy" aria-label=${label} title=${label} onClick=${copy}>${done ? "Copied" : "Copy"}</button>`;
 }
 
 // Text to paste, with a button that copies it.
