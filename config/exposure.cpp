@@ -68,6 +68,22 @@ unseen_certificates(const std::vector<certificate_files>& tls, const core::acces
     return "has no TLS, so that no client shows a certificate to the provider of type mtls; expected `tls`";
 }
 
+std::string_view untriable(const process_settings& settings)
+{
+    const auto is_certificate = [](const core::access_provider& each) {
+        return std::holds_alternative<core::mtls_provider>(each.type);
+    };
+    const auto& providers = settings.access.providers;
+    if (!settings.console) {
+        return "The console is off (`console: false`).";
+    }
+    if (!providers.empty() && std::ranges::all_of(providers, is_certificate)) {
+        return "Callers need a client certificate, and a browser shows its certificate to no agent through the "
+               "console.";
+    }
+    return {};
+}
+
 std::string idle_policy(const settings& settings)
 {
     if (!settings.access.providers.empty()) {

@@ -22,6 +22,9 @@ std::string client_authorities(const core::access_settings& access);
 std::optional<std::string_view>
 unseen_certificates(const std::vector<certificate_files>& tls, const core::access_settings& access);
 
+// Why the admin listener can send no call to an agent (/try), as a sentence for an operator. Empty: it can.
+std::string_view untriable(const process_settings& settings);
+
 // The path of a policy that nobody is asked about, because no caller is identified; an operator who wrote it takes the agents
 // for guarded. Empty: there is none.
 std::string idle_policy(const settings& settings);

@@ -12,6 +12,7 @@
 #include "gateway/model/version.hpp"
 #include "gateway/reload/configuration.hpp"
 #include "gateway/reload/reload.hpp"
+#include "gateway/telemetry/live_log.hpp"
 #include "gateway/telemetry/log_output.hpp"
 #include "gateway/upgrade/old_process.hpp"
 #include "gateway/wiring/server.hpp"
@@ -26,6 +27,7 @@
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
 #include <cstdlib>
 #include <exception>
 #include <iostream>
@@ -185,8 +187,17 @@ void greet(const cli::command_line& asked, const lifecycle::listeners& bound, co
     [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
 }
 
+// A viewer of the log that goes on with the next process after a hand-over has seen lower numbers.
+std::uint64_t first_line()
+{
+    const auto now = std::chrono::system_clock::now().time_since_epoch();
+    constexpr std::uint64_t a_millisecond = 1000;  // lines
+    return a_millisecond *
+           static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::milliseconds>(now).count());
+}
+
 // Whatever the level: whoever starts a gateway on port 0 needs this line.
-void announce(telemetry::log_output& output, const lifecycle::listeners& bound)
+void announce(core::log_sink& output, const lifecycle::listeners& bound)
 {
     output.write(listening_line(bound));
 }
@@ -246,7 +257,8 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
     telemetry::log_output output;
     const auto place = telemetry::place_of(STDERR_FILENO, environment_variable);
     output.set_form(telemetry::form_at(place, settings.log_format));
-    core::logger log{output, settings.log_level};
+    telemetry::live_log live{output, first_line()};
+    core::logger log{live, settings.log_level};
     reload::log_warnings(configured.warnings, log);
     auto store = lifecycle::open_store(settings.store, environment_variable, std::move(taken->state.memory));
     if (!store) {
@@ -257,7 +269,7 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
         log.set_level(level);
         output.set_form(telemetry::form_at(place, format));
     };
-    wiring::log_hooks hooks{[&output] { return output.dropped(); }, log_changed};
+    wiring::log_hooks hooks{live, [&output] { return output.dropped(); }, log_changed};
     wiring::server server{std::move(settings), std::move(store->engine), log, std::move(hooks)};
     const auto read_again = [asked, inherited] {
         return reload::read_configuration(asked, environment_variable, reload::reading::again, inherited);
@@ -272,7 +284,7 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
         return give_up(*taken, started.error().detail);
     }
     server.handle_signals();  // before the line that tells whoever started us that there is something to stop
-    announce(output, server.addresses());
+    announce(live, server.addresses());
     if (taken->from == nullptr) {
         greet(asked, server.addresses(), store->path);
     }

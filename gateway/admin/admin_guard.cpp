@@ -2,7 +2,9 @@
 
 #include "gateway/access/gate.hpp"
 #include "gateway/access/policy.hpp"
+#include "gateway/console/events.hpp"
 #include "gateway/console/page.hpp"
+#include "gateway/console/try.hpp"
 #include "gateway/model/management_call.hpp"
 
 #include <chrono>
@@ -25,7 +27,7 @@ std::vector<std::string> scopes_for(std::string_view path)
     if (path == "/metrics") {
         return {core::scope_metrics};
     }
-    if (path == "/rpc" || path == "/") {
+    if (path == "/rpc" || path == "/" || path == console::events_path) {
         return {core::scope_read};
     }
     return path == model::registration_path ? std::vector<std::string>{core::scope_register}
@@ -38,13 +40,13 @@ bool may_ask(std::string_view path, const core::principal& owner, const admin_ri
     if (path == "/metrics") {
         return reads || access::has_scope(&owner, core::scope_metrics);
     }
-    if (path == "/rpc" || path == "/") {
+    if (path == "/rpc" || path == "/" || path == console::events_path) {
         return reads;
     }
     if (path == model::registration_path) {
         return rights.registers;
     }
-    return (path != "/reload" && path != "/handover") || rights.writes;
+    return (path != "/reload" && path != "/handover" && !console::is_try_path(path)) || rights.writes;
 }
 
 }  // namespace

@@ -1,5 +1,6 @@
 #include "gateway/admin/admin_handler.hpp"
 
+#include "gateway/admin/cross_site.hpp"
 #include "gateway/model/management_call.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/pages/page_routes.hpp"
@@ -22,6 +23,8 @@ using model::registration_path;
 
 constexpr std::array routes{
     responses::index_route{"GET", "/console/", "the console, for browsers"},
+    responses::index_route{"POST", "/try/agents/<id>", "a call to an agent, as any caller's"},
+    responses::index_route{"GET", "/events", "the log, live"},
     responses::index_route{"GET", "/healthz", "whether the gateway runs"},
     responses::index_route{"GET", "/readyz", "whether it accepts traffic"},
     responses::index_route{"GET", "/metrics", "metrics for Prometheus"},
@@ -31,10 +34,11 @@ constexpr std::array routes{
     responses::index_route{"POST", model::registration_path, "registers an agent"},
 };
 
-// Those that there are: the first is the console's.
+// Those that there are: the first are the console's.
 std::span<const responses::index_route> routes_of(const config::settings& settings)
 {
-    return std::span{routes}.subspan(settings.console ? 0 : 1);
+    constexpr std::size_t of_console = 2;
+    return std::span{routes}.subspan(settings.console ? 0 : of_console);
 }
 
 responses::answer json_answer(const core::json& body)
@@ -52,6 +56,7 @@ admin_handler::admin_handler(admin_services services, const config::settings& se
       services_{std::move(services)},
       guard_{services_.control, settings},
       pages_{services_.status},
+      tries_{settings, services_.public_base, services_.serve_within},
       hosts_{responses::host_policy::of_operators(settings)},
       settings_{settings}
 {
@@ -63,7 +68,7 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     responses::answer reply;
     admin_rights rights;
-    auto refusal = refusal_of_relayed(caller);
+    auto refusal = refusal_of_page(caller, path);
     if (refusal) {
         rights.address = caller.peer();
         guard_.note_forbidden(rights);
@@ -94,11 +99,26 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     } else if (status_pages::serves(path)) {
         co_await pages_.answer(caller, std::move(path));
         co_return;
+    } else if (path == console::events_path) {
+        co_await services_.events.serve(caller);
+        co_return;
+    } else if (console::is_try_path(path)) {
+        co_await tries_.serve(caller);
+        co_return;
     } else {
         reply = responses::error_answer(errc::not_found, {});
     }
     // A caller that left before its answer was out is nobody's concern here: no line, no counter.
     co_await responses::send_answer(caller, std::move(reply));
+}
+
+// What no page of another site may ask for, and nobody through a gateway of this kind.
+std::optional<responses::answer> admin_handler::refusal_of_page(net::server_connection& caller, std::string_view path)
+{
+    if (is_cross_site(caller.head(), path)) {
+        return responses::error_answer(errc::origin_forbidden, {});
+    }
+    return refusal_of_relayed(caller);
 }
 
 net::routine<responses::answer>

@@ -5,7 +5,9 @@
 #include "core/log.hpp"
 #include "gateway/admin/admin_guard.hpp"
 #include "gateway/admin/status_pages.hpp"
+#include "gateway/console/events.hpp"
 #include "gateway/console/page.hpp"
+#include "gateway/console/try.hpp"
 #include "gateway/management/management.hpp"
 #include "gateway/model/upgrade.hpp"
 #include "gateway/reload/reload.hpp"
@@ -14,6 +16,7 @@
 #include "net/server/server_connection.hpp"
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -26,6 +29,9 @@ struct admin_services {
     std::function<net::task<model::handover_report>()> hand_over;
     management::management& methods;
     const model::control_services& control;
+    console::tries::server serve_within;  // gives a connection to a worker
+    const std::string& public_base;
+    console::event_feed& events;
 };
 
 class admin_handler final : public operator_handler {
@@ -39,6 +45,7 @@ public:
     net::routine<> handle(net::server_connection& caller) override;
 
 private:
+    std::optional<responses::answer> refusal_of_page(net::server_connection& caller, std::string_view path);
     net::routine<responses::answer> answer_post(net::server_connection& caller, std::string path, admin_rights rights);
     net::routine<responses::answer> reload(net::server_connection& caller);
     net::routine<responses::answer> hand_over(net::server_connection& caller);
@@ -49,6 +56,7 @@ private:
     admin_guard guard_;
     status_pages pages_;
     console::page page_;
+    console::tries tries_;
     responses::host_policy hosts_;
     const config::settings& settings_;
 };

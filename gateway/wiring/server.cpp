@@ -92,6 +92,14 @@ net::task<> fetch_card(cards::card_plane& cards, std::string agent)
     static_cast<void>(co_await std::move(asked));
 }
 
+// Workers make access lines for them that the log's level leaves out; null: there are none.
+void set_viewers(worker::worker_list workers, core::log_sink* viewers)
+{
+    for (const auto& each : workers) {
+        each->post([viewers](worker::worker& on) { on.lines().set_viewers(viewers); });
+    }
+}
+
 // Series with an outcome each.
 using outcomes = std::initializer_list<std::pair<std::string_view, std::uint64_t>>;
 
@@ -120,6 +128,7 @@ server::server(
       traces_{control_, workers_, log_},
       overload_{control_.get_executor(), settings_.overload, log_},
       audit_{control_, log_},
+      events_{control_, log_hooks_.live, [this](auto* viewers) { set_viewers(workers_, viewers); }},
       store_{std::move(records)},
       status_{
           [this] { return serves_ && !end_->begun(); },
@@ -212,21 +221,25 @@ core::result<> server::start()
     return {};
 }
 
-// What makes calls within the process. They go to the worker that has the caller's, or else the fewest connections.
+// A connection within the process goes to the worker that has the caller's, or else the fewest connections.
+void server::serve_within(net::accepted_socket from, const net::loop* home)
+{
+    const auto open = [](const auto& each) { return each->service().open(); };
+    const auto own =
+        std::ranges::find_if(workers_, [home](const auto& each) { return &each->service().owner() == home; });
+    auto& to = own == workers_.end() ? **std::ranges::min_element(workers_, {}, open) : **own;
+    to.service().expect_one();
+    auto socket = std::make_shared<net::accepted_socket>(std::move(from));
+    to.post([socket](worker::worker& on) { on.service().serve(std::move(*socket)); });
+}
+
+// What makes calls within the process.
 void server::make_bridge()
 {
     inner_calls_ = std::make_unique<model::inner_calls>(
         control_,
         inner_,
-        [this](net::accepted_socket from, const net::loop* home) {
-            const auto open = [](const auto& each) { return each->service().open(); };
-            const auto own =
-                std::ranges::find_if(workers_, [home](const auto& each) { return &each->service().owner() == home; });
-            auto& to = own == workers_.end() ? **std::ranges::min_element(workers_, {}, open) : **own;
-            to.service().expect_one();
-            auto socket = std::make_shared<net::accepted_socket>(std::move(from));
-            to.post([socket](worker::worker& on) { on.service().serve(std::move(*socket)); });
-        }
+        [this](net::accepted_socket from, const net::loop* home) { serve_within(std::move(from), home); }
     );
     bridge_ = std::make_unique<bridge::bridge_plane>(bridge::bridge_services{
         control_,
@@ -295,7 +308,14 @@ void server::make_services()
             }
     });
     admin_.reset(new admin::admin_handler{
-        {status_, *reloader_, [this] { return upgrade_.hand_over(); }, *management_, *services_},
+        {status_,
+         *reloader_,
+         [this] { return upgrade_.hand_over(); },
+         *management_,
+         *services_,
+         [this](net::accepted_socket from) { serve_within(std::move(from), nullptr); },
+         public_base_,
+         events_},
         settings_,
         log_
     });
@@ -333,7 +353,8 @@ void server::list_planes()
         callers_.get(),
         bridge_.get(),
         bundles_.get(),
-        reloader_.get()
+        reloader_.get(),
+        &events_
     };
 }
 

@@ -13,6 +13,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_source.hpp"
 #include "gateway/cards/card_thread.hpp"
+#include "gateway/console/events.hpp"
 #include "gateway/lifecycle/graceful_shutdown.hpp"
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/service_reports.hpp"
@@ -26,6 +27,7 @@
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload/reload.hpp"
 #include "gateway/sessions/session_plane.hpp"
+#include "gateway/telemetry/live_log.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/upgrade/handover.hpp"
@@ -50,8 +52,9 @@
 
 namespace gateway::wiring {
 
-// The log, as far as the server counts it and a reload changes it. Both may be null; on the control loop's thread.
+// The log, as far as the server counts and shows it and a reload changes it. The functions may be null; on the control loop's thread.
 struct log_hooks {
+    telemetry::live_log& live;                                                    // stands in front of where lines end
     std::function<std::uint64_t()> dropped;                                       // lines that were lost
     std::function<void(core::log_level level, core::log_format format)> changed;  // by a reload
 };
@@ -101,6 +104,7 @@ private:
     void collect(telemetry::metrics& into) const;
 
     void make_services();
+    void serve_within(net::accepted_socket from, const net::loop* home);
     void make_bridge();
     void list_planes();
     void apply_settings(const model::changed_settings& changed);
@@ -123,6 +127,7 @@ private:
     tracing traces_;
     monitors::overload_watch overload_;
     auditor audit_;
+    console::event_feed events_;
     threads::store_thread store_;
     core::secret session_key_;  // of a configuration without one; since start()
     std::unique_ptr<task_keeper> tasks_;

@@ -88,7 +88,7 @@ running_gateway::running_gateway(
     net::name_lookup lookup,
     std::function<std::chrono::milliseconds()> lag
 )
-    : logger_{lines_, settings.log_level}
+    : logger_{live_, settings.log_level}
 {
     std::signal(SIGPIPE, SIG_IGN);  // as main() does: a program of an MCP server may end while it is written to
     if (settings.store.empty()) {
@@ -102,7 +102,7 @@ running_gateway::running_gateway(
         std::move(settings),
         std::move(store->engine),
         logger_,
-        gateway::wiring::log_hooks{}
+        gateway::wiring::log_hooks{live_, {}, {}}
     );
     server_->set_overload_source([late = std::move(lag)] {
         return gateway::monitors::overload_sample{.lag = late ? late() : core::duration{}};

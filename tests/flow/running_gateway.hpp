@@ -5,6 +5,7 @@
 #include "config/settings.hpp"
 #include "core/agent.hpp"
 #include "core/log.hpp"
+#include "gateway/telemetry/live_log.hpp"
 #include "net/loop/dns_cache.hpp"
 #include "tests/support/script.hpp"
 
@@ -84,6 +85,7 @@ public:
 
 private:
     kept_lines lines_;
+    gateway::telemetry::live_log live_{lines_, 1};
     core::logger logger_;
     std::unique_ptr<gateway::wiring::server> server_;
     std::uint16_t port_ = 0;

@@ -40,11 +40,11 @@ gateway/mcp/route: core net config mcp + threads responses model access relay re
 gateway/worker: core net config + responses model telemetry relay request pages a2a mcp/route
 gateway/monitors: core net config + balancing model telemetry cards worker
 gateway/reload: core jose net config + threads model telemetry management cli
-gateway/console: core net + responses model
+gateway/console: core net config + responses model telemetry
 gateway/admin: core net config + threads responses model telemetry access management relay pages worker reload console
 gateway/lifecycle: core net config store + threads responses model telemetry worker reload
 gateway/upgrade: core net config store mcp + threads model sessions cli reload lifecycle
-gateway/wiring: core jose net config store mcp + threads responses model telemetry access tokens push cards sessions management mcp/http mcp bridge bundles worker monitors reload admin lifecycle upgrade
+gateway/wiring: core jose net config store mcp + threads responses model telemetry access tokens push cards sessions management mcp/http mcp bridge bundles worker monitors reload console admin lifecycle upgrade
 gateway: core jose net config store a2a mcp + model telemetry cli reload lifecycle upgrade wiring
 examples:
 '

@@ -1,0 +1,351 @@
+#include "gateway/console/try.hpp"
+
+#include "config/exposure.hpp"
+#include "core/ascii.hpp"
+#include "core/url.hpp"
+#include "gateway/model/inner_calls.hpp"
+#include "net/http1/chunked.hpp"
+#include "net/http1/head_writer.hpp"
+#include "net/loop/stream.hpp"
+#include "net/loop/transport.hpp"
+
+#include <boost/asio/ip/address.hpp>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace gateway::console {
+namespace {
+
+using core::errc;
+using net::http1::field_name;
+using net::http1::framing;
+using net::http1::method;
+
+constexpr std::string_view agents_path = "/try/agents/";
+constexpr std::string_view session_end = "/mcp";
+// Of an answer: what the gateway adds to the agent's.
+constexpr std::size_t own_fields = 4 * 1024;
+constexpr std::size_t most_fields = 200;
+
+constexpr std::string_view for_callers = "Cardea-Caller-";
+
+bool begins(std::string_view name, std::string_view text) noexcept
+{
+    return core::equal_ignoring_case(name.substr(0, text.size()), text);
+}
+
+// What is between the browser and this listener, or is written anew.
+bool stays_here(std::string_view name) noexcept
+{
+    switch (net::http1::lookup_field(name)) {
+        case field_name::cookie:
+        case field_name::expect:
+        case field_name::host:
+        case field_name::http2_settings:
+        case field_name::origin:
+            return true;
+        default:
+            return begins(name, "Sec-") || net::http1::hop_by_hop(net::http1::lookup_field(name));
+    }
+}
+
+bool is_obeyed(std::string_view name) noexcept
+{
+    constexpr auto names = std::to_array<std::string_view>({"Location", "Refresh", "WWW-Authenticate"});
+    return std::ranges::any_of(names, [&](auto each) { return core::equal_ignoring_case(each, name); });
+}
+
+net::tcp::endpoint endpoint_of(const std::string& address)
+{
+    net::error_code unreadable;
+    const auto parsed = net::asio::ip::make_address(address, unreadable);
+    return unreadable ? net::tcp::endpoint{} : net::tcp::endpoint{parsed, 0};
+}
+
+// A try under way: the operator's connection, the worker's, and the answer from the one to the other as it comes.
+class try_relay {
+public:
+    try_relay(net::server_connection& caller, core::descriptor worker, std::size_t longest_head)
+        : caller_{caller},
+          limits_{.bytes = longest_head, .fields = most_fields, .value = longest_head},
+          worker_{caller.owner(), std::move(worker)}
+    {
+        worker_.set_listener(&caller_.clock().wake());
+    }
+
+    // `request` outlives this, until release_request() of the caller.
+    net::routine<> run(net::pieces request)
+    {
+        const auto verb = caller_.head().verb;
+        chunked_ = caller_.head().minor_version == 1;
+        caller_.clock().stop();
+        worker_.write(request);
+        const bool headed = co_await read_head(verb);
+        if (!headed) {
+            worker_.close(/*hard=*/true);
+            if (!left_) {
+                caller_.close_after_answer();
+                auto reply = responses::error_answer(errc::draining, {});
+                co_await responses::send_answer(caller_, std::move(reply));
+            }
+            co_return;
+        }
+        whole_ = body_ == framing::none || (body_ == framing::length && length_ == 0);
+        bool more = !whole_;
+        while (more) {
+            more = co_await pass_piece();
+        }
+        if (!whole_) {
+            caller_.cut();
+        }
+        worker_.close();
+    }
+
+private:
+    // False: the caller has left for good. One that has closed its half may wait for the answer, or has left: the worker decides it.
+    bool watch()
+    {
+        if (caller_.aborted() || caller_.was_reset()) {
+            left_ = true;
+            return false;
+        }
+        caller_.watch_caller();
+        if (caller_.caller_left() && !std::exchange(half_closed_, true)) {
+            worker_.shutdown_send();
+        }
+        worker_.arm();
+        return true;
+    }
+
+    // Until the head of the answer is out. False: there is none.
+    net::routine<bool> read_head(method verb)
+    {
+        net::http1::response_parser parser{limits_};
+        std::size_t length = 0;
+        while (length == 0 || parser.head().status < 200) {
+            const auto parsed = parser.parse(worker_.received(), verb);
+            if (!parsed || (*parsed == 0 && (worker_.ended() || worker_.closed()))) {
+                co_return false;
+            }
+            length = *parsed;
+            if (length == 0) {
+                if (worker_.full()) {
+                    worker_.grow();
+                }
+                if (!watch()) {
+                    co_return false;
+                }
+                co_await caller_.clock().wait();
+            } else if (parser.head().status < 200) {
+                worker_.consume(length);
+                parser.reset();
+            }
+        }
+        body_ = parser.head().body;
+        length_ = parser.head().content_length;
+        auto head = head_of(parser.head(), verb);
+        worker_.consume(length);
+        if (!worker_.writing()) {
+            caller_.release_request();  // a stream may stay for days
+        }
+        net::pieces first;
+        first.add(head);
+        const auto sent = co_await caller_.send(first);
+        left_ = !sent;
+        co_return sent.has_value();
+    }
+
+    std::string head_of(const net::http1::response_head& answered, method verb)
+    {
+        if (!chunked_ && body_ != framing::none && body_ != framing::length) {
+            caller_.end_body_with_connection();
+        }
+        std::string text;
+        responses::begin_head(text, caller_, answered.status);
+        text += fields_of_try(answered);
+        net::http1::head_writer out{text};
+        if (body_ == framing::length) {
+            out.field("Content-Length", length_);
+        } else if (body_ != framing::none && chunked_) {
+            out.field("Transfer-Encoding", "chunked");
+        } else if (body_ == framing::none && verb != method::head && answered.status != 204 && answered.status != 304) {
+            out.field("Content-Length", std::uint64_t{0});
+        }
+        out.end();
+        return text;
+    }
+
+    // Passes on what has come, or waits for it. False: whole_ says whether that was all.
+    net::routine<bool> pass_piece()
+    {
+        if (worker_.received().empty()) {
+            if (worker_.ended() || worker_.closed()) {
+                whole_ = body_ == framing::until_close && !worker_.broken();
+                co_return false;
+            }
+            if (!watch()) {
+                co_return false;
+            }
+            co_await caller_.clock().wait();
+            co_return true;
+        }
+        auto data = worker_.received();
+        auto consumed = data.size();
+        if (body_ == framing::chunked) {
+            const auto step = chunks_.decode(data);
+            if (!step) {
+                co_return false;
+            }
+            data = step->data;
+            consumed = step->consumed;
+            whole_ = step->finished;
+        } else if (body_ == framing::length) {
+            data = data.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(length_, data.size())));
+            length_ -= data.size();
+            whole_ = length_ == 0;
+        }
+        const auto sent = co_await send(data, whole_);
+        worker_.consume(consumed);
+        co_return sent && !whole_;
+    }
+
+    net::routine<bool> send(std::string_view data, bool last)
+    {
+        const bool codes = chunked_ && body_ != framing::length;
+        const net::http1::chunk_header size{data.size()};
+        net::pieces piece;
+        if (!data.empty()) {
+            piece.add(codes ? size.text() : std::string_view{});
+            piece.add(data);
+            piece.add(codes ? net::http1::chunk_end : std::string_view{});
+        }
+        piece.add(codes && last ? net::http1::last_chunk : std::string_view{});
+        if (piece.size() == 0) {
+            co_return true;
+        }
+        const auto sent = co_await caller_.send(piece);
+        left_ = !sent;
+        co_return sent.has_value();
+    }
+
+    net::server_connection& caller_;
+    net::http1::head_limits limits_;
+    net::stream worker_;
+    net::http1::chunked_decoder chunks_;
+    framing body_ = framing::none;
+    std::uint64_t length_ = 0;  // what is left of a body with a length
+    bool whole_ = false;        // nothing of the answer is left
+    bool chunked_ = true;       // the caller understands that
+    bool half_closed_ = false;
+    bool left_ = false;
+};
+
+}  // namespace
+
+bool is_try_path(std::string_view path) noexcept
+{
+    return path == try_path || (path.starts_with(try_path) && path[try_path.size()] == '/');
+}
+
+std::optional<responses::answer> refusal_of_try(const net::http1::request_head& asked)
+{
+    const auto path = asked.target.substr(0, asked.target.find('?'));
+    if (path.size() <= agents_path.size() || !path.starts_with(agents_path) || path[agents_path.size()] == '/') {
+        return responses::error_answer(errc::not_found, {});
+    }
+    const auto below = path.substr(std::min(path.find('/', agents_path.size()), path.size()));
+    const bool ends_session = asked.verb == method::delete_ && below == session_end;
+    if (asked.verb == method::post || ends_session) {
+        return std::nullopt;
+    }
+    return responses::method_not_allowed(below == session_end ? "POST, DELETE" : "POST");
+}
+
+std::string head_of_try(const net::http1::request_head& asked, std::size_t length, std::string_view public_base)
+{
+    std::string text;
+    net::http1::head_writer out{text};
+    out.request_line(asked.verb, asked.target.substr(try_path.size()));
+    const auto url = core::http_url::parse(public_base);
+    const std::string host = url ? url->authority() : std::string{asked.authority};
+    out.field("Host", host);
+    out.field("Connection", "close");
+    for (const auto& each : asked.fields) {
+        const bool renamed = begins(each.name, for_callers);
+        const auto name = each.name.substr(renamed ? for_callers.size() : 0);
+        if (core::is_token(name) && !stays_here(name) && (renamed || each.id != field_name::authorization) &&
+            !net::http1::named_by_connection(asked.fields, each.name)) {
+            out.field(name, each.value);
+        }
+    }
+    if (length > 0 || asked.verb == method::post) {
+        out.field("Content-Length", std::uint64_t{length});
+    }
+    out.end();
+    return text;
+}
+
+std::string fields_of_try(const net::http1::response_head& answered)
+{
+    std::string text;
+    net::http1::head_writer out{text};
+    for (const auto& each : answered.fields) {
+        if (each.id == field_name::date || net::http1::hop_by_hop(each.id) ||
+            net::http1::named_by_connection(answered.fields, each.name)) {
+            continue;
+        }
+        out.field(
+            (is_obeyed(each.name) ? std::string{for_callers} : std::string{}) + std::string{each.name},
+            each.value
+        );
+    }
+    // Whatever an agent sends, it is no page of this origin.
+    out.field("X-Content-Type-Options", "nosniff");
+    out.field("Content-Security-Policy", "default-src 'none'; sandbox");
+    return text;
+}
+
+net::routine<> tries::serve(net::server_connection& caller)
+{
+    auto refusal = settings_.console ? refusal_of_try(caller.head()) : responses::error_answer(errc::not_found, {});
+    if (const auto why = config::untriable(settings_); !refusal && !why.empty()) {
+        refusal = responses::explained_answer(errc::forbidden, why);
+    }
+    if (!refusal && under_way_ >= most) {
+        refusal = responses::error_answer(errc::overloaded, {});
+    }
+    if (refusal) {
+        co_await responses::send_answer(caller, std::move(*refusal));
+        co_return;
+    }
+    struct place {
+        std::size_t& of;
+        explicit place(std::size_t& count)
+            : of{count}
+        {
+            ++of;
+        }
+        place(const place&) = delete;
+        place& operator=(const place&) = delete;
+        ~place() { --of; }
+    };
+    const place counted{under_way_};
+    const auto body = co_await caller.read_body(settings_.limits.body);
+    auto ends = net::connected_pair();
+    if (!body || !ends[0].open()) {
+        auto reply = responses::error_answer(body ? errc::overloaded : body.error().code, {});
+        co_await responses::send_answer(caller, std::move(reply));
+        co_return;
+    }
+    serve_(net::accepted_socket{std::move(ends[1]), endpoint_of(caller.peer()), {}, model::console_sender()});
+    const auto head = head_of_try(caller.head(), body->size(), public_base_);
+    net::pieces request;
+    request.add(head);
+    request.add(*body);
+    try_relay relayed{caller, std::move(ends[0]), settings_.limits.upstream_header + own_fields};
+    co_await relayed.run(request);
+}
+
+}  // namespace gateway::console

@@ -1,0 +1,60 @@
+// Calls of operators to agents from where the console is (POST /try/agents/<id>…), so that no page needs rights at the traffic listener. A
+// worker gets the request on one end of a pair of sockets, as any caller's: access, limits, relay, counters and log are those. On the control
+// loop's thread.
+#pragma once
+
+#include "config/settings.hpp"
+#include "gateway/responses/answer.hpp"
+#include "net/http1/head.hpp"
+#include "net/server/server_connection.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::console {
+
+inline constexpr std::string_view try_path = "/try";
+
+// Whether the path is /try or below it.
+bool is_try_path(std::string_view path) noexcept;
+
+// Why the request is none to an agent: 404 for other paths, 405 for other methods than POST, and DELETE of a session of MCP. Pure.
+std::optional<responses::answer> refusal_of_try(const net::http1::request_head& asked);
+
+// The head with which a worker gets it, for a body of `length` bytes, under the host of `public_base`, which is a URL. Fields pass but for
+// Host, Origin, Cookie, Sec-*, Authorization, which is for the admin listener, and those of one hop; a field Cardea-Caller-<name>, such as
+// Cardea-Caller-Authorization, becomes <name>. Pure.
+std::string head_of_try(const net::http1::request_head& asked, std::size_t length, std::string_view public_base);
+
+// The head of the answer from what a worker answered, without framing and the empty line. Fields that a browser would obey, though it is an
+// agent's word, stand there as Cardea-Caller-Location and Cardea-Caller-WWW-Authenticate. Pure.
+std::string fields_of_try(const net::http1::response_head& answered);
+
+class tries {
+public:
+    // Tries that can be under way.
+    static constexpr std::size_t most = 16;
+
+    // `serve`: gives a connection to a worker. The settings and `public_base` outlive this.
+    using server = std::function<void(net::accepted_socket from)>;
+    tries(const config::settings& settings, const std::string& public_base, server serve)
+        : settings_{settings},
+          public_base_{public_base},
+          serve_{std::move(serve)}
+    {
+    }
+
+    // Answers a request for a path of /try from somebody who may act. A caller that leaves is seen by the worker as it leaves.
+    net::routine<> serve(net::server_connection& caller);
+
+private:
+    const config::settings& settings_;
+    const std::string& public_base_;
+    server serve_;
+    std::size_t under_way_ = 0;
+};
+
+}  // namespace gateway::console
