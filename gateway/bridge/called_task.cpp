@@ -278,7 +278,7 @@ void called_task::finish(::mcp::tool_outcome outcome)
     }
     artifact_ = std::move(outcome.parts);
     if (!with_.table.resize(*this)) {
-        artifact_ = {};
+        std::string{}.swap(artifact_);
         fail("too_large", too_long);
         return;
     }
@@ -296,10 +296,12 @@ void called_task::end(task_state state, std::string parts, std::string_view why)
     if (!answered_) {
         exchange_ = nullptr;
     }
-    call_ = {};
+    std::exchange(call_, {});  // an assignment would keep its memory
     caller_ = nullptr;
     questions_.clear();
-    responses_ = server_state_ = progress_ = {};
+    for (auto* const text : {&responses_, &server_state_, &progress_}) {
+        std::string{}.swap(*text);
+    }
     set_state(state, std::move(parts));
     if (!with_.table.resize(*this)) {
         parts_ = ::mcp::text_parts(too_long);
