@@ -132,6 +132,12 @@ void print_warnings(const reload::configuration& configured)
     }
 }
 
+reload::configuration
+read_configuration_again(const cli::command_line& asked, const reload::inherited_addresses& inherited)
+{
+    return reload::read_configuration(asked, environment_variable, reload::reading::again, inherited);
+}
+
 // Prints the problems; false if there are any.
 bool usable(const reload::configuration& configured, const std::string& file)
 {
@@ -269,11 +275,9 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
         log.set_level(level);
         output.set_form(telemetry::form_at(place, format));
     };
-    wiring::log_hooks hooks{live, [&output] { return output.dropped(); }, log_changed};
-    wiring::server server{std::move(settings), std::move(store->engine), log, std::move(hooks)};
-    const auto read_again = [asked, inherited] {
-        return reload::read_configuration(asked, environment_variable, reload::reading::again, inherited);
-    };
+    const auto dropped = [&output] { return output.dropped(); };
+    wiring::server server{std::move(settings), std::move(store->engine), log, {live, dropped, log_changed}};
+    const auto read_again = [asked, inherited] { return read_configuration_again(asked, inherited); };
     auto started_as = upgrade::how_started(words, service->manager, store->path);
     started_as.configured = upgrade::written_addresses(configured.written, service->sockets, taken->hello);
     server.set_handover(std::move(started_as));

@@ -307,6 +307,11 @@ void server::make_services()
                 });
             }
     });
+    make_admin();
+}
+
+void server::make_admin()
+{
     admin_.reset(new admin::admin_handler{
         {status_,
          *reloader_,

@@ -104,6 +104,7 @@ private:
     void collect(telemetry::metrics& into) const;
 
     void make_services();
+    void make_admin();
     void serve_within(net::accepted_socket from, const net::loop* home);
     void make_bridge();
     void list_planes();
