@@ -3,7 +3,7 @@
 
     bench/bridge_bars.py [--rounds N] [--seconds S] [--only NAME...]
 
-NAME: calls, lists, search, bridges, memory. The gateway runs on the first core that we may use; servers and callers on the second. Exit code
+NAME: calls, lists, search, bridges, memory, neighbours. The gateway runs on the first core that we may use; servers and callers on the second. Exit code
 1 if a bar is missed.
 """
 import argparse
@@ -11,6 +11,9 @@ import asyncio
 import contextlib
 import http.client
 import json
+import os
+import signal
+import socket
 import statistics
 import sys
 import threading
@@ -302,12 +305,197 @@ def measure_memory(_):
         report("1,000 idle sessions with a bundle, one member each", (sizes[1] - sizes[0]) / 2**20, "MiB", 2)
 
 
+class Neighbour(threading.Thread):
+    """An MCP server of 2025-11-25 that is well until `turn` says what it does from then on."""
+
+    page = b"HTTP/1.1 %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n%s\r\n%s"
+    changed = b'data: {"jsonrpc":"2.0","method":"notifications/tools/list_changed"}\n\n'
+
+    def __init__(self):
+        super().__init__(daemon=True)
+        self.kind = "well"
+        self.walks = 0
+        self.streams = 0
+        self.open = set()
+        self.many = self.tools(10_000)
+        self.loop = asyncio.new_event_loop()
+        self.server = self.loop.run_until_complete(asyncio.start_server(self.serve, "127.0.0.1", 0, backlog=2048))
+        self.address = f"127.0.0.1:{self.server.sockets[0].getsockname()[1]}"
+        self.start()
+
+    def run(self):
+        os.sched_setaffinity(threading.get_native_id(), {int(mcp_bars.load_core)})
+        self.loop.run_forever()
+
+    def turn(self, kind):
+        self.kind = kind
+        if kind == "dies":
+            self.loop.call_soon_threadsafe(self.die)
+
+    def die(self):
+        self.server.close()
+        for each in self.open:
+            each.transport.abort()
+
+    @staticmethod
+    def tools(count):
+        names = ["echo", *(f"tool{each}" for each in range(1, count))]
+        return [{"name": each, "description": "What this one does", "inputSchema": {"type": "object"}} for each in names]
+
+    def listed(self):
+        """No two are equal if lists are what is wrong with it."""
+        self.walks += 1
+        if self.kind not in ("floods list_changed", "lists 10,000 tools"):
+            return {"tools": self.tools(1)}
+        some = self.many if self.kind.startswith("lists") else self.many[:1]
+        return {"tools": [*some[:-1], {**some[-1], "description": f"The {self.walks}th"}]}
+
+    async def serve(self, reader, writer):
+        self.open.add(writer)
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            while True:
+                head = (await reader.readuntil(b"\r\n\r\n")).decode().lower()
+                if head.startswith("get"):
+                    await self.stream(writer)
+                    break
+                size = int((head + "content-length: 0\r\n").split("content-length:")[1].split("\r\n")[0])
+                asked = json.loads(await reader.readexactly(size) or "{}")
+                if self.kind == "hangs":
+                    await reader.read()
+                    break
+                self.answer(writer, asked)
+        self.open.discard(writer)
+        writer.close()
+
+    def answer(self, writer, asked):
+        method = asked.get("method")
+        known = {
+            "initialize": {"protocolVersion": "2025-11-25", "capabilities": {"tools": {"listChanged": True}}, "serverInfo": {"name": "n", "version": "1"}},
+            "ping": {},
+            "tools/call": {"content": []},
+        }
+        result = self.listed() if method == "tools/list" else known.get(method)
+        if "id" not in asked or method is None:
+            writer.write(self.page % (b"202 Accepted", 0, b"", b""))
+            return
+        reply = {"result": result} if result is not None else {"error": {"code": -32601, "message": "no"}}
+        body = json.dumps({"jsonrpc": "2.0", "id": asked["id"]} | reply).encode()
+        writer.write(self.page % (b"200 OK", len(body), b"Mcp-Session-Id: one\r\n" if method == "initialize" else b"", body))
+
+    async def stream(self, writer):
+        """100 changes are told each hundredth of a second; of 10,000 tools one each second."""
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
+        self.streams += 1
+        while not writer.is_closing():
+            if self.kind == "floods list_changed":
+                writer.write(self.changed * 100)
+                await writer.drain()
+            elif self.kind == "lists 10,000 tools":
+                writer.write(self.changed)
+                await asyncio.sleep(1)
+            await asyncio.sleep(0.01)
+
+
+class Pesterer(threading.Thread):
+    """Calls the neighbour through the bundle five times a second and waits for no answer."""
+
+    def __init__(self, gateway):
+        super().__init__(daemon=True)
+        self.gateway = gateway
+        self.over = threading.Event()
+        self.start()
+
+    def run(self):
+        body = json.dumps(tool_call("bad__echo", {}, "modern"))
+        fields = ["POST /mcp HTTP/1.1", f"Host: {self.gateway.address}", "Accept: application/json, text/event-stream"]
+        fields += ["Content-Type: application/json", f"Content-Length: {len(body)}", *modern_fields("tools/call", "bad__echo").split("\n")]
+        host, port = self.gateway.address.split(":")
+        kept = []
+        while not self.over.wait(0.2):
+            kept.append(socket.create_connection((host, int(port))))
+            kept[-1].sendall(("\r\n".join(fields) + "\r\n\r\n" + body).encode())
+            if len(kept) > 64:
+                kept.pop(0).close()
+        for each in kept:
+            each.close()
+
+
+class Neighbourhood:
+    """A gateway, of whose bundle of four members one is a neighbour of this kind. It runs only while it is measured."""
+
+    def __init__(self, started, servers, kind):
+        self.neighbour = Neighbour()
+        agents = {"bad": ("legacy", self.neighbour.address), **servers}
+        agents = {id: f'{{url: "http://{address}/mcp", protocol: mcp, era: {era}}}' for id, (era, address) in agents.items()}
+        self.gateway = started.gateway(agents, bundle(agents))
+        ready(self.gateway, 4)
+        wait_for(lambda: self.neighbour.streams > 0, "the stream of the neighbour")
+        self.fields = {"legacy": Line(self.gateway).begin()[0], "modern": modern_fields("tools/call", "modern__echo")}
+        self.bodies = {}
+        for era in self.fields:
+            self.bodies[era] = started.folder / f"{era}.json"
+            self.bodies[era].write_text(json.dumps(tool_call(f"{era}__echo", question, era), separators=(",", ":")))
+        self.pesterer = Pesterer(self.gateway)
+        self.neighbour.turn(kind)
+        for era in self.fields:
+            self.p99(era)
+        self.walks = self.neighbour.walks
+        self.signal(signal.SIGSTOP)
+
+    def signal(self, number):
+        os.kill(self.gateway.pid, number)
+
+    def p99(self, era):
+        fields = self.fields[era].replace("\n", "\r\n")
+        return mcp_bars.calls_at_rate(self.gateway.address, "/mcp", self.bodies[era], 500, 1, fields)[1]
+
+    def p99_by_era(self):
+        self.signal(signal.SIGCONT)
+        time.sleep(0.3)  # what has waited is done
+        found = {era: self.p99(era) for era in self.fields}
+        self.signal(signal.SIGSTOP)
+        return found
+
+    def end(self):
+        self.signal(signal.SIGCONT)
+        self.pesterer.over.set()
+        self.pesterer.join()
+        self.neighbour.loop.call_soon_threadsafe(self.neighbour.loop.stop)
+        self.neighbour.join()
+
+
+def measure_neighbours(given):
+    for kind in ("well", "hangs", "dies", "floods list_changed", "lists 10,000 tools"):
+        with Processes() as started:
+            servers = {"legacy": ("legacy", started.server("--mcp", "1")), "modern": ("modern", started.server("--mcp", "2"))}
+            servers["third"] = servers["legacy"]
+            without, beside = (Neighbourhood(started, servers, each) for each in ("well", kind))
+            slices = []
+            for number in range(given.rounds * given.seconds):
+                pair = (without, beside) if number % 2 else (beside, without)
+                found = {each: each.p99_by_era() for each in pair}
+                slices.append((found[beside], found[without]))
+            walks = beside.neighbour.walks - beside.walks
+            without.end()
+            beside.end()
+        for era in ("legacy", "modern"):
+            bad, good = ([each[which][era] for each in slices] for which in (0, 1))
+            middle = [statistics.median(each) for each in (bad, good)]
+            more = f"{middle[0]:.2f} by {middle[1]:.2f} ms, best {min(bad):.2f} by {min(good):.2f}, {walks} walks"
+            what = f"p99, {era}, one {kind}, by none"
+            if kind == "well":
+                print(f"{what:<58} {middle[0] / middle[1]:>10.3f} times     the noise       {more}", flush=True)
+            else:
+                report(what, middle[0] / middle[1], "times", 1.2, more)
+
+
 measurements = {
     "calls": measure_calls,
     "lists": measure_lists,
     "search": measure_search,
     "bridges": measure_bridges,
     "memory": measure_memory,
+    "neighbours": measure_neighbours,
 }
 
 if __name__ == "__main__":
