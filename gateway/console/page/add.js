@@ -3,11 +3,8 @@ import { html, useState } from "./dom.js";
 import { rpc } from "./api.js";
 import { useAct } from "./poll.js";
 import { to } from "./route.js";
-import { name, visible } from "./text.js";
+import { name, shellWord, visible } from "./text.js";
 import { Problem } from "./widgets.js";
-
-// A word as a shell takes it.
-export const shellWord = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
 
 // `added(id)` hears of each that was added.
 export function Add({ added }) {

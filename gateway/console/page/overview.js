@@ -2,6 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "./dom.js";
 import { rpc } from "./api.js";
 import { Add } from "./add.js";
+import { useCalm } from "./calm.js";
 import { Spark } from "./charts.js";
 import { usePoll } from "./poll.js";
 import { setQuery, to } from "./route.js";
@@ -12,13 +13,6 @@ const statuses = ["unhealthy", "degraded", "unknown", "healthy"];
 const steps = [100, 250, 500, 1000];
 const keys = ["status", "text", "tag", "protocol", "sort"];
 const few = 5;
-
-// Those of `items` that were in `order` stay in that order; others follow.
-export function keepOrder(items, order) {
-  const place = new Map(order.map((id, at) => [id, at]));
-  const at = (item) => place.get(item.id) ?? order.length;
-  return items.map((item, here) => ({ item, here })).sort((a, b) => at(a.item) - at(b.item) || a.here - b.here).map(({ item }) => item);
-}
 
 function Attention({ list, failure }) {
   const [all, setAll] = useState(false);
@@ -99,25 +93,6 @@ function Table({ agents, started, sort, change, hold }) {
   </table></div>`;
 }
 
-// Rows do not move under a pointer or below the focus: `hold` are the handlers for that, `arrange` keeps the order while it is held.
-function useCalm(reset) {
-  const state = useRef({ pointer: false, focus: false, order: [], reset: "" });
-  const hold = useMemo(() => ({
-    onPointerEnter: () => { state.current.pointer = true; },
-    onPointerLeave: () => { state.current.pointer = false; },
-    onFocusIn: () => { state.current.focus = true; },
-    onFocusOut: () => { state.current.focus = false; },
-  }), []);
-  const arrange = (agents) => {
-    const now = state.current;
-    const kept = (now.pointer || now.focus) && now.reset === reset ? keepOrder(agents, now.order) : agents;
-    now.order = kept.map(({ id }) => id);
-    now.reset = reset;
-    return kept;
-  };
-  return { hold, arrange };
-}
-
 export function Overview({ query }) {
   const values = Object.fromEntries(keys.map((key) => [key, query.get(key) ?? ""]));
   const sort = values.sort || "trouble";
@@ -128,7 +103,7 @@ export function Overview({ query }) {
   const info = usePoll((signal) => rpc("gateway/info", {}, { signal }), 0.8, []);
   const filters = Object.fromEntries(["status", "text", "tag", "protocol"].filter((key) => values[key]).map((key) => [key, values[key]]));
   const asked = JSON.stringify({ ...filters, sort, limit });
-  const shown = useRef({ asked: "", agents: null });
+  const shown = useRef({ data: null, agents: null });
   const list = usePoll(async (signal) => ({ asked, agents: (await rpc("agents/health", { ...JSON.parse(asked), stats: true }, { signal })).agents }), 3, [asked]);
   // A change of status is in the table at once.
   const troubles = JSON.stringify([info.data?.counts, info.data?.attention]);
@@ -141,8 +116,8 @@ export function Overview({ query }) {
     setQuery([], values);
   }, [query.get("focus")]);
   useEffect(() => setLimit(steps[0]), [values.status, values.text, values.tag, values.protocol]);
-  const { hold, arrange } = useCalm(asked);
-  if (list.data && list.data !== shown.current) shown.current = { ...list.data, agents: arrange(list.data.agents) };
+  const { hold, arrange } = useCalm();
+  if (list.data !== shown.current.data) shown.current = { data: list.data, agents: arrange(list.data.agents, list.data.asked) };
   const agents = shown.current.agents;
   const none = info.data?.counts?.agents === 0 && agents?.length === 0;
   const filtered = Object.keys(filters).length > 0;

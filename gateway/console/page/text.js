@@ -8,9 +8,10 @@ export const visible = (text) => String(text ?? "").replace(hidden, asEscape);
 
 // A name: in one line, at most `most` characters.
 export function name(text, most = 200) {
-  const all = visible(String(text ?? "").slice(0, most * 2).replace(/\s+/g, " "));
-  const points = Array.from(all);
-  return points.length > most ? points.slice(0, most - 1).join("") + "…" : all;
+  const all = String(text ?? "");
+  const head = all.slice(0, most * 2 + 2);
+  const points = Array.from(visible(head.replace(/\s+/g, " ")));
+  return points.length > most || head.length < all.length ? `${points.slice(0, most - 1).join("")}…` : points.join("");
 }
 
 // An http(s) URL as it may be linked; else nothing.
@@ -55,3 +56,6 @@ export function span(seconds) {
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`;
   return seconds < 172800 ? `${Math.round(seconds / 3600)} h` : `${Math.round(seconds / 86400)} d`;
 }
+
+// A word as a shell takes it.
+export const shellWord = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
