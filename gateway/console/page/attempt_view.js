@@ -67,6 +67,7 @@ function pretty(text) {
 
 function Exchange({ made, publicUrl, open }) {
   const [shown, show] = useState(open);
+  const text = made.ms === undefined ? made.text.slice(-20000) : pretty(made.text);
   const method = /"method":"([^"]+)"/.exec(made.body)?.[1] ?? "";
   return html`<details open=${open} onToggle=${(event) => show(event.target.open)}>
     <summary>${made.method} ${method} · ${made.status || "no answer"}${made.ms === undefined ? "" : ` · ${ms(made.ms)}`}</summary>
@@ -74,7 +75,7 @@ function Exchange({ made, publicUrl, open }) {
       <div class="stack"><div class="row end"><h3>Request</h3><span>as curl <${Copy} text=${curlOf(made, publicUrl)} label="Copy as curl" /></span></div>
         <pre class="wrap" tabindex="0" aria-label="Request">${visible(head(`${made.method} ${publicUrl}`, Object.entries(made.headers)))}${"\n\n"}${visible(pretty(made.body))}</pre></div>
       <div class="stack"><div class="row end"><h3>Answer</h3><span class="dim">${bytes(made.text.length)}${made.cut && ", cut"}</span></div>
-        <pre class="wrap" tabindex="0" aria-label="Answer">${made.status ? visible(head(`HTTP ${made.status}`, made.fields)) : "No answer."}${"\n\n"}${visible(pretty(made.text))}</pre></div>
+        <pre class="wrap" tabindex="0" aria-label="Answer">${made.status ? visible(head(`HTTP ${made.status}`, made.fields)) : "No answer."}${"\n\n"}${visible(text)}</pre></div>
     </div>`}
   </details>`;
 }

@@ -29,7 +29,7 @@ function Field({ field, id, value, change, problem }) {
     field.title && field.title !== field.name ? name(field.title) : "", visible(field.description.slice(0, 1000))].filter(Boolean).join(" · ");
   return html`<div class="field">
     ${field.kind === "several"
-      ? html`<fieldset aria-describedby=${of["aria-describedby"]}><legend>${name(field.name)}</legend><${Several} field=${field} value=${value} change=${change} /></fieldset>`
+      ? html`<fieldset class="row" aria-describedby=${of["aria-describedby"]}><legend>${name(field.name)}</legend><${Several} field=${field} value=${value} change=${change} /></fieldset>`
       : html`<label for=${id}>${name(field.name)}</label><${Control} field=${field} of=${of} value=${value} change=${change} />`}
     <span id=${`${id}-hint`} class=${problem ? "bad" : "hint"}>${problem ?? hint}</span>
   </div>`;
@@ -45,6 +45,7 @@ export function Fields({ form, prefix, label }) {
           ${problems[""] && html`<span class="bad" role="alert">${problems[""]}</span>`}</div>`
       : fields.map((field, i) => html`<${Field} key=${field.name} id=${`${prefix}-${i}`} field=${field} value=${values[field.name]} problem=${problems[field.name]}
           change=${(value) => form.set(field.name, value)} />`)}
+    ${fields?.length === 0 && !asJson && html`<span class="hint">There is nothing to fill in.</span>`}
     ${fields && html`<label class="line"><input type="checkbox" checked=${asJson} onChange=${form.turn} />As JSON</label>`}
   </div>`;
 }
