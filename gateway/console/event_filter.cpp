@@ -193,7 +193,8 @@ std::string event_of_line(std::uint64_t number, std::string_view line)
     constexpr std::string_view key = R"("event":")";
     const auto at = line.substr(0, longest_name).find(key);
     const auto from = at == std::string_view::npos ? line.size() : at + key.size();
-    const auto name = line.substr(from, line.find('"', from) - from);
+    const auto end = line.find('"', from);
+    const auto name = end == std::string_view::npos ? std::string_view{} : line.substr(from, end - from);
     std::string out = "id: " + std::to_string(number) + '\n';
     if (!name.empty() && is_event(name)) {
         out.append("event: ").append(name).push_back('\n');

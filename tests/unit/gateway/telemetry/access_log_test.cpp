@@ -419,3 +419,42 @@ TEST_CASE("no line allocates after the first, failures with hostile details incl
 }
 
 TEST_SUITE_END();
+
+TEST_CASE("viewers get the lines that the level leaves out, and none that it does not")
+{
+    recording_sink sink;
+    recording_sink viewers;
+    gateway::telemetry::access_log log{sink, core::log_level::warn, 1};
+    log.write(a_call(), when);
+    log.set_viewers(&viewers);
+    log.flush();
+    CHECK(viewers.batches.empty());
+    log.write(a_call(), when);
+    log.flush();
+    REQUIRE(viewers.batches.size() == 1);
+    CHECK(string_at(parsed(viewers.batches[0]), "event") == "request");
+    log.write(a_call(), when);
+    log.set_level(core::log_level::info);  // what was written before goes where it was to go
+    CHECK(viewers.batches.size() == 2);
+    CHECK(sink.batches.empty());
+    log.write(a_call(), when);
+    log.flush();
+    CHECK(viewers.batches.size() == 2);
+    CHECK(sink.batches.size() == 1);
+    log.set_level(core::log_level::error);
+    log.write(a_call(), when);
+    log.set_viewers(nullptr);
+    CHECK(viewers.batches.size() == 3);
+    log.write(a_call(), when);
+    log.flush();
+    CHECK(viewers.batches.size() == 3);
+    CHECK(sink.batches.size() == 1);
+}
+
+TEST_CASE("a line says that the console has sent the request on")
+{
+    CHECK_FALSE(parsed(line_of(a_call())).contains("via"));
+    auto record = a_call();
+    record.by_console = true;
+    CHECK(string_at(parsed(line_of(record)), "via") == "console");
+}
