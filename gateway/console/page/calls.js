@@ -1,5 +1,5 @@
 // The calls, live: the access lines of the log.
-import { html, useMemo, useState } from "./dom.js";
+import { html, still, useRef, useState } from "./dom.js";
 import { useEvents } from "./events.js";
 import { Advice } from "./advice.js";
 import { setQuery, to } from "./route.js";
@@ -26,19 +26,18 @@ function Fields({ line }) {
 // What was called: the tool, else the method of the call, else that of HTTP.
 const called = (line) => [line.bundle && `bundle ${line.bundle}`, line.rpc ?? line.method, line.tool].filter(Boolean).join(" ");
 
-function Call({ line, open, toggle }) {
-  const row = useMemo(() => html`
+// `toggle.current(id)` opens or closes it.
+const Call = still(({ id, line, open, toggle }) => html`<div class="call">
+  <button aria-expanded=${open} onClick=${() => toggle.current(id)}>
     <span class="dim">${clock(line.ts)}</span>
     <span class=${kind(line.status)}>${name(line.status ?? "", 8)}</span>
     <span class="ms">${ms(line.ms)}</span>
     <span>${name(line.agent ?? line.route, 80)}</span>
     <span>${name(called(line), 120)}</span>
-    <span class=${kind(line.status)}>${name(line.code ?? line.principal ?? "", 120)}</span>`, [line]);
-  return html`<div class="call">
-    <button aria-expanded=${open} onClick=${toggle}>${row}</button>
-    ${open && html`<${Fields} line=${line} />`}
-  </div>`;
-}
+    <span class=${kind(line.status)}>${name(line.code ?? line.principal ?? "", 120)}</span>
+  </button>
+  ${open && html`<${Fields} line=${line} />`}
+</div>`);
 
 function Choice({ label, value, all, change }) {
   const known = !value || all.includes(value) ? all : [...all, value];
@@ -80,7 +79,8 @@ export function Calls({ query }) {
     setQuery(["calls"], { agent, route, status, slow, ...values });
   };
   // A call that is open stays where it is.
-  const toggle = (key) => {
+  const toggle = useRef(null);
+  toggle.current = (key) => {
     const opens = open?.key !== key;
     if (opens && !events.paused) events.pause(true);
     else if (!opens && open.pauses) events.pause(false);
@@ -107,7 +107,7 @@ export function Calls({ query }) {
     <div class="heads" aria-hidden="true">${["Time", "Status", "Took", "Agent", "Call", "Code or principal"].map((each) => html`<span>${each}</span>`)}</div>
     <div role="log" aria-label="Calls" aria-live="off" onKeyDown=${step}>
       ${lines.map(({ key, line, lost }) => (line
-        ? html`<${Call} key=${key} line=${line} open=${open?.key === key} toggle=${() => toggle(key)} />`
+        ? html`<${Call} key=${key} id=${key} line=${line} open=${open?.key === key} toggle=${toggle} />`
         : html`<div key=${key} class="lost">${count(lost)} lines are missing here.</div>`))}
       ${lines.length === 0 && html`<p class="empty">${agent || route || status ? "No call matches yet." : "No calls yet."}</p>`}
     </div></div>`;

@@ -31,7 +31,7 @@ export async function follow(filters, take, tell, signal) {
     let failure = null;
     try {
       heard();
-      const asked = Object.entries(filters).filter(([key, value]) => value && !(lastId && key === "last"));
+      const asked = Object.entries(filters).filter(([, value]) => value);
       const headers = lastId ? { "Last-Event-ID": lastId } : {};
       const response = await send(`events?${new URLSearchParams(asked)}`, { headers, signal: turn.signal });
       if (!response.ok) throw await failureOf(response);

@@ -1,5 +1,5 @@
 // What needs somebody, and all agents.
-import { html, useEffect, useMemo, useRef, useState } from "./dom.js";
+import { html, still, useEffect, useRef, useState } from "./dom.js";
 import { rpc } from "./api.js";
 import { Add } from "./add.js";
 import { useCalm } from "./calm.js";
@@ -65,31 +65,30 @@ const columns = [
   { title: "Public URL" },
 ];
 
-function Row({ item, started }) {
-  const text = JSON.stringify(item);
-  return useMemo(() => {
-    const why = item.why ?? item.reason ?? "";
-    const url = link(item.public_url) ? item.public_url : "";
-    return html`<tr>
-      <th scope="row"><a href=${to(["agents", item.id])}>${name(item.id, 80)}</a> <span class="tag">${name(item.protocol, 8)}</span></th>
-      <td><${Status} of=${item.status} /></td>
-      <td class="why">${why && html`<${Sentence} text=${why} />`}</td>
-      <td class="number" data-label="Calls/min">${item.calls_per_minute == null ? "–" : count(Math.round(item.calls_per_minute * 10) / 10)}</td>
-      <td class=${`number${item.failed_ratio > 0 ? " bad" : ""}`} data-label="Failed">${percent(item.failed_ratio)}</td>
-      <td class="number" data-label="p99">${ms(item.p99_ms)}</td>
-      <td class="hour"><${Spark} values=${item.spark} since=${started} /></td>
-      <td>${url && html`<span class="url"><span class="cut mono" title=${visible(url)}>${name(url)}</span><${Copy}
-        text=${url} label=${`Copy the address of ${name(item.id, 80)}`} /></span>`}</td>
-    </tr>`;
-  }, [text, started]);
-}
+// `text`: the agent as JSON.
+const Row = still(({ text, started }) => {
+  const item = JSON.parse(text);
+  const why = item.why ?? item.reason ?? "";
+  const url = link(item.public_url) ? item.public_url : "";
+  return html`<tr>
+    <th scope="row"><a href=${to(["agents", item.id])}>${name(item.id, 80)}</a> <span class="tag">${name(item.protocol, 8)}</span></th>
+    <td><${Status} of=${item.status} /></td>
+    <td class="why">${why && html`<${Sentence} text=${why} />`}</td>
+    <td class="number" data-label="Calls/min">${item.calls_per_minute == null ? "–" : count(Math.round(item.calls_per_minute * 10) / 10)}</td>
+    <td class=${`number${item.failed_ratio > 0 ? " bad" : ""}`} data-label="Failed">${percent(item.failed_ratio)}</td>
+    <td class="number" data-label="p99">${ms(item.p99_ms)}</td>
+    <td class="hour"><${Spark} values=${item.spark} since=${started} /></td>
+    <td>${url && html`<span class="url"><span class="cut mono" title=${visible(url)}>${name(url)}</span><${Copy}
+      text=${url} label=${`Copy the address of ${name(item.id, 80)}`} /></span>`}</td>
+  </tr>`;
+});
 
 function Table({ agents, started, sort, change, hold }) {
   return html`<div class="scroll panel"><table aria-label="Agents" class="agents" ...${hold}>
     <thead><tr>${columns.map(({ title, sort: by, order, extra }) => html`<th scope="col" class=${extra} aria-sort=${by && by === sort ? order : null}>
       ${by ? html`<button class="quiet" title=${`Sort by ${title}`} onClick=${() => change({ sort: by })}>${title}${by === sort && html`<span aria-hidden="true"> ${order === "ascending" ? "▴" : "▾"}</span>`}</button>` : title}
     </th>`)}</tr></thead>
-    <tbody>${agents.map((item) => html`<${Row} key=${item.id} item=${item} started=${started} />`)}</tbody>
+    <tbody>${agents.map((item) => html`<${Row} key=${item.id} text=${JSON.stringify(item)} started=${started} />`)}</tbody>
   </table></div>`;
 }
 
