@@ -264,12 +264,12 @@ core::result<> append_page(
     result.open('[');
     const auto begin = out.size();
     out += question.cursor ? std::string_view{} : additions.front;
-    page_end last{};
+    std::optional<page_end> last;  // which a cursor names; the front is none
     std::string next;
     catalog.walk(question.list, sight, start, [&](bundle_catalog::place at, const shown_entry& entry) {
         const auto used = out.size() - begin;
-        if (used > 0 && used + entry.raw.size() > largest_bundle_page) {
-            next = cursor_of(question.list, last);
+        if (last && used + entry.raw.size() > largest_bundle_page) {
+            next = cursor_of(question.list, *last);
             return false;
         }
         out.append(used > 0 ? "," : "").append(entry.raw);

@@ -109,6 +109,20 @@ TEST_CASE("an entry that is longer than a page has one of its own")
     CHECK(read(page(bundle, {.cursor = *two.next})).names == names{"m__c"});
 }
 
+TEST_CASE("the first entry is on the first page, whatever stands in front of it")
+{
+    mcp::server_lists lists;
+    const auto longest = R"({"name":"a","d":")" + std::string(mcp::largest_bundle_page - 100, 'd') + R"("})";
+    tests::add_item(lists, list_kind::tools, "a", longest);
+    tests::add_tool(lists, "b");
+    const bundle_catalog bundle{{catalog_of("m", lists)}};
+    const auto front = R"({"name":"f","d":")" + std::string(200, 'f') + R"("})";
+    const auto one = read(page(bundle, {}, {.front = front}));
+    CHECK(one.names == names{"f", "m__a"});
+    REQUIRE(one.next);
+    CHECK(read(page(bundle, {.cursor = *one.next})).names == names{"m__b"});
+}
+
 TEST_CASE("a list goes on where it was after the entry or the member of the cursor has gone")
 {
     const auto first = catalog_of("a", long_tools({"1", "2", "3", "4", "5"}));
