@@ -138,7 +138,7 @@ export function Agent({ id }) {
       ${agent.endpoints && html`<${Endpoints} id=${id} endpoints=${agent.endpoints} again=${again} />`}
       ${isMcp && html`<${Stderr} id=${id} first=${record?.stderr} />`}</div>`}
     <section class="panel"><h2>Calls</h2><${Problem} failure=${stats.failure?.kind === "unreachable" ? null : stats.failure} /><${History} stats=${stats.data} /></section>
-    <${Cards} id=${id} etag=${card} />
     <${Tools} id=${id} kind=${isMcp ? "tool" : "skill"} card=${strict.data?.served} hidden=${record?.hidden_tools} omitted=${agent.session?.left_out} />
+    <${Cards} id=${id} etag=${card} />
     ${url && html`<${Connect} agent=${agent} />`}`;
 }

@@ -67,8 +67,8 @@ export class Attempt {
   }
 
   event(kind, { state = "", words = "" } = {}) {
-    if (this.events.length >= mostEvents) ++this.missed;
-    else this.events.push({ ms: performance.now() - this.begun, kind, state, words: visible(String(words ?? "").slice(0, 4000)) });
+    this.events.push({ ms: performance.now() - this.begun, kind, state, words: visible(String(words ?? "").slice(0, 4000)) });
+    if (this.events.length > mostEvents * 1.25) this.missed += this.events.splice(0, this.events.length - mostEvents).length;
     if (state) this.state = state;
     this.changed();
   }

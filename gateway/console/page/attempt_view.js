@@ -1,20 +1,23 @@
 // How a try is shown: its events as they come, a question of the server, the requests and the answers as they were.
-import { html, useEffect, useRef, useState } from "./dom.js";
+import { html, still, useEffect, useRef, useState } from "./dom.js";
 import { curlOf } from "./attempt.js";
 import { Fields, useForm } from "./fields.js";
 import { bytes, clock, link, ms, name, visible } from "./text.js";
 import { Copy } from "./widgets.js";
 
 const shownEvents = 500;
-const words = { running: "running", done: "done", failed: "failed", cancelled: "cancelled" };
 const marks = { running: "…", done: "●", failed: "✕", cancelled: "○" };
 
 export function AttemptList({ tries, chosen, choose }) {
   return html`<ol class="tries plain" aria-label="Tries">${tries.map((each) => html`<li key=${each.id}>
     <button class="quiet" aria-current=${each === chosen ? "true" : null} onClick=${() => choose(each.id)}>
-      <span aria-hidden="true">${marks[each.status]}</span> ${clock(each.at)} ${name(each.label, 60)} · ${words[each.status]}${each.ms === undefined ? "" : ` · ${ms(each.ms)}`}
+      <span aria-hidden="true">${marks[each.status]}</span> ${clock(each.at)} ${name(each.label, 60)} · ${each.status}${each.ms === undefined ? "" : ` · ${ms(each.ms)}`}
     </button></li>`)}</ol>`;
 }
+
+const Event = still(({ event: { ms: time, kind, state, words: said } }) => html`<div class=${kind === "error" ? "bad" : ""}>
+  <span class="dim">+${ms(time)}</span> <b>${name(kind, 60)}</b> ${state && html`<span class="tag">${name(state, 60)}</span>`}
+  ${said && html`<span class="break"> ${said}</span>`}</div>`);
 
 function Events({ of }) {
   const box = useRef(null);
@@ -23,13 +26,10 @@ function Events({ of }) {
     if (atEnd.current) box.current.scrollTop = box.current.scrollHeight;
   });
   const scrolled = ({ target }) => { atEnd.current = target.scrollHeight - target.scrollTop - target.clientHeight < 40; };
-  const before = Math.max(0, of.events.length - shownEvents);
+  const before = of.missed + Math.max(0, of.events.length - shownEvents);
   return html`<div role="log" aria-label="Events" class="events" tabindex="0" ref=${box} onScroll=${scrolled}>
     ${before > 0 && html`<div class="dim">${before} earlier events are not shown.</div>`}
-    ${of.events.slice(-shownEvents).map((event, i) => html`<div key=${before + i} class=${event.kind === "error" ? "event bad" : "event"}>
-      <span class="dim">+${ms(event.ms)}</span> <b>${name(event.kind, 60)}</b> ${event.state && html`<span class="tag">${name(event.state, 60)}</span>`}
-      ${event.words && html`<span class="break"> ${event.words}</span>`}</div>`)}
-    ${of.missed > 0 && html`<div class="lost">${of.missed} more events came; the answer below has them.</div>`}
+    ${of.events.slice(-shownEvents).map((event, i) => html`<${Event} key=${before + i} event=${event} />`)}
     ${of.running && of.events.length === 0 && html`<div class="dim">Waiting for the first event …</div>`}
   </div>`;
 }
@@ -80,13 +80,13 @@ function Exchange({ made, publicUrl, open }) {
   </details>`;
 }
 
-export function AttemptView({ of, publicUrl, children }) {
+export function AttemptView({ of, publicUrl }) {
   const { status, progress, questions, exchanges } = of;
   const main = exchanges.findLastIndex((each) => /tools\/|[Mm]essage/.test(each.body));
   return html`<section class="panel" aria-label="Try">
     <div class="row"><h2 class="grow">${name(of.label, 80)}</h2>
       <span role="status" class=${`status ${status === "failed" ? "unhealthy" : status === "done" ? "healthy" : ""}`}>
-        <span aria-hidden="true">${marks[status]}</span> ${of.cancelling && of.running ? "cancelling" : words[status]}${of.state && ` · ${name(of.state, 40)}`}</span>
+        <span aria-hidden="true">${marks[status]}</span> ${of.cancelling && of.running ? "cancelling" : status}${of.state && ` · ${name(of.state, 40)}`}</span>
       <span class="dim">${of.ms === undefined ? "" : ms(of.ms)}</span>
       <button disabled=${!of.running || of.cancelling} onClick=${() => of.cancel()}>Cancel</button></div>
     ${of.problem && html`<p role="alert" class="problem break">${visible(of.problem.slice(0, 4000))}</p>`}
@@ -94,7 +94,6 @@ export function AttemptView({ of, publicUrl, children }) {
     ${progress && of.running && html`<progress aria-label="Progress" max=${progress.total > 0 ? progress.total : null} value=${progress.total > 0 ? Math.min(progress.value, progress.total) : null}></progress>`}
     ${questions[0] && html`<${Question} key=${of.events.length} ...${questions[0]} />`}
     <${Events} of=${of} />
-    ${children}
     ${exchanges.map((made, i) => html`<${Exchange} key=${`${of.id} ${i}`} made=${made} publicUrl=${publicUrl} open=${i === main} />`)}
   </section>`;
 }

@@ -1,5 +1,5 @@
 // The card of an agent: raw beside served, each difference explained; lint; the cards before.
-import { html, useMemo, useState } from "./dom.js";
+import { html, still, useMemo, useState } from "./dom.js";
 import { rpc } from "./api.js";
 import { at, folded, readPatch, sideBySide } from "./diff.js";
 import { usePoll } from "./poll.js";
@@ -18,18 +18,18 @@ const reasons = {
 
 const short = (value) => (value === undefined ? "" : visible((JSON.stringify(value) ?? "").slice(0, 300)));
 
-function Side({ title, side, rows, why, empty, template }) {
-  return html`<section aria-label=${title} style=${template}>
+const Side = still(({ title, side, rows, why, empty }) => html`<section aria-label=${title}>
     <h3>${title}</h3>
     ${rows.length === 0 && html`<div class="dim">${empty}</div>`}
     ${rows.map((row) => {
       if (row.equal) return html`<div class="equal">${row.equal} equal lines</div>`;
       const line = row[side];
-      const reason = line?.path && (row.kind !== "same" || line.path !== "") ? why.get(`${side} ${line.path}`) : undefined;
+      const reason = line?.path && why.get(`${side} ${line.path}`);
       return html`<div class=${line ? row.kind : "none"}>${line ? visible(line.text.slice(0, 2000)) : " "}${reason && html`<span class="why">${reason}</span>`}</div>`;
     })}
-  </section>`;
-}
+  </section>`);
+
+const none = [];
 
 function Compared({ card }) {
   const [whole, setWhole] = useState(card.raw === null);
@@ -37,13 +37,12 @@ function Compared({ card }) {
   const { rows, cut } = useMemo(() => sideBySide(card.raw, card.served), [card]);
   const shown = useMemo(() => (whole ? rows : folded(rows)), [rows, whole]);
   const why = useMemo(() => new Map(card.changes.map(({ op, path, why: reason }) => [`${op === "remove" ? "left" : "right"} ${path}`, `${visible(reason)}: ${reasons[reason] ?? ""}`])), [card]);
-  const some = shown.slice(0, most);
-  const template = { gridTemplateRows: `repeat(${some.length + 1}, auto)` };
+  const some = useMemo(() => shown.slice(0, most), [shown, most]);
   return html`
-    <div class="row"><span>${card.changes.length === 0 ? "No differences." : `${card.changes.length} differences.`}</span>
-      ${card.raw !== null && html`<label class="line"><input type="checkbox" checked=${whole} onChange=${(event) => setWhole(event.target.checked)} />Equal lines too</label>`}</div>
-    <div class="cards" style=${template} tabindex="0" role="group" aria-label="Cards side by side">
-      <${Side} title="Raw card" side="left" rows=${card.raw === null ? [] : some} why=${why} empty="An MCP server has no card of its own; Cardea makes it from its lists." />
+    ${card.raw !== null && html`<div class="row"><span>${card.changes.length || "No"} differences.</span>
+      <label class="line"><input type="checkbox" checked=${whole} onChange=${(event) => setWhole(event.target.checked)} />Equal lines too</label></div>`}
+    <div class="cards" style=${{ gridTemplateRows: `repeat(${some.length + 1}, auto)` }} tabindex="0" role="group" aria-label="Cards side by side">
+      <${Side} title="Raw card" side="left" rows=${card.raw === null ? none : some} why=${why} empty="An MCP server has no card of its own; Cardea makes it from its lists." />
       <${Side} title="Served card" side="right" rows=${some} why=${why} />
     </div>
     ${shown.length > most && html`<button onClick=${() => setMost(most * 4)}>More lines (${shown.length - most})</button>`}

@@ -18,13 +18,9 @@ function plain(schema, root, depth = 0) {
     const { $ref, ...beside } = schema;
     return { ...plain(target, root, depth + 1), ...beside };
   }
-  const options = schema.anyOf ?? schema.oneOf;
-  if (Array.isArray(options) && !options.some((each) => isObject(each) && "const" in each)) {
-    const real = options.filter((each) => each?.type !== "null");
-    const { anyOf, oneOf, ...beside } = schema;
-    if (real.length === 1) return { ...plain(real[0], root, depth + 1), ...beside };
-  }
-  return schema;
+  const { anyOf, oneOf, ...beside } = schema;
+  const real = [anyOf ?? oneOf ?? []].flat().filter((each) => each?.type !== "null");
+  return real.length === 1 && !("const" in Object(real[0])) ? { ...plain(real[0], root, depth + 1), ...beside } : schema;
 }
 
 const typeOf = ({ type }) => {
@@ -34,28 +30,18 @@ const typeOf = ({ type }) => {
 
 // `[{value, text}]` of a schema that allows single values only, else null.
 function choicesOf(schema) {
-  const listed = schema.oneOf ?? schema.anyOf;
-  let choices = null;
-  if (Array.isArray(schema.enum)) {
-    choices = schema.enum.map((value, i) => ({ value, text: String(schema.enumNames?.[i] ?? value) }));
-  } else if ("const" in schema) {
-    choices = [{ value: schema.const, text: String(schema.const) }];
-  } else if (Array.isArray(listed) && listed.length && listed.every((each) => isObject(each) && "const" in each)) {
-    choices = listed.map((each) => ({ value: each.const, text: String(each.title ?? each.const) }));
-  }
-  return choices && choices.length <= mostChoices && choices.every(({ value }) => !isObject(value) && !Array.isArray(value)) ? choices : null;
+  const listed = schema.oneOf ?? schema.anyOf ?? ("const" in schema ? [{ const: schema.const }] : []);
+  const choices = Array.isArray(schema.enum)
+    ? schema.enum.map((value, i) => ({ value, text: String(schema.enumNames?.[i] ?? value) }))
+    : Array.isArray(listed) && listed.every((each) => isObject(each) && "const" in each)
+      ? listed.map((each) => ({ value: each.const, text: String(each.title ?? each.const) })) : [];
+  return choices.length > 0 && choices.length <= mostChoices && choices.every(({ value }) => typeof value !== "object" || value === null) ? choices : null;
 }
 
 function fieldOf(name, given, root, required) {
   const schema = plain(given, root);
-  const field = {
-    name,
-    title: typeof schema.title === "string" ? schema.title : "",
-    description: typeof schema.description === "string" ? schema.description : "",
-    required,
-    initial: schema.default,
-    schema,
-  };
+  const text = (value) => (typeof value === "string" ? value : "");
+  const field = { name, title: text(schema.title), description: text(schema.description), required, initial: schema.default, schema };
   const choices = choicesOf(schema);
   if (choices) return { ...field, kind: "enum", choices };
   const type = typeOf(schema);

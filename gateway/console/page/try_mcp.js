@@ -68,7 +68,7 @@ export function McpForm({ id, query, caller, start, served, refused, session }) 
         redraw((count) => count + 1);
       }}>End session</button>`}
     </div>
-    <label>Tool<input type="text" list="tools" role="combobox" autocomplete="off" spellcheck=${false} value=${tool} onInput=${(event) => setTool(event.target.value)} />
+    <label>Tool<input type="text" list="tools" autocomplete="off" spellcheck=${false} value=${tool} onInput=${(event) => setTool(event.target.value)} />
       <datalist id="tools">${offered.map((each) => html`<option value=${each.name}>${name(each.title ?? "", 80)}</option>`)}</datalist></label>
     <span class="hint">${tools.length} tools${tools.length > mostOffered ? "; type a part of the name" : ""}${listed ? ", as this caller gets them" : ", as the gateway's own session gets them"}.
       ${tool && !found ? " This one is not among them." : ""}</span>
