@@ -1,116 +1,102 @@
-// The process: what it is like, its configuration, and its reload.
+// The process: how it is, its configuration, and its reload.
 import { html, useState } from "./dom.js";
 import { act, rpc } from "./api.js";
 import { useAct, usePoll } from "./poll.js";
 import { bytes, count, moment, name, span, visible } from "./text.js";
 import { Problem, Problems } from "./widgets.js";
 
-const seconds = (since) => (Date.now() - Date.parse(since)) / 1000;
-const yes = (value) => (value ? "yes" : "no");
-const levels = ["none", "level 1 of 3", "level 2 of 3", "level 3 of 3"];
+const Panel = ({ title, children }) => html`<section class="panel" aria-label=${title}><h2>${title}</h2>${children}</section>`;
+
+const Table = ({ heads, rows, limit = rows.length }) => html`<div class="scroll"><table class="wrap">
+  <thead><tr>${heads.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
+  <tbody>${rows.slice(0, limit).map((row) => html`<tr>${row.map((each) => html`<td>${each}</td>`)}</tr>`)}</tbody></table></div>`;
+
+const mono = (text) => html`<code>${visible(text)}</code>`;
 
 function Process({ info }) {
-  const rows = [
-    ["Version", visible(info.version)],
-    ["Started", `${moment(info.started)}, ${span(seconds(info.started))} ago`],
-    ["Process", visible(info.process)],
-    ["Public URL", html`<code>${visible(info.public_url ?? "none")}</code>`],
-    ["Requests in flight", count(info.in_flight)],
-    ["Connections", count(info.connections)],
-    ["Memory", bytes(info.memory?.resident)],
-    ["Descriptors", `${count(info.descriptors?.open)} of ${count(info.descriptors?.limit)}`],
-    ["Overload", html`<span class=${info.overload?.level ? "bad" : ""}>${levels[info.overload?.level] ?? count(info.overload?.level)}</span>`],
-    ["Store", html`${visible([info.store?.kind, info.store?.path].filter(Boolean).join(", "))}
-      ${info.store?.ok === false && html`<p class="problem">It fails: ${visible(info.store.failure ?? "")}</p>`}`],
-    ["Tries", info.try?.enabled ? "possible" : `not possible: ${visible(info.try?.why_not ?? "")}`],
-  ];
-  return html`<section class="panel" aria-label="Process"><h2>Process</h2>
-    <dl>${rows.map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl></section>`;
+  const { overload, store, try: tries } = info;
+  const rows = {
+    Version: visible(info.version),
+    Started: `${moment(info.started)}, ${span((Date.now() - Date.parse(info.started)) / 1000)} ago`,
+    Process: visible(info.process),
+    "Public URL": mono(info.public_url ?? "none"),
+    "Requests in flight": count(info.in_flight),
+    Connections: count(info.connections),
+    Memory: bytes(info.memory?.resident),
+    Descriptors: `${count(info.descriptors?.open)} of ${count(info.descriptors?.limit)}`,
+    Overload: overload?.level ? html`<b class="bad">level ${count(overload.level)} of 3</b>` : "none",
+    Store: html`${visible([store?.kind, store?.path].filter(Boolean).join(", "))}
+      ${store?.ok === false && html`<p class="problem">It fails: ${visible(store.failure)}</p>`}`,
+    Tries: tries?.enabled ? "possible" : `not possible: ${visible(tries?.why_not)}`,
+  };
+  return html`<${Panel} title="Process"><dl>${Object.entries(rows).map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}</dl><//>`;
 }
 
-const Listeners = ({ list }) => html`<section class="panel" aria-label="Listeners"><h2>Listeners</h2>
-  <div class="scroll"><table><thead><tr><th scope="col">Name</th><th scope="col">Address</th><th scope="col">TLS</th></tr></thead>
-    <tbody>${(list ?? []).map((each) => html`<tr key=${each.name}><th scope="row">${name(each.name)}</th>
-      <td class="mono">${visible(each.address)}</td><td>${yes(each.tls)}</td></tr>`)}</tbody></table></div></section>`;
-
-function Certificates({ list }) {
-  return html`<section class="panel" aria-label="Certificates"><h2>Certificates</h2>
-    ${list?.length > 0
-      ? html`<div class="scroll"><table class="wrap"><thead><tr><th scope="col">File</th><th scope="col">Names</th><th scope="col">Ends</th></tr></thead>
-        <tbody>${list.map(({ file, names, days }) => html`<tr key=${file}><td class="mono">${visible(file)}</td><td>${name([names ?? []].flat().join(", "))}</td>
-          <td class=${days < 0 ? "bad" : days < 14 ? "warn" : ""}>${days < 0 ? `ended ${count(-days)} days ago` : `in ${count(days)} days`}</td></tr>`)}</tbody></table></div>`
-      : html`<p class="empty">No listener has a certificate.</p>`}
-  </section>`;
-}
-
-const listed = ["added", "changed", "removed", "settings"];
+const ends = (days) => html`<span class=${days < 0 ? "bad" : days < 14 ? "warn" : ""}>${days < 0 ? `ended ${count(-days)} days ago` : `in ${count(days)} days`}</span>`;
 
 // What a reload has changed, as `POST /reload` answers.
 function Report({ report }) {
-  const said = listed.filter((key) => (Array.isArray(report[key]) ? report[key].length : report[key]));
+  const said = Object.entries(report).filter(([, value]) => (Array.isArray(value) ? value.length : value));
   return html`<div role="status"><p>Reloaded. ${said.length === 0 && "Nothing has changed."}</p>
-    <dl>${said.map((key) => html`<dt>${key}</dt><dd>${visible([report[key]].flat().join(", "))}</dd>`)}</dl></div>`;
+    <dl>${said.map(([key, value]) => html`<dt>${name(key)}</dt><dd>${visible([value].flat().join(", "))}</dd>`)}</dl></div>`;
 }
 
-const ways = { request: "by request", signal: "by signal", file: "because a file changed", start: "at the start" };
+const ways = { request: "by request", signal: "by a signal", file: "because a file changed" };
 
 function Reload({ reload, again }) {
-  const [run, { busy, done, failure }] = useAct(async () => {
-    try {
-      return await act("reload");
-    } finally {
-      again();
-    }
-  });
-  const refused = reload?.problems?.length > 0;
-  const restart = [reload?.needs_restart ?? []].flat();
-  return html`<section class="panel" aria-label="Configuration reload">
+  const [run, { busy, done, failure }] = useAct(() => act("reload").finally(again));
+  const restart = [reload?.needs_restart || []].flat();
+  return html`<section class="panel" aria-label="Last reload">
     <div class="row"><h2>Last reload</h2><span class="act"><button disabled=${busy} onClick=${() => run()}>Reload</button><code class="command">cardea reload</code></span></div>
     ${reload?.at
-      ? html`<p>${moment(reload.at)}, ${ways[reload.trigger] ?? visible(reload.trigger)}: <b class=${refused ? "bad" : "good"}>${visible(reload.outcome)}</b></p>`
+      ? html`<p>${moment(reload.at)}, ${ways[reload.trigger] ?? visible(reload.trigger)}: <b class=${reload.problems?.length ? "bad" : "good"}>${visible(reload.outcome)}</b></p>`
       : html`<p class="dim">None since the start.</p>`}
-    ${refused && !failure && html`<div class="problem">The configuration has problems. Nothing has changed.<${Problems} list=${reload.problems} /></div>`}
-    ${restart.length > 0 && reload.needs_restart !== false && html`<p class="note">Needs a restart: ${reload.needs_restart === true ? "settings have changed that a reload does not apply." : html`<code>${visible(restart.join(", "))}</code>`}</p>`}
+    ${reload?.problems?.length > 0 && !failure && html`<div class="problem">The configuration has problems. Nothing has changed.<${Problems} list=${reload.problems} /></div>`}
+    ${restart.length > 0 && html`<p class="note">Needs a restart: ${restart[0] === true ? "settings that a reload does not apply." : mono(restart.join(", "))}</p>`}
     ${done && html`<${Report} report=${done} />`}
     <${Problem} failure=${failure} />
   </section>`;
 }
 
 const words = (value) => (typeof value === "string" ? value : JSON.stringify(value));
-const isDefault = (each) => each.origin === "default";
 
+// `stamp`: it is asked for again when that changes.
 function Configuration({ stamp }) {
   const { data, failure } = usePoll((signal) => rpc("gateway/config", {}, { signal }), 60, [stamp]);
   const [text, setText] = useState("");
   const [all, setAll] = useState(false);
   const [limit, setLimit] = useState(300);
   const wanted = text.toLowerCase();
-  const found = (data?.values ?? []).filter((each) => (all || wanted || !isDefault(each)) &&
-    (!wanted || `${each.path} ${words(each.value)} ${each.origin}`.toLowerCase().includes(wanted)));
+  const found = (data?.values ?? []).filter(({ path, value, origin }) =>
+    (wanted ? `${path} ${words(value)} ${origin}`.toLowerCase().includes(wanted) : all || origin !== "default"));
   return html`<section class="panel" aria-label="Configuration">
     <div class="row"><h2>Configuration</h2>
-      <input type="search" aria-label="Search the configuration" placeholder="Search" value=${text} spellcheck="false" onInput=${(event) => setText(event.target.value)} />
+      <input type="search" aria-label="Search the configuration" placeholder="Search" value=${text} onInput=${(event) => setText(event.target.value)} />
       <label class="line"><input type="checkbox" checked=${all} onChange=${(event) => setAll(event.target.checked)} />Defaults too</label>
       <code class="command">cardea config dump --running</code></div>
     <${Problem} failure=${failure} />
-    ${!data && !failure && html`<p class="loading">Loading…</p>`}
     ${data && html`<p class="dim">${count(found.length)} of ${count(data.values.length)} values. Secrets are masked.</p>
-      <div class="scroll"><table class="wrap"><thead><tr><th scope="col">Key</th><th scope="col">Value</th><th scope="col">From</th></tr></thead>
-      <tbody>${found.slice(0, limit).map((each) => html`<tr key=${each.path}><th scope="row" class="mono">${visible(each.path)}</th>
-        <td class="mono">${visible(words(each.value))}</td><td class=${isDefault(each) ? "dim" : ""}>${visible(each.origin)}</td></tr>`)}</tbody></table></div>
-      ${found.length > limit && html`<button onClick=${() => setLimit(limit * 2)}>More</button>`}`}
+      <${Table} heads=${["Key", "Value", "From"]} limit=${limit} rows=${found.map(({ path, value, origin }) => [mono(path), mono(words(value)), visible(origin)])} />`}
+    ${found.length > limit && html`<button onClick=${() => setLimit(limit * 2)}>More</button>`}
   </section>`;
 }
 
 export function Gateway() {
   const { data: info, failure, again } = usePoll((signal) => rpc("gateway/info", {}, { signal }), 2, []);
+  const certificates = info?.certificates ?? [];
   return html`
     <h1>Gateway</h1>
     <${Problem} failure=${failure} />
-    ${!info && !failure && html`<p class="loading">Loading…</p>`}
     ${info && html`<div class="columns">
-      <div class="stack"><${Process} info=${info} /></div>
-      <div class="stack"><${Reload} reload=${info.reload} again=${again} /><${Listeners} list=${info.listeners} /><${Certificates} list=${info.certificates} /></div>
+      <${Process} info=${info} />
+      <div class="stack">
+        <${Reload} reload=${info.reload} again=${again} />
+        <${Panel} title="Listeners"><${Table} heads=${["Name", "Address", "TLS"]}
+          rows=${(info.listeners ?? []).map(({ name: which, address, tls }) => [name(which), mono(address), tls ? "yes" : "no"])} /><//>
+        <${Panel} title="Certificates">${certificates.length > 0
+          ? html`<${Table} heads=${["File", "Names", "Ends"]} rows=${certificates.map(({ file, names, days }) => [mono(file), name([names ?? []].flat().join(", ")), ends(days)])} />`
+          : html`<p class="dim">No listener has a certificate.</p>`}<//>
+      </div>
     </div>
     <${Configuration} stamp=${info.reload?.at ?? info.started} />`}`;
 }

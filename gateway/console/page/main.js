@@ -95,29 +95,22 @@ function SignIn({ done }) {
   </form>`;
 }
 
-// What the gateway is like: `away` since when it does not answer, `replaced`: its version changed under the page.
+// How the gateway is: `away` since when it does not answer, `replaced`: its version changed under the page.
 function useGateway() {
   const [state, setState] = useState({ away: null, signedOut: false, replaced: false, version: "" });
-  useEffect(() => onState(({ reachable, authenticated }) => setState((before) => ({
-    ...before,
+  const change = (changes) => setState((before) => {
+    const now = { ...before, ...changes(before) };
+    return Object.keys(now).every((key) => now[key] === before[key]) ? before : now;
+  });
+  useEffect(() => onState(({ reachable, authenticated }) => change((before) => ({
     away: reachable ? null : before.away ?? new Date(),
     signedOut: authenticated === undefined ? before.signedOut : !authenticated,
   }))), []);
   useEffect(() => {
-    const look = async () => {
-      try {
-        const { version, started } = await rpc("gateway/info", {}, { signal: AbortSignal.timeout(3500) });
-        const now = `${version} ${started}`;
-        setState((before) => ({
-          ...before,
-          version,
-          replaced: before.replaced || (before.first !== undefined && before.first.split(" ")[0] !== version),
-          first: before.first ?? now,
-        }));
-      } catch {
-        // Whoever listens to the state has heard of it.
-      }
-    };
+    const look = () => rpc("gateway/info", {}, { signal: AbortSignal.timeout(3500) }).then(({ version }) => change((before) => ({
+      version,
+      replaced: before.replaced || !["", version].includes(before.version),
+    })), () => {}); // The state has heard of a failure.
     look();
     const timer = setInterval(look, 4000);
     return () => clearInterval(timer);

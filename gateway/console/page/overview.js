@@ -2,9 +2,8 @@
 import { html, still, useEffect, useRef, useState } from "./dom.js";
 import { rpc } from "./api.js";
 import { Add } from "./add.js";
-import { useCalm } from "./calm.js";
 import { Spark } from "./charts.js";
-import { usePoll } from "./poll.js";
+import { useCalm, usePoll } from "./poll.js";
 import { setQuery, to } from "./route.js";
 import { count, link, ms, name, percent, visible } from "./text.js";
 import { Copy, Dialog, Problem, Sentence, Status } from "./widgets.js";
@@ -19,7 +18,7 @@ function Attention({ list, failure }) {
   const shown = all ? list : list?.slice(0, few);
   return html`<section class="panel" aria-label="Needs attention">
     <h2>Needs attention${list?.length > 0 && html` <span class="dim">${count(list.length)}</span>`}</h2>
-    ${list === undefined && !failure && html`<p class="loading">Loading…</p>`}
+    ${list === undefined && !failure && html`<p class="dim">Loading…</p>`}
     ${list === undefined && html`<${Problem} failure=${failure} />`}
     ${list?.length === 0 && html`<p>Nothing needs you.</p>`}
     ${list?.length > 0 && html`<ul class="plain attention">${shown.map((each) => html`<li key=${`${each.subject} ${each.why}`}>
@@ -54,16 +53,8 @@ function Filters({ info, values, change, search }) {
   </div>`;
 }
 
-const columns = [
-  { title: "Agent", sort: "id", order: "ascending" },
-  { title: "Status", sort: "trouble", order: "descending" },
-  { title: "Why" },
-  { title: "Calls/min", sort: "calls", order: "descending", extra: "number" },
-  { title: "Failed", sort: "failed", order: "descending", extra: "number" },
-  { title: "p99", sort: "p99", order: "descending", extra: "number" },
-  { title: "Last hour" },
-  { title: "Public URL" },
-];
+// The title, and what `agents/health` sorts by.
+const columns = [["Agent", "id"], ["Status", "trouble"], ["Why"], ["Calls/min", "calls"], ["Failed", "failed"], ["p99", "p99"], ["Last hour"], ["Public URL"]];
 
 // `text`: the agent as JSON.
 const Row = still(({ text, started }) => {
@@ -84,10 +75,11 @@ const Row = still(({ text, started }) => {
 });
 
 function Table({ agents, started, sort, change, hold }) {
+  const head = ([title, by], at) => html`<th scope="col" class=${at > 2 && by ? "number" : ""} aria-sort=${by !== sort ? null : by === "id" ? "ascending" : "descending"}>
+    ${by ? html`<button class="quiet" title=${`Sort by ${title}`} onClick=${() => change({ sort: by })}>${title}${by === sort && html`<span aria-hidden="true"> ▾</span>`}</button>` : title}
+  </th>`;
   return html`<div class="scroll panel"><table aria-label="Agents" class="agents" ...${hold}>
-    <thead><tr>${columns.map(({ title, sort: by, order, extra }) => html`<th scope="col" class=${extra} aria-sort=${by && by === sort ? order : null}>
-      ${by ? html`<button class="quiet" title=${`Sort by ${title}`} onClick=${() => change({ sort: by })}>${title}${by === sort && html`<span aria-hidden="true"> ${order === "ascending" ? "▴" : "▾"}</span>`}</button>` : title}
-    </th>`)}</tr></thead>
+    <thead><tr>${columns.map(head)}</tr></thead>
     <tbody>${agents.map((item) => html`<${Row} key=${item.id} text=${JSON.stringify(item)} started=${started} />`)}</tbody>
   </table></div>`;
 }
@@ -107,7 +99,7 @@ export function Overview({ query }) {
   // A change of status is in the table at once.
   const troubles = JSON.stringify([info.data?.counts, info.data?.attention]);
   useEffect(() => {
-    if (info.data) list.again();
+    if (list.data) list.again();
   }, [troubles]);
   useEffect(() => {
     if (query.get("focus") !== "search") return;
@@ -130,9 +122,9 @@ export function Overview({ query }) {
       : html`
         <${Filters} info=${info.data} values=${values} change=${change} search=${search} />
         <${Problem} failure=${list.failure} />
-        ${agents === null && !list.failure && html`<p class="loading">Loading…</p>`}
+        ${agents === null && !list.failure && html`<p class="dim">Loading…</p>`}
         ${agents?.length > 0 && html`<${Table} agents=${agents} started=${info.data?.started} sort=${sort} change=${change} hold=${hold} />`}
-        ${agents?.length === 0 && html`<p class="empty">No agent matches. <button onClick=${() => change({ status: "", text: "", tag: "", protocol: "" })}>Show all</button></p>`}
+        ${agents?.length === 0 && html`<p class="dim">No agent matches. <button onClick=${() => change({ status: "", text: "", tag: "", protocol: "" })}>Show all</button></p>`}
         ${agents?.length >= limit && (next
           ? html`<button onClick=${() => setLimit(next)}>More</button>`
           : html`<p class="dim">These are the first ${count(limit)} agents. Search to see others.</p>`)}`}

@@ -1,5 +1,5 @@
 // What the page asks for again and again, and what it does once.
-import { useCallback, useEffect, useRef, useState } from "./dom.js";
+import { useCallback, useEffect, useMemo, useRef, useState } from "./dom.js";
 
 // `{data, failure, again}`: the latest result of `ask(signal)`, asked every `seconds` while the tab is visible, and at once when `keys` change.
 export function usePoll(ask, seconds, keys) {
@@ -16,6 +16,7 @@ export function usePoll(ask, seconds, keys) {
       } catch (failure) {
         if (!leaving.signal.aborted) setState((before) => ({ data: before.data, failure }));
       }
+      clearTimeout(timer); // Of a turn that ran meanwhile.
       if (!leaving.signal.aborted && !document.hidden) timer = setTimeout(turn, seconds * 1000);
     };
     const shown = () => document.hidden || turn();
@@ -45,4 +46,33 @@ export function useAct(action) {
     }
   };
   return [run, state];
+}
+
+// Those of `items` that were in `order` stay in that order; others follow.
+export function keepOrder(items, order) {
+  const place = new Map(order.map((id, at) => [id, at]));
+  const at = (item) => place.get(item.id) ?? order.length;
+  return items.map((item, here) => ({ item, here })).sort((a, b) => at(a.item) - at(b.item) || a.here - b.here).map(({ item }) => item);
+}
+
+const patience = 10000; // A pointer that rests for so long is not at work.
+
+// `hold`: handlers of the list. `arrange(items, asked)` keeps their order while the pointer or the focus is in it and `asked` is the same.
+export function useCalm() {
+  const state = useRef({ moved: -Infinity, focus: false, order: [], asked: "" });
+  const hold = useMemo(() => ({
+    onPointerMove: () => { state.current.moved = performance.now(); },
+    onPointerLeave: () => { state.current.moved = -Infinity; },
+    onFocusIn: () => { state.current.focus = true; },
+    onFocusOut: () => { state.current.focus = false; },
+  }), []);
+  const arrange = (items, asked) => {
+    const now = state.current;
+    const held = now.focus || performance.now() - now.moved < patience;
+    const kept = held && now.asked === asked ? keepOrder(items, now.order) : items;
+    now.order = kept.map(({ id }) => id);
+    now.asked = asked;
+    return kept;
+  };
+  return { hold, arrange };
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { keepOrder } from "../../gateway/console/page/calm.js";
+import { keepOrder } from "../../gateway/console/page/poll.js";
 
 const ids = (text) => text.split("").map((id) => ({ id }));
 const text = (items) => items.map(({ id }) => id).join("");
