@@ -117,8 +117,9 @@ constexpr auto rows = std::to_array<error_row>({
     ROW(origin_forbidden, 403, -31403, 403, false,
         "Pages of this origin may not call the gateway.",
         "a web page that calls an MCP server, or whose browser asks whether it may call (`OPTIONS`), is neither of "
-        "the gateway's origin nor of one of `cors.origins`; `admin` and `metrics`: the request has come through a "
-        "Cardea gateway"),
+        "the gateway's origin nor of one of `cors.origins`; `admin`: a page of [another "
+        "site](security.md#pages-of-other-sites) made the request; `admin` and `metrics`: it has come through a Cardea "
+        "gateway"),
     ROW(session_not_found, 404, -32001, 404, false,
         "Session not found.",
         "MCP: the session id is not known here, has ended, was idle for too long, or belongs to another agent or "
