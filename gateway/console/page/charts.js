@@ -40,20 +40,21 @@ export function bars(stacks, top, width, height) {
   });
 }
 
-const rects = (all, markOf) => all.map(({ at, series, ...box }) => html`<rect class=${markOf(at, series)} ...${box} />`);
-
 // The calls of each of the last 60 minutes, of which those before `since` did not exist.
 export function Spark({ values, since }) {
   if (!values?.length) return null;
   const minutes = since ? Math.ceil((Date.now() - Date.parse(since)) / 60000) + 1 : values.length;
   const first = Math.max(0, values.length - minutes);
-  const known = values.map((value, at) => (at < first ? 0 : value));
-  const most = Math.max(...known);
-  const words = `${count(known.reduce((sum, value) => sum + value, 0))} calls in ${values.length - first} min, at most ${count(most)} in one`;
+  const known = values.map((value, at) => [at < first ? 0 : value]);
+  const most = Math.max(...known.flat());
+  const words = `${count(known.reduce((sum, [value]) => sum + value, 0))} calls in ${values.length - first} min, at most ${count(most)} in one`;
+  // One path, since a table may have 1,000 of them.
+  const path = (all) => all.map((bar) => `M${bar.x} 21V${bar.y}h${bar.width}V21`).join("");
+  const drawn = bars(known, Math.max(most, 1), 120, 21);
   return html`<svg class="spark" viewBox="0 0 120 22" preserveAspectRatio="none" role="img" aria-label=${words}>
     <title>${words}</title>
     <line class="grid" x1=${first * 2} x2="120" y1="21.5" y2="21.5" />
-    ${rects(bars(known.map((value) => [value]), Math.max(most, 1), 120, 21), (at) => (at === known.length - 1 ? "a open" : "a"))}
+    <path d=${path(drawn.filter(({ at }) => at < known.length - 1))} /><path class="open" d=${path(drawn.filter(({ at }) => at === known.length - 1))} />
   </svg>`;
 }
 
@@ -95,7 +96,8 @@ function Chart({ title, slots, series, lines, words, picked, pick }) {
         ${picked !== null && html`<rect class="pick" x=${at * step} y="0" width=${step} height=${height} />`}
         ${lines
           ? series.map(({ mark, of }) => html`<path class=${mark} d=${linePath(slots.map(of), top, used, height)} />`)
-          : rects(bars(rows, top, used, height), (slot, which) => `${series[which].mark}${slot === last ? " open" : ""}`)}
+          : bars(rows, top, used, height).map((bar) => html`<rect class=${`${series[bar.series].mark}${bar.at === last ? " open" : ""}`}
+              x=${bar.x} y=${bar.y} width=${bar.width} height=${bar.height} />`)}
       </g>
     </svg>
     <div class="row end small dim"><span>${slots.length >= 12 && time(slots[0].start)}</span><span>0 to ${words(top)}</span><span>now</span></div>
