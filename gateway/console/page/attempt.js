@@ -11,6 +11,13 @@ const mostAnswer = 32 * 1024 * 1024;
 const kept = new Map();
 export const triesOf = (id) => kept.get(id) ?? [];
 
+const listeners = new Set();
+// Calls `listener` when a try has changed; returns what ends that.
+export function watchTries(listener) {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
 // Header fields as a person writes them, `Name: value` a line: `{fields}` or `{problem}`.
 export function readFields(text) {
   const fields = {};
@@ -39,6 +46,7 @@ export class Attempt {
   missed = 0;
   status = "running"; // then `done`, `failed` or `cancelled`
   problem = "";
+  code = "";       // of a failure at the gateway
   taskId = "";
   contextId = "";
   state = "";
@@ -47,13 +55,10 @@ export class Attempt {
   stop = null;     // tells the agent of the cancel
   cancelling = false;
   #leaving = new AbortController();
-  #changed;
   #timer = 0;
 
-  constructor(agent, label, changed) {
-    this.agent = agent;
+  constructor(agent, label) {
     this.label = label;
-    this.#changed = changed;
     kept.set(agent, [this, ...triesOf(agent)].slice(0, mostTries));
     this.changed();
   }
@@ -62,7 +67,7 @@ export class Attempt {
   changed() {
     this.#timer ||= setTimeout(() => {
       this.#timer = 0;
-      this.#changed();
+      listeners.forEach((listener) => listener());
     }, this.events.length < 2 ? 0 : 50);
   }
 
@@ -116,7 +121,7 @@ export class Attempt {
     });
   }
 
-  // Ends it at the agent, if there is a way to say so, and leaves the answer.
+  // Ends it at the agent, if there is a way to say so, and leaves the answer as any caller that leaves.
   async cancel() {
     if (!this.running || this.cancelling) return;
     this.cancelling = true;
@@ -126,11 +131,6 @@ export class Attempt {
     } catch (error) {
       this.event("error", { words: error.message });
     }
-    this.leave();
-  }
-
-  // Leaves the answer: the agent hears it as from any caller that leaves.
-  leave() {
     if (this.running) this.status = "cancelled";
     this.#leaving.abort();
     this.changed();
@@ -146,6 +146,7 @@ export class Attempt {
       const response = await sendTry(path, { method, headers, body: made.body || undefined, signal });
       made.status = response.status;
       made.fields = [...response.headers];
+      this.code = response.headers.get("cardea-error") ?? this.code;
       await this.#read(response, made, take);
     } finally {
       made.ms = performance.now() - begun;
@@ -180,13 +181,13 @@ async function* piecesOf(response) {
   yield undefined; // the decoder's end
 }
 
-const parsed = (text) => {
+function parsed(text) {
   try {
     return JSON.parse(text);
   } catch {
     return null;
   }
-};
+}
 
 // What an answer that is no result says: an error of JSON-RPC, or the HTTP status.
 export function problemOf(message, { status }) {

@@ -1,5 +1,6 @@
 // How a try is shown: its events as they come, a question of the server, the requests and the answers as they were.
 import { html, still, useEffect, useRef, useState } from "./dom.js";
+import { Advice } from "./advice.js";
 import { curlOf } from "./attempt.js";
 import { Fields, useForm } from "./fields.js";
 import { bytes, clock, link, ms, name, visible } from "./text.js";
@@ -90,6 +91,7 @@ export function AttemptView({ of, publicUrl }) {
       <span class="dim">${of.ms === undefined ? "" : ms(of.ms)}</span>
       <button disabled=${!of.running || of.cancelling} onClick=${() => of.cancel()}>Cancel</button></div>
     ${of.problem && html`<p role="alert" class="problem break">${visible(of.problem.slice(0, 4000))}</p>`}
+    ${of.problem && of.code && html`<${Advice} code=${of.code} />`}
     ${of.taskId && html`<p class="dim small">Task <code>${name(of.taskId)}</code>${of.contextId && html` · context <code>${name(of.contextId)}</code>`}</p>`}
     ${progress && of.running && html`<progress aria-label="Progress" max=${progress.total > 0 ? progress.total : null} value=${progress.total > 0 ? Math.min(progress.value, progress.total) : null}></progress>`}
     ${questions[0] && html`<${Question} key=${of.events.length} ...${questions[0]} />`}
