@@ -1,5 +1,20 @@
-// What a code means, and what to do about it.
-import { html } from "./dom.js";
+// The two sentences of a code: why, and what to do (`gateway/advice`).
+import { html, useEffect, useState } from "./dom.js";
+import { rpc } from "./api.js";
 import { visible } from "./text.js";
+import { Sentence } from "./widgets.js";
 
-export const Advice = ({ code }) => html`<p>The code is <code>${visible(code)}</code>; <code>docs/answers.md</code> explains it.</p>`;
+const known = new Map();
+
+export function Advice({ code }) {
+  const [, heard] = useState(0);
+  useEffect(() => {
+    if (known.has(code)) return;
+    known.set(code, null);
+    rpc("gateway/advice", { code }).then((sentences) => known.set(code, sentences), () => known.delete(code)).finally(() => heard((times) => times + 1));
+  }, [code]);
+  const { why, advice } = known.get(code) ?? {};
+  return html`<p><code>${visible(code)}</code> ${why
+    ? html`<${Sentence} text=${why} /> <span class="good" aria-hidden="true">→ </span><${Sentence} text=${advice} />`
+    : "is explained in docs/answers.md."}</p>`;
+}

@@ -28,7 +28,7 @@ export function Problem({ failure }) {
   if (!failure) return null;
   const problems = failure.data?.problems ?? failure.data?.error?.problems ?? [];
   return html`<div role="alert" class="problem">
-    ${visible(failure.message)}${failure.code && html` <code>${visible(failure.code)}</code>`}
+    <${Sentence} text=${failure.message} />${failure.code && html` <code>${visible(failure.code)}</code>`}
     ${problems.length > 0 && html`<${Problems} list=${problems} />`}
   </div>`;
 }
