@@ -17,7 +17,7 @@ const pages = [
 ];
 
 const keyWords = [
-  ["/", "Search agents"],
+  ["/", "Search"],
   ["g o", "Overview"],
   ["g c", "Calls"],
   ["g g", "Gateway"],
