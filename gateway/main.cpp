@@ -88,6 +88,11 @@ void complain(std::string_view message)
     say_line("cardea: " + model::printable(message));
 }
 
+core::json dump_of(const cli::command_line& asked, const config::settings& effective, std::string_view text)
+{
+    return config::dump(effective, {text, asked.config_file, environment_variable, reload::flags_of(asked)});
+}
+
 // What the service manager said and passed to this process.
 struct service {
     net::service_manager manager;
@@ -283,7 +288,13 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
     server.set_handover(std::move(started_as));
     server.set_old_process(taken->from.get(), std::move(taken->state));
     server.set_service(std::move(service->sockets), service->manager);
-    server.set_configuration_source({read_again, std::move(configured.files), std::move(configured.tls_files)});
+    server.set_configuration_source(
+        {read_again,
+         std::move(configured.files),
+         std::move(configured.tls_files),
+         [asked](const auto& effective, auto text) { return dump_of(asked, effective, text); },
+         std::move(configured.text)}
+    );
     if (const auto started = server.start(); !started) {
         return give_up(*taken, started.error().detail);
     }
@@ -323,10 +334,7 @@ int dump(const cli::command_line& asked)
         return exit_unusable;
     }
     print_warnings(configured);
-    const auto dumped = config::dump(
-        configured.settings,
-        {configured.text, asked.config_file, environment_variable, reload::flags_of(asked)}
-    );
+    const auto dumped = dump_of(asked, configured.settings, configured.text);
     if (asked.format == cli::dump_format::json) {
         std::cout << model::shown_json(dumped);
     } else {

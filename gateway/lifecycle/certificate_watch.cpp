@@ -191,13 +191,22 @@ void certificate_watch::refresh(bool asked)
     }
 }
 
+std::vector<std::tuple<std::string, std::string, core::wall_time>> certificate_watch::ends() const
+{
+    std::vector<std::tuple<std::string, std::string, core::wall_time>> all;
+    for (const auto* each : {&traffic_, &admin_, &metrics_}) {
+        for (const auto& [cert, end] : each->tls.ends()) {
+            all.emplace_back(each->name, cert, end);
+        }
+    }
+    return all;
+}
+
 void certificate_watch::collect(telemetry::metrics& into) const
 {
     telemetry::family ends{telemetry::metric("cardea_tls_certificate_not_after_timestamp_seconds")};
-    for (const auto* each : {&traffic_, &admin_, &metrics_}) {
-        for (const auto& [cert, end] : each->tls.ends()) {
-            ends.add({{"listener", each->name}, {"cert", cert}}, telemetry::seconds(end.time_since_epoch()));
-        }
+    for (const auto& [listener, cert, end] : this->ends()) {
+        ends.add({{"listener", listener}, {"cert", cert}}, telemetry::seconds(end.time_since_epoch()));
     }
     into.add(std::move(ends));
 }

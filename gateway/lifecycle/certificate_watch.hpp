@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -94,7 +95,9 @@ public:
     // Reads the files that have changed, or all of them if `asked`.
     void refresh(bool asked);
 
-    // Until when the certificates of each listener are valid.
+    // Until when the certificates of each listener are valid: its name, the file, and the end.
+    std::vector<std::tuple<std::string, std::string, core::wall_time>> ends() const;
+
     // Adds the families that this class counts to the page of metrics.
     void collect(telemetry::metrics& into) const;
 

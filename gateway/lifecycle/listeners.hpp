@@ -68,6 +68,7 @@ public:
     core::result<> start_tls(certificate_watch::receiver traffic);
 
     certificate_watch& certificates() noexcept { return certificates_; }
+    const certificate_watch& certificates() const noexcept { return certificates_; }
 
     void start();
 

@@ -1,5 +1,7 @@
 #include "gateway/management/advice.hpp"
 
+#include "core/utf8.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -209,6 +211,97 @@ advice advice_for(std::string_view reason) noexcept
         }
     }
     return {};
+}
+
+namespace {
+
+constexpr std::size_t longest_sentence = 200;  // bytes
+
+// The sentence with more in it, cut before its full stop.
+std::string extended(std::string_view sentence, const std::string& more)
+{
+    std::string out{sentence.substr(0, sentence.size() - 1)};
+    out += more;
+    while (out.ends_with('.')) {
+        out.pop_back();
+    }
+    if (out.size() >= longest_sentence) {
+        out = std::string{core::cut_utf8(out, longest_sentence - 4)} + "…";
+    }
+    return out + '.';
+}
+
+// The name of an environment variable that a program misses, as its last words say; empty: they say none.
+std::string missing_variable(std::string_view words)
+{
+    constexpr std::array signs{"missing", "required", "not set", "must be set", "undefined", "not found", "unset"};
+    if (std::ranges::none_of(signs, [&](std::string_view sign) { return words.find(sign) != words.npos; })) {
+        return {};
+    }
+    const auto fits = [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; };
+    for (std::size_t at = 0; at < words.size();) {
+        const auto end = static_cast<std::size_t>(std::ranges::find_if_not(words.substr(at), fits) - words.begin());
+        const auto word = words.substr(at, end - at);
+        if (word.size() >= 3 && word.size() <= 64 && (word.find('_') != word.npos || word.size() >= 4) &&
+            std::ranges::any_of(word, [](char c) { return c >= 'A' && c <= 'Z'; }) && word != "ERROR" &&
+            word != "WARN" && word != "FATAL" && word != "INFO") {
+            return std::string{word};
+        }
+        at = end + 1;
+    }
+    return {};
+}
+
+agent_words words_of_session(const sessions::session_facts& session, const std::vector<std::string>& complaints)
+{
+    const auto reason = session.failure ? session.failure->reason : session.reason;
+    const auto& detail = session.failure ? session.failure->detail : session.detail;
+    const auto words = advice_for(reason);
+    if (words.why.empty()) {
+        return {};
+    }
+    const auto last = std::ranges::find_if(complaints.rbegin(), complaints.rend(), [](const auto& line) {
+        return line.find_first_not_of(" \t\r") != line.npos;
+    });
+    const auto wrote = last == complaints.rend() ? std::string{} : *last;
+    // A detail of a program that ended begins with its exit code or signal, and may have its last words.
+    const bool ended = reason == ::mcp::session_reason::exited && detail.starts_with("exit code");
+    auto more = ended ? " with " + detail : detail.empty() ? std::string{} : " (" + detail + ')';
+    if (!wrote.empty() && detail.find(wrote) == detail.npos) {
+        more += "; it wrote: " + wrote;
+    }
+    agent_words out{extended(words.why, more), std::string{words.what_to_do}};
+    if (const auto variable = missing_variable(wrote); !variable.empty()) {
+        out.what_to_do = "Set " + variable + " in env of the agent, then restart the session.";
+    }
+    return out;
+}
+
+}  // namespace
+
+agent_words words_of(
+    const judgement& judged,
+    const cards::card_status* card,
+    const sessions::session_facts* session,
+    const std::vector<std::string>& complaints
+)
+{
+    if (judged.reason.empty()) {
+        return {};
+    }
+    const bool about_session = judged.reason.starts_with("session_") || judged.status == health::degraded;
+    if (session != nullptr && about_session && judged.reason != "calls_failing") {
+        if (auto words = words_of_session(*session, complaints); !words.why.empty()) {
+            return words;
+        }
+    }
+    const auto words = advice_for(judged.reason);
+    const bool of_card = card != nullptr && card->failure && core::name(card->failure->code) == judged.reason;
+    const auto detail = of_card && !card->failure->detail.empty() ? " (" + card->failure->detail + ')' : std::string{};
+    if (words.why.empty()) {
+        return {};
+    }
+    return {extended(words.why, detail), std::string{words.what_to_do}};
 }
 
 }  // namespace gateway::management

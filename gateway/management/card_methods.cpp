@@ -54,6 +54,33 @@ card_methods::refresh(core::rpc_request request, const rpc_caller& caller, answe
     co_return core::make_error(request.id, code, data);
 }
 
+net::task<rpc_result>
+card_methods::restart(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
+{
+    auto [agent, refusal] = find_agent(request, registry_, caller);
+    if (agent == nullptr) {
+        co_return std::move(refusal);
+    }
+    const auto id = agent->entry->record.id;
+    if (!sessions_.restart(id)) {
+        co_return refuse_params(
+            request,
+            {{{},
+              1,
+              1,
+              "id",
+              "names an agent without a session of the gateway's own: no MCP server, or one with a card of its own"}}
+        );
+    }
+    core::json out{{"id", id}};
+    if (const auto session = sessions_.facts(id)) {
+        out["session"] = session_record(*session, std::chrono::steady_clock::now(), /*for_operator=*/true);
+    } else {
+        out["session"] = {{"state", "stopping"}};
+    }
+    co_return core::make_result(request.id, out);
+}
+
 net::task<core::result<std::string>> card_methods::refreshed(std::string id, bool for_operator)
 {
     const auto* before = cards_.status(id);

@@ -18,8 +18,11 @@ public:
     // References outlive it.
     card_methods(const registry& agents, cards::card_plane& cards, sessions::session_plane& sessions);
 
-    // References outlive the task.
+    // References outlive the tasks.
     net::task<rpc_result> refresh(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
+
+    // Ends the gateway's own session with an MCP server, and begins another.
+    net::task<rpc_result> restart(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
 private:
     net::task<core::result<std::string>> refreshed(std::string id, bool for_operator);

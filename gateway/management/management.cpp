@@ -27,7 +27,7 @@ bool spells(std::string_view wire_name, std::string_view name) noexcept
 
 struct management::method {
     // The trail of what was written is for operators too: it says who did.
-    enum class rights : std::uint8_t { everybody, operators, operators_to_write };
+    enum class rights : std::uint8_t { everybody, readers, operators, operators_to_write };
 
     std::string_view name;
     rights access;
@@ -38,7 +38,10 @@ struct management::method {
         answer_builder& answer
     );
 
-    bool may(const rpc_caller& caller) const noexcept { return access == rights::everybody || caller.may_write; }
+    bool may(const rpc_caller& caller) const noexcept
+    {
+        return access == rights::everybody || caller.may_write || (access == rights::readers && !caller.shows);
+    }
     bool writes() const noexcept { return access == rights::operators_to_write; }
 };
 
@@ -61,6 +64,9 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/delete", operators_to_write, run<&management::writes_, &write_methods::remove>},
         {"agents/reset", operators, run<&management::writes_, &write_methods::reset>},
         {"agents/changes", operators, run<&management::writes_, &write_methods::changes>},
+        {"agents/restart", operators, run<&management::cards_, &card_methods::restart>},
+        {"gateway/info", readers, run<&management::gateway_, &gateway_methods::info>},
+        {"gateway/config", readers, run<&management::gateway_, &gateway_methods::config>},
         {"bundles/list", operators, run<&management::reads_, &read_methods::bundles>},
     };
     const auto* const found =
@@ -90,6 +96,7 @@ management::management(
       }},
       reads_{agents, cards, sessions, calls_, turns},
       cards_{agents, cards, sessions},
+      gateway_{{agents, cards, sessions, calls_}, turns},
       writes_{agents, cards, reads_}
 {
 }

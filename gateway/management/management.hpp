@@ -9,6 +9,7 @@
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/call_book.hpp"
 #include "gateway/management/card_methods.hpp"
+#include "gateway/management/gateway_methods.hpp"
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/management/write_methods.hpp"
@@ -38,6 +39,12 @@ public:
 
     // Before the first request: the result of bundles/list, as text.
     void set_bundles(std::function<std::string()> described) { reads_.set_bundles(std::move(described)); }
+
+    void set_sources(gateway_methods::sources from)
+    {
+        reads_.set_public_base(*from.public_base);
+        gateway_.set_sources(std::move(from));
+    }
 
     // The name of a method, such as `agents/list`, or "other"; the dotted spellings are the same methods.
     static std::string_view method_name(std::string_view wire_name) noexcept;
@@ -72,6 +79,7 @@ private:
     call_book calls_;
     read_methods reads_;
     card_methods cards_;
+    gateway_methods gateway_;
     write_methods writes_;
 };
 

@@ -2,6 +2,7 @@
 
 #include "core/json/json.hpp"
 #include "core/json/jsonrpc_server.hpp"
+#include "gateway/management/advice.hpp"
 #include "gateway/management/agent_health.hpp"
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/json_records.hpp"
@@ -260,7 +261,7 @@ read_methods::known read_methods::known_of(const registered_agent& agent, core::
     return {agent, card, std::move(session), judged};
 }
 
-json read_methods::health_record(const known& known, core::steady_time now, const rpc_caller& caller)
+json read_methods::health_record(const known& known, core::steady_time now, const rpc_caller& caller) const
 {
     const auto& record = known.agent.entry->record;
     if (caller.shows) {
@@ -275,6 +276,13 @@ json read_methods::health_record(const known& known, core::steady_time now, cons
     };
     if (!known.judged.reason.empty()) {
         shown["reason"] = known.judged.reason;
+        const auto* const session = known.session ? &*known.session : nullptr;
+        const auto words = words_of(known.judged, known.card, session, stderr_of(known.agent, caller));
+        shown["why"] = words.why;
+        shown["advice"] = words.what_to_do;
+    }
+    if (public_base_ != nullptr) {
+        shown["public_url"] = *public_base_ + "/agents/" + record.id + (record.mcp ? "/mcp" : "");
     }
     if (known.card != nullptr) {
         shown["card"] = card_summary(*known.card, now);

@@ -73,6 +73,9 @@ public:
 
     void set_bundles(std::function<std::string()> described) { bundles_ = std::move(described); }
 
+    // Scheme and authority of the gateway for callers; it outlives this, and may change.
+    void set_public_base(const std::string& base) { public_base_ = &base; }
+
     // An agent's record, a JSON object, as the caller may see it.
     std::string record_text(const registered_agent& agent, const rpc_caller& caller) const;
 
@@ -84,10 +87,11 @@ private:
     std::vector<std::string> stderr_of(const registered_agent& agent, const rpc_caller& caller) const;
     core::json record_of(const registered_agent& agent) const;
     known known_of(const registered_agent& agent, core::steady_time now) const;
-    static core::json health_record(const known& known, core::steady_time now, const rpc_caller& caller);
+    core::json health_record(const known& known, core::steady_time now, const rpc_caller& caller) const;
     net::task<rpc_result> health_of_all(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
         const;
 
+    const std::string* public_base_ = nullptr;  // null: not known yet
     const registry& registry_;
     const cards::card_plane& cards_;
     const sessions::session_plane& sessions_;

@@ -38,7 +38,7 @@ public:
     configuration read(const cli::command_line& asked)
     {
         if (!asked.config_file.empty()) {
-            read_file(asked.config_file, asked.verb == cli::top_verb::config_dump);
+            read_file(asked.config_file);
         }
         for (const auto& flag : asked.agents) {
             add_agent("--agent: ", config::parse_agent_flag(flag));
@@ -76,7 +76,7 @@ private:
         return {};
     }
 
-    void read_file(const std::string& path, bool keep_text)
+    void read_file(const std::string& path)
     {
         auto text = core::result<std::string>{""};
         if (const auto usable = note(path); !usable) {
@@ -106,7 +106,7 @@ private:
         listen_at_ = loaded.listen_at;
         admin_at_ = loaded.admin_at;
         agent_urls_at_ = std::move(loaded.agent_urls_at);
-        out_.text = keep_text ? std::move(*text) : std::string{};
+        out_.text = std::move(*text);
         for (const auto& agent : out_.settings.agents) {
             look_at(agent.ca_file);
             look_at(agent.cert_file);

@@ -39,7 +39,7 @@ struct configuration {
     config::settings settings;          // usable only if there are no problems
     std::vector<std::string> problems;  // as they are shown: `file:line:column: key: what`
     std::vector<config_warning> warnings;
-    std::string text;                         // of the file, if it is to be dumped
+    std::string text;                         // of the file
     std::string sha256;                       // of the file's text, in hex; empty: there is none
     std::map<std::string, file_stamp> files;  // what it was read from, as they were before they were read
 

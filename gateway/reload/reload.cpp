@@ -90,6 +90,7 @@ reloader::reloader(
       settle_{control.get_executor()}
 {
     counts_.last_success = std::chrono::system_clock::now();
+    counts_.last = counts_.last_success;
 }
 
 void reloader::start(observers told)
@@ -252,6 +253,12 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         );
     }
     counts_.refused_last = !report.problems.empty();
+    counts_.last = std::chrono::system_clock::now();
+    counts_.trigger = name(by);
+    counts_.problems.assign(
+        report.problems.begin(),
+        report.problems.begin() + static_cast<std::ptrdiff_t>(std::min(report.problems.size(), most_problems_logged))
+    );
     if (counts_.refused_last) {
         reloads_.count("refused");
         write_refusal(by, report.problems);
@@ -263,6 +270,8 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
         from_.tls_files = std::move(found.now.tls_files);
         report.changes = std::move(found.changes);
         counts_.restart_needed = !report.changes.needs_restart.empty();
+        counts_.needs_restart.assign(report.changes.needs_restart.begin(), report.changes.needs_restart.end());
+        from_.text = std::move(found.now.text);
         report.warnings = std::move(found.now.warnings);
         write_success(by, report.changes);
         log_warnings(report.warnings, log_);
@@ -279,6 +288,26 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
     };
     co_await thread_.ask(std::move(discard));
     co_return report;
+}
+
+net::task<core::json> reloader::dump()
+{
+    if (!from_.dump) {
+        co_return core::json::object();
+    }
+    const bool whole = settings_.agents.size() <= most_dumped;
+    std::vector<core::agent> away;
+    if (!whole) {
+        away.swap(settings_.agents);
+    }
+    auto copied = std::make_shared<const config::settings>(settings_);
+    if (!whole) {
+        away.swap(settings_.agents);
+    }
+    std::function<core::json()> work = [copied = std::move(copied), text = from_.text, dump = from_.dump] {
+        return dump(*copied, text);
+    };
+    co_return co_await thread_.ask(std::move(work));
 }
 
 void reloader::write_refusal(reload_trigger by, const std::vector<std::string>& problems) const

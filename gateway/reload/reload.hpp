@@ -51,6 +51,12 @@ struct reload_counts {
     core::wall_time last_success{};  // when the configuration in use was taken; at first, the start
     bool refused_last = false;
     bool restart_needed = false;  // settings of the configuration in use take effect with the next start
+
+    // The latest one; at first, the start.
+    core::wall_time last{};
+    std::string_view trigger = "start";        // static
+    std::vector<std::string> problems{};       // why it was refused, the first few
+    std::vector<std::string> needs_restart{};  // paths of the settings in use that need one
 };
 
 // Where a configuration comes from. `read` blocks; on one thread at a time.
@@ -58,6 +64,9 @@ struct configuration_source {
     std::function<configuration()> read;
     std::map<std::string, file_stamp> files;       // of the one that the gateway started with
     std::map<std::string, std::size_t> tls_files;  // of the same
+    // What `config dump` prints for settings that were read from this text. Blocks, as `read`. Empty: there is nothing to print.
+    std::function<core::json(const config::settings& settings, std::string_view text)> dump = {};
+    std::string text = {};  // of the file in use
 };
 
 class reloader final : public model::plane {
@@ -98,6 +107,10 @@ public:
     bool busy() const noexcept override { return busy_ || !waiting_.empty(); }
 
     const reload_counts& counts() const noexcept { return counts_; }
+
+    // The settings in use with their origins, as `config dump` prints them. Without the agents if these are more than most_dumped.
+    net::task<core::json> dump();
+    static constexpr std::size_t most_dumped = 1000;
     void collect(telemetry::metrics& into) const override;
 
 private:

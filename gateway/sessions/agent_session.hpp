@@ -94,6 +94,7 @@ public:
 
     ::mcp::session_runner& runner() noexcept { return *runner_; }
     const core::agent& record() const noexcept { return agent_->record; }
+    const std::shared_ptr<const model::agent_entry>& entry() const noexcept { return agent_; }
     session_facts facts() const;
 
     // The last lines that its programs wrote to stderr, oldest first; empty: nothing, or it has none.

@@ -182,6 +182,20 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     }
 }
 
+bool session_plane::restart(const std::string& id)
+{
+    const auto there = sessions_.find(id);
+    if (there == sessions_.end() || stopped_) {
+        return next_.contains(id);  // the one before is just ending
+    }
+    auto gone = std::move(there->second);
+    sessions_.erase(there);
+    next_.insert_or_assign(id, gone->entry());
+    retire(std::move(gone));
+    cards_.set_session_trouble(id, core::upstream_error(errc::session_not_ready));
+    return true;
+}
+
 bool session_plane::leaves(const std::string& id) const
 {
     return std::ranges::any_of(leaving_, [&](const auto& each) { return each->record().id == id; });

@@ -72,6 +72,9 @@ public:
     // has ended: a server may hold what only one of it can have.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
+    // Ends the gateway's own session and begins another at once, whatever state it is in. False: the agent has none.
+    bool restart(const std::string& id);
+
     // Makes all cards again if one of their settings has changed: those of servers that are away when they are back. With another
     // `mcp.walk` the lists are walked now. One session after the other, in turns of program_settings::operators.
     void apply(const config::settings& now, const model::changed_settings& changed) override;

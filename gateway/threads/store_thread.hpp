@@ -19,6 +19,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 namespace gateway::threads {
@@ -26,8 +27,9 @@ namespace gateway::threads {
 // How many writes the store has carried out, and how many it could not. A write that was refused for what is there is neither.
 struct store_writes {
     std::uint64_t ok = 0;
-    std::uint64_t failed = 0;  // store_failed
-    std::uint64_t full = 0;    // store_full
+    std::uint64_t failed = 0;                          // store_failed
+    std::uint64_t full = 0;                            // store_full
+    std::optional<core::errc> trouble = std::nullopt;  // the latest was one of these two
 };
 
 class store_thread {
@@ -121,10 +123,13 @@ public:
     {
         if (outcome) {
             ++writes_.ok;
+            writes_.trouble.reset();
         } else if (outcome.error().code == core::errc::store_failed) {
             ++writes_.failed;
+            writes_.trouble = outcome.error().code;
         } else if (outcome.error().code == core::errc::store_full) {
             ++writes_.full;
+            writes_.trouble = outcome.error().code;
         }
     }
     const store_writes& writes() const noexcept { return writes_; }

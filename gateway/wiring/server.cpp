@@ -190,6 +190,7 @@ core::result<> server::start()
     );
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     management_->set_bundles([this] { return bundles_->members().description(); });
+    management_->set_sources({[this] { return facts(); }, [this] { return reloader_->dump(); }, &public_base_});
     directory_ = std::make_unique<management::directory>(*registry_, *cards_, turns_.callers, management_->memory());
     reloader_ = std::make_unique<reload::reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
@@ -531,6 +532,37 @@ void server::collect(telemetry::metrics& into) const
         {{"completed", handovers.completed}, {"failed", handovers.failed}, {"refused", handovers.refused}}
     );
     telemetry::collect_process(into);
+}
+
+management::process_facts server::facts() const
+{
+    const auto& reload = reloader_->counts();
+    management::process_facts out{
+        .started = started_,
+        .public_url = public_base_,
+        .listeners = {},
+        .certificates = {},
+        .reload = {reload.last, reload.trigger, reload.problems, reload.needs_restart},
+        .connections = worker::open_connections(workers_),
+        .overload = overload_.level().load(),
+        .store_lasts = store_.durable(),
+        .store_trouble = store_.writes().trouble,
+        .audit_fails = audit_.failing(),
+        .lost_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0,
+        .bundles = bundles_->members().published()->size(),
+        .no_tries = std::string{config::untriable(settings_)}
+    };
+    out.listeners = {
+        {"traffic", listeners_.traffic_address(), !settings_.tls.empty()},
+        {"admin", listeners_.admin_address(), !settings_.admin_tls.empty()}
+    };
+    if (const auto address = listeners_.metrics_address(); !address.empty()) {
+        out.listeners.push_back({"metrics", address, !settings_.metrics_tls.empty()});
+    }
+    for (auto& [listener, file, end] : listeners_.certificates().ends()) {
+        out.certificates.push_back({std::move(listener), std::move(file), end});
+    }
+    return out;
 }
 
 std::unique_ptr<admin::metrics_feed> server::metrics()

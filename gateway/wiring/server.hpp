@@ -101,6 +101,7 @@ public:
 
 private:
     std::unique_ptr<admin::metrics_feed> metrics();
+    management::process_facts facts() const;
     void collect(telemetry::metrics& into) const;
 
     void make_services();
