@@ -68,6 +68,22 @@ struct kept_card {
     friend bool operator==(const kept_card&, const kept_card&) = default;
 };
 
+// A card that callers of an agent got at a time.
+struct card_version {
+    std::string agent;
+    core::wall_time at{};  // published
+    std::string sha256;    // of its bytes, in hex digits
+    std::uint64_t size = 0;
+    std::optional<std::string> patch;  // from the card before, as JSON; nullopt: there was none, or it is too long
+    std::string document;              // the bytes; of the latest card of the agent alone
+
+    friend bool operator==(const card_version&, const card_version&) = default;
+};
+
+inline constexpr std::size_t card_versions_kept = 20;                     // of one agent
+inline constexpr std::uint64_t card_version_bytes = 64ULL * 1024 * 1024;  // of all agents
+inline constexpr std::size_t card_version_overhead = 256;                 // bytes that a row counts besides its texts
+
 // A push notification of an agent that is to be delivered.
 struct kept_delivery {
     std::uint64_t number = 0;  // given by the store: rises with each, never given twice
@@ -117,7 +133,7 @@ public:
     // Creates or replaces. Once it returns, the write is on disk. Fails with version_conflict.
     virtual core::result<record> put(std::string id, std::string definition, author by) = 0;
 
-    // Also forgets the agent's card. Returns the version of this change. Fails with agent_not_found, version_conflict.
+    // Also forgets the agent's cards. Returns the version of this change. Fails with agent_not_found, version_conflict.
     virtual core::result<std::uint64_t> remove(std::string id, author by) = 0;
 
     // The audit trail behind `after`, oldest first, at most `most` lines. Only the latest changes_kept are there.
@@ -138,6 +154,13 @@ public:
     // Nothing if there is none, or if it is damaged: a card can be fetched again.
     virtual core::result<std::optional<kept_card>> card(std::string agent) = 0;
 
+    // The latest card of an agent becomes this one. The oldest go beyond card_versions_kept of the agent, and beyond
+    // card_version_bytes of all.
+    virtual core::result<> keep_card_version(card_version version) = 0;
+
+    // The latest first; those before it have no document. A damaged one is left out.
+    virtual core::result<std::vector<card_version>> card_versions(std::string agent) = 0;
+
     // The text of the key that session ids are sealed with: the one that is there, or else `made`, which is there from now on.
     // A damaged one is replaced.
     virtual core::result<core::secret> session_key(core::secret made) = 0;
@@ -156,6 +179,12 @@ public:
 };
 
 inline constexpr std::uint64_t changes_kept = 100'000;
+
+// What a card counts of card_version_bytes.
+inline std::uint64_t bytes_of(const card_version& version) noexcept
+{
+    return card_version_overhead + version.document.size() + (version.patch ? version.patch->size() : 0);
+}
 
 inline core::wall_time whole_milliseconds(core::wall_time at) noexcept
 {

@@ -69,6 +69,7 @@ public:
         }
         records_.erase(id);
         cards_.erase(id);
+        std::erase_if(versions_, [&](const card_version& each) { return each.agent == id; });
         return note(id, action::deleted, by);
     }
 
@@ -120,6 +121,42 @@ public:
     {
         const auto found = cards_.find(agent);
         return found == cards_.end() ? std::nullopt : std::optional<kept_card>{found->second};
+    }
+
+    core::result<> keep_card_version(card_version version) override
+    {
+        version.at = whole_milliseconds(version.at);
+        std::size_t of_agent = 1;
+        std::uint64_t bytes = bytes_of(version);
+        for (auto each = versions_.rbegin(); each != versions_.rend(); ++each) {
+            if (each->agent == version.agent) {
+                each->document.clear();
+                ++of_agent;
+            }
+            bytes += bytes_of(*each);
+        }
+        versions_.push_back(std::move(version));
+        const auto& agent = versions_.back().agent;
+        if (of_agent > card_versions_kept) {
+            const auto oldest = std::ranges::find(versions_, agent, &card_version::agent);
+            bytes -= bytes_of(*oldest);
+            versions_.erase(oldest);
+        }
+        for (; bytes > card_version_bytes && !versions_.empty(); versions_.pop_front()) {
+            bytes -= bytes_of(versions_.front());
+        }
+        return {};
+    }
+
+    core::result<std::vector<card_version>> card_versions(std::string agent) override
+    {
+        std::vector<card_version> found;
+        for (auto each = versions_.rbegin(); each != versions_.rend(); ++each) {
+            if (each->agent == agent) {
+                found.push_back(*each);
+            }
+        }
+        return found;
     }
 
     core::result<core::secret> session_key(core::secret made) override
@@ -189,6 +226,7 @@ private:
 
     std::map<std::string, record> records_;
     std::map<std::string, kept_card> cards_;
+    std::deque<card_version> versions_;  // the latest last
     std::map<std::uint64_t, kept_task> tasks_;
     std::deque<change> trail_;
     std::uint64_t latest_ = 0;

@@ -83,6 +83,13 @@ public:
         return read([&] { return read_card(*db_, agent); });
     }
 
+    core::result<> keep_card_version(card_version version) override;
+
+    core::result<std::vector<card_version>> card_versions(std::string agent) override
+    {
+        return read([&] { return read_card_versions(*db_, agent); });
+    }
+
     core::result<std::uint64_t> keep_delivery(kept_delivery delivery) override;
 
     core::result<> drop_delivery(std::uint64_t number) override
@@ -322,6 +329,15 @@ core::result<> sqlite::keep_cards(std::vector<kept_card> cards)
             }
         }
         return {};
+    });
+}
+
+core::result<> sqlite::keep_card_version(card_version version)
+{
+    version.at = whole_milliseconds(version.at);
+    return write_rows(need::growth, [&]() -> core::result<> {
+        auto done = write_card_version(*db_, version);
+        return done ? remove_card_versions(*db_, card_version_bytes) : done;
     });
 }
 

@@ -116,6 +116,10 @@ constexpr std::array migrations{
     "CREATE TABLE tasks (name INTEGER PRIMARY KEY, word INTEGER NOT NULL, seen INTEGER NOT NULL,"
     " sum INTEGER NOT NULL) STRICT;"
     "CREATE INDEX tasks_by_time ON tasks (seen, name);",
+    "CREATE TABLE card_versions (number INTEGER PRIMARY KEY AUTOINCREMENT, agent TEXT NOT NULL, at INTEGER NOT NULL,"
+    " sha256 TEXT NOT NULL, size INTEGER NOT NULL, patch TEXT NOT NULL, document TEXT NOT NULL, bytes INTEGER NOT NULL,"
+    " sum INTEGER NOT NULL) STRICT;"
+    "CREATE INDEX card_versions_by_agent ON card_versions (agent, number, bytes);",
 };
 
 core::error not_usable(std::string why)

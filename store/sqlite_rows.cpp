@@ -74,6 +74,18 @@ std::int64_t sum_of(const kept_delivery& d)
         .value();
 }
 
+// Without the document, which goes when the agent's next card comes.
+std::int64_t sum_of(const card_version& v)
+{
+    return checksum{}
+        .with(v.agent)
+        .with(to_number(v.at))
+        .with(v.sha256)
+        .with(v.size)
+        .with(v.patch.value_or(std::string{}))
+        .value();
+}
+
 core::result<std::optional<record>> to_record(const query& row)
 {
     record r{row.text(0), row.text(1), row.count(2), to_time(row.number(3))};
@@ -212,7 +224,10 @@ core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_vie
     if (auto expected = check_version(by, *there); !expected) {
         return std::move(expected).error();
     }
-    for (const auto* sql : {"DELETE FROM agents WHERE id = ?", "DELETE FROM cards WHERE agent = ?"}) {
+    for (const auto* sql :
+         {"DELETE FROM agents WHERE id = ?",
+          "DELETE FROM cards WHERE agent = ?",
+          "DELETE FROM card_versions WHERE agent = ?"}) {
         query rows{db, sql};
         if (auto done = rows.with(id).done(); !done) {
             return std::move(done).error();
@@ -273,6 +288,82 @@ core::result<> write_card(sqlite_connection& db, const kept_card& card)
         row.with(card.document).with(sum);
     }
     return row.done();
+}
+
+core::result<> write_card_version(sqlite_connection& db, const card_version& version)
+{
+    query before{
+        db,
+        "UPDATE card_versions SET document = '', bytes = bytes - length(CAST(document AS BLOB))"
+        " WHERE agent = ? AND document <> ''"
+    };
+    if (auto done = before.with(version.agent).done(); !done) {
+        return done;
+    }
+    query row{
+        db,
+        "INSERT INTO card_versions (agent, at, sha256, size, patch, document, bytes, sum)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
+    };
+    const auto patch = version.patch.value_or(std::string{});
+    const auto sum = sum_of(version);
+    row.with(version.agent).with(to_number(version.at)).with(version.sha256).with(version.size).with(patch);
+    if (auto done = row.with(version.document).with(bytes_of(version)).with(sum).done(); !done) {
+        return done;
+    }
+    query beyond{
+        db,
+        "DELETE FROM card_versions WHERE number IN"
+        " (SELECT number FROM card_versions WHERE agent = ? ORDER BY number DESC LIMIT -1 OFFSET ?)"
+    };
+    return beyond.with(version.agent).with(card_versions_kept).done();
+}
+
+core::result<> remove_card_versions(sqlite_connection& db, std::uint64_t most)
+{
+    const auto all = db.number("SELECT coalesce(sum(bytes), 0) FROM card_versions INDEXED BY card_versions_by_agent");
+    if (!all) {
+        return all.error();
+    }
+    auto over = *all - static_cast<std::int64_t>(most);
+    while (over > 0) {
+        query oldest{
+            db,
+            "DELETE FROM card_versions WHERE number = (SELECT min(number) FROM card_versions) RETURNING bytes"
+        };
+        const auto there = oldest.step();
+        if (!there) {
+            return there.error();
+        }
+        if (!*there) {
+            break;
+        }
+        over -= oldest.number(0);
+        if (auto done = oldest.done(); !done) {
+            return done;
+        }
+    }
+    return {};
+}
+
+core::result<std::vector<card_version>> read_card_versions(sqlite_connection& db, std::string_view agent)
+{
+    query rows{
+        db,
+        "SELECT at, sha256, size, patch, document, sum FROM card_versions WHERE agent = ? ORDER BY number DESC"
+    };
+    return all_rows<card_version>(rows.with(agent), [agent](const query& row) {
+        auto patch = row.text(3);
+        card_version found{
+            .agent = std::string{agent},
+            .at = to_time(row.number(0)),
+            .sha256 = row.text(1),
+            .size = row.count(2),
+            .patch = patch.empty() ? std::nullopt : std::optional{std::move(patch)},
+            .document = row.text(4)
+        };
+        return row.number(5) == sum_of(found) ? std::optional{std::move(found)} : std::nullopt;
+    });
 }
 
 core::result<std::uint64_t> write_delivery(sqlite_connection& db, const kept_delivery& delivery)

@@ -32,6 +32,12 @@ core::result<std::vector<kept_task>> read_tasks(sqlite_connection& db);
 
 core::result<> write_card(sqlite_connection& db, const kept_card& card);
 
+// Makes `version` the latest card of its agent. Does not look at card_version_bytes.
+core::result<> write_card_version(sqlite_connection& db, const card_version& version);
+// Removes the oldest of all agents until the others have at most `most` bytes.
+core::result<> remove_card_versions(sqlite_connection& db, std::uint64_t most);
+core::result<std::vector<card_version>> read_card_versions(sqlite_connection& db, std::string_view agent);
+
 // Returns its number.
 core::result<std::uint64_t> write_delivery(sqlite_connection& db, const kept_delivery& delivery);
 core::result<std::vector<delivery_facts>> read_deliveries(sqlite_connection& db);

@@ -7,6 +7,7 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <string>
@@ -237,6 +238,81 @@ TEST_CASE("Deliveries have rising numbers, are read one by one, and go when they
         CHECK_FALSE(engine.delivery(1)->has_value());
         CHECK(engine.keep_delivery(one).value() == 3);
         CHECK(engine.deliveries()->size() == 2);
+    });
+}
+
+namespace {
+
+store::card_version version_of(const std::string& agent, int number, std::string document = "{}")
+{
+    return {agent, noon + std::chrono::seconds{number}, std::to_string(number), 2, std::nullopt, std::move(document)};
+}
+
+std::vector<std::string> digests(store::engine& engine, const std::string& agent)
+{
+    std::vector<std::string> all;
+    for (const auto& each : engine.card_versions(agent).value()) {
+        all.push_back(each.sha256);
+    }
+    return all;
+}
+
+}  // namespace
+
+TEST_CASE("The latest version of a card is the first, and the only one with a document")
+{
+    each_engine([](store::engine& engine) {
+        CHECK(engine.card_versions("a")->empty());
+        REQUIRE(engine.keep_card_version(version_of("a", 1)).has_value());
+        auto second = version_of("a", 2, R"({"x":1})");
+        second.at += 700us;
+        second.patch = R"([{"op":"add"}])";
+        REQUIRE(engine.keep_card_version(second).has_value());
+        REQUIRE(engine.keep_card_version(version_of("b", 1)).has_value());
+        second.at = noon + 2s;
+        const std::vector<store::card_version> expected{second, version_of("a", 1, "")};
+        CHECK(engine.card_versions("a").value() == expected);
+        CHECK(engine.card_versions("b").value() == std::vector<store::card_version>{version_of("b", 1)});
+    });
+}
+
+TEST_CASE("An agent has at most 20 versions of its card, and none once it is removed")
+{
+    static_assert(store::card_versions_kept == 20);
+    each_engine([](store::engine& engine) {
+        REQUIRE(engine.put("a", "{}", at(noon)).has_value());
+        for (int i = 1; i <= 21; ++i) {
+            REQUIRE(engine.keep_card_version(version_of("a", i)).has_value());
+            const auto kept = digests(engine, "a");
+            CHECK(kept.size() == std::min<std::size_t>(static_cast<std::size_t>(i), 20));
+            CHECK(kept.front() == std::to_string(i));
+            CHECK(kept.back() == (i == 21 ? "2" : "1"));
+        }
+        REQUIRE(engine.keep_card_version(version_of("b", 1)).has_value());
+        REQUIRE(engine.remove("a", at(noon)).has_value());
+        CHECK(digests(engine, "a").empty());
+        CHECK(digests(engine, "b").size() == 1);
+    });
+}
+
+TEST_CASE("Versions of all cards have at most 64 MiB, and the oldest go first")
+{
+    constexpr std::size_t mib = 1024 * 1024;
+    static_assert(store::card_version_bytes == 64 * mib);
+    each_engine([](store::engine& engine) {
+        // An agent keeps the document of its latest card alone, so that each round has its own agents.
+        int number = 0;
+        for (const std::size_t last : {mib - 1, mib, mib + 1}) {
+            for (int i = 1; i <= 64; ++i) {
+                const auto bytes = (i == 64 ? last : mib) - store::card_version_overhead;
+                const auto agent = "a" + std::to_string(++number);
+                REQUIRE(engine.keep_card_version(version_of(agent, i, std::string(bytes, 'x'))).has_value());
+            }
+            const auto first = number - 63;
+            CHECK(digests(engine, "a" + std::to_string(first)).size() == (last > mib ? 0 : 1));
+            CHECK(digests(engine, "a" + std::to_string(first + 1)).size() == 1);
+            CHECK(digests(engine, "a" + std::to_string(number)).size() == 1);
+        }
     });
 }
 

@@ -61,6 +61,9 @@ inline const std::vector<operation>& operations()
         {"keep a card",
          [](auto& e) { return e.keep_cards({{"b", "s", "{}", "", "", "", {}, {}}}).has_value(); },
          [](auto&) {}},
+        {"keep a version of a card",
+         [](auto& e) { return e.keep_card_version({"b", {}, "0a", 2, {}, "{}"}).has_value(); },
+         [](auto&) {}},
     };
     return all;
 }

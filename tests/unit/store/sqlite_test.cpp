@@ -182,22 +182,22 @@ TEST_CASE("a file that is no store, of a newer version, or only the rest of one 
     SUBCASE("a newer version's")
     {
         opened(path).reset();
-        run_sql(path, "PRAGMA user_version=5");
+        run_sql(path, "PRAGMA user_version=6");
         said =
-            ": has the schema 5, and this Cardea reads 1 to 4; start the newer Cardea that wrote it, or put back a "
+            ": has the schema 6, and this Cardea reads 1 to 5; start the newer Cardea that wrote it, or put back a "
             "copy from before the upgrade";
     }
     SUBCASE("one that has not been finished")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=0");
-        said = ": has the schema 0, and this Cardea reads 1 to 4";
+        said = ": has the schema 0, and this Cardea reads 1 to 5";
     }
     SUBCASE("one with a negative schema")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=-1");
-        said = ": has the schema -1, and this Cardea reads 1 to 4";
+        said = ": has the schema -1, and this Cardea reads 1 to 5";
     }
     SUBCASE("the log of a file that is gone")
     {
@@ -310,6 +310,7 @@ TEST_CASE("A store without a place for tasks gets one and keeps its key")
     const auto path = scratch.file("s.db");
     REQUIRE(store::open_sqlite({.path = path}).value()->session_key(core::secret{"one"}).has_value());
     run_sql(path, "DROP TABLE tasks");
+    run_sql(path, "DROP TABLE card_versions");
     run_sql(path, "PRAGMA user_version=3");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->session_key(core::secret{"two"})->reveal() == "one");
@@ -340,6 +341,7 @@ TEST_CASE("A store of the first schema gets a place for the key of sessions and 
     run_sql(path, "DROP TABLE keys");
     run_sql(path, "DROP TABLE deliveries");
     run_sql(path, "DROP TABLE tasks");
+    run_sql(path, "DROP TABLE card_versions");
     run_sql(path, "PRAGMA user_version=1");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->load()->size() == 1);
@@ -354,11 +356,46 @@ TEST_CASE("A store of the second schema gets a place for deliveries and keeps it
     REQUIRE(store::open_sqlite({.path = path}).value()->session_key(core::secret{"one"}).has_value());
     run_sql(path, "DROP TABLE deliveries");
     run_sql(path, "DROP TABLE tasks");
+    run_sql(path, "DROP TABLE card_versions");
     run_sql(path, "PRAGMA user_version=2");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->session_key(core::secret{"two"})->reveal() == "one");
     CHECK(opened->keep_delivery({0, "d", "a", "l", "s", "b", {}}).has_value());
     CHECK(opened->deliveries()->size() == 1);
+}
+
+TEST_CASE("A store of the fourth schema gets a place for the history of cards and keeps its tasks")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    REQUIRE(store::open_sqlite({.path = path}).value()->keep_tasks({{1, 10, {}}}).has_value());
+    run_sql(path, "DROP TABLE card_versions");
+    run_sql(path, "PRAGMA user_version=4");
+    const auto opened = store::open_sqlite({.path = path}).value();
+    CHECK(opened->tasks()->size() == 1);
+    CHECK(opened->keep_card_version({"a", {}, "0a", 2, {}, "{}"}).has_value());
+    CHECK(opened->card_versions("a")->size() == 1);
+}
+
+TEST_CASE("The history of cards is there after the store was closed, and a damaged row is left out")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    {
+        const auto opened = store::open_sqlite({.path = path}).value();
+        REQUIRE(opened->keep_card_version({"a", {}, "0a", 2, {}, "{}"}).has_value());
+        REQUIRE(opened->keep_card_version({"a", {}, "0b", 8, "[]", "{\"x\": 1}"}).has_value());
+    }
+    {
+        const auto found = store::open_sqlite({.path = path}).value()->card_versions("a").value();
+        REQUIRE(found.size() == 2);
+        CHECK(found[0] == store::card_version{"a", {}, "0b", 8, "[]", "{\"x\": 1}"});
+        CHECK(found[1] == store::card_version{"a", {}, "0a", 2, {}, ""});
+    }
+    run_sql(path, "UPDATE card_versions SET patch = '[1]' WHERE sha256 = '0b'");
+    const auto left = store::open_sqlite({.path = path}).value()->card_versions("a").value();
+    REQUIRE(left.size() == 1);
+    CHECK(left[0].sha256 == "0a");
 }
 
 TEST_CASE("deliveries are there after the store was closed, their numbers go on, and a damaged one is left out")

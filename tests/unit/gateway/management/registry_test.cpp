@@ -67,6 +67,11 @@ public:
     core::result<std::vector<store::kept_task>> tasks() override { return std::vector<store::kept_task>{}; }
     core::result<> keep_cards(std::vector<store::kept_card>) override { return {}; }
     core::result<std::optional<store::kept_card>> card(std::string) override { return std::nullopt; }
+    core::result<> keep_card_version(store::card_version) override { return {}; }
+    core::result<std::vector<store::card_version>> card_versions(std::string) override
+    {
+        return std::vector<store::card_version>{};
+    }
     core::result<core::secret> session_key(core::secret made) override { return made; }
     core::result<std::uint64_t> keep_delivery(store::kept_delivery) override { return 1; }
     core::result<std::vector<store::delivery_facts>> deliveries() override

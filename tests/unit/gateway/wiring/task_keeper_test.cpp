@@ -64,6 +64,14 @@ public:
     {
         return memory_->card(std::move(agent));
     }
+    core::result<> keep_card_version(store::card_version version) override
+    {
+        return memory_->keep_card_version(std::move(version));
+    }
+    core::result<std::vector<store::card_version>> card_versions(std::string agent) override
+    {
+        return memory_->card_versions(std::move(agent));
+    }
     core::result<core::secret> session_key(core::secret made) override { return memory_->session_key(std::move(made)); }
 
     core::result<std::uint64_t> keep_delivery(store::kept_delivery delivery) override
