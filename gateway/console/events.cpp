@@ -55,6 +55,8 @@ struct event_feed::viewer {
     bool chunked = true;
     bool idle = false;  // it waits for more
 
+    bool has_more() const noexcept { return !waiting.empty() || lost > 0; }
+
     void add(std::string_view event, std::size_t most)
     {
         if (lost > 0 || in_flight + waiting.size() + event.size() > most) {
@@ -211,8 +213,8 @@ net::routine<> event_feed::follow(viewer& who)
     auto& caller = who.caller;
     auto& clock = caller.clock();
     bool here = true;
-    while (here && !stopped_) {
-        if (!who.waiting.empty() || who.lost > 0) {
+    while (here && (!stopped_ || who.has_more())) {
+        if (who.has_more()) {
             auto text = std::exchange(who.waiting, {});
             text += who.lost > 0 ? event_of_lost(std::exchange(who.lost, 0)) : std::string{};
             who.in_flight = text.size();
@@ -264,7 +266,7 @@ void event_feed::tell()
     }
     for (auto at = viewers_.begin(); at != viewers_.end();) {
         auto& who = **at++;  // a viewer that has left ends within this, and no other
-        if (who.idle && (!who.waiting.empty() || who.lost > 0)) {
+        if (who.idle && who.has_more()) {
             who.caller.clock().wake().set();
         }
     }
@@ -287,6 +289,7 @@ void event_feed::listen()
 void event_feed::stop()
 {
     stopped_ = true;
+    tell();
     for (auto at = viewers_.begin(); at != viewers_.end();) {
         auto& who = **at++;
         if (who.idle) {
