@@ -36,9 +36,9 @@ const ends = (days) => html`<span class=${days < 0 ? "bad" : days < 14 ? "warn" 
 
 // What a reload has changed, as `POST /reload` answers.
 function Report({ report }) {
-  const said = Object.entries(report).filter(([, value]) => (Array.isArray(value) ? value.length : value));
+  const said = Object.entries({ ...report.agents, ...report }).filter(([, value]) => Array.isArray(value) && value.length > 0);
   return html`<div role="status"><p>Reloaded. ${said.length === 0 && "Nothing has changed."}</p>
-    <dl>${said.map(([key, value]) => html`<dt>${name(key)}</dt><dd>${visible([value].flat().join(", "))}</dd>`)}</dl></div>`;
+    <dl>${said.map(([key, value]) => html`<dt>${name(key)}</dt><dd>${visible(value.join(", "))}</dd>`)}</dl></div>`;
 }
 
 const ways = { request: "by request", signal: "by a signal", file: "because a file changed" };
@@ -48,7 +48,7 @@ function Reload({ reload, again }) {
   const restart = [reload?.needs_restart || []].flat();
   return html`<section class="panel" aria-label="Last reload">
     <div class="row"><h2>Last reload</h2><span class="act"><button disabled=${busy} onClick=${() => run()}>Reload</button><code class="command">cardea reload</code></span></div>
-    ${reload?.at
+    ${reload?.at && reload.trigger !== "start"
       ? html`<p>${moment(reload.at)}, ${ways[reload.trigger] ?? visible(reload.trigger)}: <b class=${reload.problems?.length ? "bad" : "good"}>${visible(reload.outcome)}</b></p>`
       : html`<p class="dim">None since the start.</p>`}
     ${reload?.problems?.length > 0 && !failure && html`<div class="problem">The configuration has problems. Nothing has changed.<${Problems} list=${reload.problems} /></div>`}
@@ -68,7 +68,7 @@ function Configuration({ stamp }) {
   const [limit, setLimit] = useState(300);
   const wanted = text.toLowerCase();
   const found = (data?.values ?? []).filter(({ path, value, origin }) =>
-    (wanted ? `${path} ${words(value)} ${origin}`.toLowerCase().includes(wanted) : all || origin !== "default"));
+    (wanted ? `${path} ${words(value)} ${origin}`.toLowerCase().includes(wanted) : all || !origin.startsWith("default")));
   return html`<section class="panel" aria-label="Configuration">
     <div class="row"><h2>Configuration</h2>
       <input type="search" aria-label="Search the configuration" placeholder="Search" value=${text} onInput=${(event) => setText(event.target.value)} />
@@ -94,7 +94,7 @@ export function Gateway() {
         <${Panel} title="Listeners"><${Table} heads=${["Name", "Address", "TLS"]}
           rows=${(info.listeners ?? []).map(({ name: which, address, tls }) => [name(which), mono(address), tls ? "yes" : "no"])} /><//>
         <${Panel} title="Certificates">${certificates.length > 0
-          ? html`<${Table} heads=${["File", "Names", "Ends"]} rows=${certificates.map(({ file, names, days }) => [mono(file), name([names ?? []].flat().join(", ")), ends(days)])} />`
+          ? html`<${Table} heads=${["File", "Listener", "Ends"]} rows=${certificates.map(({ file, listener, days }) => [mono(file), name(listener), ends(days)])} />`
           : html`<p class="dim">No listener has a certificate.</p>`}<//>
       </div>
     </div>

@@ -56,7 +56,9 @@ function Filters({ info, values, change, search }) {
 // The title, and what `agents/health` sorts by.
 const columns = [["Agent", "id"], ["Status", "trouble"], ["Why"], ["Calls/min", "calls"], ["Failed", "failed"], ["p99", "p99"], ["Last hour"], ["Public URL"]];
 
-// `text`: the agent as JSON.
+const used = ["id", "protocol", "status", "why", "reason", "public_url", "calls_per_minute", "failed_ratio", "p99_ms", "spark"];
+
+// `text`: the agent as JSON, with what is used of it.
 const Row = still(({ text, started }) => {
   const item = JSON.parse(text);
   const why = item.why ?? item.reason ?? "";
@@ -80,7 +82,7 @@ function Table({ agents, started, sort, change, hold }) {
   </th>`;
   return html`<div class="scroll panel"><table aria-label="Agents" class="agents" ...${hold}>
     <thead><tr>${columns.map(head)}</tr></thead>
-    <tbody>${agents.map((item) => html`<${Row} key=${item.id} text=${JSON.stringify(item)} started=${started} />`)}</tbody>
+    <tbody>${agents.map((item) => html`<${Row} key=${item.id} text=${JSON.stringify(item, used)} started=${started} />`)}</tbody>
   </table></div>`;
 }
 
