@@ -1,6 +1,7 @@
 #include "gateway/bundles/bundle_plane.hpp"
 
 #include "core/json/json.hpp"
+#include "core/pattern.hpp"
 #include "gateway/bundles/bundle_sight.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "mcp/bundle/names.hpp"
@@ -10,7 +11,7 @@
 
 #include <algorithm>
 #include <chrono>
-#include <vector>
+#include <tuple>
 
 namespace gateway::bundles {
 namespace {
@@ -19,6 +20,7 @@ using model::member_state;
 
 constexpr std::chrono::milliseconds look_every{250};  // at how the members are
 constexpr std::chrono::milliseconds wait_step{20};
+constexpr std::chrono::milliseconds longest_turn{2};  // of building, but for the bundle that is begun in it
 
 using timer = net::asio::
     basic_waitable_timer<std::chrono::steady_clock, net::asio::wait_traits<std::chrono::steady_clock>, net::executor>;
@@ -34,6 +36,12 @@ const std::shared_ptr<const ::mcp::name_filters>& no_filters()
 {
     static const auto none = std::make_shared<const ::mcp::name_filters>();
     return none;
+}
+
+// Whether an agent with this id concerns the bundle; there may be no room for it.
+bool has_place_for(const core::mcp_bundle& bundle, std::string_view id)
+{
+    return std::ranges::any_of(bundle.agents, [id](const auto& each) { return core::fits(each.id, id); });
 }
 
 std::string_view state_text(member_state state) noexcept
@@ -95,14 +103,23 @@ bundle_plane::bundle_plane(bundle_sources from)
 void bundle_plane::lists_changed(const std::string& id)
 {
     if (agents_.contains(id)) {
-        set_dirty();
+        mark_all_of(id);
     }
 }
 
 void bundle_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
 {
+    for (auto& [name, each] : bundles_) {
+        each.ids.reset();
+        each.places.reset();
+        mark(name, each);
+    }
     plane::set_agents(now);
-    rebuild();
+    while (!due_.empty()) {
+        build_next();
+    }
+    batch_ = 0;
+    publish();
 }
 
 void bundle_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
@@ -112,7 +129,7 @@ void bundle_plane::set_agent(const std::string& id, const std::shared_ptr<const 
     } else if (!bundles_.empty()) {
         agents_[id] = agent;
     }
-    set_dirty();
+    mark_all_of(id);
 }
 
 void bundle_plane::apply(const config::settings& now, const model::changed_settings& changed)
@@ -124,12 +141,15 @@ void bundle_plane::apply(const config::settings& now, const model::changed_setti
     std::map<std::string, known_bundle> next;
     for (const auto& each : now.mcp.bundles) {
         auto before = bundles_.extract(each.name);
-        const bool same = !before.empty() && before.mapped().settings == each;
-        next.emplace(
-            each.name,
-            same ? std::move(before.mapped())
-                 : known_bundle{each, std::make_shared<const ::mcp::name_filters>(::mcp::filters_of(each)), {}, {}}
-        );
+        if (!before.empty() && before.mapped().settings == each) {
+            next.insert(std::move(before));
+            continue;
+        }
+        auto& begun = next[each.name];
+        begun.settings = each;
+        begun.filters = filters_for(each, next);
+        begun.built = before.empty() ? nullptr : std::move(before.mapped().built);
+        mark(each.name, begun);
     }
     bundles_ = std::move(next);
     if (bundles_.empty()) {
@@ -140,6 +160,19 @@ void bundle_plane::apply(const config::settings& now, const model::changed_setti
     set_dirty();
 }
 
+// Of bundles with the same words for them it is one, so that they share the catalogs of members.
+std::shared_ptr<const ::mcp::name_filters>
+bundle_plane::filters_for(const core::mcp_bundle& settings, const std::map<std::string, known_bundle>& others)
+{
+    const auto words = [](const core::mcp_bundle& of) { return std::tie(of.tools, of.prompts, of.resources); };
+    for (const auto& [name, each] : others) {
+        if (each.filters != nullptr && words(each.settings) == words(settings)) {
+            return each.filters;
+        }
+    }
+    return std::make_shared<const ::mcp::name_filters>(::mcp::filters_of(settings));
+}
+
 // Once for all that changes at a time.
 void bundle_plane::set_dirty()
 {
@@ -147,15 +180,85 @@ void bundle_plane::set_dirty()
         return;
     }
     if (!std::exchange(dirty_, true)) {
-        net::asio::post(from_.control.get_executor(), [this, alive = std::weak_ptr<bool>{alive_}] {
-            if (!alive.expired() && dirty_) {
-                rebuild();
-            }
-        });
+        post_turn();
     }
 }
 
-void bundle_plane::rebuild()
+void bundle_plane::post_turn()
+{
+    net::asio::post(from_.control.get_executor(), [this, alive = std::weak_ptr<bool>{alive_}] {
+        if (!alive.expired() && dirty_) {
+            go_on();
+        }
+    });
+}
+
+void bundle_plane::mark(const std::string& name, known_bundle& bundle)
+{
+    if (!std::exchange(bundle.is_due, true)) {
+        due_.push_back(name);
+    }
+}
+
+// The bundles that this agent concerns are due, whether it is there or not.
+void bundle_plane::mark_all_of(const std::string& id)
+{
+    bool any = bundles_.empty();
+    for (auto& [name, each] : bundles_) {
+        if (each.ids && !has_place_for(each.settings, id)) {
+            continue;
+        }
+        any = true;
+        mark(name, each);
+        if (each.ids) {
+            const auto at = std::ranges::lower_bound(*each.ids, id);
+            const bool was_there = at != each.ids->end() && *at == id;
+            if (agents_.contains(id) == was_there) {
+                continue;
+            }
+            each.places.reset();
+            if (was_there) {
+                each.ids->erase(at);
+            } else {
+                each.ids->insert(at, id);
+            }
+        }
+    }
+    if (any) {
+        set_dirty();
+    }
+}
+
+// One turn. Those that become due meanwhile are the next batch, so that none waits for ever.
+void bundle_plane::go_on()
+{
+    if (batch_ == 0) {
+        batch_ = due_.size();
+    }
+    const auto until = std::chrono::steady_clock::now() + longest_turn;
+    while (batch_ > 0 && std::chrono::steady_clock::now() < until) {
+        --batch_;
+        build_next();
+    }
+    if (batch_ > 0) {
+        return post_turn();
+    }
+    publish();
+    if (!due_.empty()) {
+        set_dirty();
+    }
+}
+
+void bundle_plane::build_next()
+{
+    const auto found = bundles_.find(due_.front());
+    due_.pop_front();
+    if (found != bundles_.end() && std::exchange(found->second.is_due, false)) {
+        found->second.built = build(found->second);
+    }
+}
+
+void bundle_plane::publish()
 {
     dirty_ = false;
     set_due(bundles_.empty() ? net::never : from_.control.now() + look_every);
@@ -163,8 +266,10 @@ void bundle_plane::rebuild()
         return;
     }
     model::published_bundles all;
-    for (auto& [name, each] : bundles_) {
-        all.emplace(name, build(each));
+    for (const auto& [name, each] : bundles_) {
+        if (each.built != nullptr) {
+            all.emplace(name, each.built);
+        }
     }
     published_ = std::make_shared<const model::published_bundles>(std::move(all));
     from_.publish(published_);
@@ -173,14 +278,26 @@ void bundle_plane::rebuild()
     }
 }
 
+const core::bundle_places& bundle_plane::places_of(known_bundle& bundle) const
+{
+    if (!bundle.ids) {
+        auto& ids = bundle.ids.emplace();
+        for (const auto& [id, each] : agents_) {
+            if (has_place_for(bundle.settings, id)) {
+                ids.push_back(id);
+            }
+        }
+        bundle.places.reset();
+    }
+    if (!bundle.places) {
+        bundle.places = core::places_of(bundle.settings, *bundle.ids);
+    }
+    return *bundle.places;
+}
+
 model::bundle_pointer bundle_plane::build(known_bundle& bundle)
 {
-    std::vector<std::string> ids;
-    ids.reserve(agents_.size());
-    for (const auto& [id, each] : agents_) {
-        ids.push_back(id);
-    }
-    const auto places = core::places_of(bundle.settings, ids);
+    const auto& places = places_of(bundle);
     std::map<std::string, std::string_view> skipped;
     for (const auto& [id, why] : places.skipped) {
         skipped.emplace(id, core::name(why));
@@ -203,7 +320,7 @@ model::bundle_pointer bundle_plane::build(known_bundle& bundle)
         out->members.push_back(std::move(member));
     }
     bundle.made = std::move(made);
-    set_catalog(*out, std::move(catalogs));
+    set_catalog(*out, std::move(catalogs), bundle.built.get());
     for (std::size_t i = 0; out->catalog->left_out(::mcp::list_kind::tools) > 0 && i < out->members.size(); ++i) {
         const auto count = (*out->catalog->members()[i])[::mcp::list_kind::tools].size();
         if (count > 0 && out->catalog->at(i, ::mcp::list_kind::tools, count - 1) == nullptr) {
@@ -215,13 +332,15 @@ model::bundle_pointer bundle_plane::build(known_bundle& bundle)
 }
 
 // The catalog stays as long as it is of the same members, and with it the index of its tools.
-void bundle_plane::set_catalog(model::published_bundle& bundle, ::mcp::bundle_catalog::member_list catalogs) const
+void bundle_plane::set_catalog(
+    model::published_bundle& bundle,
+    ::mcp::bundle_catalog::member_list catalogs,
+    const model::published_bundle* before
+) const
 {
-    const auto before = published_->find(bundle.settings.name);
-    if (before != published_->end() && before->second->settings == bundle.settings &&
-        before->second->catalog->members() == catalogs) {
-        bundle.catalog = before->second->catalog;
-        bundle.tools = before->second->tools;
+    if (before != nullptr && before->settings == bundle.settings && before->catalog->members() == catalogs) {
+        bundle.catalog = before->catalog;
+        bundle.tools = before->tools;
         return;
     }
     if (!bundle.settings.search) {
@@ -233,22 +352,35 @@ void bundle_plane::set_catalog(model::published_bundle& bundle, ::mcp::bundle_ca
     from_.searches.prepare(bundle.tools);
 }
 
-// The catalog of a member stays as long as nothing has changed that it is made of.
+// The catalog of a member stays as long as nothing has changed that it is made of. Bundles that would make the same one share it.
 std::shared_ptr<const ::mcp::member_catalog>
 bundle_plane::catalog_of(known_bundle& bundle, const model::published_member& member, const std::string& as)
 {
     const auto& server = member.server();
     const auto& filters = server->filters == nullptr ? no_filters() : server->filters;
-    auto& made = bundle.made[member.agent->record.id];
-    if (made.catalog == nullptr || made.lists != member.lists || made.filters != filters || made.as != as) {
-        made = {member.lists, filters, as, nullptr};
-        made.catalog = std::make_shared<const ::mcp::member_catalog>(
-            member.lists.get(),
-            filters,
-            bundle.filters,
-            ::mcp::member_terms{.as = as, .name_length = bundle.settings.name_length}
-        );
+    const auto& id = member.agent->record.id;
+    const auto fits = [&](const made_catalog& made) {
+        return made.catalog != nullptr && made.lists == member.lists && made.filters == filters && made.as == as;
+    };
+    auto& made = bundle.made[id];
+    if (fits(made)) {
+        return made.catalog;
     }
+    made = {member.lists, filters, as, nullptr};
+    for (const auto& [name, other] : bundles_) {
+        const auto found = other.made.find(id);
+        if (found != other.made.end() && fits(found->second) && other.filters == bundle.filters &&
+            other.settings.name_length == bundle.settings.name_length) {
+            made.catalog = found->second.catalog;
+            return made.catalog;
+        }
+    }
+    made.catalog = std::make_shared<const ::mcp::member_catalog>(
+        member.lists.get(),
+        filters,
+        bundle.filters,
+        ::mcp::member_terms{.as = as, .name_length = bundle.settings.name_length}
+    );
     return made.catalog;
 }
 
@@ -272,21 +404,23 @@ void bundle_plane::on_due()
     if (stopped_) {
         return;
     }
-    if (states_changed()) {
-        rebuild();
-    } else {
-        set_due(from_.control.now() + look_every);
-    }
+    mark_changed_states();
+    set_due(from_.control.now() + look_every);
 }
 
-bool bundle_plane::states_changed() const
+void bundle_plane::mark_changed_states()
 {
-    return std::ranges::any_of(*published_, [this](const auto& bundle) {
-        return std::ranges::any_of(bundle.second->members, [this](const auto& each) {
-            const auto& id = each.agent->record.id;
-            return from_.state(id) != each.state || from_.lists(id) != each.lists;
-        });
-    });
+    for (auto& [name, bundle] : bundles_) {
+        const bool changed =
+            bundle.built != nullptr && std::ranges::any_of(bundle.built->members, [this](const auto& each) {
+                const auto& id = each.agent->record.id;
+                return from_.state(id) != each.state || from_.lists(id) != each.lists;
+            });
+        if (changed) {
+            mark(name, bundle);
+            set_dirty();
+        }
+    }
 }
 
 net::task<bool> bundle_plane::wait(std::string bundle)
@@ -297,12 +431,14 @@ net::task<bool> bundle_plane::wait(std::string bundle)
     }
     const auto until = from_.control.now() + found->second->settings.list_wait;
     for (const auto& each : found->second->members) {
-        if (each.state == member_state::starting) {
+        // A card that nobody could get may be there now; that one is not waited for.
+        const bool has_no_card = each.state == member_state::down && !each.agent->record.mcp;
+        if (each.state == member_state::starting || has_no_card) {
             from_.demand(each.agent->record.id);
         }
     }
     timer pause{from_.control.get_executor()};
-    bool awaits = true;
+    bool awaits = found->second->awaits_members();
     while (awaits && !stopped_ && std::chrono::steady_clock::now() < until) {
         pause.expires_after(wait_step);
         auto waits = pause.async_wait(net::use_task);
@@ -310,9 +446,7 @@ net::task<bool> bundle_plane::wait(std::string bundle)
         // Whoever wakes first looks for all.
         if (const auto time = std::chrono::steady_clock::now(); time - looked_ >= wait_step / 2) {
             looked_ = time;
-            if (states_changed()) {
-                rebuild();
-            }
+            mark_changed_states();
         }
         const auto now = published_->find(bundle);
         awaits = now != published_->end() && now->second->awaits_members();

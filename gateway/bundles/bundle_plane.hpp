@@ -15,13 +15,16 @@
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
 
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <set>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gateway::bundles {
 
@@ -85,18 +88,34 @@ private:
         std::shared_ptr<const ::mcp::name_filters> filters;  // of the bundle itself
         std::map<std::string, made_catalog> made;            // by agent
         std::map<std::string, std::string_view> skipped;     // why, by agent
+        std::optional<std::vector<std::string>> ids;         // that a member's fits, ascending; nothing: not looked for
+        std::optional<core::bundle_places> places;           // of these; nothing: one has come or gone
+        model::bundle_pointer built;                         // the last one; null: none was built
+        bool is_due = false;                                 // due_ has its name
     };
 
     void on_due() override;
 
     void set_dirty();
-    void rebuild();
+    void post_turn();
+    void mark(const std::string& name, known_bundle& bundle);
+    void mark_all_of(const std::string& id);
+    void go_on();
+    void build_next();
+    void publish();
+    const core::bundle_places& places_of(known_bundle& bundle) const;
     model::bundle_pointer build(known_bundle& bundle);
     std::shared_ptr<const ::mcp::member_catalog>
     catalog_of(known_bundle& bundle, const model::published_member& member, const std::string& as);
-    void set_catalog(model::published_bundle& bundle, ::mcp::bundle_catalog::member_list catalogs) const;
+    void set_catalog(
+        model::published_bundle& bundle,
+        ::mcp::bundle_catalog::member_list catalogs,
+        const model::published_bundle* before
+    ) const;
+    static std::shared_ptr<const ::mcp::name_filters>
+    filters_for(const core::mcp_bundle& settings, const std::map<std::string, known_bundle>& others);
     void tell_skipped(known_bundle& bundle, std::map<std::string, std::string_view> now);
-    bool states_changed() const;
+    void mark_changed_states();
 
     bundle_sources from_;
     std::shared_ptr<const model::agent_entry> self_;  // published_bundle::self of all
@@ -105,8 +124,10 @@ private:
     std::map<std::string, known_bundle> bundles_;  // by name
     std::shared_ptr<const model::published_bundles> published_ = std::make_shared<const model::published_bundles>();
     std::function<void()> changed_;
-    core::steady_time looked_{};  // by whoever waits for members
-    bool dirty_ = false;
+    core::steady_time looked_{};   // by whoever waits for members
+    std::deque<std::string> due_;  // names of bundles to be built again; the first comes next
+    std::size_t batch_ = 0;        // of due_, which are published together
+    bool dirty_ = false;           // something is to be published
     bool stopped_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
