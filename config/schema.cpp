@@ -598,6 +598,9 @@ std::vector<setting> make_table()
         {"limits.rpc_memory", sets<&settings::limits, &limit_settings::rpc_memory>(size_in(kib, 64 * gib)),
          "All answers of `/rpc`, and all pages of the directory, that are being built or sent. Beyond it: 503. A "
          "quarter is reserved for `admin`."},
+        {"limits.history_agents", sets<&settings::limits, &limit_settings::history_agents>(count_in(0, 100'000)),
+         "Agents with a history of their calls (`agents/stats`), 2.7 KiB each. Of more, those not called for longest have "
+         "none."},
         {"limits.body_rate", sets<&settings::limits, &limit_settings::body_rate>(size_in(0, gib)),
          "The least rate of a request's body, in bytes a second. A body that falls behind by `timeouts.body_grace` "
          "while Cardea waits for it gets 408. 0: any rate."},

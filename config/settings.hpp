@@ -111,6 +111,7 @@ struct limit_settings {
     std::uint64_t push_attempts = 30;                   // to deliver one
     std::uint64_t connections = 0;                      // of callers, open at a time: 503; 0: 45 % of the descriptors
     std::uint64_t program_starts = 0;                   // programs of MCP servers, at a time; 0: one for each core
+    std::uint64_t history_agents = 2000;                // agents whose calls of the last day are remembered
 };
 
 struct mcp_settings {

@@ -43,7 +43,7 @@ void call_book::add(const std::vector<model::call_note>& notes, core::steady_tim
 {
     for (const auto& each : notes) {
         const auto* const address = find_(each.agent);
-        if (address == nullptr) {
+        if (address == nullptr || each.calls == 0) {
             continue;
         }
         auto& known = pages_[each.agent];

@@ -4,6 +4,8 @@
 #include "gateway/balancing/breaker.hpp"
 #include "gateway/model/request_record.hpp"
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -25,12 +27,22 @@ call_verdict verdict_of(const request_record& record) noexcept;
 balancing::call_end end_of_answer(unsigned status) noexcept;
 balancing::call_end end_of_failure(core::errc code, bool connected) noexcept;
 
-// How many calls of an agent one worker has seen end since its previous note, without unknown ones.
+// Calls that ended, as the metrics count them.
+struct call_numbers {
+    static constexpr std::size_t outcomes = 4;  // of telemetry::call_outcome
+    static constexpr std::size_t buckets = 16;  // of telemetry::histogram_bounds, and the one above them
+
+    std::array<std::uint32_t, outcomes> ended{};
+    std::array<std::uint32_t, buckets> latencies{};  // not cumulative; of answers that are not streams
+};
+
+// Calls of an agent that one worker has seen end since its previous note.
 struct call_note {
     std::string agent;
-    std::uint32_t calls = 0;
+    std::uint32_t calls = 0;      // without those of an unknown verdict
     std::uint32_t failures = 0;   // of them
     std::uint32_t successes = 0;  // of them: those that worked
+    call_numbers all = {};        // with those of an unknown verdict
 };
 
 }  // namespace gateway::model

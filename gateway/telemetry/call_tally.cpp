@@ -1,15 +1,48 @@
 #include "gateway/telemetry/call_tally.hpp"
 
+#include "gateway/telemetry/mcp_counters.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
+
 #include <algorithm>
 #include <string>
 #include <utility>
 
 namespace gateway::telemetry {
+namespace {
+
+static_assert(model::call_numbers::outcomes == outcome_counters::size);
+static_assert(model::call_numbers::buckets == histogram_bounds.size() + 1);
+
+// A call to an agent by the metrics: `cardea_requests_total` and its like for MCP servers.
+bool is_counted(const model::request_record& record) noexcept
+{
+    const bool is_call = record.where == model::route::call || record.where == model::route::relay ||
+                         (record.where == model::route::mcp && record.mcp_method);
+    return is_call && !record.agent.empty();
+}
+
+// How long its answer took means something.
+bool has_latency(const model::request_record& record) noexcept
+{
+    return record.mcp_method ? !::mcp::stays_open(*record.mcp_method) : !record.stream;
+}
+
+void count(model::call_numbers& into, const model::request_record& record) noexcept
+{
+    ++into.ended[static_cast<std::size_t>(outcome_of(record))];
+    if (has_latency(record)) {
+        const auto* const bound = std::ranges::lower_bound(histogram_bounds, record.total);
+        ++into.latencies[static_cast<std::size_t>(bound - histogram_bounds.begin())];
+    }
+}
+
+}  // namespace
 
 void call_tally::note(const model::request_record& record)
 {
     const auto verdict = model::verdict_of(record);
-    if (verdict == model::call_verdict::unknown) {
+    const bool counted = is_counted(record);
+    if (!counted && verdict == model::call_verdict::unknown) {
         return;
     }
     auto found = agents_.find(record.agent);
@@ -20,9 +53,13 @@ void call_tally::note(const model::request_record& record)
         }
     }
     auto& ended = found->second;
-    if (ended.calls++ == 0) {
+    if (!std::exchange(ended.called, true)) {
         called_.push_back(&*found);
     }
+    if (counted) {
+        count(ended.all, record);
+    }
+    ended.calls += verdict == model::call_verdict::unknown ? 0 : 1;
     ended.failures += verdict == model::call_verdict::failed ? 1 : 0;
     ended.successes += verdict == model::call_verdict::worked ? 1 : 0;
 }
@@ -37,7 +74,7 @@ std::vector<model::call_note> call_tally::take(core::steady_time now)
     notes.reserve(told);
     for (std::size_t i = 0; i < told; ++i) {
         auto& [id, ended] = *called_[i];
-        notes.push_back({id, ended.calls, ended.failures, ended.successes});
+        notes.push_back({id, ended.calls, ended.failures, ended.successes, ended.all});
         ended = {};
     }
     called_.erase(called_.begin(), called_.begin() + static_cast<std::ptrdiff_t>(told));

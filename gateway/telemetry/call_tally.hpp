@@ -37,6 +37,8 @@ private:
         std::uint32_t calls = 0;
         std::uint32_t failures = 0;
         std::uint32_t successes = 0;
+        bool called = false;
+        model::call_numbers all;
     };
     using agent_map = model::string_map<counts>;
 

@@ -85,6 +85,10 @@ constexpr limit all[] = {
     {"all answers and pages of the directory", "{limits.rpc_memory}, a quarter for `admin`", "503 `overloaded`"},
     {"filters of lists", "1000 tags of 256 bytes, 8 KiB of name and description", "not found"},
     {"agents with series of their own", "{metrics_agents}", "counted in `cardea_metrics_agents_omitted`"},
+    {"agents with a history of calls; 2.7 KiB each", "{limits.history_agents}", "those not called for longest have none"},
+    {"cards in an agent's history; of all agents; a patch", "20; 64 MiB; 16 KiB", "the oldest go; `patch` is null"},
+    {"lines kept for [live events](reference.md#live-events); viewers; what one has not taken", "1000 lines or 512 KiB; 8; 256 KiB", "the oldest go; 503 `overloaded`; `lost`"},
+    {"[tries](reference.md#tries) at a time; their bodies", "16; {limits.body}", "503 `overloaded`; 413"},
     {"audit lines that wait; denials told apart in 10 s", "16384; 1024", "lost and counted"},
 
     section("Cards"),

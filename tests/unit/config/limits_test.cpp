@@ -142,6 +142,7 @@ constexpr row rows[] = {
     {"limits.rpc_body", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.rpc_answer", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.rpc_memory", "1023", "1KiB", "64GiB", "68719476737", "1KiB to 64GiB"},
+    {"limits.history_agents", nullptr, "0", "100000", "100001", "a whole number, 0 to 100000"},
     {"limits.rpc_batch", "0", "1", "1000", "1001", "a whole number, 1 to 1000"},
 };
 

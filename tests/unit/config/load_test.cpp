@@ -182,6 +182,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.rpc_body == 65 * 1024);
     CHECK(s.limits.rpc_answer == 5 * 1024 * 1024);
     CHECK(s.limits.rpc_memory == 65 * 1024 * 1024);
+    CHECK(s.limits.history_agents == 2001);
     CHECK(s.limits.header_value == 4 * 1024);
     CHECK(s.limits.body_rate == 2000);
     CHECK(s.limits.read_ahead == 17 * 1024);

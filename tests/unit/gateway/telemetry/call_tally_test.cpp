@@ -55,11 +55,62 @@ TEST_CASE("calls and failures of each agent are told once, at most once a second
     silent.code = core::errc::caller_gone;
     silent.from = core::side::caller;
     tally.note(silent);
-    CHECK(taken(tally, start) == counts{{"a", {3, 1, 1}}, {"b", {1, 1, 0}}});
+    CHECK(taken(tally, start) == counts{{"a", {3, 1, 1}}, {"b", {1, 1, 0}}, {"c", {0, 0, 0}}});
     tally.note(call("b", 200));
     CHECK(taken(tally, start + call_tally::interval - 1ns).empty());
     CHECK(taken(tally, start + call_tally::interval) == counts{{"b", {1, 0, 1}}});
     CHECK(taken(tally, start + 1h).empty());
+}
+
+TEST_CASE("A note has the outcomes and latencies of all calls, and streams have no latency")
+{
+    call_tally tally;
+    const auto noted = [&](unsigned status, std::chrono::nanoseconds total) {
+        auto record = call("a", status);
+        record.total = total;
+        tally.note(record);
+    };
+    noted(200, 1ms);
+    noted(200, 1ms + 1ns);
+    noted(404, 60s);
+    noted(500, 60s + 1ns);
+    noted(200, 30s + 1ns);
+    auto cut = call("a", 200);
+    cut.code = core::errc::internal;
+    cut.from = core::side::gateway;
+    tally.note(cut);
+    auto stream = call("a", 200);
+    stream.stream = gateway::model::stream_end::complete;
+    tally.note(stream);
+    auto page = call("a", 200);
+    page.where = gateway::model::route::card;
+    tally.note(page);
+    const auto notes = tally.take(start);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].all.ended == std::array<std::uint32_t, 4>{4, 1, 1, 1});
+    std::array<std::uint32_t, 16> latencies{2, 1};
+    latencies[14] = 2;
+    latencies[15] = 1;
+    CHECK(notes[0].all.latencies == latencies);
+    tally.note(call("a", 200));
+    CHECK(tally.take(start + 1s)[0].all.ended == std::array<std::uint32_t, 4>{1, 0, 0, 0});
+}
+
+TEST_CASE("Messages to MCP servers count as calls, and those that stay open have no latency")
+{
+    call_tally tally;
+    auto listens = call("a", 200);
+    listens.where = gateway::model::route::mcp;
+    tally.note(listens);
+    auto message = listens;
+    message.mcp_method = mcp::client_method::tools_call;
+    message.stream = gateway::model::stream_end::complete;
+    tally.note(message);
+    const auto notes = tally.take(start);
+    REQUIRE(notes.size() == 1);
+    CHECK(notes[0].calls == 2);
+    CHECK(notes[0].all.ended == std::array<std::uint32_t, 4>{1, 0, 0, 0});
+    CHECK(notes[0].all.latencies[0] == 1);
 }
 
 TEST_CASE("beyond the most notes at a time the rest comes next, without a pause")
