@@ -93,7 +93,7 @@ core::json dump_of(const cli::command_line& asked, const config::settings& effec
     return config::dump(effective, {text, asked.config_file, environment_variable, reload::flags_of(asked)});
 }
 
-// What the service manager said and passed to this process.
+// The words of the service manager to this process, and the sockets from it.
 struct service {
     net::service_manager manager;
     lifecycle::inherited_listeners sockets;
@@ -238,6 +238,21 @@ int give_up(const upgrade::taken_over& all, const std::vector<std::string>& prob
     return exit_unusable;
 }
 
+reload::configuration_source source_of(
+    const cli::command_line& asked,
+    const reload::inherited_addresses& inherited,
+    const reload::configuration& configured
+)
+{
+    return {
+        [asked, inherited] { return read_configuration_again(asked, inherited); },
+        configured.files,
+        configured.tls_files,
+        [asked](const config::settings& effective, std::string_view text) { return dump_of(asked, effective, text); },
+        configured.text
+    };
+}
+
 int run(const cli::command_line& asked, const std::vector<std::string>& words)
 {
     std::set_new_handler(net::end_without_memory);
@@ -282,19 +297,12 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
     };
     const auto dropped = [&output] { return output.dropped(); };
     wiring::server server{std::move(settings), std::move(store->engine), log, {live, dropped, log_changed}};
-    const auto read_again = [asked, inherited] { return read_configuration_again(asked, inherited); };
     auto started_as = upgrade::how_started(words, service->manager, store->path);
     started_as.configured = upgrade::written_addresses(configured.written, service->sockets, taken->hello);
     server.set_handover(std::move(started_as));
     server.set_old_process(taken->from.get(), std::move(taken->state));
     server.set_service(std::move(service->sockets), service->manager);
-    server.set_configuration_source(
-        {read_again,
-         std::move(configured.files),
-         std::move(configured.tls_files),
-         [asked](const auto& effective, auto text) { return dump_of(asked, effective, text); },
-         std::move(configured.text)}
-    );
+    server.set_configuration_source(source_of(asked, inherited, configured));
     if (const auto started = server.start(); !started) {
         return give_up(*taken, started.error().detail);
     }

@@ -1,4 +1,4 @@
-// What operators read about a code, a reason or an agent: why it is so, and what to do. Sentences of at most 200 characters, without Markdown.
+// Sentences for operators about a code, a reason or an agent: why it is so, and what to do. They have at most 200 characters, without Markdown.
 // Pure; any thread.
 #pragma once
 
@@ -22,7 +22,7 @@ advice advice_for(core::errc code) noexcept;
 
 advice advice_for(::mcp::session_reason reason) noexcept;
 
-// Of judgement::reason, or of any code by its name. Both are empty: there is no such reason.
+// The sentences of a judgement::reason, or of any code by its name. Both are empty: there is no such reason.
 advice advice_for(std::string_view reason) noexcept;
 
 // About an agent, in its own words where there are some: `The program ended with exit code 3; it wrote: TOKEN is

@@ -103,7 +103,7 @@ json to_json(const attention& what)
     return out;
 }
 
-// What a walk over all agents finds.
+// The findings of a walk over all agents.
 struct agents_found {
     std::array<std::uint64_t, healths.size()> by_status{};
     std::uint64_t in_flight = 0;
@@ -314,6 +314,18 @@ gateway_methods::config(core::rpc_request request, const rpc_caller& /*caller*/,
     auto values = json::array();
     flatten(dumped, {}, values);
     co_return core::make_result(request.id, {{"values", std::move(values)}});
+}
+
+net::task<rpc_result>
+gateway_methods::sentences(core::rpc_request request, const rpc_caller& /*caller*/, answer_builder& /*answer*/) const
+{
+    const auto* const code = core::member(request.params, "code");
+    const auto asked = code != nullptr && code->is_string() ? code->get<std::string>() : std::string{};
+    const auto words = advice_for(std::string_view{asked});
+    if (words.why.empty()) {
+        co_return refuse_params(request, {{{}, 1, 1, "code", "is no code or reason of the gateway"}});
+    }
+    co_return core::make_result(request.id, {{"code", asked}, {"why", words.why}, {"advice", words.what_to_do}});
 }
 
 }  // namespace gateway::management

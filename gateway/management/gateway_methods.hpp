@@ -1,4 +1,4 @@
-// Methods about the gateway itself: gateway/info, with what needs somebody, and gateway/config. On the control loop's thread.
+// Methods about the gateway itself: gateway/info, with what needs somebody, gateway/config and gateway/advice. On the control loop's thread.
 #pragma once
 
 #include "core/clock.hpp"
@@ -89,6 +89,9 @@ public:
     // References outlive the tasks.
     net::task<rpc_result> info(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
     net::task<rpc_result> config(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+
+    // The two sentences of a code or a reason, such as that of an access line.
+    net::task<rpc_result> sentences(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
 private:
     agent_planes planes_;

@@ -67,6 +67,7 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/restart", operators, run<&management::cards_, &card_methods::restart>},
         {"gateway/info", readers, run<&management::gateway_, &gateway_methods::info>},
         {"gateway/config", readers, run<&management::gateway_, &gateway_methods::config>},
+        {"gateway/advice", readers, run<&management::gateway_, &gateway_methods::sentences>},
         {"bundles/list", operators, run<&management::reads_, &read_methods::bundles>},
     };
     const auto* const found =

@@ -64,7 +64,7 @@ struct configuration_source {
     std::function<configuration()> read;
     std::map<std::string, file_stamp> files;       // of the one that the gateway started with
     std::map<std::string, std::size_t> tls_files;  // of the same
-    // What `config dump` prints for settings that were read from this text. Blocks, as `read`. Empty: there is nothing to print.
+    // The output of `config dump` for settings that were read from this text. Blocks, as `read`. Empty: there is nothing to print.
     std::function<core::json(const config::settings& settings, std::string_view text)> dump = {};
     std::string text = {};  // of the file in use
 };
