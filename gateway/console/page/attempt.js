@@ -1,10 +1,14 @@
-// A try: what was sent to an agent through the gateway and what came back. Tries stay while the page is open.
+// A try: what was sent to an agent through the gateway, what came back, and how that is shown. Tries stay while the page is open.
+import { html, still, useEffect, useRef, useState } from "./dom.js";
+import { Advice } from "./advice.js";
 import { send } from "./api.js";
+import { Fields, useForm } from "./form.js";
 import { EventReader } from "./sse.js";
-import { visible } from "./text.js";
+import { bytes, clock, link, ms, name, shellWord, visible } from "./text.js";
+import { Copy } from "./widgets.js";
 
-const mostTries = 30;
 const mostEvents = 2000;
+const mostShown = 500;
 const mostText = 256 * 1024;  // characters of an answer that are kept to be looked at
 const mostAnswer = 32 * 1024 * 1024;
 
@@ -18,25 +22,24 @@ export function watchTries(listener) {
   return () => listeners.delete(listener);
 }
 
-// Header fields as a person writes them, `Name: value` a line: `{fields}` or `{problem}`.
-export function readFields(text) {
-  const fields = {};
-  for (const line of text.split("\n").map((each) => each.trim()).filter(Boolean)) {
-    const colon = line.indexOf(":");
-    const name = line.slice(0, Math.max(colon, 0)).trim();
-    const value = line.slice(colon + 1).trim();
-    if (!/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name) || !/^[\x20-\x7e\x80-\xff\t]*$/.test(value)) return { problem: `Not a header field: ${line.slice(0, 80)}` };
-    fields[name] = value;
+// A request as any caller would send it. A caller's `Authorization` has another name on its way: the page's own is for the gateway.
+export const sendTry = (path, { headers, ...options }) => send(`try/${path}`, { ...options, headers: Object.fromEntries(
+  Object.entries(headers).map(([key, value]) => [/^authorization$/i.test(key) ? "Cardea-Caller-Authorization" : key, value])) });
+
+function parsed(text) {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return null;
   }
-  return { fields };
 }
 
-// A request as any caller would send it. A caller's `Authorization` has another name on its way: the page's own is for the gateway.
-export const sendTry = (path, { headers, ...options }) => send(`try/${path}`, {
-  ...options,
-  headers: Object.fromEntries(Object.entries(headers).map(([name, value]) =>
-    [name.toLowerCase() === "authorization" ? "Cardea-Caller-Authorization" : name, value])),
-});
+// What an answer that is no result says: an error of JSON-RPC, or the HTTP status.
+export function problemOf(message, { status }) {
+  const error = message?.error;
+  if (error) return [error.message ?? JSON.stringify(error), error.code && `(${error.code})`].filter(Boolean).join(" ");
+  return status >= 400 || message?.result === undefined ? `The answer is HTTP ${status} without a result.` : "";
+}
 
 export class Attempt {
   id = crypto.randomUUID();
@@ -45,22 +48,18 @@ export class Attempt {
   events = [];
   missed = 0;
   status = "running"; // then `done`, `failed` or `cancelled`
-  problem = "";
-  code = "";       // of a failure at the gateway
-  taskId = "";
-  contextId = "";
-  state = "";
-  questions = [];  // of the server: `{params, reply}`, answered one after the other
-  progress = null;
-  stop = null;     // tells the agent of the cancel
-  cancelling = false;
+  questions = [];     // of the server: `{params, reply}`, answered one after the other
+  stop = null;        // tells the agent of a cancel
   #leaving = new AbortController();
   #timer = 0;
 
   constructor(agent, label) {
     this.label = label;
-    kept.set(agent, [this, ...triesOf(agent)].slice(0, mostTries));
-    this.changed();
+    kept.set(agent, [this, ...triesOf(agent)].slice(0, 30));
+  }
+
+  get running() {
+    return this.status === "running";
   }
 
   // Tells the page, at most every 50 ms.
@@ -71,10 +70,10 @@ export class Attempt {
     }, this.events.length < 2 ? 0 : 50);
   }
 
-  event(kind, { state = "", words = "" } = {}) {
+  event(kind, { state = "", words = "" }) {
     this.events.push({ ms: performance.now() - this.begun, kind, state, words: visible(String(words ?? "").slice(0, 4000)) });
     if (this.events.length > mostEvents * 1.25) this.missed += this.events.splice(0, this.events.length - mostEvents).length;
-    if (state) this.state = state;
+    this.state = state || this.state;
     this.changed();
   }
 
@@ -96,15 +95,7 @@ export class Attempt {
   fail(problem) {
     this.status = "failed";
     this.problem ||= problem;
-    this.changed();
-  }
-
-  get running() {
-    return this.status === "running";
-  }
-
-  get signal() {
-    return this.#leaving.signal;
+    this.event("error", { words: problem });
   }
 
   // The reply of the person to a question of the server: `{action, content}`.
@@ -115,96 +106,143 @@ export class Attempt {
         this.event("answered", { words: reply.action });
         done(reply);
       } };
-      this.questions = [...this.questions, question];
-      this.signal.addEventListener("abort", () => failed(this.signal.reason), { once: true });
+      this.questions.push(question);
+      this.#leaving.signal.addEventListener("abort", () => failed(this.#leaving.signal.reason));
       this.event("question", { words: params?.message });
     });
   }
 
   // Ends it at the agent, if there is a way to say so, and leaves the answer as any caller that leaves.
   async cancel() {
-    if (!this.running || this.cancelling) return;
     this.cancelling = true;
     this.changed();
-    try {
-      await this.stop?.();
-    } catch (error) {
-      this.event("error", { words: error.message });
-    }
+    await this.stop?.().catch((error) => this.event("error", { words: error.message }));
     if (this.running) this.status = "cancelled";
     this.#leaving.abort();
     this.changed();
   }
 
   // Sends one request and reads its answer; `take` gets each message of it. Gives the exchange, whose status may be any.
-  async exchange({ path, method = "POST", headers, message }, take, signal = this.signal) {
-    const made = { method, path, headers, body: message === undefined ? "" : JSON.stringify(message), status: 0, fields: [], text: "", cut: false };
+  async exchange({ path, headers, message }, take, signal = this.#leaving.signal) {
+    const made = { path, headers, body: JSON.stringify(message), method: message.method ?? "answer", fields: [], text: "" };
     this.exchanges.push(made);
     this.changed();
     const begun = performance.now();
     try {
-      const response = await sendTry(path, { method, headers, body: made.body || undefined, signal });
+      const response = await sendTry(path, { method: "POST", headers, body: made.body, signal });
       made.status = response.status;
       made.fields = [...response.headers];
       this.code = response.headers.get("cardea-error") ?? this.code;
-      await this.#read(response, made, take);
+      await read(response, made, take);
     } finally {
       made.ms = performance.now() - begun;
       this.changed();
     }
     return made;
   }
+}
 
-  async #read(response, made, take) {
-    const stream = /^text\/event-stream/i.test(response.headers.get("content-type") ?? "");
-    const reader = new EventReader();
-    const decoder = new TextDecoder();
-    const whole = [];
-    let size = 0;
-    for await (const piece of piecesOf(response)) {
-      const text = decoder.decode(piece, { stream: piece !== undefined });
-      size += text.length;
-      made.cut ||= size > mostText;
-      if (made.text.length < mostText) made.text += text.slice(0, mostText - made.text.length);
-      if (!stream && size > mostAnswer) throw new Error("The answer is larger than 32 MiB.");
-      if (!stream) whole.push(text);
-      else for (const { data } of reader.feed(text)) if (data) take?.(parsed(data), made);
-    }
-    const document = whole.join("").trim();
-    if (!stream && document) take?.(parsed(document), made);
+async function read(response, made, take) {
+  const isStream = /^text\/event-stream/i.test(response.headers.get("content-type") ?? "");
+  const reader = new EventReader();
+  const decoder = new TextDecoder();
+  const pieces = response.body?.getReader();
+  let whole = "";
+  made.size = 0;
+  for (let done = !pieces, value; !done;) {
+    ({ done, value } = await pieces.read());
+    const text = decoder.decode(value, { stream: !done });
+    made.size += text.length;
+    made.text += text.slice(0, mostText - made.text.length);
+    if (isStream) for (const { data } of reader.feed(text)) if (data) take?.(parsed(data), made);
+    if (isStream) continue;
+    whole += text;
+    if (made.size > mostAnswer) throw new Error("The answer is larger than 32 MiB.");
   }
+  if (!isStream && (whole || made.status >= 400)) take?.(parsed(whole), made);
 }
 
-async function* piecesOf(response) {
-  const reader = response.body?.getReader();
-  for (let next; reader && !(next = await reader.read()).done;) yield next.value;
-  yield undefined; // the decoder's end
+// The same request for a shell, to the address of callers. `$CREDENTIAL` stands for the credential.
+const curlOf = ({ headers, body }, url) => ["curl -sN", shellWord(url), ...Object.entries(headers).map(([key, value]) =>
+  /^authorization$/i.test(key) ? `-H "Authorization: $CREDENTIAL"` : `-H ${shellWord(`${key}: ${value}`)}`), "-d", shellWord(body)].join(" ");
+
+const marks = { running: "…", done: "●", failed: "✕", cancelled: "○" };
+
+export const AttemptList = ({ tries, chosen, choose }) => html`<ul class="tries plain" aria-label="Tries">${tries.map((each) => html`<li key=${each.id}>
+  <button class="quiet" aria-current=${each === chosen && "true"} onClick=${() => choose(each.id)}><span aria-hidden="true">${marks[each.status]}</span>
+    ${" "}${clock(each.at)} ${name(each.label, 60)} · ${each.status}${each.ms && ` · ${ms(each.ms)}`}</button></li>`)}</ul>`;
+
+const Event = still(({ event: { ms: time, kind, state, words } }) => html`<div class=${kind === "error" ? "bad" : ""}>
+  <span class="dim">+${ms(time)}</span> <b>${name(kind, 60)}</b> ${state && html`<span class="tag">${name(state, 60)}</span>`} <span class="break">${words}</span></div>`);
+
+function Events({ of: { events, missed, running } }) {
+  const box = useRef(null);
+  const atEnd = useRef(true);
+  useEffect(() => {
+    if (atEnd.current) box.current.scrollTop = box.current.scrollHeight;
+  });
+  const scrolled = ({ target }) => { atEnd.current = target.scrollHeight - target.scrollTop - target.clientHeight < 40; };
+  const before = missed + Math.max(0, events.length - mostShown);
+  return html`<div role="log" aria-label="Events" class="events" tabindex="0" ref=${box} onScroll=${scrolled}>
+    ${before > 0 && html`<div class="dim">${before} earlier events are not shown.</div>`}
+    ${events.slice(-mostShown).map((event, i) => html`<${Event} key=${before + i} event=${event} />`)}
+    ${running && events.length === 0 && html`<div class="dim">Waiting for the first event …</div>`}
+  </div>`;
 }
 
-function parsed(text) {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return null;
-  }
+function Question({ params, reply }) {
+  const isUrl = params?.mode === "url";
+  const target = isUrl && link(params.url);
+  const form = useForm(params?.requestedSchema ?? {}, "question");
+  const accept = (event) => {
+    event.preventDefault();
+    const content = isUrl ? undefined : form.read();
+    if (isUrl || content) reply({ action: "accept", content });
+  };
+  return html`<form class="panel question stack" aria-label="Question of the server" noValidate onSubmit=${accept}>
+    <h3>The server asks</h3>
+    <p class="break">${visible(String(params?.message ?? "").slice(0, 4000))}</p>
+    ${isUrl ? html`<p>${target ? html`<a href=${target} target="_blank" rel="noopener noreferrer">${visible(target)}</a>` : visible(params.url)}</p>`
+      : html`<${Fields} form=${form} prefix="question" label="Answer as JSON" />`}
+    <div class="row"><button type="submit">Answer</button>
+      <button type="button" onClick=${() => reply({ action: "decline" })}>Decline</button>
+      <button type="button" onClick=${() => reply({ action: "cancel" })}>Dismiss</button></div>
+  </form>`;
 }
 
-// What an answer that is no result says: an error of JSON-RPC, or the HTTP status.
-export function problemOf(message, { status }) {
-  const error = message?.error;
-  if (error && typeof error === "object") return [error.message ?? "", error.code === undefined ? "" : `(${error.code})`, codeOf(error)].filter(Boolean).join(" ");
-  if (typeof error === "string") return error;
-  return status >= 400 || message === null ? `HTTP ${status}` : "";
+const secret = /authorization|token|secret|password|api-?key/i;
+const pretty = (text) => (text.length < 100000 && parsed(text) ? JSON.stringify(parsed(text), null, 2) : text);
+const Raw = ({ label, first, fields, text }) => html`<pre class="wrap" tabindex="0" aria-label=${label}>
+  ${visible([first, ...fields.map(([key, value]) => `${key}: ${secret.test(key) ? "••••" : value}`), "", pretty(text)].join("\n"))}</pre>`;
+
+function Exchange({ made, url, open }) {
+  const [shown, show] = useState(open);
+  return html`<details open=${open} onToggle=${(event) => show(event.target.open)}>
+    <summary>${made.method} · ${made.status ?? "no answer"}${made.ms && ` · ${ms(made.ms)}`}</summary>
+    ${shown && html`<div class="columns">
+      <div><div class="row end"><h3>Request</h3><span>as curl <${Copy} text=${curlOf(made, url)} label="Copy as curl" /></span></div>
+        <${Raw} label="Request" first=${`POST ${url}`} fields=${Object.entries(made.headers)} text=${made.body} /></div>
+      <div><div class="row end"><h3>Answer</h3><span class="dim">${bytes(made.size)}${made.size > mostText && ", cut"}</span></div>
+        <${Raw} label="Answer" first=${made.status ? `HTTP ${made.status}` : "No answer"} fields=${made.fields} text=${made.ms ? made.text : made.text.slice(-20000)} /></div>
+    </div>`}
+  </details>`;
 }
 
-const codeOf = (error) => (Array.isArray(error.data) ? error.data.find((each) => each?.reason)?.reason : error.data?.code) ?? "";
-
-const quoted = (text) => `'${String(text).replaceAll("'", "'\\''")}'`;
-
-// The same request for a shell, to the address of callers. A credential is left out: `$CREDENTIAL` stands for it.
-export function curlOf({ method, path, headers, body }, publicUrl) {
-  const rest = path.replace(/^agents\/[^/]+/, "");
-  const fields = Object.entries(headers).map(([name, value]) =>
-    name.toLowerCase() === "authorization" ? `-H "Authorization: $CREDENTIAL"` : `-H ${quoted(`${name}: ${value}`)}`);
-  return ["curl -sN", method === "POST" ? "" : `-X ${method}`, quoted(publicUrl.replace(/\/$/, "") + rest), ...fields, body ? `-d ${quoted(body)}` : ""].filter(Boolean).join(" ");
+export function AttemptView({ of, url }) {
+  const { status, progress, questions, exchanges, running } = of;
+  const main = exchanges.findLastIndex(({ method }) => /^(tools\/|message\/|Send)/.test(method));
+  const total = progress?.total > 0 ? progress.total : null;
+  return html`<section class="panel" aria-label="Try">
+    <div class="row"><h2>${name(of.label, 80)}</h2>
+      <span role="status" class=${`status ${{ failed: "unhealthy", done: "healthy" }[status]}`}><span aria-hidden="true">${marks[status]}</span>
+        ${" "}${of.cancelling && running ? "cancelling" : status}${of.state && ` · ${name(of.state, 40)}`}</span>
+      <span class="dim">${of.ms && ms(of.ms)}</span>
+      <button disabled=${!running || of.cancelling} onClick=${() => of.cancel()}>Cancel</button></div>
+    ${of.problem && html`<p role="alert" class="problem break">${visible(of.problem.slice(0, 4000))}</p>${of.code && html`<${Advice} code=${of.code} />`}`}
+    ${of.taskId && html`<p class="dim small">Task <code>${name(of.taskId)}</code> · context <code>${name(of.contextId)}</code></p>`}
+    ${progress && running && html`<progress aria-label="Progress" max=${total} value=${total && Math.min(progress.value, total)}></progress>`}
+    ${questions[0] && html`<${Question} key=${questions[0]} ...${questions[0]} />`}
+    <${Events} of=${of} />
+    ${exchanges.map((made, i) => html`<${Exchange} key=${i} made=${made} url=${url} open=${i === main} />`)}
+  </section>`;
 }
