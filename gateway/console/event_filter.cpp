@@ -188,19 +188,20 @@ bool event_filter::takes(std::string_view line) const noexcept
            (in_class || fits(status, of.status)) && (level == log_level::debug || is_at_least(of.level, level));
 }
 
-std::string event_of_line(std::uint64_t number, std::string_view line)
+void append_event(std::string& out, std::uint64_t number, std::string_view line)
 {
     constexpr std::string_view key = R"("event":")";
     const auto at = line.substr(0, longest_name).find(key);
     const auto from = at == std::string_view::npos ? line.size() : at + key.size();
     const auto end = line.find('"', from);
     const auto name = end == std::string_view::npos ? std::string_view{} : line.substr(from, end - from);
-    std::string out = "id: " + std::to_string(number) + '\n';
+    std::array<char, 20> digits{};
+    const auto* const last = std::to_chars(digits.data(), digits.data() + digits.size(), number).ptr;
+    out.append("id: ").append(digits.data(), static_cast<std::size_t>(last - digits.data())).push_back('\n');
     if (!name.empty() && is_event(name)) {
         out.append("event: ").append(name).push_back('\n');
     }
     out.append("data: ").append(line).append("\n\n");
-    return out;
 }
 
 std::string event_of_lost(std::uint64_t lines)

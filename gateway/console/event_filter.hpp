@@ -31,8 +31,8 @@ struct event_filter {
     bool takes(std::string_view line) const noexcept;
 };
 
-// The line as an event of a stream: its number as the id, its event as the name.
-std::string event_of_line(std::uint64_t number, std::string_view line);
+// Appends the line as an event of a stream: its number as the id, its event as the name.
+void append_event(std::string& out, std::uint64_t number, std::string_view line);
 
 // The event that stands for lines that a viewer does not get.
 std::string event_of_lost(std::uint64_t lines);

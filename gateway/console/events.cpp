@@ -50,7 +50,7 @@ struct event_feed::viewer {
     std::uint64_t from =
         std::numeric_limits<std::uint64_t>::max();  // the first line that is not in its beginning; before that, none
     std::string waiting{};                          // events that it gets next
-    std::size_t in_flight = 0;                      // bytes of those before, until it has taken them all
+    std::string in_flight{};                        // those before, until it has taken them all
     std::uint64_t lost = 0;                         // lines since
     bool chunked = true;
     bool idle = false;  // it waits for more
@@ -59,7 +59,7 @@ struct event_feed::viewer {
 
     void add(std::string_view event, std::size_t most)
     {
-        if (lost > 0 || in_flight + waiting.size() + event.size() > most) {
+        if (lost > 0 || in_flight.size() + waiting.size() + event.size() > most) {
             ++lost;
         } else {
             waiting += event;
@@ -104,7 +104,8 @@ event_feed::event_feed(net::loop& control, telemetry::live_log& log, line_switch
     : control_{control},
       log_{log},
       make_lines_{std::move(make_lines)},
-      limits_{limits}
+      limits_{limits},
+      gathering_{control.get_executor()}
 {
 }
 
@@ -157,8 +158,8 @@ net::routine<> event_feed::serve(net::server_connection& caller)
         co_return;
     }
     caller.release_request();  // it may stay for days
-    auto beginning = begin(who, resumed);
-    if (co_await send(who, std::move(beginning))) {
+    const auto beginning = begin(who, resumed);
+    if (co_await send(who, beginning)) {
         co_await follow(who);
     }
 }
@@ -179,7 +180,7 @@ std::string event_feed::begin(viewer& who, std::string_view last_id)
     for (const auto& batch : log_.since(from, std::string::npos)) {
         for_each_line(batch, from, [&](std::uint64_t number, std::string_view line) {
             if (number < who.from && who.wants.takes(line)) {
-                events.push_back(event_of_line(number, line));
+                append_event(events.emplace_back(), number, line);
                 if (events.size() > most) {
                     events.pop_front();
                 }
@@ -196,8 +197,8 @@ std::string event_feed::begin(viewer& who, std::string_view last_id)
     return out.append(begun);
 }
 
-// False: the viewer is gone.
-net::routine<bool> event_feed::send(viewer& who, std::string text)
+// False: the viewer is gone. `text` outlives this.
+net::routine<bool> event_feed::send(viewer& who, std::string_view text)
 {
     const net::http1::chunk_header size{text.size()};
     net::pieces piece;
@@ -215,11 +216,12 @@ net::routine<> event_feed::follow(viewer& who)
     bool here = true;
     while (here && (!stopped_ || who.has_more())) {
         if (who.has_more()) {
-            auto text = std::exchange(who.waiting, {});
-            text += who.lost > 0 ? event_of_lost(std::exchange(who.lost, 0)) : std::string{};
-            who.in_flight = text.size();
-            here = co_await send(who, std::move(text));
-            who.in_flight = 0;
+            std::swap(who.waiting, who.in_flight);
+            if (who.lost > 0) {
+                who.in_flight += event_of_lost(std::exchange(who.lost, 0));
+            }
+            here = co_await send(who, who.in_flight);
+            who.in_flight.clear();
             continue;
         }
         caller.watch_caller();
@@ -231,8 +233,7 @@ net::routine<> event_feed::follow(viewer& who)
         co_await clock.wait();
         who.idle = false;
         if (clock.expired() && !caller.aborted() && !stopped_) {
-            std::string text{comment};
-            here = co_await send(who, std::move(text));
+            here = co_await send(who, comment);
         }
         clock.stop();
     }
@@ -255,10 +256,11 @@ void event_feed::tell()
             each->lost += each->from <= next_ ? missed : 0;
         }
         for_each_line(batch, next_, [&](std::uint64_t number, std::string_view line) {
-            const auto event = event_of_line(number, line);
+            event_.clear();
+            append_event(event_, number, line);
             for (auto* const each : viewers_) {
                 if (number >= each->from && each->wants.takes(line)) {
-                    each->add(event, limits_.behind);
+                    each->add(event_, limits_.behind);
                 }
             }
         });
@@ -270,19 +272,39 @@ void event_feed::tell()
             who.caller.clock().wake().set();
         }
     }
-    if (!viewers_.empty()) {
+    if (!viewers_.empty() && log_.range().next > next_) {
+        go_on();
+    } else if (!viewers_.empty()) {
         listen();
     }
 }
 
 void event_feed::listen()
 {
-    log_.await(next_, [this, here = std::weak_ptr{here_}, loop = control_.get_executor()] {
-        net::asio::post(loop, [this, here] {
-            if (!here.expired()) {
+    const auto gather = [this] {
+        gathering_.expires_after(limits_.pause);
+        gathering_.async_wait([this, here = std::weak_ptr{here_}](net::error_code cancelled) {
+            if (!cancelled && !here.expired()) {
                 tell();
             }
         });
+    };
+    log_.await(next_, [gather, here = std::weak_ptr{here_}, loop = control_.get_executor()] {
+        net::asio::post(loop, [gather, here] {
+            if (!here.expired()) {
+                gather();
+            }
+        });
+    });
+}
+
+// There are lines that did not fit into this turn.
+void event_feed::go_on()
+{
+    net::asio::post(control_.get_executor(), [this, here = std::weak_ptr{here_}] {
+        if (!here.expired()) {
+            tell();
+        }
     });
 }
 

@@ -10,6 +10,9 @@
 #include "net/loop/loop.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <boost/asio/basic_waitable_timer.hpp>
+
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -27,6 +30,7 @@ struct event_limits {
     std::size_t behind = 256 * 1024;  // bytes of events that a viewer has not taken
     core::duration comment{15'000};   // after so long without an event
     std::size_t turn = 128 * 1024;    // bytes of lines that are told at once
+    core::duration pause{10};         // for which lines are gathered, so that busy workers seldom wake the loop
 };
 
 class event_feed final : public model::plane {
@@ -49,10 +53,11 @@ private:
     class place;
 
     std::string begin(viewer& who, std::string_view last_id);
-    net::routine<bool> send(viewer& who, std::string text);
+    net::routine<bool> send(viewer& who, std::string_view text);
     net::routine<> follow(viewer& who);
     void tell();
     void listen();
+    void go_on();
 
     net::loop& control_;
     telemetry::live_log& log_;
@@ -60,7 +65,13 @@ private:
     const event_limits limits_;
     std::list<viewer*> viewers_;
     std::uint64_t next_ = 0;  // the first line that viewers have not been told
+    std::string event_;       // the one that is told
     bool stopped_ = false;
+    net::asio::basic_waitable_timer<
+        std::chrono::steady_clock,
+        net::asio::wait_traits<std::chrono::steady_clock>,
+        net::executor>
+        gathering_;
     std::shared_ptr<const bool> here_ = std::make_shared<const bool>(true);  // what was posted may come after the end
 };
 

@@ -1,6 +1,6 @@
 #include "gateway/admin/cross_site.hpp"
 
-#include "tests/unit/gateway/console/heads.hpp"
+#include "tests/unit/gateway/console/texts.hpp"
 
 #include <doctest/doctest.h>
 

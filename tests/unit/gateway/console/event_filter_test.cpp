@@ -1,5 +1,7 @@
 #include "gateway/console/event_filter.hpp"
 
+#include "tests/unit/gateway/console/texts.hpp"
+
 #include <doctest/doctest.h>
 
 #include <string>
@@ -99,7 +101,6 @@ TEST_CASE("a wrong or unknown filter is refused with a sentence")
 
 TEST_CASE("a line becomes an event with its number and its name")
 {
-    using gateway::console::event_of_line;
     CHECK(event_of_line(7, call) == "id: 7\nevent: request\ndata: " + std::string{call} + "\n\n");
     CHECK(event_of_line(8, "no JSON") == "id: 8\ndata: no JSON\n\n");
     CHECK(event_of_line(9, R"({"event":"a b"})") == "id: 9\ndata: {\"event\":\"a b\"}\n\n");

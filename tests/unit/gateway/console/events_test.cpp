@@ -1,5 +1,7 @@
 #include "gateway/console/events.hpp"
 
+#include "tests/unit/gateway/console/texts.hpp"
+
 #include <doctest/doctest.h>
 #include <sys/socket.h>
 
@@ -20,7 +22,6 @@ namespace {
 
 using gateway::console::event_feed;
 using gateway::console::event_limits;
-using gateway::console::event_of_line;
 
 struct kept_sink final : core::log_sink {
     void write(std::string_view lines) override { text += std::string{lines} + '\n'; }
@@ -277,7 +278,7 @@ TEST_CASE("a viewer may be exactly so far behind, and a line more is lost and to
 
 TEST_CASE("a viewer that does not read loses lines, and another one none")
 {
-    rig x{{.behind = 2000}};
+    rig x{{.behind = 2000, .turn = 1000}};
     viewer slow{x, "/events", "", 4096};
     viewer quick{x};
     constexpr int lines = 500;

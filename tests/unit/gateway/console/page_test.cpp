@@ -1,6 +1,6 @@
 #include "gateway/console/page.hpp"
 
-#include "tests/unit/gateway/console/heads.hpp"
+#include "tests/unit/gateway/console/texts.hpp"
 
 #include <doctest/doctest.h>
 #include <zlib.h>

@@ -1,7 +1,7 @@
 #include "gateway/console/try.hpp"
 
 #include "config/exposure.hpp"
-#include "tests/unit/gateway/console/heads.hpp"
+#include "tests/unit/gateway/console/texts.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,10 +1,13 @@
-// Heads of messages for tests. The text outlives the head.
+// Heads of messages, whose text outlives them, and events for tests.
 #pragma once
 
+#include "gateway/console/event_filter.hpp"
 #include "net/http1/head.hpp"
 
 #include <doctest/doctest.h>
 
+#include <cstdint>
+#include <string>
 #include <string_view>
 
 inline net::http1::request_head request_head_of(std::string_view text)
@@ -23,4 +26,11 @@ inline net::http1::response_head response_head_of(std::string_view text)
     REQUIRE(parsed.has_value());
     REQUIRE(*parsed == text.size());
     return parser.head();
+}
+
+inline std::string event_of_line(std::uint64_t number, std::string_view line)
+{
+    std::string out;
+    gateway::console::append_event(out, number, line);
+    return out;
 }
