@@ -56,7 +56,7 @@ function State({ events }) {
     ${state === "connecting" && html`<p class="dim">Connecting…</p>`}
     ${paused && html`<p class="dim">Paused. ${waiting > 0 && `${count(waiting)} more ${waiting === 1 ? "call waits" : "calls wait"}.`}</p>`}
     ${state === "live" && !paused && html`<p class="dim">Live. ${lines.length >= most && `The newest ${count(most)} calls are shown.`}</p>`}
-    ${lost > 0 && html`<p class="warn">${count(lost)} lines are lost: this page read too slowly.</p>`}
+    ${lost > 0 && html`<p class="warn">${count(lost)} lines are missing: the page was away for too long, or it read too slowly.</p>`}
     <${Problem} failure=${failure} />
   </div>`;
 }
