@@ -3,6 +3,12 @@ import { html, useState } from "./dom.js";
 import { shellWord } from "./text.js";
 import { Block } from "./widgets.js";
 
+// Where callers of each protocol reach an agent: `public_url` of an MCP server ends with `/mcp`.
+export function addressesOf({ protocol, public_url: url = "" }) {
+  const base = url.replace(protocol === "mcp" ? /(\/mcp)?\/?$/ : /\/$/, "");
+  return { a2a: base, mcp: `${base}/mcp` };
+}
+
 const sdk = (version, url, more, begin, message, end) => `// npm install @a2a-js/sdk@${version}
 import { randomUUID } from "node:crypto";
 ${more}import { ClientFactory } from "@a2a-js/sdk/client";
@@ -18,9 +24,9 @@ const curl = (url, field, method, params) => `curl -sN ${shellWord(url)} \\
   -d '${JSON.stringify({ jsonrpc: "2.0", id: 1, method, params })}'`;
 
 // `[name, text]` of each kind of caller.
-export function linesOf({ id, protocol, public_url: given }) {
-  const url = given.replace(/\/$/, "");
-  const mcp = `${url}/mcp`;
+export function linesOf(agent) {
+  const { id, protocol } = agent;
+  const { a2a: url, mcp } = addressesOf(agent);
   const clients = [
     ["mcp.json", JSON.stringify({ mcpServers: { [id]: { type: "http", url: mcp } } }, null, 2)],
     ["Claude Code", `claude mcp add --transport http ${shellWord(id)} ${shellWord(mcp)}`],

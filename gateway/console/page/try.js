@@ -2,6 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "./dom.js";
 import { rpc } from "./api.js";
 import { Attempt, AttemptList, AttemptView, triesOf, watchTries } from "./attempt.js";
+import { addressesOf } from "./connect.js";
 import { Fields, readObject, useForm } from "./form.js";
 import { usePoll } from "./poll.js";
 import { to } from "./route.js";
@@ -155,7 +156,7 @@ export function Try({ id, query }) {
       ${agent && html`<${isMcp ? McpForm : A2aForm} id=${id} query=${query} caller=${caller} start=${start} card=${card.data?.served} refused=${off || !fields}
         session=${agent.session} shown=${shown} />`}
       <div class="stack">
-        ${shown ? html`<${AttemptView} key=${shown.id} of=${shown} url=${`${agent?.public_url ?? `/agents/${id}`}${isMcp ? "/mcp" : ""}`} />`
+        ${shown ? html`<${AttemptView} key=${shown.id} of=${shown} url=${addressesOf(agent ?? {})[isMcp ? "mcp" : "a2a"]} />`
           : html`<p class="empty">What you send and what comes back appears here, event by event.</p>`}
         <${AttemptList} tries=${tries} chosen=${shown} choose=${choose} />
       </div>
