@@ -70,7 +70,7 @@ export function Cards({ id, etag }) {
       ${current && html`<${Compared} key=${current} card=${current} />`}
     </section>
     <div class="columns">
-      <section class="panel"><h2>Lint</h2>${current && html`<${Lint} list=${current.lint} />`}</section>
+      <section class="panel"><h2>Lint</h2>${current ? html`<${Lint} list=${current.lint} />` : html`<p class="dim">There is no card to check.</p>`}</section>
       <section class="panel"><h2>History of the card</h2><${Problem} failure=${history.failure} />
         ${history.data?.cards.length === 0 && html`<p class="dim">No card was published yet.</p>`}
         ${history.data?.cards.map(({ at, sha256, size, patch }) => html`<details key=${at}><summary>${moment(at)} · ${bytes(size)} · <code>${name(sha256.slice(0, 12))}</code></summary>

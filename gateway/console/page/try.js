@@ -27,6 +27,8 @@ const Select = ({ label, value, options, change }) => html`<label>${label}<selec
 
 const Check = ({ label, value, change }) => html`<label class="line"><input type="checkbox" checked=${value} onChange=${(event) => change(event.target.checked)} />${label}</label>`;
 
+const sends = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.currentTarget.requestSubmit();
+
 function A2aForm({ id, query, caller, start, card, refused, shown }) {
   const [given, setGiven] = useState({ version: "", skill: query.get("skill") ?? "", text: "", json: false, stream: true, extensions: "", taskId: "", contextId: "" });
   const [wrong, setWrong] = useState("");
@@ -42,22 +44,21 @@ function A2aForm({ id, query, caller, start, card, refused, shown }) {
     event.preventDefault();
     const { value: content = text, problem = "" } = json ? readObject(text) : {};
     setWrong(problem);
-    if (problem) return;
+    if (problem || refused || !text) return;
     const extensions = given.extensions.split(/[\s,]+/).filter(Boolean);
     const attempt = await start(text, (made) => converse(made, { ...given, id, version, content, extensions, fields: caller.fields }));
     // A task that asks goes on with the next message.
     const goesOn = /-required$/.test(attempt.state);
     set({ taskId: goesOn ? attempt.taskId : "", contextId: goesOn ? attempt.contextId : "" });
   };
-  const sends = (event) => event.key === "Enter" && (event.ctrlKey || event.metaKey) && event.target.form.requestSubmit();
-  return html`<form class="panel fields" noValidate onSubmit=${submit}>
+  return html`<form class="panel fields" noValidate onSubmit=${submit} onKeyDown=${sends}>
     <div class="row">
       <${Select} label="Version" value=${version} options=${[["1.0", "A2A 1.0"], ["0.3", "A2A 0.3"]]} change=${setter("version")} />
       ${skills.length > 0 && html`<${Select} label="Skill" value=${skill} options=${[["", "any"], ...skills.slice(0, 500).map((each) => [each.id, each.name])]} change=${setter("skill")} />`}
       ${examples.length > 0 && html`<${Select} label="Example" value="" options=${[["", "–"], ...examples.map((each) => [each, each])]} change=${(value) => set({ text: value, json: false })} />`}
       <${Select} label="Content" value=${json ? "json" : ""} options=${[["", "Text"], ["json", "JSON"]]} change=${(value) => set({ json: value !== "" })} />
     </div>
-    <label>Message<textarea rows="5" class=${json && "mono"} value=${text} aria-invalid=${wrong && "true"} onInput=${(event) => set({ text: event.target.value })} onKeyDown=${sends}></textarea></label>
+    <label>Message<textarea rows="5" class=${json && "mono"} value=${text} aria-invalid=${wrong && "true"} onInput=${(event) => set({ text: event.target.value })}></textarea></label>
     ${wrong && html`<span class="bad" role="alert">${wrong}</span>`}
     ${taskId && html`<p class="note">This continues the task <code>${name(taskId, 60)}</code>. <button type="button" onClick=${() => set({ taskId: "", contextId: "" })}>Begin another</button></p>`}
     <div class="row"><button type="submit" disabled=${refused || !text}>Send</button>
@@ -104,9 +105,9 @@ function McpForm({ id, query, caller, start, card, refused, session }) {
   const submit = (event) => {
     event.preventDefault();
     const given = form.read();
-    if (given) start(tool, (attempt) => own.caller().callTool(attempt, tool, given, found?.inputSchema));
+    if (given && tool && !refused) start(tool, (attempt) => own.caller().callTool(attempt, tool, given, found?.inputSchema));
   };
-  return html`<form class="panel fields" noValidate onSubmit=${submit}>
+  return html`<form class="panel fields" noValidate onSubmit=${submit} onKeyDown=${sends}>
     <div class="row">
       <${Select} label="Protocol" value=${era} options=${Object.entries(eras).map(([key, version]) => [key, `${version}, ${key === "modern" ? "no" : "with"} session`])} change=${choose} />
       <button type="button" disabled=${refused} onClick=${() => start("List tools", async (attempt) => setListed(await own.caller().list(attempt)))}>List tools</button>
@@ -117,7 +118,7 @@ function McpForm({ id, query, caller, start, card, refused, session }) {
     <span class="hint">${tools.length} tools, as ${listed ? "this caller" : "the gateway's own session"} gets them${tool && !found ? "; this one is not among them" : ""}</span>
     ${found?.description && html`<p class="break small">${visible(String(found.description).slice(0, 2000))}</p>`}
     <${Fields} form=${form} prefix="argument" label="Arguments" />
-    <button type="submit" disabled=${refused || !tool}>Send</button>
+    <div class="row"><button type="submit" disabled=${refused || !tool}>Send</button><span class="hint">Ctrl+Enter sends</span></div>
     <${CallerFields} caller=${caller} />
   </form>`;
 }
