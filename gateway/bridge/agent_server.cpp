@@ -1,5 +1,6 @@
 #include "gateway/bridge/agent_server.hpp"
 
+#include "a2a/dialect/dialect.hpp"
 #include "core/json/json.hpp"
 #include "gateway/responses/answer.hpp"
 #include "mcp/bridge/agent_tools.hpp"
@@ -12,11 +13,9 @@
 
 #include <boost/asio/co_spawn.hpp>
 
-#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <iterator>
 #include <optional>
 #include <utility>
 
@@ -31,6 +30,7 @@ constexpr core::duration card_wait = std::chrono::seconds{10};
 constexpr core::duration task_wait = std::chrono::minutes{2};  // for what an agent says of a task
 constexpr std::size_t most_told_later = 1000;
 constexpr std::int64_t unknown_task = -32602;
+constexpr std::int64_t internal_error = -32603;
 constexpr std::string_view accepted = R"({"resultType":"complete"})";
 
 net::routine<> answer_text_as(net::server_connection& caller, unsigned status, std::string body)
@@ -59,6 +59,7 @@ struct agent_server::asked {
     tools_pointer tools;
     std::string body;
     ::mcp::incoming message;
+    net::budget_share share;  // for what the agent has answered, and for the answer to it
 
     std::string raw(routed member) const { return raw_text(message.raw(member, body)); }
     std::string text(routed member) const
@@ -88,9 +89,7 @@ void agent_server::set_agent(const std::string& id, const std::shared_ptr<const 
     if (!is_served(agent) && found != agents_.end()) {
         found->second.tools = nullptr;
         found->second.failed = false;
-        for (auto* const each : subscriptions_) {
-            each->caller.clock().wake().set();
-        }
+        wake_subscriptions(id, /*changed=*/false);
         forget_unused(id);
     }
 }
@@ -108,14 +107,8 @@ void agent_server::set_card(const std::string& id, const std::shared_ptr<const m
     if (listed_) {
         listed_(id, lists(id));
     }
-    std::vector<subscription*> told;
-    std::ranges::copy_if(subscriptions_, std::back_inserter(told), [&](const auto* each) { return each->agent == id; });
-    for (auto* const each : told) {
-        // A subscription that ends on waking is not in the list any more.
-        if (before != nullptr && std::ranges::find(subscriptions_, each) != subscriptions_.end()) {
-            each->changed = true;
-            each->caller.clock().wake().set();
-        }
+    if (before != nullptr) {
+        wake_subscriptions(id, /*changed=*/true);
     }
 }
 
@@ -200,10 +193,11 @@ net::routine<> agent_server::serve(net::server_connection& caller, std::string a
         co_return;
     }
     asked what{
-        .at = {services_.calls, std::move(from), std::move(agent)},
+        .at = {services_.calls, std::move(from), std::move(agent), caller.bodies()},
         .tools = {},
         .body = std::string{*body},
-        .message = {}
+        .message = {},
+        .share = net::budget_share{caller.bodies()}
     };
     const auto read = ::mcp::read_incoming(what.body);
     if (read.problem) {
@@ -285,6 +279,7 @@ net::routine<> agent_server::call(net::server_connection& caller, asked& what)
     tool_terms terms{
         .at = what.at,
         .tools = what.tools,
+        .long_texts = services_.long_texts,
         .patience = entry == nullptr ? core::duration{} : entry->record.tool_wait,
         .tell_later = [this, at = what.at](std::string request) { tell_later(at, std::move(request)); }
     };
@@ -314,7 +309,7 @@ net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
     tools[::mcp::index_of(::mcp::list_kind::tools)] = lists[::mcp::index_of(::mcp::list_kind::tools)];
     event_answer events{caller};
     subscription own{caller, what.at.agent};
-    const auto place = subscriptions_.insert(subscriptions_.end(), &own);
+    subscriptions_.insert(&own);
     auto acknowledged = ::mcp::acknowledged_text(id, tools, std::vector<std::string>());
     auto sent = co_await events.send(std::move(acknowledged), false);
     while (sent && !stopping_ && serves(own.agent)) {
@@ -336,7 +331,7 @@ net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
             sent = co_await events.send_comment();
         }
     }
-    subscriptions_.erase(place);
+    subscriptions_.erase(&own);
     if (sent && !caller.caller_left() && !caller.aborted()) {
         auto last = ::mcp::modern_answer(client_method::listen, ::mcp::listened_answer(id));
         co_await events.send(std::move(last), true);
@@ -356,13 +351,22 @@ net::routine<> agent_server::get_task(net::server_connection& caller, asked& wha
         co_return;
     }
     if (reply.task().empty()) {
-        const auto said = reply.failure().empty() ? "The agent knows no such task" : reply.failure();
-        co_await answer_text_as(caller, 200, ::mcp::error_answer(what.id(), unknown_task, said));
+        const auto why = core::errc::upstream_protocol;
+        co_await responses::send_answer(caller, responses::mcp_error_answer(why, what.at.agent, what.id()));
         co_return;
     }
-    const auto send_tool = what.tools->skills.empty() ? ::mcp::send_tool : "the tool that began the task";
-    const auto result = reply.task_details(now_text(), what.takes_forms(), send_tool);
-    co_await answer_result(caller, what, result);
+    auto making = worked_out<std::string>(caller, services_.long_texts, reply.bytes(), [&what, &reply] {
+        const auto send_tool = what.tools->skills.empty() ? ::mcp::send_tool : "the tool that began the task";
+        const auto details = reply.task_details(now_text(), what.takes_forms(), send_tool);
+        return ::mcp::answer_text(what.id(), "result", details);
+    });
+    auto text = co_await std::move(making);
+    if (!what.share.set(reply.bytes() + text.size())) {
+        auto refusal = responses::mcp_error_answer(core::errc::overloaded, what.at.agent, what.id());
+        co_await responses::send_answer(caller, std::move(refusal));
+        co_return;
+    }
+    co_await answer_text_as(caller, 200, std::move(text));
 }
 
 // An answer counts if it is one to the question that the agent asks now.
@@ -403,22 +407,41 @@ net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& 
     co_await answer_result(caller, what, accepted);
 }
 
-// One call of the agent, whose answer goes into `reply`. False: the caller has left.
+// One call of the agent, whose answer, which is about a task, goes into `reply`. False: there is none, and the caller has been told, or has left.
 net::routine<bool>
 agent_server::ask(net::server_connection& caller, asked& what, std::string request, ::mcp::agent_reply& reply)
 {
     agent_step step{what.at, std::move(request), [&caller] { caller.clock().wake().set(); }};
     const auto due = caller.owner().now() + task_wait;
+    auto problem = core::errc::upstream_reset;
     while (!step.over() && caller.owner().now() < due && !reply.told()) {
         auto waits = wait_for(caller, due, [&step] { return step.has_some(); });
         if (!co_await std::move(waits)) {
             co_return false;
         }
         while (const auto text = step.take()) {
-            static_cast<void>(reply.take(*text));  // what is not an answer tells nothing
+            auto taking = worked_out<core::result<>>(caller, services_.long_texts, text->size(), [&reply, &text] {
+                return reply.take(*text);
+            });
+            if (const auto taken = co_await std::move(taking); !taken) {
+                problem = taken.error().code;
+            }
         }
     }
-    co_return true;
+    if (!reply.told()) {
+        problem = step.failure() ? step.failure()->code : step.over() ? problem : core::errc::upstream_timeout;
+    } else if (!what.share.set(reply.bytes())) {
+        problem = core::errc::overloaded;
+    } else if (!reply.failure().empty() && reply.failure_code() != ::a2a::rpc_code::task_not_cancelable) {
+        const bool unknown = reply.failure_code() == ::a2a::rpc_code::task_not_found;
+        const auto code = unknown ? unknown_task : internal_error;
+        co_await answer_text_as(caller, 200, ::mcp::error_answer(what.id(), code, reply.failure()));
+        co_return false;
+    } else {
+        co_return true;
+    }
+    co_await responses::send_answer(caller, responses::mcp_error_answer(problem, what.at.agent, what.id()));
+    co_return false;
 }
 
 void agent_server::tell_later(const agent_step::target& at, std::string request)
@@ -449,9 +472,17 @@ void agent_server::forget_unused(const std::string& id)
 void agent_server::stop()
 {
     stopping_ = true;
-    auto all = subscriptions_;
+    wake_subscriptions({}, /*changed=*/false);
+}
+
+// Empty: those of all agents.
+void agent_server::wake_subscriptions(std::string_view agent, bool changed)
+{
+    const auto all = subscriptions_;
     for (auto* const each : all) {
-        if (std::ranges::find(subscriptions_, each) != subscriptions_.end()) {
+        // One that ends on waking, within this call, is not there any more.
+        if (subscriptions_.contains(each) && (agent.empty() || each->agent == agent)) {
+            each->changed = each->changed || changed;
             each->caller.clock().wake().set();
         }
     }

@@ -8,6 +8,7 @@
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/published_card.hpp"
 #include "gateway/model/snapshot.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "mcp/bridge/agent_reply.hpp"
 #include "mcp/bridge/agent_tools.hpp"
 #include "mcp/calls/incoming.hpp"
@@ -22,6 +23,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <unordered_set>
 #include <utility>
 
 namespace gateway::bridge {
@@ -31,9 +33,11 @@ public:
     using tools_pointer = std::shared_ptr<const ::mcp::agent_tools>;
     using lists_pointer = std::shared_ptr<const ::mcp::server_lists>;
 
+    // References outlive the server.
     struct services {
         net::executor control;
         model::inner_calls& calls;
+        threads::side_thread& long_texts;
         // Returns when the agent's card has been fetched, or cannot be. Empty: nobody fetches it.
         std::function<net::task<>(std::string agent)> fetch_card = {};
         // The agent of this id, as it is served; null: there is none. Empty: there are no agents.
@@ -111,12 +115,13 @@ private:
     net::routine<> cancel_task(net::server_connection& caller, asked& what);
     net::routine<bool> ask(net::server_connection& caller, asked& what, std::string request, ::mcp::agent_reply& reply);
     void tell_later(const agent_step::target& at, std::string request);
+    void wake_subscriptions(std::string_view agent, bool changed);
     void forget_unused(const std::string& id);
 
     services services_;
     lists_observer listed_;
     model::string_map<known_agent> agents_;  // whose card was seen, or of which somebody wants something
-    std::list<subscription*> subscriptions_;
+    std::unordered_set<subscription*> subscriptions_;
     std::list<std::unique_ptr<agent_step>> told_;  // calls whose answers nobody waits for
     bool stopping_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();

@@ -46,6 +46,7 @@ std::string head_of_events(net::server_connection& caller)
 
 agent_step::agent_step(const target& at, std::string request, std::function<void()> wake)
     : wake_{std::move(wake)},
+      share_{at.bodies},
       exchange_{at.calls.start(inner_request_of(at, std::move(request)), *this)}
 {
 }
@@ -58,6 +59,7 @@ std::optional<std::string> agent_step::take()
     auto text = std::move(texts_.front());
     texts_.pop_front();
     held_ -= text.size();
+    share_.set(body_.size() + events_.held() + held_);
     return text;
 }
 
@@ -68,17 +70,22 @@ void agent_step::headed(const net::exchange_head& head)
 
 void agent_step::took(std::string_view piece)
 {
-    if (!streams_) {
-        body_ += piece;
-        return;
-    }
-    events_.feed(piece);
     const auto before = texts_.size();
-    while (auto event = events_.next()) {
-        hold(std::move(event->data));
+    if (streams_) {
+        events_.feed(piece);
+        while (const auto event = events_.next()) {
+            if (auto data = net::sse_data(*event); data && !data->empty()) {
+                hold(std::move(*data));
+            }
+        }
+    } else {
+        body_ += piece;
     }
     if (events_.too_large() || held_ > most_held) {
-        return give_up();
+        return give_up(core::errc::event_too_large);
+    }
+    if (!share_.set(body_.size() + events_.held() + held_)) {
+        return give_up(core::errc::overloaded);
     }
     if (texts_.size() > before) {
         wake();
@@ -109,9 +116,13 @@ void agent_step::hold(std::string text)
     texts_.push_back(std::move(text));
 }
 
-void agent_step::give_up()
+void agent_step::give_up(core::errc why)
 {
-    failure_ = core::upstream_error(core::errc::message_too_large, "an agent says more than its caller takes");
+    failure_ = core::error{
+        why,
+        why == core::errc::overloaded ? core::side::gateway : core::side::upstream,
+        "an agent says more than its caller takes"
+    };
     over_ = true;
     exchange_.reset();
     wake();

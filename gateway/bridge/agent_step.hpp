@@ -4,8 +4,12 @@
 
 #include "core/error.hpp"
 #include "gateway/model/inner_calls.hpp"
+#include "gateway/threads/side_thread.hpp"
+#include "mcp/protocol/read_text.hpp"
 #include "net/client/exchange.hpp"
+#include "net/loop/ask.hpp"
 #include "net/loop/routine.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/server/server_connection.hpp"
 #include "net/sse/sse_events.hpp"
 
@@ -16,6 +20,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway::bridge {
 
@@ -29,6 +34,7 @@ public:
         model::inner_calls& calls;
         model::inner_caller_pointer caller;
         std::string agent;
+        net::shared_budget* bodies = nullptr;  // of what is held of answers; null: without limit
     };
 
     // `wake` is called whenever something has come, or all has; it may destroy the step.
@@ -53,15 +59,16 @@ private:
     void took(std::string_view piece) override;
     void ended(core::result<> how) override;
     void hold(std::string text);
-    void give_up();
+    void give_up(core::errc why);
     void wake();
 
     std::function<void()> wake_;
     bool streams_ = false;
-    net::sse_reader events_{most_held};
+    net::sse_splitter events_{most_held + net::sse_reader::extra};
     std::string body_;
     std::deque<std::string> texts_;
-    std::size_t held_ = 0;
+    std::size_t held_ = 0;  // bytes of the texts
+    net::budget_share share_;
     bool over_ = false;
     std::optional<core::error> failure_;
     std::unique_ptr<net::exchange> exchange_;
@@ -104,6 +111,19 @@ net::routine<bool> wait_for(net::server_connection& caller, core::steady_time du
     }
     clock.stop();
     co_return !left();
+}
+
+// Does what is pure with a text of this size: with a long one away from the loop, which goes on meanwhile.
+template <class T>
+net::routine<T>
+worked_out(net::server_connection& caller, threads::side_thread& long_texts, std::size_t size, std::function<T()> work)
+{
+    if (size <= ::mcp::read_at_once) {
+        co_return work();
+    }
+    const auto here = caller.owner().get_executor();
+    auto question = long_texts.ask<T>(std::move(work));
+    co_return co_await net::ask(here, here, std::move(question));
 }
 
 }  // namespace gateway::bridge

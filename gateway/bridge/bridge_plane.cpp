@@ -49,6 +49,7 @@ bridge_plane::bridge_plane(const bridge_services& services)
       agents_{
           {.control = services.control.get_executor(),
            .calls = services.calls,
+           .long_texts = services.long_texts,
            .fetch_card = services.fetch_card,
            .agent = services.agent}
       },

@@ -68,9 +68,10 @@ private:
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
     bridge_services services_;
+    // Bytes of requests, of what agents have answered, and of whole answers on their way to callers.
+    net::shared_budget bodies_{128 * 1024 * 1024};
     agent_server agents_;
     a2a_server servers_;
-    net::shared_budget bodies_{128 * 1024 * 1024};  // bytes of requests, and of whole answers on their way to callers
     net::http_service service_;
 };
 

@@ -65,6 +65,7 @@ tool_run::tool_run(net::server_connection& caller, tool_terms terms, tool_reques
       terms_{std::move(terms)},
       request_{std::move(request)},
       events_{caller},
+      share_{caller.bodies()},
       waits_until_{caller.owner().now() + terms_.patience},
       beat_at_{caller.owner().now() + heartbeat}
 {
@@ -73,16 +74,17 @@ tool_run::tool_run(net::server_connection& caller, tool_terms terms, tool_reques
 net::routine<> tool_run::run()
 {
     begin();
-    while (result_.empty() && error_.empty()) {
+    while (ending_ == ending::none) {
         const auto has_some = [this] { return step_ != nullptr && step_->has_some(); };
         auto waits = wait_for(caller_, next_due(), has_some);
         if (!co_await std::move(waits)) {
             abandon();
             co_return;
         }
-        take_texts();
+        auto taking = take_texts();
+        co_await std::move(taking);
         decide();
-        if (result_.empty()) {
+        if (ending_ == ending::none) {
             auto told = tell_progress();
             if (!co_await std::move(told)) {
                 abandon();
@@ -99,8 +101,7 @@ void tool_run::begin()
 {
     auto read = ::mcp::read_agent_order(*terms_.tools, request_.tool, request_.arguments);
     if (!read) {
-        error_ = ::mcp::error_answer(request_.id, ::mcp::invalid_params, "Unknown tool: " + request_.tool);
-        return;
+        return refuse("Unknown tool: " + request_.tool);
     }
     if (!read->order) {
         return fail(read->problem);
@@ -109,8 +110,7 @@ void tool_run::begin()
     if (!request_.state.empty()) {
         const auto asked = ::mcp::read_asked_state(::mcp::text_of(request_.state).value_or(""));
         if (!asked) {
-            error_ = ::mcp::error_answer(request_.id, ::mcp::invalid_params, "Unknown requestState");
-            return;
+            return refuse("Unknown requestState");
         }
         return begin_again(*asked);
     }
@@ -161,24 +161,39 @@ core::steady_time tool_run::next_due() const
     return due;
 }
 
-void tool_run::take_texts()
+net::routine<> tool_run::take_texts()
 {
-    while (step_ != nullptr && step_->any()) {
-        const auto text = step_->take();
-        if (stage_ != stage::call && is_error_answer(*text)) {
-            refused_ = true;
-            continue;
-        }
-        if (auto taken = reply_.take(*text); !taken) {
-            fail("The agent's answer cannot be used: " + std::string{core::message(taken.error().code)});
+    while (ending_ == ending::none && step_ != nullptr && step_->any()) {
+        const auto text = *step_->take();
+        auto taking =
+            worked_out<core::result<>>(caller_, terms_.long_texts, text.size(), [this, &text] { return take(text); });
+        if (const auto taken = co_await std::move(taking); !taken) {
+            fail_for(taken.error().code);
+        } else if (!share_.set(reply_.bytes())) {
+            reply_ = {};
+            fail_for(core::errc::overloaded);
         }
     }
+    if (ending_ == ending::none && step_ != nullptr && step_->failure() &&
+        step_->failure()->code == core::errc::overloaded) {
+        fail_for(core::errc::overloaded);
+    }
+}
+
+// Any thread, while the routine waits.
+core::result<> tool_run::take(const std::string& text)
+{
+    if (stage_ != stage::call && is_error_answer(text)) {
+        refused_ = true;
+        return {};
+    }
+    return reply_.take(text);
 }
 
 void tool_run::decide()
 {
     const bool over = step_ != nullptr && step_->over();
-    if (!result_.empty()) {
+    if (ending_ != ending::none) {
         return;
     }
     if (changes_nothing()) {
@@ -190,7 +205,7 @@ void tool_run::decide()
         }
     } else if (!reply_.settled()) {
         if (request_.takes_tasks && !reply_.task().empty()) {
-            result_ = reply_.task_handle(now_text());
+            ending_ = ending::task;
             return;
         }
         const bool late = caller_.owner().now() >= waits_until_;
@@ -201,7 +216,7 @@ void tool_run::decide()
             return;
         }
     }
-    result_ = reply_.asks() && request_.takes_forms ? reply_.question_result() : reply_.call_result(send_tool_name());
+    ending_ = reply_.asks() && request_.takes_forms ? ending::question : ending::result;
 }
 
 // The call itself, or what it was followed with, has ended, while its task goes on; or it is time to ask again.
@@ -231,7 +246,24 @@ void tool_run::follow()
 void tool_run::fail(std::string words)
 {
     reply_.fail(std::move(words));
-    result_ = reply_.call_result(send_tool_name());
+    ending_ = ending::result;
+}
+
+void tool_run::fail_for(core::errc why)
+{
+    if (why == core::errc::event_too_large) {
+        fail("The agent's answer is too long.");
+    } else if (why == core::errc::overloaded) {
+        fail("The gateway has no room for the agent's answer now.");
+    } else {
+        fail("The agent's answer cannot be used: " + std::string{core::message(why)});
+    }
+}
+
+void tool_run::refuse(std::string_view words)
+{
+    error_ = ::mcp::error_answer(request_.id, ::mcp::invalid_params, words);
+    ending_ = ending::refusal;
 }
 
 std::string tool_run::send_tool_name() const
@@ -271,10 +303,13 @@ net::routine<core::result<>> tool_run::tell_progress()
 
 net::routine<> tool_run::finish()
 {
-    auto text =
-        error_.empty()
-            ? ::mcp::modern_answer(::mcp::client_method::tools_call, ::mcp::answer_text(request_.id, "result", result_))
-            : std::move(error_);
+    auto making = worked_out<std::string>(caller_, terms_.long_texts, reply_.bytes(), [this] { return answer(); });
+    auto text = co_await std::move(making);
+    if (!share_.set(reply_.bytes() + text.size())) {
+        reply_ = {};
+        fail_for(core::errc::overloaded);
+        text = answer();
+    }
     if (events_.begun()) {
         co_await events_.send(std::move(text), true);
         co_return;
@@ -282,6 +317,27 @@ net::routine<> tool_run::finish()
     responses::answer out;
     out.body = std::move(text);
     co_await responses::send_answer(caller_, std::move(out));
+}
+
+// Any thread, while the routine waits.
+std::string tool_run::answer() const
+{
+    std::string result;
+    switch (ending_) {
+        case ending::none:
+        case ending::refusal:
+            return error_;
+        case ending::task:
+            result = reply_.task_handle(now_text());
+            break;
+        case ending::question:
+            result = reply_.question_result();
+            break;
+        case ending::result:
+            result = reply_.call_result(send_tool_name());
+            break;
+    }
+    return ::mcp::modern_answer(::mcp::client_method::tools_call, ::mcp::answer_text(request_.id, "result", result));
 }
 
 void tool_run::abandon()

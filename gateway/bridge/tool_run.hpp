@@ -4,9 +4,11 @@
 
 #include "core/clock.hpp"
 #include "gateway/bridge/agent_step.hpp"
+#include "gateway/threads/side_thread.hpp"
 #include "mcp/bridge/agent_reply.hpp"
 #include "mcp/bridge/agent_tools.hpp"
 #include "net/loop/routine.hpp"
+#include "net/loop/shared_budget.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <chrono>
@@ -34,6 +36,7 @@ struct tool_request {
 struct tool_terms {
     agent_step::target at;
     std::shared_ptr<const ::mcp::agent_tools> tools;  // not null
+    threads::side_thread& long_texts;                 // outlives the run
     core::duration patience{};                        // until a client that does not take tasks gets one that goes on
     std::function<void(std::string request)> tell_later;  // sends a call of A2A whose answer nobody waits for
 };
@@ -60,17 +63,23 @@ public:
 private:
     // The step under way, or the next one.
     enum class stage : std::uint8_t { call, subscription, polling };
+    // How the client is answered.
+    enum class ending : std::uint8_t { none, refusal, result, question, task };
 
     void begin();
     void begin_again(const ::mcp::asked_state& asked);
     void send_order();
     void send(std::string request);
     core::steady_time next_due() const;
-    void take_texts();
+    net::routine<> take_texts();
+    core::result<> take(const std::string& text);
     void decide();
     void follow();
     void fail(std::string words);
+    void fail_for(core::errc why);
+    void refuse(std::string_view words);
     std::string send_tool_name() const;
+    std::string answer() const;
     bool changes_nothing() const noexcept { return order_.act != ::mcp::agent_act::send; }
     net::routine<core::result<>> tell_progress();
     net::routine<> finish();
@@ -83,8 +92,9 @@ private:
     ::mcp::agent_order order_;
     ::mcp::agent_reply reply_;
     std::unique_ptr<agent_step> step_;  // null: none is under way
-    std::string result_;                // raw; empty: not known yet
-    std::string error_;                 // whole answer instead
+    ending ending_ = ending::none;      // of the call; none: not known yet
+    std::string error_;                 // whole answer, of a refusal
+    net::budget_share share_;           // for the reply, then for the answer too
     core::steady_time waits_until_;
     core::steady_time poll_at_ = core::steady_time::max();
     core::steady_time beat_at_;

@@ -10,7 +10,7 @@
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
-#include <iterator>
+#include <numeric>
 #include <utility>
 
 namespace mcp {
@@ -35,16 +35,10 @@ core::error bad_reply(std::string_view why)
     return core::upstream_error(core::errc::upstream_protocol, std::string{why});
 }
 
-// The type of a file before its slash.
-std::string_view kind_of_media(std::string_view type)
-{
-    return type.substr(0, type.find('/'));
-}
-
 reply_part file_part(const raw_object& part, std::string_view raw_bytes, std::size_t number)
 {
     const auto type = part.text("mediaType");
-    const auto media = kind_of_media(type);
+    const auto media = std::string_view{type}.substr(0, type.find('/'));
     reply_part out{.what = part_kind::block, .text = {}};
     core::json_writer block{out.text, '{'};
     if (media == "image" || media == "audio") {
@@ -124,6 +118,36 @@ void append_parts(std::vector<reply_part>& to, std::vector<reply_part> more)
     }
 }
 
+std::size_t bytes_of(const std::vector<reply_part>& parts)
+{
+    const auto add = [](std::size_t sum, const reply_part& each) { return sum + sizeof each + each.text.size(); };
+    return std::accumulate(parts.begin(), parts.end(), std::size_t{0}, add);
+}
+
+std::size_t bytes_of(const reply_artifact& artifact)
+{
+    return sizeof artifact + artifact.id.size() + bytes_of(artifact.parts);
+}
+
+std::size_t bytes_of(const std::vector<reply_artifact>& artifacts)
+{
+    const auto add = [](std::size_t sum, const reply_artifact& each) { return sum + bytes_of(each); };
+    return std::accumulate(artifacts.begin(), artifacts.end(), std::size_t{0}, add);
+}
+
+// By so much append_parts() lets `to` grow.
+std::size_t growth(const std::vector<reply_part>& to, const std::vector<reply_part>& more)
+{
+    std::size_t sum = 0;
+    const auto* last = to.empty() ? nullptr : &to.back();
+    for (const auto& each : more) {
+        const bool joins = last != nullptr && last->what == part_kind::text && each.what == part_kind::text;
+        sum += each.text.size() + (joins ? 0 : sizeof each);
+        last = &each;
+    }
+    return sum;
+}
+
 std::string text_in(const std::vector<reply_part>& parts)
 {
     std::string out;
@@ -147,9 +171,6 @@ void append_text_block(core::json_writer& out, std::string_view text)
 
 core::result<> agent_reply::take(std::string_view response)
 {
-    if (kept_ + response.size() > most_kept) {
-        return core::upstream_error(core::errc::message_too_large, "the reply of an agent to a call of a tool");
-    }
     const auto read = core::scan_answer(response);
     if (!read || read->kind == core::answer_kind::call) {
         return bad_reply("no answer of JSON-RPC");
@@ -158,11 +179,17 @@ core::result<> agent_reply::take(std::string_view response)
         take_failure(members_of(response).object("error"));
         return {};
     }
-    auto taken = take_result(read->result);
-    if (taken) {
-        kept_ += response.size();
+    return take_result(read->result);
+}
+
+// What is kept of it changes by these bytes, before anything else does.
+core::result<> agent_reply::exchange_bytes(std::size_t before, std::size_t after)
+{
+    if (kept_ - before + after > most_kept) {
+        return core::upstream_error(core::errc::event_too_large, "the reply of an agent to a call of a tool");
     }
-    return taken;
+    kept_ = kept_ - before + after;
+    return {};
 }
 
 core::result<> agent_reply::take_result(std::string_view result)
@@ -172,8 +199,7 @@ core::result<> agent_reply::take_result(std::string_view result)
         return take_task(task);
     }
     if (const auto message = read.object("message"); !message.empty()) {
-        take_message(message);
-        return {};
+        return take_message(message);
     }
     if (const auto update = read.object("statusUpdate"); !update.empty()) {
         return take_status_update(update);
@@ -195,8 +221,7 @@ core::result<> agent_reply::take_task(std::string_view task)
 {
     const auto read = members_of(task);
     auto id = read.text("id");
-    const auto status = read.object("status");
-    if (id.empty() || status.empty()) {
+    if (id.empty() || read.object("status").empty()) {
         return bad_reply("a result that is no task, message or event");
     }
     std::vector<reply_artifact> artifacts;
@@ -210,27 +235,37 @@ core::result<> agent_reply::take_task(std::string_view task)
             artifacts.push_back({artifact.text("artifactId"), reply_parts_of(artifact.find("parts"))});
         }
     }
-    task_ = std::move(id);
-    take_context(read);
-    // A snapshot may leave artifacts out that events have told.
-    if (!artifacts.empty()) {
-        artifacts_ = std::move(artifacts);
-    }
-    take_status(status);
-    return {};
+    return take_state(read, std::move(id), std::move(artifacts));
 }
 
 core::result<> agent_reply::take_status_update(std::string_view update)
 {
     const auto read = members_of(update);
     auto id = read.text("taskId");
-    const auto status = read.object("status");
-    if (id.empty() || status.empty()) {
+    if (id.empty() || read.object("status").empty()) {
         return bad_reply("an event without a task or a status");
     }
+    return take_state(read, std::move(id), {});
+}
+
+// The state of the task `id`. Without artifacts those told before stay: a snapshot may leave them out.
+core::result<> agent_reply::take_state(const raw_object& from, std::string id, std::vector<reply_artifact> artifacts)
+{
+    const bool all = !artifacts.empty();
+    auto told = read_status(from.object("status"));
+    const auto before = bytes_of(status_.parts) + (all ? bytes_of(artifacts_) : 0);
+    if (auto fits = exchange_bytes(before, bytes_of(told.parts) + bytes_of(artifacts)); !fits) {
+        return fits;
+    }
     task_ = std::move(id);
-    take_context(read);
-    take_status(status);
+    take_context(from);
+    if (all) {
+        artifacts_ = std::move(artifacts);
+    }
+    const auto old = std::exchange(status_, std::move(told));
+    if (const auto said = text_in(status_.parts); !said.empty() && said != text_in(old.parts)) {
+        news_ = true;
+    }
     return {};
 }
 
@@ -245,56 +280,67 @@ core::result<> agent_reply::take_artifact_update(std::string_view update)
     auto name = artifact.text("artifactId");
     const auto found = std::ranges::find(artifacts_, name, &reply_artifact::id);
     if (found == artifacts_.end() && artifacts_.size() >= most_artifacts) {
-        return core::upstream_error(core::errc::message_too_large, "too many artifacts");
+        return core::upstream_error(core::errc::event_too_large, "too many artifacts");
+    }
+    reply_artifact told{std::move(name), reply_parts_of(artifact.find("parts"))};
+    const bool is_new = found == artifacts_.end();
+    const bool adds = !is_new && read.find("append") == "true";
+    const auto after = adds ? growth(found->parts, told.parts) : bytes_of(told);
+    if (auto fits = exchange_bytes(is_new || adds ? 0 : bytes_of(*found), after); !fits) {
+        return fits;
     }
     task_ = std::move(id);
     take_context(read);
-    auto parts = reply_parts_of(artifact.find("parts"));
-    if (found == artifacts_.end()) {
-        artifacts_.push_back({std::move(name), std::move(parts)});
-    } else if (read.find("append") == "true") {
-        append_parts(found->parts, std::move(parts));
+    if (is_new) {
+        artifacts_.push_back(std::move(told));
+    } else if (adds) {
+        append_parts(found->parts, std::move(told.parts));
     } else {
-        found->parts = std::move(parts);
+        *found = std::move(told);
     }
     return {};
 }
 
-void agent_reply::take_status(std::string_view raw)
+agent_reply::told_status agent_reply::read_status(std::string_view raw)
 {
     const auto read = members_of(raw);
-    const auto before = text_in(status_);
-    state_ = a2a::read_state(read.find("state"));
-    std::string time;
-    time_ = a2a::append_timestamp(time, read.find("timestamp")) ? time.substr(1, time.size() - 2) : "";
     const auto message = members_of(read.object("message"));
-    status_ = reply_parts_of(message.find("parts"));
-    question_ = message.text("messageId");
-    if (const auto said = text_in(status_); !said.empty() && said != before) {
-        news_ = true;
-    }
+    std::string time;
+    const bool timed = a2a::append_timestamp(time, read.find("timestamp"));
+    return {
+        .state = a2a::read_state(read.find("state")),
+        .time = timed ? time.substr(1, time.size() - 2) : "",
+        .question = message.text("messageId"),
+        .parts = reply_parts_of(message.find("parts"))
+    };
 }
 
-void agent_reply::take_message(std::string_view raw)
+core::result<> agent_reply::take_message(std::string_view raw)
 {
     const auto read = members_of(raw);
+    auto parts = reply_parts_of(read.find("parts"));
+    if (auto fits = exchange_bytes(0, growth(message_, parts)); !fits) {
+        return fits;
+    }
     has_message_ = true;
-    append_parts(message_, reply_parts_of(read.find("parts")));
+    append_parts(message_, std::move(parts));
     take_context(read);
+    return {};
 }
 
 void agent_reply::take_failure(std::string_view raw)
 {
     const auto read = members_of(raw);
     const auto said = read.text("message");
+    failure_code_ = integer_of<int>(read.find("code")).value_or(0);
     failure_ = "The call of the agent failed: ";
     failure_ += said.empty() ? "(no message)" : core::cut_utf8(said, longest_status);
 }
 
 bool agent_reply::settled() const noexcept
 {
-    const bool waits = state_ == task_state::input_required || state_ == task_state::auth_required;
-    return has_message_ || !failure_.empty() || (!task_.empty() && (waits || a2a::has_ended(state_)));
+    const bool waits = status_.state == task_state::input_required || status_.state == task_state::auth_required;
+    return has_message_ || !failure_.empty() || (!task_.empty() && (waits || a2a::has_ended(status_.state)));
 }
 
 std::optional<std::string> agent_reply::take_news()
@@ -307,13 +353,13 @@ std::optional<std::string> agent_reply::take_news()
 
 std::string agent_reply::status_text() const
 {
-    return std::string{core::cut_utf8(text_in(status_), longest_status)};
+    return std::string{core::cut_utf8(text_in(status_.parts), longest_status)};
 }
 
 bool agent_reply::is_error() const noexcept
 {
-    return !failure_.empty() || state_ == task_state::failed || state_ == task_state::rejected ||
-           state_ == task_state::auth_required;
+    return !failure_.empty() || status_.state == task_state::failed || status_.state == task_state::rejected ||
+           status_.state == task_state::auth_required;
 }
 
 // A sentence for the model on how the call stands, where the content alone does not say that.
@@ -327,9 +373,9 @@ std::string agent_reply::words_of_state(std::string_view send_tool_name) const
     }
     const auto named = "The task " + task_;
     const auto ids = "taskId " + task_ + (context_.empty() ? "" : " and contextId " + context_);
-    switch (state_) {
+    switch (status_.state) {
         case task_state::completed:
-            return artifacts_.empty() && status_.empty() ? named + " is completed." : "";
+            return artifacts_.empty() && status_.parts.empty() ? named + " is completed." : "";
         case task_state::failed:
             return named + " failed.";
         case task_state::rejected:
@@ -354,13 +400,15 @@ std::vector<const reply_part*> agent_reply::parts() const
 {
     std::vector<const reply_part*> all;
     const auto add = [&all](const std::vector<reply_part>& some) {
-        std::ranges::transform(some, std::back_inserter(all), [](const reply_part& each) { return &each; });
+        for (const auto& each : some) {
+            all.push_back(&each);
+        }
     };
     for (const auto& each : artifacts_) {
         add(each.parts);
     }
     add(message_);
-    add(status_);
+    add(status_.parts);
     return all;
 }
 
@@ -387,7 +435,7 @@ void agent_reply::append_structure(std::string& out) const
     core::json_writer object{out};
     object.name("structuredContent");
     object.open('{');
-    object.member("state", has_message_ && task_.empty() ? "completed" : state_name(state_));
+    object.member("state", has_message_ && task_.empty() ? "completed" : state_name(status_.state));
     object.member_if_any("taskId", task_);
     object.member_if_any("contextId", context_);
     bool any = false;
@@ -423,12 +471,12 @@ std::string agent_reply::call_result(std::string_view send_tool_name) const
 std::string agent_reply::question_key() const
 {
     constexpr std::size_t digits = 16;
-    return "question_" + jose::sha256_hex(task_ + '\n' + question_ + '\n' + time_).substr(0, digits);
+    return "question_" + jose::sha256_hex(task_ + '\n' + status_.question + '\n' + status_.time).substr(0, digits);
 }
 
 void agent_reply::append_input_requests(std::string& out) const
 {
-    const auto asked = text_in(status_);
+    const auto asked = text_in(status_.parts);
     core::json_writer object{out};
     object.name("inputRequests");
     object.open('{');
@@ -465,7 +513,7 @@ std::string agent_reply::question_result() const
 // The members of a task, without the bracket that closes it.
 std::string agent_reply::task_members(std::string_view status, std::string_view now) const
 {
-    const auto time = time_.empty() ? now : std::string_view{time_};
+    const auto time = status_.time.empty() ? now : std::string_view{status_.time};
     std::string out;
     core::json_writer object{out, '{'};
     object.member("taskId", task_);
@@ -491,7 +539,7 @@ std::string agent_reply::task_details(std::string_view now, bool may_ask, std::s
 {
     const bool goes_on = !settled();
     const bool form = asks() && may_ask;
-    const bool canceled = failure_.empty() && state_ == task_state::canceled;
+    const bool canceled = failure_.empty() && status_.state == task_state::canceled;
     const auto* const status = goes_on ? "working" : form ? "input_required" : canceled ? "cancelled" : "completed";
     auto out = task_members(status, now);
     core::json_writer object{out};

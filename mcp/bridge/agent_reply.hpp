@@ -31,15 +31,17 @@ struct reply_artifact {
 
 class agent_reply {
 public:
-    static constexpr std::size_t most_kept = 16 * 1024 * 1024;  // bytes of what is kept
+    static constexpr std::size_t most_kept =
+        16 * 1024 * 1024;  // bytes of what is kept of status, messages and artifacts
     static constexpr std::size_t most_artifacts = 1000;
 
     // One JSON-RPC response of A2A 1.0: an answer, or an event of a stream. Fails with upstream_protocol (no such response, or a
-    // result of another shape) and message_too_large; then everything is as it was.
+    // result of another shape) and event_too_large; then everything is as it was.
     core::result<> take(std::string_view response);
 
-    // The agent's error, in words for the model; empty: there is none.
+    // The agent's error, in words for the model; empty: there is none. Its code of JSON-RPC; 0: it has none.
     const std::string& failure() const noexcept { return failure_; }
+    int failure_code() const noexcept { return failure_code_; }
 
     // The call failed on its way.
     void fail(std::string words) { failure_ = std::move(words); }
@@ -50,8 +52,8 @@ public:
     // Nothing more comes without another call: a message, an error, the end of the task, or that it waits for its caller.
     bool settled() const noexcept;
 
-    a2a::task_state state() const noexcept { return state_; }
-    bool asks() const noexcept { return failure_.empty() && state_ == a2a::task_state::input_required; }
+    a2a::task_state state() const noexcept { return status_.state; }
+    bool asks() const noexcept { return failure_.empty() && state() == a2a::task_state::input_required; }
     const std::string& task() const noexcept { return task_; }        // empty: none
     const std::string& context() const noexcept { return context_; }  // empty: none
 
@@ -73,15 +75,27 @@ public:
     // The key of its question in `inputRequests`, which no other question of the task has.
     std::string question_key() const;
 
+    // What is kept now, as most_kept counts it.
+    std::size_t bytes() const noexcept { return kept_; }
+
 private:
+    struct told_status {
+        a2a::task_state state = a2a::task_state::unspecified;
+        std::string time;               // empty: none
+        std::string question;           // id of its message; empty: none
+        std::vector<reply_part> parts;  // of its message
+    };
+
+    static told_status read_status(std::string_view raw);
     core::result<> take_result(std::string_view result);
     core::result<> take_task(std::string_view task);
     core::result<> take_status_update(std::string_view update);
     core::result<> take_artifact_update(std::string_view update);
     void take_context(const raw_object& from);
-    void take_status(std::string_view raw);
-    void take_message(std::string_view raw);
+    core::result<> take_state(const raw_object& from, std::string id, std::vector<reply_artifact> artifacts);
+    core::result<> take_message(std::string_view raw);
     void take_failure(std::string_view raw);
+    core::result<> exchange_bytes(std::size_t before, std::size_t after);
     std::string status_text() const;
     bool is_error() const noexcept;
     std::string words_of_state(std::string_view send_tool_name) const;
@@ -93,15 +107,13 @@ private:
 
     std::string task_;
     std::string context_;
-    a2a::task_state state_ = a2a::task_state::unspecified;
-    std::string time_;                // of the status; empty: none
-    std::string question_;            // id of the status's message; empty: none
-    std::vector<reply_part> status_;  // of its message
+    told_status status_;
     bool news_ = false;
     bool has_message_ = false;
     std::vector<reply_part> message_;
     std::vector<reply_artifact> artifacts_;
     std::string failure_;
+    int failure_code_ = 0;
     std::size_t kept_ = 0;
 };
 

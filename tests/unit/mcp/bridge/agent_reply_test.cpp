@@ -226,6 +226,7 @@ TEST_CASE("An error of the agent is a result for the model")
     const auto made = call(got);
     CHECK(made["isError"] == true);
     CHECK(made["content"][0]["text"].get<std::string>().find("no such task") != std::string::npos);
+    CHECK(got.failure_code() == -32001);
     CHECK_FALSE(made.contains("structuredContent"));
 }
 
@@ -246,8 +247,75 @@ TEST_CASE("Texts that are no answers change nothing")
         CHECK(got.take(text).error().code == core::errc::upstream_protocol);
         CHECK(got.state() == a2a::task_state::working);
     }
+}
+
+TEST_CASE("What is kept is limited, and what is told again counts once")
+{
+    const std::string long_text(1024 * 1024, 'x');
+    const auto whole = result(task(
+        "TASK_STATE_WORKING",
+        R"(,"artifacts":[{"artifactId":"a","parts":[{"text":")" + long_text + R"("}]}])",
+        "half"
+    ));
+    auto got = reply({whole});
+    const auto once = got.bytes();
+    CHECK(once > long_text.size());
+    for (int i = 0; i < 40; ++i) {
+        REQUIRE(got.take(whole).has_value());
+    }
+    CHECK(got.bytes() == once);
+    const auto artifact = [](const std::string& text, std::string_view append) {
+        return result(
+            R"({"artifactUpdate":{"taskId":"t-1","artifact":{"artifactId":"a","parts":[{"text":")" + text +
+            R"("}]},"append":)" + std::string{append} + "}}"
+        );
+    };
+    for (int i = 0; i < 1000; ++i) {
+        REQUIRE(got.take(artifact("word ", "true")).has_value());
+    }
+    CHECK(got.bytes() == once + 5000);
+    int added = 0;
+    while (added < 100 && got.take(artifact(long_text, "true"))) {
+        ++added;
+    }
+    CHECK(added == 14);
+    const auto before = got.bytes();
+    const auto content = call(got)["content"];
+    CHECK(got.take(artifact(long_text, "true")).error().code == core::errc::event_too_large);
     CHECK(
-        got.take(result(R"({"x":")" + std::string(agent_reply::most_kept, 'x') + "\"}")).error().code ==
-        core::errc::message_too_large
+        got.take(
+               result(R"({"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":")" + long_text + R"("}]}})")
+        )
+            .error()
+            .code == core::errc::event_too_large
     );
+    CHECK(
+        got.take(result(task("TASK_STATE_COMPLETED", "", std::string(2 * long_text.size(), 'y')))).error().code ==
+        core::errc::event_too_large
+    );
+    CHECK(got.bytes() == before);
+    CHECK(got.state() == a2a::task_state::working);
+    CHECK(call(got)["content"] == content);
+    REQUIRE(got.take(artifact("short", "false")).has_value());
+    CHECK(got.bytes() < 10'000);
+}
+
+TEST_CASE("Many small parts count with what each of them takes")
+{
+    std::string parts;
+    for (int i = 0; i < 10'000; ++i) {
+        parts += R"({"data":0},)";
+    }
+    parts.pop_back();
+    agent_reply got;
+    int taken = 0;
+    while (taken < 100 &&
+           got.take(result(
+               R"({"artifactUpdate":{"taskId":"t-1","append":true,"artifact":{"artifactId":"a","parts":[)" + parts +
+               "]}}}"
+           ))) {
+        ++taken;
+    }
+    CHECK(taken >= 30);
+    CHECK(taken < 50);
 }
