@@ -9,7 +9,6 @@
 #include "gateway/responses/answer.hpp"
 #include "mcp/bridge/tool_call.hpp"
 #include "mcp/protocol/raw_json.hpp"
-#include "mcp/protocol/read_text.hpp"
 #include "net/loop/ask.hpp"
 
 #include <algorithm>
@@ -171,10 +170,17 @@ struct a2a_server::asked {
     model::inner_caller_pointer from;
     std::shared_ptr<const model::agent_entry> entry;  // null: the agent is gone
     std::string owner;
+    std::string id;  // raw
     std::string body;
-    std::string_view id;      // raw, into `body`
-    std::string_view params;  // the same
+    std::string_view params;  // raw, into `body`
     std::string name;         // of the method
+
+    // A body may be long, and the answer take its time.
+    void drop_body()
+    {
+        params = {};
+        std::string{}.swap(body);
+    }
 };
 
 a2a_server::a2a_server(services with)
@@ -265,16 +271,12 @@ net::routine<> a2a_server::dispatch(net::server_connection& caller, asked& what)
 
 net::routine<> a2a_server::send_message(net::server_connection& caller, asked& what, bool streams)
 {
-    std::optional<::a2a::translation<::mcp::a2a_message>> read;
-    if (what.params.size() <= ::mcp::read_at_once) {
-        read = ::mcp::read_a2a_message(what.params);
-    } else {
-        const auto here = services_.control.get_executor();
-        using said = std::optional<::a2a::translation<::mcp::a2a_message>>;
-        auto question =
-            services_.long_texts.ask<said>([params = what.params] { return said{::mcp::read_a2a_message(params)}; });
-        read = co_await net::ask(here, here, std::move(question));
-    }
+    using message = std::optional<::a2a::translation<::mcp::a2a_message>>;
+    auto reading = worked_out<message>(caller, services_.long_texts, what.params.size(), [params = what.params] {
+        return message{::mcp::read_a2a_message(params)};
+    });
+    auto read = co_await std::move(reading);
+    what.drop_body();
     if (!*read) {
         auto why = std::move(*read).error();
         co_await send_refusal(caller, what.id, std::move(why));
@@ -310,6 +312,8 @@ a2a_server::begin_task(net::server_connection& caller, asked& what, ::mcp::a2a_m
     };
     auto chosen = ::mcp::choose_tool(said, tools);
     const auto context = said.context.empty() ? new_message_id() : said.context;
+    const bool waits = said.waits;
+    std::exchange(said, {});  // the call has its own copy
     if (!chosen) {
         auto why = std::move(chosen).error();
         co_await send_refusal(caller, what.id, std::move(why));
@@ -327,17 +331,17 @@ a2a_server::begin_task(net::server_connection& caller, asked& what, ::mcp::a2a_m
         co_return;
     }
     called_task::identity who{new_message_id(), context, what.agent, what.owner};
-    const auto task = std::make_shared<called_task>(means(), std::move(who), what.entry->record.mcp->max_message);
+    const auto largest = what.entry->record.mcp->max_message;
+    const auto task = std::make_shared<called_task>(means(), std::move(who), std::move(**chosen), what.from, largest);
     if (!tasks_.add(task)) {
         co_await responses::send_answer(caller, responses::jsonrpc_error_answer(errc::overloaded, what.agent, what.id));
         co_return;
     }
-    task->begin(std::move(**chosen), what.from);
-    tasks_.resize(*task);
+    task->begin();
     if (streams) {
         co_await stream(caller, what, task);
     } else {
-        co_await answer_with(caller, what, task, said.waits);
+        co_await answer_with(caller, what, task, waits);
     }
 }
 
@@ -354,12 +358,14 @@ net::routine<> a2a_server::go_on(net::server_connection& caller, asked& what, ::
     } else if (auto taken = task->answer(said, what.from); !taken) {
         why = std::move(taken).error();
     }
+    const bool waits = said.waits;
+    std::exchange(said, {});
     if (why) {
         co_await send_refusal(caller, what.id, std::move(*why));
     } else if (streams) {
         co_await stream(caller, what, task);
     } else {
-        co_await answer_with(caller, what, task, said.waits);
+        co_await answer_with(caller, what, task, waits);
     }
 }
 
@@ -411,6 +417,7 @@ net::routine<> a2a_server::stream(net::server_connection& caller, asked& what, s
 net::routine<> a2a_server::about_task(net::server_connection& caller, asked& what, operation how)
 {
     const auto id = ::mcp::members_of(what.params).text("id");
+    what.drop_body();
     const auto task = tasks_.find(id, what.agent, what.owner);
     if (task == nullptr) {
         co_await send_refusal(caller, what.id, no_task());

@@ -49,10 +49,18 @@ std::string owner_of(const model::inner_caller& caller)
     return caller.principal == nullptr ? std::string{} : caller.principal->provider + '\n' + caller.principal->id;
 }
 
-called_task::called_task(const means& with, identity who, std::uint64_t largest_message)
+called_task::called_task(
+    const means& with,
+    identity who,
+    ::mcp::tool_call call,
+    model::inner_caller_pointer caller,
+    std::uint64_t largest_message
+)
     : with_{with},
       who_{std::move(who)},
       largest_{largest_message},
+      call_{std::move(call)},
+      caller_{std::move(caller)},
       events_{static_cast<std::size_t>(largest_message)}
 {
     set_state(task_state::working, {});
@@ -61,10 +69,8 @@ called_task::called_task(const means& with, identity who, std::uint64_t largest_
 
 called_task::~called_task() = default;
 
-void called_task::begin(::mcp::tool_call call, model::inner_caller_pointer caller)
+void called_task::begin()
 {
-    call_ = std::move(call);
-    caller_ = std::move(caller);
     send({});
 }
 
@@ -72,7 +78,7 @@ void called_task::send(const ::mcp::given_input& input)
 {
     body_.clear();
     status_ = 0;
-    streams_ = answered_ = reading_ = false;
+    streams_ = answered_ = false;
     events_.begin();
     model::inner_request request;
     request.caller = caller_;
@@ -119,7 +125,10 @@ void called_task::ended(core::result<> how)
 {
     const auto self = shared_from_this();
     exchange_ = nullptr;
-    if (!is_running() || reading_) {
+    if (has_ended()) {
+        set_due(with_.control.now() + kept_for);
+    }
+    if (!is_running() || reading_ > 0) {
         return;
     }
     if (!how) {
@@ -130,7 +139,7 @@ void called_task::ended(core::result<> how)
         fail("transport", "the call was answered with HTTP status " + std::to_string(status_));
     } else {
         take_text(std::exchange(body_, {}));
-        if (is_running() && !reading_) {
+        if (is_running() && reading_ == 0) {
             fail("transport", "the server's answer has no result");
         }
     }
@@ -138,7 +147,7 @@ void called_task::ended(core::result<> how)
 
 void called_task::take_text(std::string text)
 {
-    if (!is_running() || reading_) {
+    if (!is_running()) {
         return;
     }
     if (text.size() > ::mcp::read_at_once) {
@@ -148,24 +157,37 @@ void called_task::take_text(std::string text)
     }
 }
 
-// What comes meanwhile is progress that nobody needs any more, unless this is progress itself.
+// Long ones stay in their order. What comes meanwhile need not wait: nothing is behind a result, and nobody needs progress before one.
 void called_task::read_elsewhere(std::string text)
 {
-    reading_ = true;
+    const auto size = text.size();
+    reading_ += size;
+    if (reading_ > 2 * largest_ || !with_.table.resize(*this)) {
+        reading_ -= size;
+        return fail("too_large", too_long);
+    }
     auto question = with_.long_texts.ask<::mcp::call_event>([text = std::move(text), most = largest_] {
         return ::mcp::read_call_event(text, {.bytes = static_cast<std::size_t>(most)});
     });
     net::asio::co_spawn(
         with_.control.get_executor(),
         std::move(question),
-        [weak = weak_from_this(), log = &with_.log](const std::exception_ptr& bug, ::mcp::call_event event) {
+        [weak = weak_from_this(),
+         log = &with_.log,
+         size,
+         round = rounds_](const std::exception_ptr& bug, ::mcp::call_event event) {
             net::log_thrown(bug, *log, "bridge");
             const auto self = weak.lock();
-            if (self == nullptr || !std::exchange(self->reading_, false) || self->has_ended()) {
+            if (self == nullptr) {
+                return;
+            }
+            self->reading_ -= size;
+            self->with_.table.resize(*self);
+            if (!self->is_running() || round != self->rounds_) {
                 return;
             }
             self->act(std::move(event));
-            if (self->is_running() && self->exchange_ == nullptr) {
+            if (self->is_running() && self->reading_ == 0 && self->exchange_ == nullptr) {
                 self->fail("transport", "the server ended its answer before the result");
             }
         }
@@ -198,7 +220,9 @@ void called_task::tell_progress()
 {
     if (!progress_.empty()) {
         told_ = with_.control.now();
-        set_state(task_state::working, ::mcp::text_parts(std::exchange(progress_, {})));
+        if (!set_state(task_state::working, ::mcp::text_parts(std::exchange(progress_, {})))) {
+            set_state(task_state::working, {});  // the task is worth more than what it says on its way
+        }
         tell(::mcp::status_event);
     }
 }
@@ -227,13 +251,24 @@ void called_task::ask(::mcp::call_event event)
     if (++rounds_ > ::mcp::most_input_rounds) {
         fail("questions", "the server asks too often");
     } else if (questions_.empty()) {
-        send({.responses = {}, .state = server_state_});
+        send({.responses = {}, .state = std::exchange(server_state_, {})});
     } else {
         tell_progress();
-        set_state(task_state::input_required, questions_.front().asked.parts());
-        set_due(with_.control.now() + question_patience);
-        tell(::mcp::status_event);
+        if (put_question()) {
+            tell(::mcp::status_event);
+        }
     }
+}
+
+// False: there was no room for it, and the task has failed.
+bool called_task::put_question()
+{
+    if (!set_state(task_state::input_required, questions_.front().asked.parts())) {
+        fail("too_large", "there is no room for the questions of the task");
+        return false;
+    }
+    set_due(with_.control.now() + question_patience);
+    return true;
 }
 
 ::a2a::translation<> called_task::answer(const ::mcp::a2a_message& said, model::inner_caller_pointer caller)
@@ -247,8 +282,7 @@ void called_task::ask(::mcp::call_event event)
     questions_.erase(questions_.begin());
     caller_ = std::move(caller);
     if (!questions_.empty()) {
-        set_state(task_state::input_required, questions_.front().asked.parts());
-        set_due(with_.control.now() + question_patience);
+        put_question();
         return {};
     }
     auto responses = '{' + std::exchange(responses_, {});
@@ -302,10 +336,8 @@ void called_task::end(task_state state, std::string parts, std::string_view why)
     for (auto* const text : {&responses_, &server_state_, &progress_}) {
         std::string{}.swap(*text);
     }
-    set_state(state, std::move(parts));
-    if (!with_.table.resize(*this)) {
-        parts_ = ::mcp::text_parts(too_long);
-        with_.table.resize(*this);
+    if (!set_state(state, std::move(parts))) {
+        set_state(state, ::mcp::text_parts(too_long));
     }
     with_.table.note_end(*this);
     set_due(with_.control.now() + (exchange_ == nullptr ? kept_for : longest_farewell));
@@ -321,15 +353,17 @@ void called_task::end(task_state state, std::string parts, std::string_view why)
     tell(::mcp::status_event);
 }
 
-void called_task::set_state(task_state state, std::string parts)
+// False: there is no room for what the task has now, and it counts as before.
+bool called_task::set_state(task_state state, std::string parts)
 {
     state_ = state;
     changed_ = std::chrono::system_clock::now();
     order_ = with_.table.next_order();
     timestamp_.clear();
     core::append_timestamp(timestamp_, changed_);
-    parts_ = std::move(parts);
+    parts_.swap(parts);  // an assignment may keep the memory of those before
     message_id_ = parts_.empty() ? std::string{} : who_.id + '-' + std::to_string(++messages_);
+    return with_.table.resize(*this);
 }
 
 // A listener may leave while another one is told.
@@ -359,7 +393,12 @@ std::size_t called_task::bytes() const noexcept
 {
     auto sum = sizeof *this + who_.id.capacity() + who_.context.capacity() + who_.agent.size() + who_.owner.size() +
                parts_.capacity() + artifact_.capacity() + call_.name.capacity() + call_.arguments.capacity() +
-               responses_.capacity() + server_state_.capacity();
+               responses_.capacity() + server_state_.capacity() + reading_;
+    if (caller_ != nullptr) {
+        for (const auto& [name, value] : caller_->fields) {
+            sum += name.size() + value.reveal().size();
+        }
+    }
     for (const auto& each : questions_) {
         sum += each.key.capacity() + each.asked.bytes();
     }

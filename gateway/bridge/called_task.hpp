@@ -63,13 +63,19 @@ public:
         std::string owner;  // owner_of() its caller
     };
 
-    called_task(const means& with, identity who, std::uint64_t largest_message);
+    called_task(
+        const means& with,
+        identity who,
+        ::mcp::tool_call call,
+        model::inner_caller_pointer caller,
+        std::uint64_t largest_message
+    );
     ~called_task() override;
     called_task(const called_task&) = delete;
     called_task& operator=(const called_task&) = delete;
 
     // Once the table has it.
-    void begin(::mcp::tool_call call, model::inner_caller_pointer caller);
+    void begin();
 
     // The next message of the task, which waits for one. Fails with invalid_params: it does not answer the question.
     ::a2a::translation<> answer(const ::mcp::a2a_message& said, model::inner_caller_pointer caller);
@@ -87,6 +93,8 @@ public:
     std::uint64_t order() const noexcept { return order_; }  // of its latest change, among those of all tasks
     ::mcp::a2a_task_view view() const noexcept;
     std::size_t bytes() const noexcept;
+    // Once it has ended: when it is forgotten.
+    using net::timed::due;
 
     void join(task_listener& listener) { listeners_.push_back(&listener); }
     void leave(task_listener& listener) { std::erase(listeners_, &listener); }
@@ -103,9 +111,10 @@ private:
     void note_progress(std::string words);
     void tell_progress();
     void ask(::mcp::call_event event);
+    bool put_question();
     void finish(::mcp::tool_outcome outcome);
     void end(::a2a::task_state state, std::string parts, std::string_view why);
-    void set_state(::a2a::task_state state, std::string parts);
+    bool set_state(::a2a::task_state state, std::string parts);
     void tell(std::string (*event)(const ::mcp::a2a_task_view& task));
     bool is_running() const noexcept { return !answered_ && !has_ended(); }
 
@@ -137,8 +146,8 @@ private:
     std::string body_;
     unsigned status_ = 0;
     bool streams_ = false;
-    bool answered_ = false;  // the last answer, or a question, has come
-    bool reading_ = false;   // a long one is read elsewhere
+    bool answered_ = false;    // the last answer, or a question, has come
+    std::size_t reading_ = 0;  // bytes of answers that are read elsewhere
     std::unique_ptr<net::exchange> exchange_;
 };
 

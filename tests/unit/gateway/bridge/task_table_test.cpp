@@ -37,6 +37,8 @@ struct rig {
         return std::make_shared<called_task>(
             called_task::means{loop, calls, thread, log, table},
             std::move(who),
+            mcp::tool_call{},
+            nullptr,
             std::uint64_t{1024}
         );
     }
