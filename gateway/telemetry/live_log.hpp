@@ -45,7 +45,7 @@ public:
 
     // Lines from the number `from` on that are kept, whole batches of them: the first may begin before it. At least one batch, if there is
     // any, and no more once `most` bytes are reached.
-    std::vector<batch> since(std::uint64_t from, std::size_t most) const;
+    std::vector<batch> since(std::uint64_t from, std::size_t most);
 
     // The numbers of the first line of all, of the first that is kept and of the next that will come.
     struct numbers {
@@ -53,7 +53,7 @@ public:
         std::uint64_t kept = 0;
         std::uint64_t next = 0;
     };
-    numbers range() const;
+    numbers range();
 
     // `wake` is called, on any thread and under a lock, once for the first line from the number `from` on that comes after this call, or at
     // once if one is there. Lines from there on are kept for longer. Null: nobody reads any more.
@@ -73,14 +73,16 @@ private:
     };
 
     void keep(std::string_view lines);
-    void drop_old(std::list<batch>& dropped);
+    bool is_unread(const batch& oldest) const noexcept;
+    void drop_batches(std::list<batch>& dropped);
+    void drop_lines(std::list<batch>& dropped);
 
     core::log_sink& behind_;
     viewers_only viewers_{*this};
     const std::uint64_t first_;
     const live_log_limits limits_;
-    mutable std::mutex mutex_;
-    std::list<batch> kept_;  // none is empty
+    std::mutex mutex_;
+    std::list<batch> kept_;  // none is empty; lines over the limits lie in the first one until somebody reads
     std::size_t lines_ = 0;
     std::size_t bytes_ = 0;
     std::uint64_t next_;

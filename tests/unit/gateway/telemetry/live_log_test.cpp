@@ -26,7 +26,7 @@ struct silent_sink final : core::log_sink {
 constexpr auto everything = std::numeric_limits<std::size_t>::max();
 
 // What is kept: `number:line` and a blank for each.
-std::string kept(const live_log& log, std::uint64_t from = 0, std::size_t most = everything)
+std::string kept(live_log& log, std::uint64_t from = 0, std::size_t most = everything)
 {
     std::string out;
     for (const auto& batch : log.since(from, most)) {
