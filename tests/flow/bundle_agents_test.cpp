@@ -66,7 +66,8 @@ json ask(const relayed& x, std::string_view method, json params)
 std::vector<std::string> tools_of(const relayed& x)
 {
     std::vector<std::string> names;
-    for (const auto& each : ask(x, "tools/list", json::object())["result"]["tools"]) {
+    const auto listed = ask(x, "tools/list", json::object());
+    for (const auto& each : listed["result"]["tools"]) {
         names.push_back(each["name"].get<std::string>());
     }
     return names;

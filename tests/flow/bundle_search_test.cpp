@@ -110,12 +110,21 @@ TEST_CASE("call_tool is a call of the tool")
     CHECK(got.find("call_tool") == std::string::npos);
     CHECK(got.find("bee__one") == std::string::npos);
     CHECK(result_of(x, "bee__one", json::object()).contains("content"));  // not listed, but callable
-    CHECK(result_of(x, "call_tool", {{"name", "bee__unlisted"}}).contains("content"));
 }
 
 TEST_CASE("Progress, questions and cancellation of call_tool are those of the tool")
 {
-    auto x = with_search();
+    auto x = with_search([](config::settings& settings) {
+        std::string server{shell_server};
+        const auto end = server.find(R"({"name":"secret")");
+        server.insert(
+            end,
+            R"({"name":"talk","inputSchema":{}},{"name":"ask","inputSchema":{}},{"name":"hang","inputSchema":{}},)"
+        );
+        for (auto& each : settings.agents) {
+            each.mcp->arguments = {"-c", server};
+        }
+    });
     const auto session = x.begin();
     const auto talked = x.send("POST", session, legacy_call("call_tool", R"({"name":"a__talk"})", "4"));
     CHECK(talked.body.find(R"("progressToken":7)") != std::string::npos);
@@ -150,6 +159,11 @@ TEST_CASE("An unknown name is an error with the nearest names, and so is one tha
     CHECK(
         unknown["content"][0]["text"] == "There is no tool 'oen'. The nearest names are a__one, a__secret, bee__one."
     );
+    const auto misspelt = result_of(x, "call_tool", {{"name", "bee__oen"}});
+    CHECK(misspelt["isError"] == true);
+    CHECK(
+        misspelt["content"][0]["text"].get<std::string>().find("The nearest names are bee__one,") != std::string::npos
+    );
     for (const auto* const name : {"bee__secret", "find_tools", "call_tool", "secret"}) {
         CAPTURE(name);
         const auto refused = result_of(x, "call_tool", {{"name", name}});
@@ -159,7 +173,7 @@ TEST_CASE("An unknown name is an error with the nearest names, and so is one tha
     CHECK(result_of(x, "describe_tools", {{"names", {"bee__secret"}}})["isError"] == true);
     CHECK(x.modern("tools/call", {{"name", "oen"}, {"arguments", json::object()}})["error"]["code"] == -32602);
     CHECK(read_whole(x.other().file("got")).find("secret\"") == std::string::npos);
-    CHECK(x.metric(searches("unknown_name")) == 5);
+    CHECK(x.metric(searches("unknown_name")) == 6);
 }
 
 TEST_CASE("Arguments beyond the limits are errors that the model reads")

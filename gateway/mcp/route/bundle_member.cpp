@@ -105,6 +105,31 @@ bool is_shown_as(
     return found;
 }
 
+struct found_task {
+    std::size_t member = 0;
+    std::string own;
+};
+
+// The member that has given out this id of a task. One without a prefix has each id that nobody else has.
+std::optional<found_task>
+task_place(const model::published_bundle& bundle, std::string_view id, const bundles::bundle_caller& caller)
+{
+    std::optional<found_task> found;
+    const auto& members = bundle.catalog->members();
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        const bool bare = members[i]->scheme().empty();
+        const auto own = ::mcp::own_uri(members[i]->scheme(), id);
+        const bool bridged = !bundle.members[i].agent->record.mcp;
+        if (own && bridged && !(bare && found) && bundles::may_use(bundle, i, "tools/call", caller)) {
+            found = {i, *own};
+            if (!bare) {
+                break;
+            }
+        }
+    }
+    return found;
+}
+
 }  // namespace
 
 core::result<bundle_route::destination> bundle_route::destination_of(const bundle_call& call) const
@@ -121,18 +146,14 @@ core::result<bundle_route::destination> bundle_route::destination_of(const bundl
     const auto& catalog = *call.bundle->catalog;
     destination to;
     if (read.method == tasks_get || read.method == tasks_update || read.method == tasks_cancel) {
-        for (std::size_t i = 0; i < catalog.members().size(); ++i) {
-            const auto& scheme = catalog.members()[i]->scheme();
-            const auto own = ::mcp::own_uri(scheme, *name);
-            const bool bridged = !call.bundle->members[i].agent->record.mcp;
-            if (own && bridged && bundles::may_use(*call.bundle, i, "tools/call", call.caller)) {
-                to.member = i;
-                to.name = *own;
-                to.edits.push_back({read[*named], raw_string(*own)});
-                return to;
-            }
+        const auto found = task_place(*call.bundle, *name, call.caller);
+        if (!found) {
+            return core::caller_error(errc::invalid_params, "Unknown task.");
         }
-        return core::caller_error(errc::invalid_params, "Unknown task.");
+        to.member = found->member;
+        to.name = found->own;
+        to.edits.push_back({read[*named], raw_string(to.name)});
+        return to;
     }
     const bool by_uri = *named == routed::uri || *named == routed::reference_uri;
     const auto list =
@@ -140,6 +161,10 @@ core::result<bundle_route::destination> bundle_route::destination_of(const bundl
     auto found = by_uri ? catalog.find_uri(*name, sight) : catalog.find_named(list, *name, sight);
     if (found.to == ::mcp::reach::none && !by_uri) {
         found = find_unlisted(*call.bundle, list, *name, call.caller);
+        // Who has looked for tools knows what is listed, and hears of the nearest names.
+        if (!call.unwrapped_text.empty() && call.bundle->members[found.member].lists != nullptr) {
+            found.to = ::mcp::reach::none;
+        }
     }
     if (found.to != ::mcp::reach::one) {
         const auto any = by_uri ? catalog.find_uri(*name, {}) : catalog.find_named(list, *name, {});
@@ -171,6 +196,10 @@ net::routine<> bundle_route::pass_on(bundle_call& call, destination to)
     std::string room;
     std::string asked{uri.empty() ? std::string_view{} : call.read().text(routed::uri, call.body(), room).value_or("")};
     auto entered = co_await enter(call, to);
+    if (call.cancelled != nullptr && *call.cancelled) {
+        co_await respond_accepted(request);  // a call that was cancelled has no answer
+        co_return;
+    }
     if (!entered) {
         co_await request::respond_call_error(request, std::move(entered).error());
         co_return;
@@ -217,19 +246,25 @@ net::routine<core::result<>> bundle_route::enter(bundle_call& call, destination&
     model::member_place place;
     if (call.session) {
         const auto& agent = call.bundle->members[to.member].agent->record.id;
+        const auto& id = call.message.request.errors.call_id;
+        if (known_sessions_.size() >= most_known && !known_sessions_.contains(call.session->id)) {
+            known_sessions_.clear();
+        }
+        if (!id.empty()) {
+            call.cancelled = std::make_shared<bool>(false);
+            known_sessions_[call.session->id].calls.emplace(id, known_call{agent, call.cancelled});
+        }
         auto found = co_await find_place(call, agent);
         if (!found) {
             co_return std::move(found).error();
         }
         place = std::move(*found);
-        const auto& id = call.message.request.errors.call_id;
         if (!id.empty() && place.calls->fetch_add(1) >= most_calls) {
             place.calls->fetch_sub(1);
             co_return core::gateway_error(errc::overloaded, "calls of a session with a bundle");
         }
         if (!id.empty()) {
             call.counted = place.calls;
-            known_sessions_[call.session->id].calls.emplace(id, agent);
         }
     }
     set_target(call, to, std::move(place.id));
@@ -244,9 +279,6 @@ net::routine<core::result<model::member_place>> bundle_route::find_place(bundle_
 {
     auto& request = call.message.request;
     auto& session = *call.session;  // NOLINT(*-optional-access): its caller has looked
-    if (known_sessions_.size() >= most_known && !known_sessions_.contains(session.id)) {
-        known_sessions_.clear();
-    }
     auto& known = known_sessions_[session.id];
     const auto now = request.caller.owner().now();
     if (const auto there = known.members.find(agent); there != known.members.end()) {
@@ -273,16 +305,17 @@ net::routine<core::result<model::member_place>> bundle_route::find_place(bundle_
 
 void bundle_route::leave(bundle_call& call)
 {
-    if (call.counted == nullptr) {
+    if (call.counted != nullptr) {
+        call.counted->fetch_sub(1);
+    }
+    if (call.cancelled == nullptr) {
         return;
     }
-    call.counted->fetch_sub(1);
-    const auto known = known_sessions_.find(call.session->id);  // NOLINT(*-optional-access): it counts in one
+    const auto known = known_sessions_.find(call.session->id);  // NOLINT(*-optional-access): it is noted in one
     if (known != known_sessions_.end()) {
-        auto& calls = known->second.calls;
-        if (const auto at = calls.find(call.message.request.errors.call_id); at != calls.end()) {
-            calls.erase(at);
-        }
+        std::erase_if(known->second.calls, [&call](const auto& each) {
+            return each.second.cancelled == call.cancelled;
+        });
     }
 }
 

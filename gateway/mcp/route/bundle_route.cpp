@@ -49,6 +49,14 @@ std::uint64_t largest_message(const model::published_bundle& bundle)
     return most;
 }
 
+// An agent of A2A that was away is asked for its card again when somebody wants the lists: there may be nobody else who does that.
+bool misses_card(const model::published_bundle& bundle)
+{
+    return std::ranges::any_of(bundle.members, [](const auto& each) {
+        return each.state == model::member_state::down && !each.agent->record.mcp;
+    });
+}
+
 // The owner of a session with the bundle.
 ::mcp::session_binding owner_of_session(const bundle_call& call)
 {
@@ -60,15 +68,16 @@ std::uint64_t largest_message(const model::published_bundle& bundle)
     return binding;
 }
 
-net::routine<> respond_accepted(request::request_context& request)
+}  // namespace
+
+net::routine<> bundle_route::respond_accepted(request::request_context& request)
 {
     responses::answer accepted;
     accepted.status = 202;
     return request::respond(request, std::move(accepted));
 }
 
-// An error about the call: a client of the legacy era would take 404 for the end of its session.
-net::routine<> respond_call_refused(bundle_call& call, core::error why, std::string_view said = {})
+net::routine<> bundle_route::respond_call_refused(bundle_call& call, core::error why, std::string_view said)
 {
     auto& request = call.message.request;
     auto answer = responses::mcp_error_answer(why.code, {}, request.errors.call_id);
@@ -81,8 +90,6 @@ net::routine<> respond_call_refused(bundle_call& call, core::error why, std::str
     }
     return request::respond_error(request, std::move(why), std::move(answer));
 }
-
-}  // namespace
 
 void bundle_route::forget(const ::mcp::session_digest& id, bool ended)
 {
@@ -117,7 +124,9 @@ net::routine<> bundle_route::serve(request::request_context& request)
         co_await refuse_caller(request);
         co_return;
     }
-    request.record.bundle = call.bundle->settings.name;
+    // The log's line outlives the call, and the call its first bundle.
+    request.texts.bundle = call.bundle->settings.name;
+    request.record.bundle = request.texts.bundle;
     call.bound_to = "mcp/" + call.bundle->settings.name;
     if (request.sender.from_forbidden_page) {
         co_await request::respond_call_error(request, core::caller_error(errc::origin_forbidden));
@@ -136,9 +145,6 @@ net::routine<> bundle_route::serve(request::request_context& request)
             break;
     }
     leave(call);
-    // The log's line outlives the call.
-    request.texts.bundle = call.bundle->settings.name;
-    request.record.bundle = request.texts.bundle;
 }
 
 // To a caller without a credential a bundle that it may not use looks like one that does not exist, and to others as well.
@@ -273,7 +279,10 @@ net::routine<> bundle_route::answer_notification(bundle_call& call)
             const auto known = known_sessions_.find(call.session->id);
             if (known != known_sessions_.end()) {
                 const auto in_flight = known->second.calls.find(told.text);
-                told.member = in_flight == known->second.calls.end() ? std::string{} : in_flight->second;
+                if (in_flight != known->second.calls.end()) {
+                    told.member = in_flight->second.agent;
+                    *in_flight->second.cancelled = true;
+                }
             }
         } else if (read.method == progress) {
             if (auto returned = ::mcp::returned_to(read, call.body())) {
@@ -315,7 +324,8 @@ net::routine<> bundle_route::return_answer(bundle_call& call)
 net::routine<> bundle_route::await_members(bundle_call& call)
 {
     auto& request = call.message.request;
-    if (!call.bundle->awaits_members()) {
+    const bool waits = call.bundle->awaits_members() || misses_card(*call.bundle);
+    if (!waits || std::exchange(call.has_waited, true)) {
         co_return;
     }
     const auto due = due_of(request);

@@ -47,6 +47,8 @@ struct bundle_call {
     std::string unwrapped_text{};            // the message that a call of call_tool stands for; empty: it is none
     std::string member_text{};               // the message as its member gets it
     std::shared_ptr<std::atomic<std::uint32_t>> counted{};  // it counts as a call of the session; null: it does not
+    std::shared_ptr<bool> cancelled{};  // by its client; null: it is no call in a session that one may cancel
+    bool has_waited = false;            // for members that are starting
 
     const ::mcp::incoming& read() const noexcept
     {
@@ -91,11 +93,15 @@ private:
     static constexpr std::size_t most_known = 10'000;  // sessions
     static constexpr core::duration touched_every = std::chrono::minutes{1};
 
+    struct known_call {
+        std::string agent;
+        std::shared_ptr<bool> cancelled;  // bundle_call::cancelled
+    };
+
     // What this worker knows of a session of the legacy era, so that the control loop is asked once for each member.
     struct known_session {
-        model::string_map<model::member_place> members;  // by agent
-        std::multimap<std::string, std::string, std::less<>>
-            calls;  // agents by raw id of a request that is in flight here
+        model::string_map<model::member_place> members;             // by agent
+        std::multimap<std::string, known_call, std::less<>> calls;  // by raw id of a request that is in flight here
         core::steady_time touched{};
     };
 
@@ -141,6 +147,9 @@ private:
 
     core::steady_time due_of(const request::request_context& request) const;
     static net::routine<> respond_result(bundle_call& call, std::string result, std::string fields = {});
+    static net::routine<> respond_accepted(request::request_context& request);
+    // An error about the call: a client of the legacy era would take 404 for the end of its session.
+    static net::routine<> respond_call_refused(bundle_call& call, core::error why, std::string_view said = {});
 
     mcp_route& members_;
     const request::access_guard& guard_;

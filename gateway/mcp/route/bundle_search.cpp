@@ -93,7 +93,7 @@ net::routine<> bundle_route::answer_search(bundle_call& call, bundles::search_qu
     auto& request = call.message.request;
     const auto& name = call.bundle->settings.name;
     if (call.bundle->tools == nullptr) {  // the configuration has changed meanwhile
-        co_await request::respond_call_error(request, core::caller_error(core::errc::not_found, "no search any more"));
+        co_await respond_call_refused(call, core::caller_error(core::errc::not_found, "no search any more"));
         co_return;
     }
     question.visible = bundles::tools_seen(*call.bundle, call.caller);
@@ -105,10 +105,8 @@ net::routine<> bundle_route::answer_search(bundle_call& call, bundles::search_qu
         co_await net::ask_until(request.caller, due, request.caller.owner().get_executor(), std::move(asked));
     if (!answered || !*answered) {
         metrics_.count_search(name, bundles::outcome_name(bundles::search_outcome::failed));
-        co_await request::respond_call_error(
-            request,
-            answered ? std::move(*answered).error() : net::gave_up(request.caller)
-        );
+        auto why = answered ? std::move(*answered).error() : net::gave_up(request.caller);
+        co_await respond_call_refused(call, std::move(why));
         co_return;
     }
     metrics_.count_search(name, bundles::outcome_name((*answered)->outcome));
