@@ -2,31 +2,24 @@
 const isBranch = (value) => value !== null && typeof value === "object";
 const escaped = (key) => String(key).replaceAll("~", "~0").replaceAll("/", "~1");
 
-// Elements of lists are the same if they have the same name for themselves, however else they differ.
-function identity(value) {
-  const key = isBranch(value) && ["id", "name", "uri", "kid"].find((each) => typeof value[each] === "string");
-  if (key) return value[key];
-  const binding = value?.protocolBinding ?? value?.transport;
-  return binding ? `${binding} ${value.protocolVersion ?? ""}` : JSON.stringify(value);
-}
-
-// `[key on the left, key on the right]` of two objects or two lists in the order of both, undefined where one has none.
+// `[key on the left, key on the right]` of two objects or two lists in the order of both, undefined where one has none. Parts of
+// lists belong together by their ids, as `agents/card` explains them, or else by their place.
 function paired(left, right) {
   if (!Array.isArray(left)) {
     const others = Object.keys(right).filter((key) => !Object.hasOwn(left, key));
     return [...Object.keys(left).map((key) => [key, Object.hasOwn(right, key) ? key : undefined]), ...others.map((key) => [undefined, key])];
   }
-  const places = new Map();
-  right.map(identity).forEach((key, i) => (places.has(key) ? places.get(key).push(i) : places.set(key, [i])));
+  if (![...left, ...right].every((each) => typeof each?.id === "string")) {
+    return Array.from({ length: Math.max(left.length, right.length) }, (_, i) => [i < left.length ? i : undefined, i < right.length ? i : undefined]);
+  }
+  const places = new Map(right.map(({ id }, i) => [id, i]));
   const pairs = [];
   let next = 0;
-  left.forEach((value, i) => {
-    const found = places.get(identity(value)) ?? [];
-    while (found[0] < next) found.shift();
-    const place = found.shift();
+  left.forEach(({ id }, i) => {
+    const place = places.get(id);
+    if (!(place >= next)) return pairs.push([i, undefined]);
     for (; next < place; ++next) pairs.push([undefined, next]);
-    pairs.push([i, place]);
-    if (place !== undefined) ++next;
+    pairs.push([i, next++]);
   });
   for (; next < right.length; ++next) pairs.push([undefined, next]);
   return pairs;
