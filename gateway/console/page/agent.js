@@ -147,6 +147,6 @@ export function Agent({ id }) {
       ${isMcp && html`<${Stderr} id=${id} first=${record?.stderr} />`}</div>
     <section class="panel"><h2>Calls</h2><${History} stats=${stats.data} /></section>
     <${Tools} id=${id} isMcp=${isMcp} card=${strict.data?.served} hidden=${record?.hidden_tools} omitted=${agent.session?.left_out} />
-    ${record && html`<${Cards} id=${id} etag=${etag} />`}
+    ${record && html`<${Cards} id=${id} status=${record.card_status} />`}
     ${url && html`<${Connect} agent=${agent} />`}`;
 }

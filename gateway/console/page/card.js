@@ -43,10 +43,10 @@ function Compared({ card: { raw, served, changes } }) {
     ${shown.length > most ? html`<button onClick=${() => setMost(most * 4)}>More lines (${shown.length - most})</button>` : cut && html`<p class="dim">The rest is not compared.</p>`}`;
 }
 
-const Lint = ({ list }) => list.length === 0 ? html`<p class="dim">Nothing is wrong with this card.</p>` : html`<div class="scroll"><table class="wrap">
+const Lint = ({ list }) => list.length === 0 ? html`<p class="dim">Nothing to report.</p>` : html`<div class="scroll"><table class="wrap">
   <thead><tr><th>Severity</th><th>Where</th><th>What</th><th>Section</th></tr></thead>
   <tbody>${list.slice(0, 200).map(({ severity, path, message, section }) => html`<tr><td>${name(severity)}</td><td><code>${name(path)}</code></td>
-    <td>${visible(message)}</td><td>${name(section)}</td></tr>`)}</tbody></table></div>`;
+    <td>${visible(message)}</td><td>${name(section ?? "")}</td></tr>`)}</tbody></table></div>`;
 
 // The operations of a patch, each in a line.
 export function Patch({ patch }) {
@@ -57,11 +57,12 @@ export function Patch({ patch }) {
     ${list.length > 200 && html`<li>and ${list.length - 200} more</li>`}</ul>`;
 }
 
-// `etag`: with another one the card is asked for again.
-export function Cards({ id, etag }) {
+// `status`: `card_status` of agents/get. With another etag of it the card is asked for again.
+export function Cards({ id, status: { etag, problems = [] } }) {
   const [version, setVersion] = useState("");
   const card = usePoll((signal) => rpc("agents/card", { id, ...(version && { a2aVersion: version }) }, { signal }).then((result) => ({ ...result, version })), 600, [id, version, etag]);
   const history = usePoll((signal) => rpc("agents/history", { id }, { signal }), 600, [id, etag]);
+  const notes = problems.map(({ what, ...each }) => ({ ...each, message: what }));
   const current = !card.failure && card.data?.version === version ? card.data : null;
   return html`
     <section class="panel"><div class="row"><h2>Card</h2><label class="line">A2A-Version <select value=${version} onChange=${(event) => setVersion(event.target.value)}>
@@ -70,7 +71,7 @@ export function Cards({ id, etag }) {
       ${current && html`<${Compared} key=${current} card=${current} />`}
     </section>
     <div class="columns">
-      <section class="panel"><h2>Lint</h2>${current ? html`<${Lint} list=${current.lint} />` : html`<p class="dim">There is no card to check.</p>`}</section>
+      <section class="panel"><h2>Lint</h2><${Lint} list=${[...(current?.lint ?? []), ...notes.filter(({ path }) => !current?.lint.some((each) => each.path === path))]} /></section>
       <section class="panel"><h2>History of the card</h2><${Problem} failure=${history.failure} />
         ${history.data?.cards.length === 0 && html`<p class="dim">No card was published yet.</p>`}
         ${history.data?.cards.map(({ at, sha256, size, patch }) => html`<details key=${at}><summary>${moment(at)} · ${bytes(size)} · <code>${name(sha256.slice(0, 12))}</code></summary>
