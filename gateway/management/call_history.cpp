@@ -345,7 +345,7 @@ call_series call_history::series(std::string_view id, core::steady_time now) con
     const auto* const known = find(id);
     const auto latest = minute_of(now);
     call_series out{.since = wall_start_, .minutes = {}, .quarters = {}};
-    // Of an agent that is seen for the first time after others have lost theirs, it may be the second.
+    // An agent that is seen for the first time may have lost its history before.
     const bool doubtful = !id.empty() && (dropped_ || most_ == 0);
     if (doubtful) {
         const auto first = known == nullptr ? latest : known->first();  // minutes

@@ -61,7 +61,7 @@ public:
     // Times do not go back.
     void add(const std::vector<model::call_note>& notes, core::steady_time now);
 
-    // Of an agent by its id, or of the gateway with an empty id. Agents without a history had no calls.
+    // Each is about the agent with this id, or about the gateway if it is empty. Agents without a history had no calls.
     call_series series(std::string_view id, core::steady_time now) const;
     recent_calls recent_of(std::string_view id, core::steady_time now) const;
     std::array<std::uint32_t, minutes> spark_of(std::string_view id, core::steady_time now) const;
@@ -155,7 +155,7 @@ private:
     std::unordered_map<std::string_view, page_list::iterator> pages_;
     bool dropped_ = false;  // an agent has lost its history
 
-    // Of an agent: the node of the list, and that of the map with its bucket.
+    // An agent takes a node of the list, and one of the map with its bucket.
     static_assert(sizeof(agent_page) + 2 * sizeof(void*) + sizeof(std::string_view) + 4 * sizeof(void*) <= page_size);
 };
 

@@ -3,6 +3,7 @@
 #include "gateway/management/answer_builder.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <utility>
 #include <variant>
@@ -59,6 +60,7 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/list", everybody, run<&management::reads_, &read_methods::list>},
         {"agents/get", everybody, run<&management::reads_, &read_methods::get>},
         {"agents/health", everybody, run<&management::reads_, &read_methods::health>},
+        {"agents/stats", readers, run<&management::reads_, &read_methods::stats>},
         {"agents/refreshCard", everybody, run<&management::cards_, &card_methods::refresh>},
         {"agents/upsert", operators_to_write, run<&management::writes_, &write_methods::upsert>},
         {"agents/delete", operators_to_write, run<&management::writes_, &write_methods::remove>},
@@ -95,7 +97,8 @@ management::management(
           const auto* const agent = agents.find(id);
           return agent == nullptr ? nullptr : &agent->entry->call_url;
       }},
-      reads_{agents, cards, sessions, calls_, turns},
+      history_{settings.limits.history_agents, std::chrono::steady_clock::now(), std::chrono::system_clock::now()},
+      reads_{agents, cards, sessions, {calls_, history_}, turns},
       cards_{agents, cards, sessions},
       gateway_{{agents, cards, sessions, calls_}, turns},
       writes_{agents, cards, reads_}

@@ -8,6 +8,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/call_book.hpp"
+#include "gateway/management/call_history.hpp"
 #include "gateway/management/card_methods.hpp"
 #include "gateway/management/gateway_methods.hpp"
 #include "gateway/management/read_methods.hpp"
@@ -37,8 +38,8 @@ public:
         threads::turn_lines& turns
     );
 
-    // Before the first request: the result of bundles/list, as text.
-    void set_bundles(std::function<std::string()> described) { reads_.set_bundles(std::move(described)); }
+    // Before the first request.
+    void set_bundles(read_methods::next_bundle described) { reads_.set_bundles(std::move(described)); }
 
     void set_sources(gateway_methods::sources from)
     {
@@ -53,7 +54,11 @@ public:
     net::task<model::rpc_answer> handle(std::string body, rpc_caller caller);
 
     // Adds outcomes of calls that workers have seen, for the health of agents.
-    void note_calls(const std::vector<model::call_note>& notes, core::steady_time now) { calls_.add(notes, now); }
+    void note_calls(const std::vector<model::call_note>& notes, core::steady_time now)
+    {
+        calls_.add(notes, now);
+        history_.add(notes, now);
+    }
     const call_book& calls() const noexcept { return calls_; }
 
     // For all answers that are being built or sent, also those of others than the methods (`limits.rpc_memory`). Any thread.
@@ -77,6 +82,7 @@ private:
     threads::turn_lines& turns_;
     core::memory_budget memory_;  // of all answers
     call_book calls_;
+    call_history history_;
     read_methods reads_;
     card_methods cards_;
     gateway_methods gateway_;

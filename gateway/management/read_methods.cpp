@@ -22,8 +22,8 @@ constexpr std::size_t room_for_end = 256;  // `next` with the longest id, and a 
 
 }  // namespace
 
-record_page::record_page(std::string_view id, std::size_t limit, std::size_t most)
-    : text_{core::begin_result(id) + R"({"agents":[)"},
+record_page::record_page(std::string_view id, std::size_t limit, std::size_t most, std::string_view list)
+    : text_{core::begin_result(id).append("{\"").append(list).append("\":[")},
       limit_{limit},
       most_{most}
 {
@@ -143,7 +143,7 @@ read_methods::read_methods(
     const registry& agents,
     const cards::card_plane& cards,
     const sessions::session_plane& sessions,
-    const call_book& calls,
+    const call_records& calls,
     threads::turn_lines& turns
 )
     : registry_{agents},
@@ -257,11 +257,16 @@ read_methods::known read_methods::known_of(const registered_agent& agent, core::
     const auto& record = agent.entry->record;
     const auto* card = cards_.status(record.id);
     auto session = record.mcp ? sessions_.facts(record.id) : std::nullopt;
-    const auto judged = judge(agent, card, session ? &*session : nullptr, calls_.facts(record.id, now), now);
+    const auto judged = judge(agent, card, session ? &*session : nullptr, calls_.book.facts(record.id, now), now);
     return {agent, card, std::move(session), judged};
 }
 
-json read_methods::health_record(const known& known, core::steady_time now, const rpc_caller& caller) const
+json read_methods::health_record(
+    const known& known,
+    core::steady_time now,
+    const rpc_caller& caller,
+    const health_wishes& wishes
+) const
 {
     const auto& record = known.agent.entry->record;
     if (caller.shows) {
@@ -293,25 +298,41 @@ json read_methods::health_record(const known& known, core::steady_time now, cons
     if (auto endpoints = endpoint_records(*known.agent.entry); !endpoints.empty()) {
         shown["endpoints"] = std::move(endpoints);
     }
+    if (wishes.stats) {
+        add_stats(shown, calls_.history, record.id, now);
+    }
     return shown;
 }
 
 net::task<rpc_result> read_methods::health(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
     const
 {
+    std::vector<config::problem> problems;
+    const auto wishes = read_wishes(request.params, problems);
+    if (!problems.empty()) {
+        co_return refuse_params(request, problems);
+    }
+    // How much others call an agent is for operators.
+    if (caller.shows && (wishes.stats || wishes.order != health_order::id)) {
+        co_return denied(request, core::errc::forbidden);
+    }
     if (!names_agent(request.params)) {
-        co_return co_await health_of_all(std::move(request), caller, answer);
+        co_return co_await health_of_all(std::move(request), caller, answer, wishes);
     }
     auto [agent, refusal] = find_agent(request, registry_, caller);
     if (agent == nullptr) {
         co_return std::move(refusal);
     }
     const auto now = std::chrono::steady_clock::now();
-    co_return core::make_result(request.id, health_record(known_of(*agent, now), now, caller));
+    co_return core::make_result(request.id, health_record(known_of(*agent, now), now, caller, wishes));
 }
 
-net::task<rpc_result>
-read_methods::health_of_all(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const
+net::task<rpc_result> read_methods::health_of_all(
+    core::rpc_request request,
+    const rpc_caller& caller,
+    answer_builder& answer,
+    health_wishes wishes
+) const
 {
     std::vector<config::problem> problems;
     const auto filter = model::read_filter(request.params, problems);
@@ -320,30 +341,75 @@ read_methods::health_of_all(core::rpc_request request, const rpc_caller& caller,
         co_return refuse_params(request, problems);
     }
     const bool counts_all = filter.after.empty();  // with the first page, and with no other
+    const bool ranks = wishes.order != health_order::id;
     health_page shown{filter, caller, status, record_page{request.id, filter.limit, answer.room()}};
+    health_ranking ranking{wishes.order, filter.limit};
     agent_visitor visit = [&](const std::string& id, const registered_agent& agent) {
         if (!is_shown(agent, caller)) {
             return true;
         }
         const auto now = std::chrono::steady_clock::now();
         const auto known = known_of(agent, now);
-        if (shown.counts(*agent.entry, known.card, known.judged.status)) {
-            shown.page.add(id, core::to_text(health_record(known, now, caller)));
+        const bool wanted = shown.counts(*agent.entry, known.card, known.judged.status);
+        if (wanted && ranks) {
+            ranking.add(id, known.judged.status, calls_.history.recent_of(id, now));
+        } else if (wanted) {
+            shown.page.add(id, core::to_text(health_record(known, now, caller, wishes)));
         }
         return answer.hold(shown.page.capacity()) && (counts_all || !shown.page.full());
     };
     auto& line = turns_.of(caller.may_write);
     const bool more = co_await walk_agents(registry_, line, filter.after, std::move(visit), caller.left);
+    if (ranks) {
+        std::function add = [&](const std::string& id) {
+            const auto now = std::chrono::steady_clock::now();
+            const auto* const agent = registry_.find(id);  // some may have gone since
+            if (agent != nullptr && is_shown(*agent, caller)) {
+                shown.page.add(id, core::to_text(health_record(known_of(*agent, now), now, caller, wishes)));
+            }
+            return !shown.page.cut() && !caller.left.stop_requested() && answer.hold(shown.page.capacity());
+        };
+        co_await threads::in_turns(line, std::move(ranking).take(), std::move(add));
+    }
     const auto summary = counts_all ? R"(,"summary":)" + core::to_text(summary_of(shown.by_status)) : std::string{};
-    co_return shown.page.finish(shown.page.cut() || (counts_all ? shown.more : more), summary);
+    const bool follows = shown.page.cut() || (counts_all ? shown.more : more);
+    co_return shown.page.finish(follows && !ranks, summary);
+}
+
+net::task<rpc_result>
+read_methods::stats(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/) const
+{
+    std::string id;
+    if (names_agent(request.params)) {
+        auto [agent, refusal] = find_agent(request, registry_, caller);
+        if (agent == nullptr) {
+            co_return std::move(refusal);
+        }
+        id = agent->entry->record.id;
+    }
+    co_return core::make_result(request.id, stats_record(calls_.history.series(id, std::chrono::steady_clock::now())));
 }
 
 net::task<rpc_result> read_methods::bundles(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
     const
 {
-    static_cast<void>(caller);
-    static_cast<void>(answer);
-    co_return core::make_result_of_text(request.id, bundles_());
+    std::vector<config::problem> problems;
+    const auto filter = model::read_filter(request.params, problems);
+    if (!problems.empty()) {
+        co_return refuse_params(request, problems);
+    }
+    record_page page{request.id, filter.limit, answer.room(), "bundles"};
+    auto& line = turns_.of(caller.may_write);
+    co_await line.wait();
+    auto next = bundles_(filter.after);
+    while (!next.first.empty() && !caller.left.stop_requested() && page.add(next.first, next.second) &&
+           answer.hold(page.capacity())) {
+        if (line.over()) {
+            co_await line.wait();
+        }
+        next = bundles_(next.first);
+    }
+    co_return page.finish(!next.first.empty());
 }
 
 }  // namespace gateway::management

@@ -5,6 +5,8 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/call_book.hpp"
+#include "gateway/management/call_history.hpp"
+#include "gateway/management/health_order.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/threads/turns.hpp"
@@ -19,12 +21,13 @@
 
 namespace gateway::management {
 
-// A page of agents in the answer to a list, as text: `{"jsonrpc":"2.0","id":…,"result":{"agents":[…],"next":…}}`. Pure.
+// A page of agents in the answer to a list, as text: `{"jsonrpc":"2.0","id":…,"result":{"agents":[…],"next":…}}`; or of others that have
+// ids, under another name. Pure.
 class record_page {
 public:
     // `id` is the request's, raw JSON text. The page has at most `limit` agents and, but for its first one, at most `most`
     // bytes.
-    record_page(std::string_view id, std::size_t limit, std::size_t most);
+    record_page(std::string_view id, std::size_t limit, std::size_t most, std::string_view list = "agents");
 
     // One agent's record, a JSON object. False: it does not fit, and the page is full.
     bool add(std::string_view agent, std::string_view record);
@@ -50,6 +53,12 @@ private:
     bool cut_ = false;
 };
 
+// How calls go. Both outlive what has them.
+struct call_records {
+    const call_book& book;
+    const call_history& history;
+};
+
 class read_methods {
 public:
     // References outlive it.
@@ -57,7 +66,7 @@ public:
         const registry& agents,
         const cards::card_plane& cards,
         const sessions::session_plane& sessions,
-        const call_book& calls,
+        const call_records& calls,
         threads::turn_lines& turns
     );
 
@@ -68,10 +77,15 @@ public:
     // Health of one agent, or of a page of them with a count of all.
     net::task<rpc_result> health(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
+    // History of the calls of one agent, or of the gateway.
+    net::task<rpc_result> stats(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+
     // The bundles of agents, with their members and the names that differ from those of the members.
     net::task<rpc_result> bundles(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
-    void set_bundles(std::function<std::string()> described) { bundles_ = std::move(described); }
+    // Gives the first bundle behind this name, as text; its name is empty if there is none.
+    using next_bundle = std::function<std::pair<std::string, std::string>(const std::string& after)>;
+    void set_bundles(next_bundle described) { bundles_ = std::move(described); }
 
     // Scheme and authority of the gateway for callers; it outlives this, and may change.
     void set_public_base(const std::string& base) { public_base_ = &base; }
@@ -82,20 +96,29 @@ public:
 private:
     struct known;
 
-    std::function<std::string()> bundles_;
+    next_bundle bundles_;
 
     std::vector<std::string> stderr_of(const registered_agent& agent, const rpc_caller& caller) const;
     core::json record_of(const registered_agent& agent) const;
     known known_of(const registered_agent& agent, core::steady_time now) const;
-    core::json health_record(const known& known, core::steady_time now, const rpc_caller& caller) const;
-    net::task<rpc_result> health_of_all(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
-        const;
+    core::json health_record(
+        const known& known,
+        core::steady_time now,
+        const rpc_caller& caller,
+        const health_wishes& wishes
+    ) const;
+    net::task<rpc_result> health_of_all(
+        core::rpc_request request,
+        const rpc_caller& caller,
+        answer_builder& answer,
+        health_wishes wishes
+    ) const;
 
     const std::string* public_base_ = nullptr;  // null: not known yet
     const registry& registry_;
     const cards::card_plane& cards_;
     const sessions::session_plane& sessions_;
-    const call_book& calls_;
+    call_records calls_;
     threads::turn_lines& turns_;
 };
 

@@ -28,6 +28,25 @@ void add_tags(const json& from, std::vector<std::string>& tags)
     }
 }
 
+// The id of an MCP server's skill is the name of its tool.
+void add_names(const json& skill, std::string& names)
+{
+    constexpr std::size_t longest_name = 256;
+    constexpr std::size_t longest = 32 * 1024;  // of all
+    std::string id;
+    for (const auto* key : {"id", "name"}) {
+        const auto* words = core::string_member(skill, key);
+        if (words == nullptr || names.size() > longest) {
+            continue;
+        }
+        auto name = core::in_lower_case(core::cut_utf8(*words, longest_name));
+        if (name != id && names.size() + name.size() < longest) {
+            names += name + '\n';
+        }
+        id = std::move(name);
+    }
+}
+
 void keep_each_once(std::vector<std::string>& tags)
 {
     std::sort(tags.begin(), tags.end());
@@ -121,9 +140,11 @@ card_words words_of(const json& card)
     constexpr std::size_t longest_tag = 256;
     constexpr std::size_t longest_text = 8192;
     card_words out;
+    std::string names;
     const auto* skills = core::member(card, "skills");
     for (std::size_t i = 0; skills != nullptr && skills->is_array() && i < skills->size(); ++i) {
         add_tags((*skills)[i], out.tags);
+        add_names((*skills)[i], names);
     }
     keep_each_once(out.tags);
     std::erase_if(out.tags, [](const std::string& tag) { return tag.size() > longest_tag; });
@@ -134,6 +155,7 @@ card_words words_of(const json& card)
             out.text += core::in_lower_case(core::cut_utf8(*words, longest_text)) + '\n';
         }
     }
+    out.text += names;
     return out;
 }
 

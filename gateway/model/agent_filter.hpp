@@ -27,7 +27,8 @@ agent_filter read_filter(const core::json& params, std::vector<config::problem>&
 // Parts of a card by which lists are filtered. A list looks at all agents: what one says is bounded.
 struct card_words {
     std::vector<std::string> tags;  // of all skills, sorted, each once: the first 1000 of at most 256 bytes
-    std::string text;               // name and description, 8 KiB of each, in small letters
+    std::string
+        text;  // name and description, 8 KiB of each, names of skills and tools, 32 KiB of all; in small letters
 };
 
 inline const card_words no_words;

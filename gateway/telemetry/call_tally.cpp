@@ -13,7 +13,7 @@ namespace {
 static_assert(model::call_numbers::outcomes == outcome_counters::size);
 static_assert(model::call_numbers::buckets == histogram_bounds.size() + 1);
 
-// A call to an agent by the metrics: `cardea_requests_total` and its like for MCP servers.
+// A call to an agent by the metrics: `cardea_agent_requests_total` and its like for MCP servers.
 bool is_counted(const model::request_record& record) noexcept
 {
     const bool is_call = record.where == model::route::call || record.where == model::route::relay ||

@@ -83,7 +83,7 @@ constexpr limit all[] = {
     {"calls in a batch", "{limits.rpc_batch}", "`invalid_request`"},
     {"results of a batch; page of a list", "{limits.rpc_answer}", "`too_large`; the page ends"},
     {"all answers and pages of the directory", "{limits.rpc_memory}, a quarter for `admin`", "503 `overloaded`"},
-    {"filters of lists", "1000 tags of 256 bytes, 8 KiB of name and description", "not found"},
+    {"filters of lists", "1000 tags of 256 bytes, 8 KiB of name and description, 32 KiB of names of skills and tools", "not found"},
     {"agents with series of their own", "{metrics_agents}", "counted in `cardea_metrics_agents_omitted`"},
     {"agents with a history of calls; 2.7 KiB each", "{limits.history_agents}", "those not called for longest have none"},
     {"cards in an agent's history; of all agents; a patch", "20; 64 MiB; 16 KiB", "the oldest go; `patch` is null"},

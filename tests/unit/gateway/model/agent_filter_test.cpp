@@ -77,6 +77,26 @@ TEST_CASE("the words of a card are the tags of its skills, its name and its desc
     }
 }
 
+TEST_CASE("The words of a card have the ids and names of its skills, once each and within 32 KiB")
+{
+    const auto words = words_of(parsed(
+        R"({"name":"A","skills":[{"id":"roll_dice","name":"Roll Dice"},{"id":"ECHO","name":"echo"},{"name":7},{"id":"x"}]})"
+    ));
+    CHECK(words.text == "a\nroll_dice\nroll dice\necho\nx\n");
+    core::json many{{"name", "A"}};
+    for (int i = 0; i < 10'000; ++i) {
+        many["skills"].push_back({{"id", "tool-" + std::to_string(i)}});
+    }
+    many["skills"].push_back({{"id", std::string(300, 'y')}});
+    const auto bounded = words_of(many);
+    CHECK(bounded.text.size() <= 2 + 32 * 1024);
+    CHECK(bounded.text.size() > 31 * 1024);
+    CHECK(
+        words_of({{"name", "A"}, {"skills", {{{"id", std::string(300, 'y')}}}}}).text ==
+        "a\n" + std::string(256, 'y') + '\n'
+    );
+}
+
 TEST_CASE("an agent is shown if every part of the filter fits")
 {
     core::agent agent;
