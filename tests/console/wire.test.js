@@ -170,5 +170,5 @@ test("A long stream keeps its newest events", async () => {
   const { attempt } = await tried(async (made) => { for (let i = 0; i < 3000; ++i) made.event("e", { words: `${i}` }); }, accepted);
   assert.equal(attempt.events.at(-1).words, "2999");
   assert.equal(attempt.events.length + attempt.missed, 3000);
-  assert.ok(attempt.events.length <= 2500);
+  assert.ok(attempt.events.length <= 1250);
 });

@@ -7,7 +7,7 @@ import { EventReader } from "./sse.js";
 import { bytes, clock, link, ms, name, shellWord, visible } from "./text.js";
 import { Copy } from "./widgets.js";
 
-const mostEvents = 2000;
+const mostEvents = 1000;
 const mostShown = 500;
 const mostText = 256 * 1024;  // characters of an answer that are kept to be looked at
 const mostAnswer = 32 * 1024 * 1024;
@@ -55,7 +55,7 @@ export class Attempt {
 
   constructor(agent, label) {
     this.label = label;
-    kept.set(agent, [this, ...triesOf(agent)].slice(0, 30));
+    kept.set(agent, [this, ...triesOf(agent)].slice(0, 20));
   }
 
   get running() {
@@ -71,7 +71,7 @@ export class Attempt {
   }
 
   event(kind, { state = "", words = "" }) {
-    this.events.push({ ms: performance.now() - this.begun, kind, state, words: visible(String(words ?? "").slice(0, 4000)) });
+    this.events.push({ ms: performance.now() - this.begun, kind, state, words: visible(String(words ?? "").slice(0, 2000)) });
     if (this.events.length > mostEvents * 1.25) this.missed += this.events.splice(0, this.events.length - mostEvents).length;
     this.state = state || this.state;
     this.changed();
