@@ -454,20 +454,19 @@ net::task<bool> bundle_plane::wait(std::string bundle)
     co_return true;
 }
 
-std::string bundle_plane::description() const
+std::pair<std::string, std::string> bundle_plane::description_after(const std::string& name) const
 {
-    auto all = core::json::array();
-    for (const auto& [name, known] : bundles_) {
-        const auto found = published_->find(name);
+    for (auto next = bundles_.upper_bound(name); next != bundles_.end(); ++next) {
+        const auto found = published_->find(next->first);
         if (found != published_->end()) {
             auto one = description_of(*found->second);
-            for (const auto& [agent, why] : known.skipped) {
+            for (const auto& [agent, why] : next->second.skipped) {
                 one["skipped"].push_back({{"agent", agent}, {"reason", why}});
             }
-            all.push_back(std::move(one));
+            return {next->first, core::to_text(one)};
         }
     }
-    return core::to_text({{"bundles", std::move(all)}});
+    return {};
 }
 
 void bundle_plane::collect(telemetry::metrics& into) const

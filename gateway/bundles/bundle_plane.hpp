@@ -59,9 +59,10 @@ public:
     // The bundles as they were published last; not null.
     const std::shared_ptr<const model::published_bundles>& published() const noexcept { return published_; }
 
-    // All bundles for operators: `{"bundles":[{"name","path","members":[{"agent","as","state","tools","prompts","resources"}],
-    // "renamed":[{"agent","list","name","exposed"}],"skipped":[{"agent","reason"}],"tools","left_out"}]}`.
-    std::string description() const;
+    // The first bundle behind this name for operators, its name in front: `{"name","path","members":[{"agent","as","state","tools",
+    // "prompts","resources"}],"renamed":[{"agent","list","name","exposed"}],"skipped":[{"agent","reason"}],"tools","left_out"}`. Both are
+    // empty if there is none.
+    std::pair<std::string, std::string> description_after(const std::string& name) const;
 
     const core::logger& log() const noexcept { return from_.log; }
 

@@ -110,8 +110,10 @@ admin_result admin_client::call(std::string_view method, const json& params) con
     };
 }
 
-admin_result admin_client::call_pages(std::string_view method, json params, std::uint64_t limit) const
+admin_result admin_client::call_pages(std::string_view method, json params, std::uint64_t limit, std::string_view list)
+    const
 {
+    const std::string key_of_list{list};
     json agents = json::array();
     json summary;
     json next;
@@ -121,7 +123,7 @@ admin_result admin_client::call_pages(std::string_view method, json params, std:
         if (!page) {
             return page;
         }
-        for (auto& agent : (*page)["agents"]) {
+        for (auto& agent : (*page)[key_of_list]) {
             if (agents.size() < limit) {
                 agents.push_back(std::move(agent));
             }
@@ -132,7 +134,7 @@ admin_result admin_client::call_pages(std::string_view method, json params, std:
         next = page->value("next", json{});
         params["after"] = next;
     } while (next.is_string() && agents.size() < limit);
-    json found{{"agents", std::move(agents)}};
+    json found{{key_of_list, std::move(agents)}};
     for (auto& [key, value] : {std::pair{"next", &next}, {"summary", &summary}}) {
         if (!value->is_null()) {
             found[key] = std::move(*value);

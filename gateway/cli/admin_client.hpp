@@ -37,7 +37,8 @@ public:
 
     // The result of a method that answers in pages, such as agents/list: `agents` of all pages, at most `limit` of them,
     // `next` if there may be more, and the `summary` of the first page if it has one.
-    admin_result call_pages(std::string_view method, core::json params, std::uint64_t limit) const;
+    admin_result
+    call_pages(std::string_view method, core::json params, std::uint64_t limit, std::string_view list = "agents") const;
 
 private:
     std::string address_;

@@ -295,9 +295,12 @@ private:
 
     void bundles()
     {
-        if (const auto found = call("bundles/list", json::object(), {})) {
-            out_ = table_ ? bundles_table(*found) : model::shown_json(*found);
+        const auto found = gateway_.call_pages("bundles/list", json::object(), UINT64_MAX, "bundles");
+        if (!found) {
+            report(found.error(), {});
+            return;
         }
+        out_ = table_ ? bundles_table(*found) : model::shown_json(*found);
     }
 
     void health()

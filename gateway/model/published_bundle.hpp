@@ -110,7 +110,7 @@ struct bundle_services {
     std::function<net::task<core::result<member_place>>(member_call call)> enter;
     std::function<void(bundle_message message)> tell;
 
-    // Returns true when the session is over, and no worker goes on with it.
+    // Returns true when the session is over here; each worker has been posted that by then, and may not have come to it.
     std::function<net::task<bool>(bundle_session session)> end;
 
     // What clients listen to: program_act::listen and ::modern, with program_request::in_bundle.

@@ -189,7 +189,7 @@ core::result<> server::start()
         std::chrono::system_clock::now
     );
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
-    management_->set_bundles([this] { return bundles_->members().description(); });
+    management_->set_bundles([this](const auto& after) { return bundles_->members().description_after(after); });
     management_->set_sources({[this] { return facts(); }, [this] { return reloader_->dump(); }, &public_base_});
     directory_ = std::make_unique<management::directory>(*registry_, *cards_, turns_.callers, management_->memory());
     reloader_ = std::make_unique<reload::reloader>(control_, std::move(from_), *registry_, settings_, log_);

@@ -340,3 +340,37 @@ TEST_CASE("Notifications of a client are dropped while its members have too many
     }
     CHECK(x.post(call_of("bee__one", "9"), session)["result"].contains("content"));
 }
+
+TEST_CASE("Operators read the bundles page by page")
+{
+    auto x = program_gateway{[](config::settings& settings) {
+        for (const auto* const name : {"one", "three", "two"}) {
+            settings.mcp.bundles.push_back(bundle_of({{"a"}}));
+            settings.mcp.bundles.back().name = name;
+        }
+    }};
+    const auto ask = [&x](const json& params) {
+        http_client operator_of{x.gateway().admin_port()};
+        const json body{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "bundles/list"}, {"params", params}};
+        operator_of.send(request_text("POST", "/rpc", {{"Content-Type", "application/json"}}, body.dump()));
+        return json::parse(operator_of.read_response().body);
+    };
+    const auto names_of = [](const json& answer) {
+        names found;
+        for (const auto& each : answer["result"]["bundles"]) {
+            found.push_back(each["name"].get<std::string>());
+            CHECK(each["members"][0]["agent"] == "a");
+        }
+        return found;
+    };
+    const auto all = ask(json::object());
+    CHECK(names_of(all) == names{"one", "three", "two"});
+    CHECK_FALSE(all["result"].contains("next"));
+    const auto first = ask({{"limit", 2}});
+    CHECK(names_of(first) == names{"one", "three"});
+    CHECK(first["result"]["next"] == "three");
+    const auto last = ask({{"limit", 2}, {"after", "three"}});
+    CHECK(names_of(last) == names{"two"});
+    CHECK_FALSE(last["result"].contains("next"));
+    CHECK(ask({{"limit", 0}})["error"]["code"] == -32602);
+}
