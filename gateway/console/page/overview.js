@@ -121,7 +121,7 @@ export function Overview({ query }) {
   const [adding, setAdding] = useState(false);
   const search = useRef(null);
   const change = (changed) => setQuery([], { ...values, ...changed });
-  const info = usePoll((signal) => rpc("gateway/info", {}, { signal }), 0.8, []);
+  const info = usePoll((signal) => rpc("gateway/info", {}, { signal }), 0.6, []);
   const filters = Object.fromEntries(["status", "text", "tag", "protocol"].filter((key) => values[key]).map((key) => [key, values[key]]));
   const asked = JSON.stringify({ ...filters, sort, limit });
   const shown = useRef({ data: null, agents: null });
