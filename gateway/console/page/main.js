@@ -18,9 +18,7 @@ const pages = [
 
 const keyWords = [
   ["/", "Search"],
-  ["g o", "Overview"],
-  ["g c", "Calls"],
-  ["g g", "Gateway"],
+  ...pages.map(({ key, name: page }) => [`g ${key}`, page]),
   ["↑ ↓", "The call above, below"],
   ["?", "These keys"],
   ["Esc", "Close"],
@@ -106,8 +104,10 @@ function useGateway() {
     away: reachable ? null : before.away ?? new Date(),
     signedOut: authenticated === undefined ? before.signedOut : !authenticated,
   }))), []);
+  const latest = useRef(state);
+  latest.current = state;
   useEffect(() => {
-    const look = () => rpc("gateway/info", {}, { signal: AbortSignal.timeout(3500) }).then(({ version }) => change((before) => ({
+    const look = () => latest.current.signedOut || rpc("gateway/info", {}, { signal: AbortSignal.timeout(3500) }).then(({ version }) => change((before) => ({
       version,
       replaced: before.replaced || !["", version].includes(before.version),
     })), () => {}); // The state has heard of a failure.
@@ -183,7 +183,7 @@ function App() {
         : html`<${Page} route=${route} />`}
     </main>
     ${help && html`<${Dialog} title="Keys" close=${() => setHelp(false)}>
-      <dl class="keys">${keyWords.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl>
+      <dl>${keyWords.map(([key, words]) => html`<dt><kbd>${key}</kbd></dt><dd>${words}</dd>`)}</dl>
     <//>`}`;
 }
 
