@@ -60,8 +60,9 @@ const std::vector<row> rows{
     {"GET", "/console/", 200, 200, 200, 200, 200, 200, 200},
     {"HEAD", "/events", 401, 403, 403, 403, 200, 200, 401},
     {"POST", "/events", 401, 403, 403, 403, 405, 405, 401},
-    {"POST", "/try/agents/nobody", 401, 403, 403, 403, 403, 404, 401},
-    {"DELETE", "/try/agents/nobody/mcp", 401, 403, 403, 403, 403, 404, 401},
+    // The operator's credential is not for the agent.
+    {"POST", "/try/agents/nobody", 401, 403, 403, 403, 403, 401, 401},
+    {"DELETE", "/try/agents/nobody/mcp", 401, 403, 403, 403, 403, 401, 401},
     {"GET", "/try/agents/nobody", 401, 403, 403, 403, 403, 405, 401},
     {"GET", "/", 401, 403, 403, 403, 200, 200, 401},
     {"HEAD", "/", 401, 403, 403, 403, 200, 200, 401},

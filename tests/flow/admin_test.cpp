@@ -224,14 +224,19 @@ TEST_CASE("the index of the admin listener has the version and every route there
     const auto described = request(gateway.admin_port(), "GET", "/", {{"Accept", "application/json"}});
     CHECK(flow::parsed(described.body)["version"] == std::string{gateway::model::version()});
     const auto routes = flow::parsed(described.body)["routes"];
-    CHECK(routes.size() == 7);
+    CHECK(routes.size() == 10);
     for (const auto& each : routes) {
         const auto path = each["path"].get<std::string>();
         CAPTURE(path);
         CHECK(page.body.find(each["method"].get<std::string>()) != std::string::npos);
         CHECK(page.body.find(' ' + path + ' ') != std::string::npos);
-        // Without a body, which a POST there needs.
-        const auto status = request(gateway.admin_port(), each["method"].get<std::string>(), path).status;
+        // Without a body, which a POST there needs; to the head, since there is a stream without an end.
+        test_support::http_client client{gateway.admin_port()};
+        client.send(test_support::request_text(
+            each["method"].get<std::string>(),
+            std::regex_replace(path, std::regex{"<id>"}, "a")
+        ));
+        const auto status = client.read_head().status;
         CHECK(status != 404);
         CHECK(status != 405);
     }

@@ -159,7 +159,7 @@ TEST_CASE("a registration that cannot be used is refused like any other write")
         "unsupported_media_type",
         ""
     );
-    check_refusal(request(port, "POST", path, {{"Origin", "http://e"}}, body), 415, "unsupported_media_type", "");
+    check_refusal(request(port, "POST", path, {{"Origin", "http://e"}}, body), 403, "origin_forbidden", "");
     check_refusal(
         request(port, "POST", path, {{"Host", "evil.example"}, {"Content-Type", "application/json"}}, body),
         421,
