@@ -1,6 +1,7 @@
 #!/usr/bin/python3
 """make_sbom.py BINARY VERSION COMMIT: prints an SPDX 2.3 document of the gateway: the libraries that it loads, as the loader finds
-them here, and those that are linked into it. Their versions are those of the installed Debian packages."""
+them here, and those that are linked into it, whose versions are those of the installed Debian packages; and what the console's page has
+of others."""
 
 import datetime
 import hashlib
@@ -19,6 +20,10 @@ LINKED_IN = {
     "libyaml-cpp-dev": "MIT",
     "nlohmann-json3-dev": "MIT",
 }
+
+
+# In the page, with the license: gateway/console/vendor.lock has their versions.
+IN_PAGE = {"htm": "Apache-2.0", "preact": "MIT"}
 
 
 def output_of(*command):
@@ -57,6 +62,20 @@ def debian_package(name, license_id):
     }
 
 
+def npm_package(name, license_id):
+    lock = pathlib.Path(__file__).parent.parent / "gateway/console/vendor.lock"
+    found = re.search(rf"^# {name}@(\S+) sha512-", lock.read_text(), re.MULTILINE)
+    if found is None:
+        sys.exit(f"make_sbom: {lock} does not have {name}")
+    version = found.group(1)
+    return {
+        "SPDXID": spdx_id("npm-" + name), "name": name, "versionInfo": version, "downloadLocation": "NOASSERTION",
+        "filesAnalyzed": False, "licenseConcluded": license_id, "licenseDeclared": license_id, "copyrightText": "NOASSERTION",
+        "externalRefs": [{
+            "referenceCategory": "PACKAGE-MANAGER", "referenceType": "purl", "referenceLocator": f"pkg:npm/{name}@{version}"}],
+    }
+
+
 def document(binary, version, commit):
     contents = pathlib.Path(binary).read_bytes()
     since = int(os.environ["SOURCE_DATE_EPOCH"])
@@ -73,6 +92,9 @@ def document(binary, version, commit):
     for name, license_id in LINKED_IN.items():
         packages.append(debian_package(name, license_id))
         relations.append(("SPDXRef-cardea", "STATIC_LINK", spdx_id(name)))
+    for name, license_id in IN_PAGE.items():
+        packages.append(npm_package(name, license_id))
+        relations.append(("SPDXRef-cardea", "CONTAINS", spdx_id("npm-" + name)))
     return {
         "spdxVersion": "SPDX-2.3", "dataLicense": "CC0-1.0", "SPDXID": "SPDXRef-DOCUMENT", "name": f"cardea-{version}",
         "documentNamespace": f"https://cardea.example/spdx/{version}/{gateway['checksums'][0]['checksumValue']}",

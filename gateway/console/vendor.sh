@@ -7,7 +7,8 @@ cd "$(dirname "${BASH_SOURCE[0]}")"
 
 lock=vendor.lock
 to=page/vendor
-packages=(preact@11.2.0 htm@3.1.1)
+preact=11.2.0
+htm=3.1.1
 
 folder=$(mktemp -d)
 trap 'rm -rf "$folder"' EXIT
@@ -25,7 +26,7 @@ rm -rf "$to"
 mkdir -p "$to"
 {
     echo '# What ./dev vendor has copied: archives of the npm registry, then files with their SHA-256.'
-    for package in "${packages[@]}"; do
+    for package in "preact@$preact" "htm@$htm"; do
         name=${package%@*}
         npm pack --silent --pack-destination "$folder" "$package" >/dev/null
         archive=$folder/${package/@/-}.tgz
@@ -34,9 +35,9 @@ mkdir -p "$to"
         tar -xzf "$archive" -C "$folder/$name"
         cp "$folder/$name/package/LICENSE" "$to/LICENSE.$name"
     done
-    copy preact 11.2.0 dist/preact.mjs MIT preact.js
-    copy preact 11.2.0 hooks/dist/hooks.mjs MIT hooks.js
-    copy htm 3.1.1 dist/htm.mjs Apache-2.0 htm.js
+    copy preact "$preact" dist/preact.mjs MIT preact.js
+    copy preact "$preact" hooks/dist/hooks.mjs MIT hooks.js
+    copy htm "$htm" dist/htm.mjs Apache-2.0 htm.js
     sha256sum "$to"/*
 } >"$folder/$lock"
 

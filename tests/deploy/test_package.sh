@@ -98,7 +98,7 @@ check_release() {
         "$tools/bin/pip" install -q spdx-tools==0.8.5 >&2
     fi
     "$tools/bin/pyspdxtools" -i "$sbom" >"$scratch/spdx" 2>&1 || complain "pyspdxtools: $(cat "$scratch/spdx")"
-    for name in libssl3 libyaml-cpp-dev; do
+    for name in libssl3 libyaml-cpp-dev preact htm; do
         grep -q "\"name\": \"$name\"" "$sbom" || complain "the SBOM does not have $name"
     done
     grep -qF "$(sha256sum "$root/usr/bin/cardea" | cut -d' ' -f1)" "$sbom" || complain "the SBOM is of another binary"
