@@ -157,9 +157,9 @@ constexpr limit all[] = {
     {"an exposed name; instructions; a page of a list", "`name_length`, 48 bytes; 8 KiB; 1 MiB", "cut, with a hash; cut; another page"},
     {"wait for members that are starting", "`list_wait`, 2 s for all together", "answered without them; `list_changed` later"},
     {"sessions with members, of a process; half of them", "10,000", "the longest unused ends its members' sessions; `overloaded`"},
-    {"unused session; age; calls in flight of one", "30 min; 24 h; 64", "404 -32001; 404 -32001; `overloaded`"},
+    {"unused session; age; calls in flight of one", "30 min; 24 h; 64", "goes on with new sessions of its members; 404 -32001; `overloaded`"},
     {"resources in one `subscriptions/listen`", "1000", "-32602"},
-    {"query of `find_tools`; its words; tools found", "512 bytes; 32; `limit`, 10 and at most 50", "-32602"},
+    {"query of `find_tools`; its words; tools found", "512 bytes; 32; `limit`, 10 and at most 50", "a result with `isError`"},
     {"whole definitions found; description of `find_tools`", "16 KiB; 2 KiB", "name and one sentence; fewer members"},
 
     section("Bridges"),
