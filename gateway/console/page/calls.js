@@ -57,7 +57,7 @@ function State({ events }) {
     ${paused && html`<p class="dim">Paused. ${waiting > 0 && `${count(waiting)} more ${waiting === 1 ? "call waits" : "calls wait"}.`}</p>`}
     ${state === "live" && !paused && html`<p class="dim">Live. ${lines.length >= most && `The newest ${count(most)} calls are shown.`}</p>`}
     ${lost > 0 && html`<p class="warn">${count(lost)} lines are missing: the page was away for too long, or it read too slowly.</p>`}
-    <${Problem} failure=${failure} />
+    ${failure?.code === "overloaded" ? html`<p class="warn">Eight viewers read the log already; this page waits for a place.</p>` : html`<${Problem} failure=${failure} />`}
   </div>`;
 }
 

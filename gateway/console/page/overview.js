@@ -22,7 +22,7 @@ function Attention({ list, failure }) {
     ${list?.length === 0 && html`<p>Nothing needs you.</p>`}
     ${list?.length > 0 && html`<ul class="plain attention">${shown.map((each) => html`<li key=${`${each.subject} ${each.why}`}>
       <${Status} of=${each.severity} />
-      <span class="subject">${each.agent ? html`<a href=${to(["agents", each.agent])}>${name(each.subject)}</a>` : name(each.subject)}</span>
+      <span class="subject"><a href=${to(each.agent ? ["agents", each.agent] : ["gateway"])}>${name(each.subject)}</a></span>
       <span><p><${Sentence} text=${each.why} /></p>${each.advice && html`<p><span class="good" aria-hidden="true">→ </span><${Sentence} text=${each.advice} /></p>`}</span>
     </li>`)}</ul>`}
     ${list?.length > few && html`<button onClick=${() => setAll(!all)}>${all ? "Fewer" : `All ${list.length}`}</button>`}
