@@ -296,7 +296,7 @@ def measure_memory(_):
         ready(gateway, 3)
         line = Line(gateway)
         sizes = []
-        for count in (100, 1000):
+        for count in (500, 1000):  # the calls of the first ones fill what the gateway keeps of its log for its page
             for _ in range(count):
                 session = line.begin()[0]
                 line.ask("/mcp", tool_call("m1__echo", {}, "legacy"), session)
