@@ -2,12 +2,14 @@
 
 #include "a2a/card/card_access.hpp"
 #include "a2a/card/card_edits.hpp"
+#include "a2a/card/card_lint.hpp"
 #include "a2a/card/card_repair.hpp"
 #include "a2a/card/card_shape.hpp"
 #include "a2a/extension_header.hpp"
 #include "config/signatures.hpp"
 #include "core/json/json_patch.hpp"
 #include "core/place_shares.hpp"
+#include "gateway/cards/card_explanation.hpp"
 #include "gateway/cards/managed_card.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -17,6 +19,7 @@
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
 #include <exception>
 #include <optional>
 #include <string>
@@ -64,6 +67,39 @@ void declare_own(core::json& card, const core::agent& agent)
     if (is_bridged(agent)) {
         ::a2a::declare_gateway_facts(card, agent.id);
     }
+}
+
+// The problems that `cardea card lint` finds in the card at its URL.
+core::json
+lint_records(const core::agent& agent, const core::json& card, ::a2a::lint_report report, const std::string& url)
+{
+    if (auto address = model::call_address_of(agent, card, url); address.problem) {
+        const auto notes =
+            std::ranges::find(report.problems, ::a2a::problem_severity::note, &::a2a::card_problem::severity);
+        report.problems.insert(notes, std::move(*address.problem));
+    }
+    auto all = core::json::array();
+    for (const auto& each : report.problems) {
+        core::json record{
+            {"severity", ::a2a::name(each.severity)},
+            {"path", each.path},
+            {"message", each.what},
+            {"section", nullptr}
+        };
+        if (report.generation) {
+            record["section"] = ::a2a::specification_section(each.path, *report.generation);
+        }
+        all.push_back(std::move(record));
+    }
+    return all;
+}
+
+std::string explanation(std::string raw, std::string_view served, const core::json& changes, const core::json& lint)
+{
+    raw.append(R"(,"served":)").append(served);
+    raw.append(R"(,"changes":)").append(core::to_text(changes));
+    raw.append(R"(,"lint":)").append(core::to_text(lint));
+    return raw;
 }
 
 }  // namespace
@@ -126,6 +162,11 @@ card_editor::make_of_lists(std::shared_ptr<const core::agent> agent, listed_card
 net::task<core::result<std::string>> card_editor::compare(std::shared_ptr<const core::agent> agent, card_pair cards)
 {
     return ask(compare_here(std::move(agent), std::move(cards)));
+}
+
+net::task<core::result<std::string>> card_editor::explain(std::shared_ptr<const core::agent> agent, shown_card card)
+{
+    return ask(explain_here(std::move(agent), std::move(card)));
 }
 
 signing card_editor::signing_of(const core::agent& agent) const
@@ -306,6 +347,46 @@ card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair ca
     co_await turns_.next_if_long(agent->id, bytes);
     // RFC 6902 section 4.1: to a document that is not there, the whole is added.
     co_return cards.before ? core::json_patch(*before, *after) : core::json_patch_of_whole("add", *after);
+}
+
+net::task<core::result<std::string>>
+card_editor::explain_here(std::shared_ptr<const core::agent> agent, shown_card card)
+{
+    co_await turns_.next(agent->id);
+    if (stopped_) {
+        co_return core::gateway_error(errc::draining);
+    }
+    const auto bytes = card.text.size();
+    const core::json_limits limits{.bytes = std::max<std::size_t>(settings_.max_size, bytes), .depth = 64};
+    const auto found = model::secrets_of(*agent, {card.token.reveal()}).apply(card.text);
+    const auto raw = ::a2a::read_card(found, limits);
+    if (!raw) {
+        co_return explanation(R"("raw":null)", card.served->body, core::json::array(), core::json::array());
+    }
+    auto lint = lint_records(*agent, *raw, ::a2a::lint_card(found, limits), card.url);
+    co_await turns_.next_if_long(agent->id, bytes);
+    const auto served = core::parse_json(card.served->body, {.bytes = card.served->body.size()});
+    auto accepted = ::a2a::repair_card(*raw);
+    if (!accepted || !served) {
+        co_return accepted ? core::gateway_error(errc::internal, "a card that is served cannot be read")
+                           : accepted.error();
+    }
+    const auto repaired = accepted->document;
+    co_await turns_.next_if_long(agent->id, bytes);
+    // As make_here() does.
+    ::a2a::apply_patch(accepted->document, agent->patch);
+    ::a2a::keep_visible_skills(accepted->document, {agent->skills, nullptr});
+    if (const auto access = access_of(*agent)) {
+        ::a2a::set_access(accepted->document, accepted->generation, *access);
+    }
+    declare_own(accepted->document, *agent);
+    const auto prepared = ::a2a::rewrite_card(std::move(*accepted), address_of(*agent), upstream_address_of(*agent));
+    if (!prepared) {
+        co_return prepared.error();
+    }
+    co_await turns_.next_if_long(agent->id, bytes);
+    auto changes = explain_card({*raw, repaired, *prepared, *served});
+    co_return explanation(R"("raw":)" + found, card.served->body, changes, lint);
 }
 
 net::task<core::result<std::string>>

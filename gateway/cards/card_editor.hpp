@@ -85,6 +85,7 @@ public:
     net::task<core::result<served_card>> make_of_lists(std::shared_ptr<const core::agent> agent, listed_card listed)
         override;
     net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) override;
+    net::task<core::result<std::string>> explain(std::shared_ptr<const core::agent> agent, shown_card card) override;
 
     // On the thread that runs `io`: what has not begun fails from now on.
     void stop();
@@ -103,6 +104,7 @@ private:
     net::task<core::result<served_card>>
     make_of_lists_here(std::shared_ptr<const core::agent> agent, listed_card listed);
     net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair cards);
+    net::task<core::result<std::string>> explain_here(std::shared_ptr<const core::agent> agent, shown_card card);
     net::task<core::result<std::string>>
     edit_card(std::shared_ptr<const model::agent_entry> entry, std::string text, extended_terms terms);
     net::task<core::result<std::string>>

@@ -65,6 +65,7 @@ card_plane::card_plane(
     clock now
 )
     : source_{source},
+      maker_{maker},
       publisher_{control, settings, log, std::move(now)},
       fetched_{source, maker, publisher_},
       written_{maker, publisher_},
@@ -239,6 +240,47 @@ net::task<core::result<>> card_plane::refresh_of(entry_pointer entry)
         co_return std::move(*known.failure);
     }
     co_return core::result<>{};
+}
+
+net::task<core::result<std::string>> card_plane::explain(std::string id, std::string a2a_version)
+{
+    auto entry = entry_of(id);
+    if (entry == nullptr) {
+        co_return core::caller_error(errc::agent_not_found);
+    }
+    auto& status = entry->status;
+    if (!status.card && !status.failure) {
+        auto looked = co_await refresh_of(entry);
+        if (!looked) {
+            co_return std::move(looked).error();
+        }
+    }
+    if (entry->gone) {
+        co_return core::caller_error(errc::agent_not_found);
+    }
+    if (!status.card) {
+        co_return status.failure.value_or(core::upstream_error(errc::session_not_started));
+    }
+    const auto bytes = status.card->bytes;
+    const auto& served = model::for_version(*bytes, a2a_version);
+    if (served.refused) {
+        co_return *served.refused;
+    }
+    shown_card shown{{}, status.found_at, entry->agent->token, {bytes, &served}};
+    if (entry->is_written()) {
+        shown.text = entry->agent->record.card;
+    } else if (entry->is_fetched()) {
+        shown.text = co_await fetched_.document(entry);
+    }
+    co_return co_await maker_.explain(entry->record(), std::move(shown));
+}
+
+net::task<core::result<std::vector<store::card_version>>> card_plane::versions(std::string id)
+{
+    if (history_ == nullptr) {
+        co_return std::vector<store::card_version>{};
+    }
+    co_return co_await history_->versions(std::move(id));
 }
 
 net::task<core::result<card_preview>> card_plane::preview(std::string id)

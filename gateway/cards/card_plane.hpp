@@ -27,6 +27,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace gateway::cards {
 
@@ -76,6 +77,13 @@ public:
     // fetched.
     void set_store(card_store& store) noexcept { fetched_.set_store(store); }
 
+    // From now on published cards are noted there; it outlives the plane.
+    void set_history(card_history& history) noexcept
+    {
+        history_ = &history;
+        publisher_.set_history(history);
+    }
+
     // While this says so, no card is fetched that nobody asks for.
     void set_pause(std::function<bool()> paused) { fetched_.set_pause(std::move(paused)); }
 
@@ -114,6 +122,13 @@ public:
     // Fetches now and changes nothing. Fails with agent_not_found, and with what the fetch fails with.
     net::task<core::result<card_preview>> preview(std::string id);
 
+    // The card for callers who send this A2A-Version (empty: none), as card_maker::explain() tells of it. Fetches if nothing is known of
+    // it yet. Fails with what there is no card for, and with agent_not_found.
+    net::task<core::result<std::string>> explain(std::string id, std::string a2a_version);
+
+    // Works as card_history::versions().
+    net::task<core::result<std::vector<store::card_version>>> versions(std::string id);
+
     // No more fetches: what would need one fails with draining, and so does one that is on its way to its next location.
     void stop() noexcept override;
 
@@ -136,6 +151,8 @@ private:
     net::task<core::result<>> refresh_of(entry_pointer entry);
 
     card_source& source_;
+    card_maker& maker_;
+    card_history* history_ = nullptr;  // null: there is none
     card_publisher publisher_;
     fetched_cards fetched_;
     inline_cards written_;

@@ -7,6 +7,7 @@
 #include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
+#include <chrono>
 #include <cstddef>
 #include <exception>
 #include <utility>
@@ -63,11 +64,15 @@ void card_publisher::publish(
     status.required = std::move(card.required);
     status.extended = card.extended;
     record_hidden(entry, card.hidden);
+    const auto before = status.card ? status.card->bytes : nullptr;
     // Else the same object, so that memory holds the text once.
     succeed(status, changed ? card.bytes : status.card->bytes, fetched_at, fresh_for, settings_);
     if (changed) {
         ++status.changes;
         log_published(entry.id(), card);
+        if (history_ != nullptr) {
+            history_->note({entry.record(), {before, card.bytes}, card.log.sha256, std::chrono::system_clock::now()});
+        }
         status.facts = std::move(card.facts);
         status.shown_name = std::move(card.log.name);
         status.shown_version = std::move(card.log.version);

@@ -8,6 +8,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/cards/card_entry.hpp"
+#include "gateway/cards/card_history.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "net/loop/loop.hpp"
@@ -34,6 +35,9 @@ public:
 
     // From now on published cards are noted there; it outlives the publisher.
     void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
+
+    // From now on published cards are noted there too; it outlives the publisher.
+    void set_history(card_history& history) noexcept { history_ = &history; }
 
     // The value of the snapshot.
     void set_public_base(std::string base) { public_base_ = std::move(base); }
@@ -75,6 +79,7 @@ private:
     pathfinder find_path_;
     std::string public_base_;
     const model::audit_trail* audit_ = nullptr;  // null: nowhere
+    card_history* history_ = nullptr;            // null: nowhere
 };
 
 }  // namespace gateway::cards

@@ -22,9 +22,6 @@ card_store::card_store(net::loop& control, threads::store_thread& store, const c
 void card_store::keep(store::kept_card card)
 {
     card.fetched = now_();
-    if (!store_.durable()) {
-        return;
-    }
     const auto there = waiting_.find(card.agent);
     if (there != waiting_.end() && card.document.empty()) {
         card.document = std::move(there->second.document);  // its writing is still to come
@@ -48,7 +45,9 @@ net::task<> card_store::write()
         }
         std::function work = [cards = std::move(batch)](store::engine& engine) { return engine.keep_cards(cards); };
         const auto kept = co_await store_.ask(std::move(work));
-        store_.note_write(kept);
+        if (store_.durable()) {
+            store_.note_write(kept);
+        }
         const bool handed_over = !kept && kept.error().code == core::errc::draining;
         if (!kept && !failing_ && !handed_over) {
             log_.write(
@@ -76,6 +75,12 @@ net::task<std::optional<recalled_card>> card_store::recall(std::string agent)
         co_return std::nullopt;
     }
     co_return aged(std::move(*kept));
+}
+
+net::task<core::result<std::optional<store::kept_card>>> card_store::kept(std::string agent)
+{
+    std::function work = [id = std::move(agent)](store::engine& engine) { return engine.card(id); };
+    co_return co_await store_.ask(std::move(work));
 }
 
 recalled_card card_store::aged(store::kept_card card) const

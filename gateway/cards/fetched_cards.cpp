@@ -237,6 +237,16 @@ net::task<> fetched_cards::accept_kept(entry_pointer entry)
     }
 }
 
+net::task<std::string> fetched_cards::document(entry_pointer entry)
+{
+    if (store_ == nullptr) {
+        co_return std::string{};
+    }
+    auto found = co_await store_->kept(entry->id());
+    const bool is_its = found && *found && (*found)->source == source_of(entry->agent->record, out_.settings());
+    co_return is_its ? std::move((*found)->document) : std::string{};
+}
+
 void fetched_cards::keep(const card_entry& entry, const fetched_card& fetched)
 {
     if (store_ == nullptr) {

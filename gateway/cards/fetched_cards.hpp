@@ -49,6 +49,9 @@ public:
     // Fetches now. Fails with draining only: what the fetch failed with is in the entry.
     net::task<core::result<>> refresh(entry_pointer entry);
 
+    // The text of the card that is there, as it was fetched; empty: it is not known.
+    net::task<std::string> document(entry_pointer entry);
+
     // No more fetches.
     void stop() noexcept { stopped_ = true; }
 

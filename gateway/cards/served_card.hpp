@@ -133,6 +133,14 @@ struct card_pair {
     std::shared_ptr<const model::card_bytes> after;
 };
 
+// A card as its agent wrote it, and as callers get it.
+struct shown_card {
+    std::string text;    // JSON; empty: it was made of an MCP server's lists, or is not known
+    std::string url;     // where it was found
+    core::secret token;  // of the agent's OAuth server, that it was asked for with
+    std::shared_ptr<const model::card_bytes> served;
+};
+
 // Makes cards for the control loop from texts and lists, on another thread: the card_editor, or a test's own.
 class card_maker {
 public:
@@ -151,6 +159,10 @@ public:
 
     // Difference between two cards of the agent: a JSON Patch (RFC 6902), as text.
     virtual net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) = 0;
+
+    // Members `raw`, `served`, `changes` and `lint` of a JSON object, as text without its braces: explain_card() and a2a::lint_card()
+    // of the raw card. The agent's secrets are masked in it. Without a text: null and empty lists. Fails as make().
+    virtual net::task<core::result<std::string>> explain(std::shared_ptr<const core::agent> agent, shown_card card) = 0;
 };
 
 }  // namespace gateway::cards

@@ -227,24 +227,23 @@ call_history::counts call_history::page::counts_of(std::int64_t minute) const no
     return has(minute) ? minutes_[place(minute, minutes_kept)].read() : counts{};
 }
 
+template <std::size_t Width>
+call_slot call_history::page::shown(const packed_slot<Width>& slot, const buckets* in_progress)
+{
+    const auto [calls, failed, caller_errors] = slot.read();
+    return {
+        .calls = calls,
+        .failed = failed,
+        .caller_errors = caller_errors,
+        .p50_ms = in_progress == nullptr ? slot.percentile(0) : rounded_quantile(median, *in_progress),
+        .p99_ms = in_progress == nullptr ? slot.percentile(1) : rounded_quantile(tail, *in_progress)
+    };
+}
+
 call_slot call_history::page::minute(std::int64_t number) const noexcept
 {
-    if (!has(number)) {
-        return {};
-    }
-    const auto& slot = minutes_[place(number, minutes_kept)];
-    const auto [calls, failed, caller_errors] = slot.read();
-    if (number == latest_) {
-        return {
-            {},
-            calls,
-            failed,
-            caller_errors,
-            rounded_quantile(median, minute_latencies_),
-            rounded_quantile(tail, minute_latencies_)
-        };
-    }
-    return {{}, calls, failed, caller_errors, slot.percentile(0), slot.percentile(1)};
+    return has(number) ? shown(minutes_[place(number, minutes_kept)], number == latest_ ? &minute_latencies_ : nullptr)
+                       : call_slot{};
 }
 
 call_slot call_history::page::quarter(std::int64_t number) const noexcept
@@ -253,19 +252,7 @@ call_slot call_history::page::quarter(std::int64_t number) const noexcept
     if (number > latest || number <= latest - quarters_kept || number < first_ / per_quarter) {
         return {};
     }
-    const auto& slot = quarters_[place(number, quarters_kept)];
-    const auto [calls, failed, caller_errors] = slot.read();
-    if (number == latest) {
-        return {
-            {},
-            calls,
-            failed,
-            caller_errors,
-            rounded_quantile(median, quarter_latencies_),
-            rounded_quantile(tail, quarter_latencies_)
-        };
-    }
-    return {{}, calls, failed, caller_errors, slot.percentile(0), slot.percentile(1)};
+    return shown(quarters_[place(number, quarters_kept)], number == latest ? &quarter_latencies_ : nullptr);
 }
 
 void call_history::page::add_latencies(std::int64_t minute, wide_buckets& into) const noexcept

@@ -123,6 +123,9 @@ private:
             const noexcept;
 
     private:
+        // With percentiles of a slot in progress from its latencies; null: of one that is over.
+        template <std::size_t Width>
+        static call_slot shown(const packed_slot<Width>& slot, const buckets* in_progress);
         void go_to(std::int64_t minute) noexcept;
         bool has(std::int64_t minute) const noexcept;
 

@@ -46,12 +46,71 @@ card_methods::refresh(core::rpc_request request, const rpc_caller& caller, answe
     if (outcome) {
         co_return core::make_result_of_text(request.id, *outcome);
     }
-    const auto code = outcome.error().code;
+    co_return failed(request, id, outcome.error().code, caller);
+}
+
+// The answer to a request for a card that is not there.
+rpc_result card_methods::failed(
+    const core::rpc_request& request,
+    const std::string& id,
+    core::errc code,
+    const rpc_caller& caller
+) const
+{
     json data{{"agent", id}, {"retryable", core::retryable(code)}};
     if (const auto session = caller.may_write ? sessions_.facts(id) : std::nullopt) {
         data["session"] = session_record(*session, std::chrono::steady_clock::now(), true);
     }
-    co_return core::make_error(request.id, code, data);
+    return {core::make_error(request.id, code, data)};
+}
+
+net::task<rpc_result>
+card_methods::card(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
+{
+    auto [agent, refusal] = find_agent(request, registry_, caller);
+    if (agent == nullptr) {
+        co_return std::move(refusal);
+    }
+    const auto* wish = core::member(request.params, "a2aVersion");
+    if (wish != nullptr && !wish->is_null() && !wish->is_string()) {
+        co_return core::make_error(request.id, errc::invalid_params, {{"wrong", "a2aVersion"}});
+    }
+    const auto id = agent->entry->record.id;
+    auto version = core::text_member(request.params, "a2aVersion");
+    json shown{{"id", id}, {"a2a_version", nullptr}};
+    if (!version.empty()) {
+        shown["a2a_version"] = version;
+    }
+    const auto told = co_await cards_.explain(id, std::move(version));
+    if (!told) {
+        co_return failed(request, id, told.error().code, caller);
+    }
+    auto text = core::to_text(shown);
+    text.back() = ',';
+    co_return core::make_result_of_text(request.id, text + *told + '}');
+}
+
+net::task<rpc_result>
+card_methods::history(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/)
+{
+    auto [agent, refusal] = find_agent(request, registry_, caller);
+    if (agent == nullptr) {
+        co_return std::move(refusal);
+    }
+    const auto id = agent->entry->record.id;
+    const auto versions = co_await cards_.versions(id);
+    if (!versions) {
+        co_return core::make_error(request.id, versions.error().code, {{"agent", id}});
+    }
+    auto text = core::to_text(json{{"id", id}, {"cards", json::array()}});
+    text.resize(text.size() - 2);  // without the ends of list and object
+    for (const auto& each : *versions) {
+        const json facts{{"at", shown_time(each.at)}, {"sha256", each.sha256}, {"size", each.size}};
+        text.append(&each == &versions->front() ? "" : ",").append(core::to_text(facts));
+        text.back() = ',';
+        text.append(R"("patch":)").append(each.patch.value_or("null")) += '}';
+    }
+    co_return core::make_result_of_text(request.id, text + "]}");
 }
 
 net::task<rpc_result>

@@ -21,10 +21,18 @@ public:
     // References outlive the tasks.
     net::task<rpc_result> refresh(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
+    // The raw and the served card, what the gateway changes and why, and what is wrong with the raw one.
+    net::task<rpc_result> card(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
+
+    // The cards that callers got in the past.
+    net::task<rpc_result> history(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
+
     // Ends the gateway's own session with an MCP server, and begins another.
     net::task<rpc_result> restart(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
 private:
+    rpc_result
+    failed(const core::rpc_request& request, const std::string& id, core::errc code, const rpc_caller& caller) const;
     net::task<core::result<std::string>> refreshed(std::string id, bool for_operator);
     net::task<core::result<cards::card_status>> refreshed_status(std::string id);
     net::task<core::result<std::string>> previewed(std::string id);

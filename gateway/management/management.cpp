@@ -60,6 +60,8 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/list", everybody, run<&management::reads_, &read_methods::list>},
         {"agents/get", everybody, run<&management::reads_, &read_methods::get>},
         {"agents/health", everybody, run<&management::reads_, &read_methods::health>},
+        {"agents/card", readers, run<&management::cards_, &card_methods::card>},
+        {"agents/history", readers, run<&management::cards_, &card_methods::history>},
         {"agents/stats", readers, run<&management::reads_, &read_methods::stats>},
         {"agents/refreshCard", everybody, run<&management::cards_, &card_methods::refresh>},
         {"agents/upsert", operators_to_write, run<&management::writes_, &write_methods::upsert>},

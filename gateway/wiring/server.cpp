@@ -175,6 +175,8 @@ core::result<> server::start()
     cards_ = std::make_unique<cards::card_plane>(control_, *source_, card_thread_->editor(), settings_.cards, log_);
     keeper_ = std::make_unique<cards::card_store>(control_, store_, log_);
     cards_->set_store(*keeper_);
+    card_history_ = std::make_unique<cards::card_history>(control_, store_, card_thread_->editor(), log_);
+    cards_->set_history(*card_history_);
     cards_->set_pause([this] { return overload_.level() > 0; });
     cards_->set_audit(audit_.trail());
     auto programs = programs_of(settings_, turns_.operators, long_bodies_);
@@ -345,6 +347,7 @@ void server::list_planes()
         &traces_,
         tasks_.get(),
         keeper_.get(),
+        card_history_.get(),
         worker_settings_.get(),
         push_.get(),
         agent_tokens_.get(),

@@ -138,6 +138,7 @@ private:
     std::unique_ptr<cards::card_thread> card_thread_;
     std::unique_ptr<cards::card_source> source_;
     std::unique_ptr<cards::card_store> keeper_;
+    std::unique_ptr<cards::card_history> card_history_;
     std::unique_ptr<cards::card_plane> cards_;
     threads::side_thread long_bodies_;
     std::unique_ptr<sessions::session_plane> sessions_;

@@ -461,4 +461,21 @@ TEST_CASE("what a program says that is no message is counted")
     CHECK(gateway.metric(R"(cardea_mcp_session_state{agent="m",state="initializing"})") == 1);
 }
 
+TEST_CASE("The card of an MCP server has a history and no raw form")
+{
+    const shell_agent server{"s"};
+    const running_gateway gateway{settings_with({&server})};
+    REQUIRE(becomes(gateway, "s", "ready"));
+    const auto shown = manage(gateway, "agents/card", {{"id", "s"}});
+    CHECK(shown["raw"].is_null());
+    CHECK(shown["served"] == manage(gateway, "agents/get", {{"id", "s"}})["card"]);
+    CHECK(shown["changes"] == json::array());
+    CHECK(shown["lint"] == json::array());
+    server.write("tools", two_tools);
+    manage(gateway, "agents/refreshCard", {{"id", "s"}});
+    const auto cards = [&] { return manage(gateway, "agents/history", {{"id", "s"}})["cards"]; };
+    CHECK(flow::becomes_true([&] { return cards().size() == 2; }));
+    CHECK(core::to_text(cards()[0]["patch"]).find("\"two\"") != std::string::npos);
+}
+
 TEST_SUITE_END();

@@ -113,6 +113,12 @@ public:
         co_return co_await editor_.compare(std::move(agent), std::move(cards));
     }
 
+    net::task<core::result<std::string>>
+    explain(std::shared_ptr<const core::agent> agent, gateway::cards::shown_card card) override
+    {
+        co_return co_await editor_.explain(std::move(agent), std::move(card));
+    }
+
     void release()
     {
         slow = false;

@@ -96,6 +96,12 @@ public:
         co_return core::gateway_error(core::errc::internal);
     }
 
+    net::task<core::result<std::string>> explain(std::shared_ptr<const core::agent>, gateway::cards::shown_card)
+        override
+    {
+        co_return core::gateway_error(core::errc::internal);
+    }
+
     std::string found_at;  // by who asked last
 };
 

@@ -71,6 +71,12 @@ public:
         return editor_.compare(std::move(agent), std::move(cards));
     }
 
+    net::task<core::result<std::string>>
+    explain(std::shared_ptr<const core::agent> agent, gateway::cards::shown_card card) override
+    {
+        return editor_.explain(std::move(agent), std::move(card));
+    }
+
 private:
     gateway::cards::card_editor& editor_;
     bool has_thrown_ = false;
