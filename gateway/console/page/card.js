@@ -7,12 +7,12 @@ import { bytes, moment, name, visible } from "./text.js";
 import { Problem } from "./widgets.js";
 
 const reasons = {
-  rewritten: "Cardea's address replaces the agent's own",
-  repaired: "Cardea repairs what the specification does not allow",
-  translated: "Cardea translates it from the other version of A2A",
+  rewritten: "Cardea's address, or a value of the configuration, replaces it",
+  repaired: "the specification wants it so",
+  translated: "the caller's version of A2A says it so",
   added: "Cardea adds it",
-  dropped: "callers cannot use it through Cardea",
-  signature: "a signature holds for one card only",
+  dropped: "callers do not get it, or their version cannot say it",
+  signature: "the agent's signature does not hold for a changed card",
 };
 const none = [];
 
