@@ -160,7 +160,7 @@ void bundle_plane::apply(const config::settings& now, const model::changed_setti
     set_dirty();
 }
 
-// Of bundles with the same words for them it is one, so that they share the catalogs of members.
+// Bundles with equal filters share one object, so that they share the catalogs of members too.
 std::shared_ptr<const ::mcp::name_filters>
 bundle_plane::filters_for(const core::mcp_bundle& settings, const std::map<std::string, known_bundle>& others)
 {

@@ -161,7 +161,7 @@ core::result<bundle_route::destination> bundle_route::destination_of(const bundl
     auto found = by_uri ? catalog.find_uri(*name, sight) : catalog.find_named(list, *name, sight);
     if (found.to == ::mcp::reach::none && !by_uri) {
         found = find_unlisted(*call.bundle, list, *name, call.caller);
-        // Who has looked for tools knows what is listed, and hears of the nearest names.
+        // call_tool is for tools that are listed: its caller hears of the nearest names instead.
         if (!call.unwrapped_text.empty() && call.bundle->members[found.member].lists != nullptr) {
             found.to = ::mcp::reach::none;
         }

@@ -49,7 +49,7 @@ std::uint64_t largest_message(const model::published_bundle& bundle)
     return most;
 }
 
-// An agent of A2A that was away is asked for its card again when somebody wants the lists: there may be nobody else who does that.
+// Agents of A2A whose card nobody could get are asked again when a caller wants the lists: with cards.background: 0 nothing else does.
 bool misses_card(const model::published_bundle& bundle)
 {
     return std::ranges::any_of(bundle.members, [](const auto& each) {
