@@ -9,7 +9,7 @@ import { Copy } from "./widgets.js";
 
 const mostEvents = 1000;
 const mostShown = 500;
-const mostText = 256 * 1024;  // characters of an answer that are kept to be looked at
+const mostText = 64 * 1024;  // characters of an answer that are kept to be looked at
 const mostAnswer = 32 * 1024 * 1024;
 
 const kept = new Map();
@@ -92,8 +92,10 @@ export class Attempt {
     this.changed();
   }
 
+  // After a cancel the end of the answer is no failure, whatever it is.
   fail(problem) {
-    this.status = "failed";
+    this.status = this.cancelling ? "cancelled" : "failed";
+    if (this.cancelling) return;
     this.problem ||= problem;
     this.event("error", { words: problem });
   }
