@@ -297,7 +297,13 @@ agent_words words_of(
     }
     const auto words = advice_for(judged.reason);
     const bool of_card = card != nullptr && card->failure && core::name(card->failure->code) == judged.reason;
-    const auto detail = of_card && !card->failure->detail.empty() ? " (" + card->failure->detail + ')' : std::string{};
+    auto detail = of_card ? card->failure->detail : std::string{};
+    if (constexpr std::string_view prefix = "fetch: "; detail.starts_with(prefix)) {
+        detail.erase(0, prefix.size());
+    }
+    if (!detail.empty()) {
+        detail = " (" + detail + ')';
+    }
     if (words.why.empty()) {
         return {};
     }

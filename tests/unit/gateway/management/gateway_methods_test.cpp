@@ -125,7 +125,7 @@ TEST_CASE("an agent without a reason has no words, and one with a code has those
 {
     CHECK(words_of({health::healthy, {}}, nullptr, nullptr, {}).why.empty());
     gateway::cards::card_status card;
-    card.failure = core::upstream_error(core::errc::upstream_refused, "connect 127.0.0.1:9");
+    card.failure = core::upstream_error(core::errc::upstream_refused, "fetch: connect 127.0.0.1:9");
     const auto words = words_of({health::unhealthy, "upstream_refused"}, &card, nullptr, {});
     CHECK(words.why == "The agent could not be reached (connect 127.0.0.1:9).");
     CHECK(
