@@ -172,3 +172,18 @@ test("A long stream keeps its newest events", async () => {
   assert.equal(attempt.events.length + attempt.missed, 3000);
   assert.ok(attempt.events.length <= 1250);
 });
+
+test("A cancelled tool is cancelled, also if its answer ends without a result before that is known", async () => {
+  const caller = new Caller("a", "legacy", {});
+  let end;
+  const { attempt, sent } = await tried(async (made) => {
+    setTimeout(() => made.cancel());
+    await caller.callTool(made, "slow", {}, {});
+  }, (message) => {
+    if (message.method === "notifications/cancelled") end();
+    if (message.method !== "tools/call") return legacy(message);
+    const body = new ReadableStream({ start: (stream) => { end = () => stream.close(); } });
+    return new Response(body, { headers: { "Content-Type": "text/event-stream" } });
+  });
+  assert.deepEqual([attempt.status, attempt.problem, sent.at(-1).message.method], ["cancelled", undefined, "notifications/cancelled"]);
+});
