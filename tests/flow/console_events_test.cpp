@@ -1,6 +1,7 @@
 // GET /events: the log, live.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/flow/relay_fixture.hpp"
+#include "tests/flow/reload_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -195,4 +196,42 @@ TEST_CASE("a viewer of HTTP/1.0 gets the same without chunks")
     const auto got = viewer.read_until(": live\n\n");
     CHECK(got.find("chunked") == std::string::npos);
     CHECK(got.ends_with("\r\n\r\n: live\n\n"));
+}
+
+TEST_CASE("a viewer goes on getting access lines when a reload takes them out of the log, and when it brings them back")
+{
+    const test_support::scratch_directory scratch;
+    const auto file = scratch.file("c.yml");
+    const auto agents = "agents:\n" + flow::inline_agent("a", "A");
+    test_support::write_whole(file, agents);
+    flow::reloading_gateway gateway{file};
+    http_client viewer{gateway.admin_port};
+    viewer.send(request_text("GET", "/events?route=card&level=info"));
+    viewer.read_until(live);
+    for (const std::string level : {"", "log: {level: warn}\n", "log: {level: debug}\n"}) {
+        CAPTURE(level);
+        if (!level.empty()) {
+            test_support::write_whole(file, level + agents);
+            CHECK(gateway.reload().status == 200);
+        }
+        CHECK(gateway.card("a").status == 200);
+        CHECK(viewer.read_until("}\n\n").find("event: request\n") != std::string::npos);
+    }
+}
+
+TEST_CASE("numbers of lines count up from process to process")
+{
+    const test_support::scratch_directory scratch;
+    const auto file = scratch.file("c.yml");
+    test_support::write_whole(file, "agents:\n" + flow::inline_agent("a", "A"));
+    const auto first_of_new_process = [&] {
+        const flow::reloading_gateway gateway{file};
+        http_client viewer{gateway.admin_port};
+        viewer.send(request_text("GET", "/events?event=listening&last=1"));
+        const auto got = viewer.read_until("event: listening\n");
+        return std::stoull(got.substr(got.find("id: ") + 4));
+    };
+    const auto before = first_of_new_process();
+    CHECK(first_of_new_process() > before + 1000);
+    CHECK(before < (1ULL << 53U));  // a number of JavaScript has it exactly
 }

@@ -1,5 +1,6 @@
 // Calls of operators to agents from where the console is (POST /try/agents/<id>…).
 #include "tests/flow/access_fixture.hpp"
+#include "tests/flow/mcp_fixture.hpp"
 #include "tests/flow/relay_fixture.hpp"
 
 #include <doctest/doctest.h>
@@ -162,6 +163,37 @@ TEST_CASE("who may try is who may write, and the credential of a try is the call
     CHECK(agent.request_count() == 2);
 }
 
+TEST_CASE("a session with an MCP server is begun, used and ended by tries")
+{
+    auto x = flow::mcp_calls::mcp_gateway();
+    const auto port = x.gateway.admin_port();
+    auto fields = with(flow::mcp_calls::usual_fields());
+    const auto begun = request(port, "POST", "/try/agents/a/mcp", fields, flow::mcp_calls::initialize_body);
+    CHECK(begun.status == 200);
+    const auto session = begun.header("Mcp-Session-Id");
+    REQUIRE_FALSE(session.empty());
+    fields.emplace_back("Mcp-Session-Id", session);
+    const auto call = R"({"jsonrpc":"2.0","id":7,"method":"tools/call","params":{"name":"echo","arguments":{}}})";
+    const auto called = request(port, "POST", "/try/agents/a/mcp", fields, call);
+    CHECK(called.status == 200);
+    CHECK(called.body.find("\"id\":7") != std::string::npos);
+    CHECK(request(port, "GET", "/try/agents/a/mcp", fields).status == 405);
+    CHECK(request(port, "DELETE", "/try/agents/a/mcp", fields).status < 300);
+    CHECK(request(port, "POST", "/try/agents/a/mcp", fields, call).status == 404);
+    CHECK(has_line(x.gateway, {R"("route":"mcp")", R"("method":"DELETE")", R"("via":"console")"}));
+}
+
+TEST_CASE("the limits of callers hold for tries")
+{
+    relayed x{answer_json("{}"), [](auto& settings) { settings.rate_limits.address = {1, 2}; }};
+    CHECK(attempt(x.gateway, "/agents/a").status == 200);
+    CHECK(attempt(x.gateway, "/agents/a").status == 200);
+    const auto over = attempt(x.gateway, "/agents/a");
+    CHECK(over.status == 429);
+    CHECK(over.header("Cardea-Error") == "rate_limited");
+    CHECK(request(x.gateway.admin_port(), "GET", "/healthz").status == 200);
+}
+
 TEST_CASE("nothing can be tried where callers need a certificate")
 {
     relayed x{answer_json("{}"), [](auto& settings) {
@@ -289,16 +321,12 @@ TEST_CASE("a page that leaves cancels the call at the agent, and only its own")
     x.agent.send_event("still");
     CHECK(stays.read_until("still\n\n\r\n").find("still") != std::string::npos);
     CHECK(has_line(x.gateway, {R"("via":"console")", R"("stream":"caller")"}));
-}
-
-TEST_CASE("a page that leaves before the answer begins cancels the call too")
-{
-    relayed x{test_support::silence(), never_ending};
-    http_client page{x.gateway.admin_port()};
-    page.send(request_text("POST", "/try/agents/a", json_type, call_body()));
-    REQUIRE(x.agent.wait_for_requests(1));
-    page.close();
-    CHECK(x.agent.wait_until_peer_closed());
+    relayed silent{test_support::silence(), never_ending};
+    http_client early{silent.gateway.admin_port()};
+    early.send(request_text("POST", "/try/agents/a", json_type, call_body()));
+    REQUIRE(silent.agent.wait_for_requests(1));
+    early.close();
+    CHECK(silent.agent.wait_until_peer_closed());
 }
 
 TEST_CASE("a page that does not read holds nobody else up")
@@ -339,9 +367,8 @@ TEST_CASE("sixteen tries go on at a time, and one more is told to wait")
         pages.pop_back();
         return begin() == 200;
     }));
-    // Callers have places of their own.
     x.agent.next(answer_json("{}"));
-    CHECK(flow::call(x.port(), call_body()).status == 200);
+    CHECK(flow::call(x.port(), call_body()).status == 200);  // callers have places of their own
 }
 
 TEST_CASE("a caller of HTTP/1.0 gets an answer that ends with its connection")
