@@ -16,7 +16,7 @@ TEST_CASE("the methods have two spellings each, and everything else is other")
     CHECK(management::method_name("agents.get") == "agents/get");
     CHECK(management::method_name("agents/refreshCard") == "agents/refreshCard");
     CHECK(management::method_name("agents.refreshCard") == "agents/refreshCard");
-    for (const auto* name : {"health", "upsert", "delete", "reset", "changes"}) {
+    for (const auto* name : {"health", "stats", "card", "history", "upsert", "delete", "reset", "changes"}) {
         CHECK(management::method_name("agents/" + std::string{name}) == "agents/" + std::string{name});
         CHECK(management::method_name("agents." + std::string{name}) == "agents/" + std::string{name});
     }
