@@ -93,14 +93,20 @@ head_of(const exchange_request& request, method verb, const upstream_target& to,
     if (!has_field(request, "accept")) {
         out.field("Accept", "*/*");
     }
+    bool is_gateway = true;
     for (const auto& [name, value] : request.headers) {
         if (!core::is_token(name) || !is_field_value(value)) {
             return std::nullopt;
         }
+        // An empty one leaves it out, as in a fetch: the command line is no gateway.
+        if (value.empty() && core::equal_ignoring_case(name, "Via")) {
+            is_gateway = false;
+            continue;
+        }
         out.field(name, core::trim(value));
     }
     // `Via` lets the gateway recognize a request of its own that comes back; one within the process comes back by intent.
-    if (!request.dial) {
+    if (is_gateway && !request.dial) {
         out.field("Via", "1.1 " + std::string{own_pseudonym()});
     }
     if (request.body != nullptr) {

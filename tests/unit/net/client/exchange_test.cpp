@@ -108,6 +108,22 @@ TEST_CASE("an exchange sends any method with its fields and body, and tells head
     }
 }
 
+TEST_CASE("a request names the gateway in Via, unless its own Via is empty")
+{
+    scripted_agent agent{always(answer(200, "there"))};
+    for (const bool named : {true, false}) {
+        one_exchange it;
+        auto request = get(agent.url("/"));
+        if (!named) {
+            request.headers = {{"via", ""}};
+        }
+        it.start(std::move(request));
+        it.run_to_end();
+    }
+    CHECK(agent.request(0).header("via").starts_with("1.1 cardea"));
+    CHECK(agent.request(1).count("via") == 0);
+}
+
 TEST_CASE("head and events are told when they come, and a silent stream has no end")
 {
     scripted_agent agent{always(event_stream())};
