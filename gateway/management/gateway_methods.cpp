@@ -193,7 +193,7 @@ json counts_of(const agents_found& found, const process_facts& facts)
     return out;
 }
 
-// Values of a dump, which are at their places there, by path.
+// Values of a dump, which are at their places there, by path. A key with a dot, such as an agent's id, is quoted in it.
 void flatten(const json& tree, const std::string& path, json& to)
 {
     if (tree.is_object() && tree.contains("value") && tree.contains("origin") && tree.size() == 2) {
@@ -205,7 +205,8 @@ void flatten(const json& tree, const std::string& path, json& to)
         return;
     }
     for (const auto& [key, below] : tree.items()) {
-        flatten(below, path.empty() ? key : path + '.' + key, to);
+        const auto name = key.find('.') == std::string::npos ? key : core::to_text(json(key));
+        flatten(below, path.empty() ? name : path + '.' + name, to);
     }
 }
 
