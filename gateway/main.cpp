@@ -3,8 +3,10 @@
 #include "core/log.hpp"
 #include "gateway/cli/access_table.hpp"
 #include "gateway/cli/agents_command.hpp"
+#include "gateway/cli/call_command.hpp"
 #include "gateway/cli/card_lint_command.hpp"
 #include "gateway/cli/command_line.hpp"
+#include "gateway/cli/gateway_command.hpp"
 #include "gateway/cli/key_command.hpp"
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/open_store.hpp"
@@ -374,6 +376,21 @@ int make_key(const cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
+// A verb that asks a running gateway.
+int ask_gateway(const cli::command_line& asked)
+{
+    // In the background of a script the signal is ignored, and stays so.
+    const auto end = [](int /*signal*/) { ::_exit(static_cast<int>(cli::exit_code::interrupted)); };
+    if (std::signal(SIGINT, end) == SIG_IGN) {
+        std::signal(SIGINT, SIG_IGN);
+    }
+    const auto code =
+        asked.verb == cli::top_verb::gateway ? cli::run_gateway_command(asked.gateway_request, environment_variable)
+        : asked.verb == cli::top_verb::call  ? cli::run_call_command(asked.call_request, environment_variable)
+                                             : cli::run_agents_command(asked.agents_request, environment_variable);
+    return static_cast<int>(code);
+}
+
 int carry_out(const cli::command_line& asked, const std::vector<std::string>& words)
 {
     if (!asked.problem.empty()) {
@@ -395,7 +412,9 @@ int carry_out(const cli::command_line& asked, const std::vector<std::string>& wo
         case cli::top_verb::new_key:
             return make_key(asked);
         case cli::top_verb::agents:
-            return cli::run_agents_command(asked.agents_request, environment_variable);
+        case cli::top_verb::gateway:
+        case cli::top_verb::call:
+            return ask_gateway(asked);
         case cli::top_verb::version:
             std::cout << "cardea " << model::version() << '\n';
             return EXIT_SUCCESS;

@@ -4,184 +4,37 @@
 #include "config/file.hpp"
 #include "config/json_value.hpp"
 #include "gateway/cli/admin_client.hpp"
+#include "gateway/cli/agent_tables.hpp"
 #include "gateway/model/terminal_text.hpp"
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <chrono>
 #include <iostream>
+#include <thread>
 #include <utility>
-#include <vector>
 
 namespace gateway::cli {
 namespace {
 
 using core::json;
 
-std::string source_of(const json& agent)
+constexpr std::uint64_t most_sorted = 1000;  // agents that agents/health gives in another order than that of ids
+
+bool shows_document(const agents_command& command)
 {
-    const auto* stored = core::member(agent, "stored");
-    return stored == nullptr ? "configuration" : "added, version " + text_of(*stored, "version");
+    return command.verb == agents_verb::card && command.form != card_form::diff;
 }
-
-std::string member_of(const json& agent, std::string_view part, std::string_view key)
-{
-    const auto* object = core::member(agent, part);
-    return object == nullptr ? std::string{} : text_of(*object, key);
-}
-
-std::string with_reason(const std::string& state, const std::string& reason)
-{
-    return reason.empty() ? state : state + " (" + reason + ")";
-}
-
-std::string summary_line(const json& summary)
-{
-    std::string out;
-    for (const auto& [status, count] : summary.items()) {
-        out += (out.empty() ? "" : ", ") + core::to_text(count) + " " + status;
-    }
-    return out.empty() ? out : out + "\n";
-}
-
-std::string problem_lines(const json& problems)
-{
-    std::string out;
-    for (std::size_t i = 0; problems.is_array() && i < problems.size(); ++i) {
-        const auto severity = text_of(problems[i], "severity");
-        out += "  " + (severity.empty() ? "" : severity + ": ") + text_of(problems[i], "path") + ": " +
-               text_of(problems[i], "what") + "\n";
-    }
-    return out;
-}
-
-}  // namespace
-
-std::string text_of(const json& object, std::string_view key)
-{
-    const auto* value = core::member(object, key);
-    if (value == nullptr || value->is_null()) {
-        return {};
-    }
-    return value->is_string() ? value->get<std::string>() : core::to_text(*value);
-}
-
-std::string state_of(const json& agent)
-{
-    if (core::member(agent, "unusable") != nullptr) {
-        return "unusable";
-    }
-    const auto* status = core::member(agent, "card_status");
-    if (status == nullptr) {
-        return {};
-    }
-    const auto* failure = core::member(*status, "failure");
-    return text_of(*status, "state") + (failure == nullptr ? "" : " (" + text_of(*failure, "code") + ")");
-}
-
-std::string list_table(const json& found)
-{
-    std::vector<std::vector<std::string>> rows{{"ID", "PROTOCOL", "SOURCE", "CARD", "SKILLS", "URL"}};
-    for (const auto& agent : found.at("agents")) {
-        rows.push_back(
-            {text_of(agent, "id"),
-             text_of(agent, "protocol"),
-             source_of(agent),
-             state_of(agent),
-             member_of(agent, "card_status", "skills"),
-             text_of(agent, "url")}
-        );
-    }
-    return model::shown_table(rows);
-}
-
-std::string health_table(const json& found)
-{
-    std::vector<std::vector<std::string>> rows{{"ID", "PROTOCOL", "STATUS", "CARD", "SESSION", "UPTIME", "RESTARTS"}};
-    for (const auto& agent : found.at("agents")) {
-        const auto uptime = member_of(agent, "session", "uptime_seconds");
-        rows.push_back(
-            {text_of(agent, "id"),
-             text_of(agent, "protocol"),
-             with_reason(text_of(agent, "status"), text_of(agent, "reason")),
-             with_reason(member_of(agent, "card", "state"), member_of(agent, "card", "failure")),
-             with_reason(member_of(agent, "session", "state"), member_of(agent, "session", "reason")),
-             uptime.empty() ? uptime : uptime + "s",
-             member_of(agent, "session", "restarts")}
-        );
-    }
-    const auto* summary = core::member(found, "summary");
-    return model::shown_table(rows) +
-           model::printable(summary_line(summary == nullptr ? json{} : *summary), /*lines=*/true);
-}
-
-std::string refreshed_text(const std::string& id, const json& result, bool dry_run)
-{
-    const bool changed = result.value("changed", false);
-    std::string out = id + (dry_run ? (changed ? ": would change\n" : ": would not change\n")
-                                    : (changed ? ": changed\n" : ": has not changed\n"));
-    const auto* diff = core::member(result, "diff");
-    for (std::size_t i = 0; changed && diff != nullptr && diff->is_array() && i < diff->size(); ++i) {
-        const auto& difference = (*diff)[i];
-        out += "  " + text_of(difference, "op") + " " + text_of(difference, "path");
-        const auto* value = core::member(difference, "value");
-        out += value == nullptr ? "\n" : " " + core::to_text(*value) + "\n";
-    }
-    const auto* status = core::member(result, "card_status");
-    const auto* problems = core::member(status == nullptr ? result : *status, "problems");
-    return model::printable(out + (problems == nullptr ? "" : problem_lines(*problems)), /*lines=*/true);
-}
-
-std::string added_line(const json& result)
-{
-    const auto* outcome = result.value("created", false) ? ": added" : ": changed";
-    const auto* lifetime = result.value("durable", false) ? "" : ", until the gateway stops";
-    return model::printable(text_of(result, "id") + outcome + ", version " + text_of(result, "version") + lifetime) +
-           "\n";
-}
-
-std::string bundles_table(const json& found)
-{
-    std::vector<std::vector<std::string>> members{
-        {"BUNDLE", "PATH", "AGENT", "AS", "STATE", "TOOLS", "PROMPTS", "RESOURCES"}
-    };
-    std::vector<std::vector<std::string>> renamed{{"BUNDLE", "AGENT", "LIST", "NAME", "EXPOSED AS"}};
-    for (const auto& bundle : found.at("bundles")) {
-        const auto name = text_of(bundle, "name");
-        const auto path = text_of(bundle, "path");
-        for (const auto& each : bundle.at("members")) {
-            auto& row = members.emplace_back(std::vector{name, path});
-            for (const auto* key : {"agent", "as", "state", "tools", "prompts", "resources"}) {
-                row.push_back(text_of(each, key));
-            }
-        }
-        for (const auto& each : bundle.at("skipped")) {
-            members.push_back({name, path, text_of(each, "agent"), "", with_reason("skipped", text_of(each, "reason"))}
-            );
-        }
-        for (const auto& each : bundle.at("renamed")) {
-            auto& row = renamed.emplace_back(std::vector{name});
-            for (const auto* key : {"agent", "list", "name", "exposed"}) {
-                row.push_back(text_of(each, key));
-            }
-        }
-    }
-    return model::shown_table(members) + (renamed.size() > 1 ? "\n" + model::shown_table(renamed) : "");
-}
-
-namespace {
-
-using core::json;
-
-enum class exit_code : int { done = 0, refused = 1, unusable = 2, unreached = 3 };
 
 class agents_cli {
 public:
-    agents_cli(const agents_command& command, core::secret token, bool terminal)
+    agents_cli(const agents_command& command, admin_client gateway, bool terminal)
         : command_{command},
-          gateway_{command.admin, command.ca_file, std::move(token)},
+          gateway_{std::move(gateway)},
           table_{
               command.output == output_form::table ||
-              (command.output == output_form::automatic && terminal && command.verb != agents_verb::card)
+              (command.output == output_form::automatic && terminal && !shows_document(command))
           }
     {
     }
@@ -198,14 +51,23 @@ public:
             case agents_verb::health:
                 command_.id.empty() ? list("agents/health", health_table) : health();
                 break;
+            case agents_verb::wait:
+                wait();
+                break;
             case agents_verb::card:
-                card();
+                command_.form == card_form::served&& command_.a2a_version.empty() ? card() : explained_card();
+                break;
+            case agents_verb::history:
+                history();
                 break;
             case agents_verb::refresh:
                 refresh();
                 break;
             case agents_verb::reset:
                 reset();
+                break;
+            case agents_verb::restart:
+                restart();
                 break;
             case agents_verb::add:
                 command_.file.empty() ? add() : add_file();
@@ -215,6 +77,9 @@ public:
                 break;
             case agents_verb::bundles:
                 bundles();
+                break;
+            case agents_verb::ids:
+                ids();
                 break;
         }
         return exit_;
@@ -234,21 +99,8 @@ private:
 
     void report(const admin_failure& failure, const std::string& id)
     {
-        if (!failure.reached) {
-            fail(exit_code::unreached, failure.message);
-            return;
-        }
-        const auto about = id.empty() ? id : id + ": ";
-        fail(exit_code::refused, about + failure.message + " (" + failure.code + ")");
-        if (const auto* problems = core::member(failure.data, "problems");
-            problems != nullptr && problems->is_array()) {
-            for (const auto& problem : *problems) {
-                complain(about + text_of(problem, "path") + ": " + text_of(problem, "what"));
-            }
-        }
-        if (const auto version = text_of(failure.data, "version"); !version.empty()) {
-            complain(about + "its version is " + version);
-        }
+        exit_ = code_of(failure);
+        err_ += complaints(failure, id);
     }
 
     // nullopt: the failure is reported.
@@ -282,15 +134,45 @@ private:
         if (!command_.tags.empty()) {
             filter["tag"] = command_.tags.front();
         }
-        const auto found = gateway_.call_pages(method, std::move(filter), command_.limit.value_or(UINT64_MAX));
+        const auto found = found_agents(method, std::move(filter));
         if (!found) {
             report(found.error(), {});
             return;
         }
         out_ = table_ ? table_of(*found) : model::shown_json(*found);
-        if (const auto next = text_of(*found, "next"); table_ && !next.empty()) {
+        if (const auto next = shown_member(*found, "next"); table_ && !next.empty()) {
             complain("there may be more agents; continue with --after " + next);
         }
+    }
+
+    // A table of agents' health has the worst first, unless that would leave some out.
+    admin_result found_agents(std::string_view method, json filter) const
+    {
+        const bool sortable = command_.verb == agents_verb::health && command_.after.empty();
+        const auto limit = command_.limit.value_or(UINT64_MAX);
+        const auto& sort = command_.sort;
+        if (sort == "id" || !sortable || (sort.empty() && !table_)) {
+            return gateway_.call_pages(method, std::move(filter), limit);
+        }
+        auto sorted = filter;
+        sorted["sort"] = sort.empty() ? "trouble" : sort;
+        sorted["limit"] = std::min(limit, most_sorted);
+        auto found = gateway_.call(method, sorted);
+        const bool whole = !found || command_.limit || !sort.empty() || found->at("agents").size() >= expected(*found);
+        return whole ? std::move(found) : gateway_.call_pages(method, std::move(filter), limit);
+    }
+
+    // How many agents pass the filters.
+    std::uint64_t expected(const json& found) const
+    {
+        std::uint64_t all = 0;
+        const auto* const summary = core::member(found, "summary");
+        const auto counted = summary == nullptr ? json::object() : *summary;
+        for (const auto& [status, count] : counted.items()) {
+            const bool counts = command_.status.empty() || command_.status == status;
+            all += counts && count.is_number_unsigned() ? count.get<std::uint64_t>() : 0;
+        }
+        return all;
     }
 
     void bundles()
@@ -310,8 +192,8 @@ private:
             return;
         }
         print(*agent);
-        if (text_of(*agent, "status") == "unhealthy") {
-            fail(exit_code::refused, command_.id + ": unhealthy (" + text_of(*agent, "reason") + ")");
+        if (shown_member(*agent, "status") == "unhealthy") {
+            fail(exit_code::refused, command_.id + ": unhealthy (" + shown_member(*agent, "reason") + ")");
         }
     }
 
@@ -334,6 +216,89 @@ private:
             return;
         }
         fail(exit_code::refused, command_.id + ": has no card yet; its state is " + state_of(*agent));
+    }
+
+    void explained_card()
+    {
+        json params{{"id", command_.id}};
+        if (!command_.a2a_version.empty()) {
+            params["a2aVersion"] = command_.a2a_version;
+        }
+        const auto card = call("agents/card", params, command_.id);
+        if (!card) {
+            return;
+        }
+        if (command_.form == card_form::diff) {
+            const auto& changes = card->at("changes");
+            out_ = table_ ? changes_text(changes) : model::shown_json(changes);
+        } else if (const auto& shown = card->at(command_.form == card_form::raw ? "raw" : "served"); shown.is_null()) {
+            fail(exit_code::refused, command_.id + ": is an MCP server, which has no card of its own");
+        } else {
+            print(shown);
+        }
+    }
+
+    void history()
+    {
+        if (const auto found = call("agents/history", {{"id", command_.id}}, command_.id)) {
+            out_ = table_ ? history_text(*found) : model::shown_json(*found);
+        }
+    }
+
+    void restart()
+    {
+        if (const auto result = call("agents/restart", {{"id", command_.id}}, command_.id)) {
+            const auto* const session = core::member(*result, "session");
+            const auto state = session == nullptr ? std::string{} : shown_member(*session, "state");
+            out_ = table_ ? model::printable(command_.id + ": its session begins again; it is " + state) + "\n"
+                          : model::shown_json(*result);
+        }
+    }
+
+    // Until the agent has the status, the time is over, or the gateway says that it never will.
+    void wait()
+    {
+        constexpr std::chrono::milliseconds pause{250};
+        constexpr core::duration longest{60'000};  // of one request
+        const auto end = std::chrono::steady_clock::now() + command_.timeout;
+        const auto left = [&] {
+            const auto rest = std::chrono::ceil<core::duration>(end - std::chrono::steady_clock::now());
+            return std::clamp(rest, core::duration{pause}, longest);
+        };
+        const auto wanted = command_.status.empty() ? std::string{"healthy"} : command_.status;
+        for (;;) {
+            const auto agent = gateway_.call("agents/health", {{"id", command_.id}}, left());
+            if (agent && shown_member(*agent, "status") == wanted) {
+                out_ = table_ ? status_line(*agent) + "\n" : model::shown_json(*agent);
+                return;
+            }
+            const bool over = !agent && agent.error().reached && agent.error().code != "overloaded";
+            if (over || std::chrono::steady_clock::now() + pause >= end) {
+                agent ? fail(exit_code::refused, status_line(*agent)) : report(agent.error(), command_.id);
+                return;
+            }
+            // Nobody has asked for its card yet: this does.
+            if (agent && shown_member(*agent, "reason") == "not_fetched") {
+                static_cast<void>(gateway_.call("agents/card", {{"id", command_.id}}, left()));
+            }
+            std::this_thread::sleep_for(pause);
+        }
+    }
+
+    void ids()
+    {
+        constexpr core::duration moment{200};
+        json params{{"limit", most_sorted}};
+        if (!command_.text.empty()) {
+            params["text"] = command_.text;
+        }
+        const auto found = gateway_.call("agents/list", params, moment);
+        const auto* const agents = found ? core::member(*found, "agents") : nullptr;
+        for (std::size_t i = 0; agents != nullptr && agents->is_array() && i < agents->size(); ++i) {
+            if (const auto id = shown_member((*agents)[i], "id"); id.starts_with(command_.text)) {
+                out_ += model::printable(id) + "\n";
+            }
+        }
     }
 
     void refresh()
@@ -465,31 +430,18 @@ private:
 
 }  // namespace
 
-int run_agents_command(
-    agents_command command,
-    const std::function<std::optional<std::string>(std::string_view name)>& variable
-)
+exit_code run_agents_command(const agents_command& command, const environment& variable)
 {
-    if (command.admin.empty()) {
-        command.admin = variable("CARDEA_ADMIN").value_or("");
+    auto gateway = admin_client::open(command, variable);
+    if (!gateway) {
+        std::cerr << "cardea: " << model::printable(gateway.error().detail) << '\n';
+        return exit_code::unusable;
     }
-    if (command.admin.empty()) {
-        command.admin = "127.0.0.1:4001";
-    }
-    auto token = core::result<std::string>{variable("CARDEA_ADMIN_TOKEN").value_or("")};
-    if (!command.token_file.empty()) {
-        token = config::read_secret_file(command.token_file);
-    }
-    if (!token) {
-        std::cerr << "cardea: " << model::printable("--token-file: " + command.token_file + ": " + token.error().detail)
-                  << '\n';
-        return static_cast<int>(exit_code::unusable);
-    }
-    agents_cli cli{command, core::secret{std::move(*token)}, ::isatty(STDOUT_FILENO) == 1};
+    agents_cli cli{command, std::move(*gateway), ::isatty(STDOUT_FILENO) == 1};
     const auto code = cli.run();
     std::cout << cli.out() << std::flush;
     std::cerr << cli.err();
-    return static_cast<int>(code);
+    return code;
 }
 
 }  // namespace gateway::cli

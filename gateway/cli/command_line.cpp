@@ -1,10 +1,14 @@
 #include "gateway/cli/command_line.hpp"
 
+#include "config/values.hpp"
+#include "core/ascii.hpp"
 #include "gateway/cli/options.hpp"
 
+#include <algorithm>
 #include <array>
 #include <functional>
 #include <memory>
+#include <utility>
 
 namespace gateway::cli {
 namespace {
@@ -25,6 +29,10 @@ void add_configuration_options(CLI::App& verb, command_line& line)
         "(default sqlite:~/.local/state/cardea/store.db)";
     add_text(verb, "--store STORE", store, line.store);
 }
+
+constexpr const char* ca_file_help = "authorities for an https address (PEM; default: the system's)";
+constexpr const char* token_file_help =
+    "a file with a bearer token for the gateway\n(default $CARDEA_ADMIN_TOKEN, else no credential)";
 
 void add_run(CLI::App& root, command_line& line)
 {
@@ -57,7 +65,21 @@ void add_config(CLI::App& root, command_line& line)
         line.format,
         {{"yaml", dump_format::yaml}, {"json", dump_format::json}}
     );
-    dump.callback([&line] { line.verb = top_verb::config_dump; });
+    constexpr const char* of_running =
+        "that of the running gateway at --admin (default $CARDEA_ADMIN, else 127.0.0.1:4001)";
+    auto* const running = dump.add_flag("--running", of_running);
+    for (const auto* other : {"--config", "--agent", "--mcp", "--listen", "--store"}) {
+        running->excludes(dump.get_option(other));
+    }
+    auto& request = line.gateway_request;
+    add_nonempty(dump, "--ca-file FILE", ca_file_help, request.ca_file)->needs(running);
+    add_nonempty(dump, "--token-file FILE", token_file_help, request.token_file)->needs(running);
+    dump.callback([&line, running] {
+        line.verb = running->count() == 0 ? top_verb::config_dump : top_verb::gateway;
+        line.gateway_request.verb = gateway_verb::configuration;
+        line.gateway_request.admin = line.admin;
+        line.gateway_request.output = line.format == dump_format::json ? output_form::json : output_form::table;
+    });
     auto& schema = *config.add_subcommand("schema", "Print the JSON Schema of a configuration, for editors");
     schema.callback([&line] { line.verb = top_verb::config_schema; });
 }
@@ -73,17 +95,14 @@ void add_card(CLI::App& root, command_line& line)
     lint.callback([&line] { line.verb = top_verb::lint_card; });
 }
 
-// Accepted before the verb of `agents` and after it.
-void add_connection(CLI::App& verb, agents_command& command)
+// Of `agents` accepted before its verb and after it.
+void add_connection(CLI::App& verb, admin_options& command)
 {
     constexpr const char* admin =
         "the gateway's admin address, HOST:PORT or a URL\n(default $CARDEA_ADMIN, else 127.0.0.1:4001)";
     add_nonempty(verb, "--admin ADDRESS", admin, command.admin);
-    constexpr const char* ca_file = "authorities for an https address (PEM; default: the system's)";
-    add_nonempty(verb, "--ca-file FILE", ca_file, command.ca_file);
-    constexpr const char* token_file =
-        "a file with a bearer token for the gateway\n(default $CARDEA_ADMIN_TOKEN, else no credential)";
-    add_nonempty(verb, "--token-file FILE", token_file, command.token_file);
+    add_nonempty(verb, "--ca-file FILE", ca_file_help, command.ca_file);
+    add_nonempty(verb, "--token-file FILE", token_file_help, command.token_file);
     add_output<output_form>(
         verb,
         "-o,--output json|table",
@@ -91,6 +110,27 @@ void add_connection(CLI::App& verb, agents_command& command)
         command.output,
         {{"json", output_form::json}, {"table", output_form::table}}
     );
+}
+
+// Adds an option whose value is one of those that `words` shows, such as `--sort id|trouble`.
+CLI::Option* add_choice(CLI::App& verb, std::string_view words, const char* help, std::string& text)
+{
+    const auto choices = words.substr(words.find(' ') + 1);
+    return add_text(verb, words, help, text)->check([choices](const std::string& value) {
+        const auto padded = '|' + std::string{choices} + '|';
+        const bool known = !value.empty() && padded.find('|' + value + '|') != std::string::npos;
+        return known ? std::string{} : "expected one of " + std::string{choices} + ", got '" + value + "'";
+    });
+}
+
+constexpr std::string_view sort_words = "--sort id|trouble|calls|failed|p99";
+
+CLI::Option* add_a2a_version(CLI::App& verb, const char* help, std::string& text)
+{
+    return add_text(verb, "--a2a-version VERSION", help, text)->check([](const std::string& value) {
+        const bool known = !value.empty() && core::is_digit(value.front()) && core::is_token(value);
+        return known ? std::string{} : "expected a version such as 1.0, got '" + value + "'";
+    });
 }
 
 // `words` are the verb's name and its description.
@@ -131,16 +171,51 @@ void add_reads(CLI::App& agents, agents_command& command)
         {"get", "Show what the gateway knows about an agent; secrets are masked"}
     );
     add_id(get_verb, command)->required();
-    auto& card_verb = add_agents_verb(agents, command, card, {"card", "Print an agent's card (default: JSON)"});
+    auto& card_verb =
+        add_agents_verb(agents, command, card, {"card", "Print the card that callers of an agent get (default: JSON)"});
     add_id(card_verb, command)->required();
+    const auto add_form = [&](const char* name, card_form form, const char* help) {
+        return card_verb.add_flag_callback(name, [&command, form] { command.form = form; }, help);
+    };
+    auto* const raw = add_form("--raw", card_form::raw, "the card as the agent wrote it");
+    add_form("--diff", card_form::diff, "how the card that callers get differs from that, and why")->excludes(raw);
+    add_a2a_version(card_verb, "the card for callers with this A2A-Version", command.a2a_version)->excludes(raw);
+    auto& history_verb =
+        add_agents_verb(agents, command, history, {"history", "Show the latest cards of an agent, with differences"});
+    add_id(history_verb, command)->required();
     auto& health_verb = add_agents_verb(agents, command, health, {"health", "Show the health of all agents or of one"});
     add_filters(health_verb, command);
     constexpr const char* status = "only agents with this status: healthy, degraded, unhealthy or unknown";
     add_nonempty(health_verb, "--status STATUS", status, command.status);
+    constexpr const char* order =
+        "the order; any but id shows at most 1000 agents (default: trouble in a table, else id)";
+    add_choice(health_verb, sort_words, order, command.sort)->excludes(health_verb.get_option("--after"));
     auto* const id = add_id(health_verb, command);
-    for (const auto* filter : {"--tag", "--protocol", "--text", "--limit", "--after", "--status"}) {
+    for (const auto* filter : {"--tag", "--protocol", "--text", "--limit", "--after", "--status", "--sort"}) {
         id->excludes(health_verb.get_option(filter));
     }
+}
+
+void add_wait(CLI::App& agents, agents_command& command)
+{
+    auto& verb = add_agents_verb(
+        agents,
+        command,
+        agents_verb::wait,
+        {"wait", "Wait until an agent has a status; the exit code is 1 if it has another at the end"}
+    );
+    add_id(verb, command)->required();
+    constexpr const char* wanted = "the status (default healthy)";
+    add_choice(verb, "--for healthy|degraded|unhealthy|unknown", wanted, command.status);
+    add(verb, "--timeout DURATION", "how long (default 60s)", [&command](const CLI::results_t& values) {
+        const auto read = config::parse_duration(values.back());
+        if (!read) {
+            const auto what = "expected a duration such as 60s or 5m, got '" + values.back() + "'";
+            throw CLI::ValidationError("--timeout", what);
+        }
+        command.timeout = *read;
+        return true;
+    });
 }
 
 void add_writes(CLI::App& agents, agents_command& command)
@@ -157,6 +232,14 @@ void add_writes(CLI::App& agents, agents_command& command)
         {"reset", "Close the breaker of an agent that has failed, so that it gets calls"}
     );
     add_id(reset_verb, command)->required();
+
+    auto& restart_verb = add_agents_verb(
+        agents,
+        command,
+        restart,
+        {"restart", "End the gateway's session with an MCP server and begin another"}
+    );
+    add_id(restart_verb, command)->required();
 
     auto& add_verb =
         add_agents_verb(agents, command, agents_verb::add, {"add", "Add an agent, or replace it completely"});
@@ -208,7 +291,78 @@ void add_key(CLI::App& root, command_line& line)
 
 constexpr const char* exit_codes =
     "Exit codes: 0 done; 1 the gateway refused, or its agent failed or is unhealthy; 2 the arguments\n"
-    "or files cannot be used; 3 the gateway was not reached. stderr says what went wrong.";
+    "or files cannot be used; 3 the gateway was not reached; 130 after Ctrl-C. stderr says what went wrong.";
+
+CLI::App& add_gateway_verb(CLI::App& root, command_line& line, gateway_verb verb, std::array<const char*, 2> words)
+{
+    auto& app = *root.add_subcommand(words[0], words[1]);
+    app.footer(exit_codes);
+    app.callback([&line, verb] {
+        line.verb = top_verb::gateway;
+        line.gateway_request.verb = verb;
+    });
+    return app;
+}
+
+void add_gateway_verbs(CLI::App& root, command_line& line)
+{
+    auto& request = line.gateway_request;
+    auto& status = add_gateway_verb(
+        root,
+        line,
+        gateway_verb::status,
+        {"status", "Show a running gateway: what needs attention, and its agents, the worst first"}
+    );
+    status.add_flag("--watch", request.watch, "show it again every 2 seconds");
+    add_choice(status, sort_words, "the order of the agents (default trouble)", request.sort);
+    add_connection(status, request);
+
+    auto& events = add_gateway_verb(root, line, gateway_verb::events, {"events", "Print the log of a running gateway"});
+    events.add_flag("--follow", request.follow, "also print what comes, until Ctrl-C");
+    add_nonempty(events, "--agent ID", "only lines about this agent", request.agent);
+    add_nonempty(events, "--event NAME", "only events of this name, such as request", request.event);
+    add_nonempty(events, "--route ROUTE", "only requests of this route, such as call", request.route);
+    add_nonempty(events, "--status STATUS", "only requests with this status, such as 500 or 5xx", request.status);
+    add_number(events, "--last N", "at most so many lines that came before (default 20; at most 1000)", request.last);
+    add_connection(events, request);
+
+    constexpr std::array<const char*, 2> words{"reload", "Make a running gateway read its configuration again"};
+    add_connection(add_gateway_verb(root, line, gateway_verb::reload, words), request);
+}
+
+void add_call(CLI::App& root, command_line& line)
+{
+    auto& command = line.call_request;
+    auto& call = *root.add_subcommand("call", "Send a message to an agent, or call a tool, through a running gateway");
+    add_nonempty(call, "ID", "the agent's id; without more, an MCP server lists its tools", command.id)->required();
+    auto* const text = add_nonempty(call, "TEXT", "the message", command.text);
+    auto* const document =
+        add_nonempty(call, "--json FILE", "a JSON document to send as data (- for stdin)", command.json_file);
+    auto* const tool = add_nonempty(call, "--tool NAME", "call this tool over MCP instead", command.tool);
+    add_nonempty(call, "--args JSON", "its arguments, an object (default {})", command.arguments)->needs(tool);
+    call.add_flag("--stream", command.stream, "print the answer event by event, or a tool's progress to stderr");
+    constexpr const char* header = "a field of the call's head, such as Authorization:Bearer…; may be repeated";
+    add_list(call, "--header NAME:VALUE", header, command.headers);
+    constexpr const char* version = "A2A-Version of the message (default 1.0, or 0.3 if the agent has no other)";
+    auto* const generation = add_a2a_version(call, version, command.a2a_version);
+    for (auto* other : {text, document, generation}) {
+        tool->excludes(other);
+    }
+    add_connection(call, command);
+    call.footer(exit_codes);
+    call.callback([&line] { line.verb = top_verb::call; });
+}
+
+// Completions ask it for ids; no help shows it.
+void add_ids(CLI::App& root, command_line& line)
+{
+    auto& ids = *root.add_subcommand("__agents", "Print ids of agents")->group("");
+    add_text(ids, "PREFIX", "their beginning", line.agents_request.text);
+    ids.callback([&line] {
+        line.verb = top_verb::agents;
+        line.agents_request.verb = agents_verb::ids;
+    });
+}
 
 void add_bundles(CLI::App& root, command_line& line)
 {
@@ -223,12 +377,15 @@ void add_bundles(CLI::App& root, command_line& line)
 
 void add_agents(CLI::App& root, command_line& line)
 {
-    auto& agents =
-        *root.add_subcommand("agents", "List, show, refresh, reset, add and remove agents of a running gateway");
+    auto& agents = *root.add_subcommand(
+        "agents",
+        "List, show, wait for, refresh, restart, add and remove agents of a running gateway"
+    );
     agents.require_subcommand(1);
     agents.footer(exit_codes);
     agents.callback([&line] { line.verb = top_verb::agents; });
     add_reads(agents, line.agents_request);
+    add_wait(agents, line.agents_request);
     add_writes(agents, line.agents_request);
     add_connection(agents, line.agents_request);
     for (auto* verb : agents.get_subcommands(std::function<bool(CLI::App*)>{})) {
@@ -256,6 +413,9 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     add_key(root, line);
     add_agents(root, line);
     add_bundles(root, line);
+    add_call(root, line);
+    add_gateway_verbs(root, line);
+    add_ids(root, line);
     root.add_subcommand("version", "Print the version")->callback([&version] { version = true; });
     root.footer("`cardea VERB --help` prints the options of a verb.");
     try {

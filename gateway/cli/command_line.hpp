@@ -1,6 +1,8 @@
 #pragma once
 
 #include "gateway/cli/agents_command.hpp"
+#include "gateway/cli/call_command.hpp"
+#include "gateway/cli/gateway_command.hpp"
 #include "gateway/cli/key_command.hpp"
 
 #include <string>
@@ -9,7 +11,19 @@
 
 namespace gateway::cli {
 
-enum class top_verb { run, validate, config_schema, config_dump, lint_card, new_key, agents, version, help };
+enum class top_verb {
+    run,
+    validate,
+    config_schema,
+    config_dump,
+    lint_card,
+    new_key,
+    agents,
+    gateway,
+    call,
+    version,
+    help
+};
 
 enum class dump_format { yaml, json };
 
@@ -27,7 +41,9 @@ struct command_line {
     bool explain = false;                    // of lint_card: name the sections of the specification
     key_command key;                         // of new_key
     agents_command agents_request;           // of agents, also for the verb `bundles`
-    std::string help;                        // of help: the text to print, for the verb that was given
+    gateway_command gateway_request;  // of gateway: the verbs `status`, `events`, `reload` and `config dump --running`
+    call_command call_request;        // of call
+    std::string help;                 // of help: the text to print, for the verb that was given
     std::string problem;  // if not empty, the arguments cannot be used: the offending one, and where help is
 };
 

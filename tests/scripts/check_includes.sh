@@ -23,7 +23,7 @@ gateway/push: core jose net config store a2a + threads model telemetry
 gateway/cards: core jose net config store a2a mcp + threads model telemetry
 gateway/sessions: core net config mcp + threads model telemetry cards
 gateway/management: core jose net config store + threads model telemetry cards sessions
-gateway/cli: core jose net config a2a + model access
+gateway/cli: core jose net config a2a mcp + model telemetry access
 gateway/relay: core net config a2a mcp + balancing threads responses model access
 gateway/mcp/table: core net mcp + model
 gateway/mcp/http: core net mcp + model mcp/table

@@ -1,9 +1,12 @@
 #include "gateway/cli/command_line.hpp"
 
 #include "core/json/json.hpp"
+#include "gateway/cli/agent_tables.hpp"
 
 #include <doctest/doctest.h>
 
+#include <chrono>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,6 +17,8 @@ namespace {
 using arguments = std::vector<std::string>;
 using gateway::cli::agents_command;
 using gateway::cli::agents_verb;
+using gateway::cli::card_form;
+using gateway::cli::gateway_verb;
 using gateway::cli::output_form;
 using gateway::cli::parse_command_line;
 using gateway::cli::top_verb;
@@ -47,9 +52,12 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
         const auto line = parse_command_line(given);
         CHECK(line.verb == top_verb::help);
         CHECK(line.problem.empty());
-        for (const auto* verb : {"run ", "validate ", "config ", "card ", "agents ", "version "}) {
+        for (const auto* verb :
+             {"run ", "validate ", "config ", "card ", "agents ", "status ", "events ", "reload ", "call ", "version "
+             }) {
             CHECK(line.help.find("\n  " + std::string{verb}) != std::string::npos);
         }
+        CHECK(line.help.find("__agents") == std::string::npos);
     }
     struct page {
         arguments given;
@@ -75,15 +83,23 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
              {{"agents", "reset", "--help"}, "cardea agents reset "},
              {{"agents", "add", "--help"}, "cardea agents add "},
              {{"agents", "rm", "--help"}, "cardea agents remove "},
+             {{"agents", "wait", "--help"}, "cardea agents wait "},
+             {{"agents", "history", "--help"}, "cardea agents history "},
+             {{"agents", "restart", "--help"}, "cardea agents restart "},
+             {{"status", "--help"}, "cardea status "},
+             {{"events", "--help"}, "cardea events "},
+             {{"reload", "--help"}, "cardea reload "},
+             {{"call", "--help"}, "cardea call "},
          }) {
         const auto line = parse_command_line(each.given);
         CHECK(line.verb == top_verb::help);
         CHECK(line.problem.empty());
         CAPTURE(each.usage);
         CHECK(line.help.find("\nUsage: " + each.usage) != std::string::npos);
-        const bool of_agents = each.given[0] == "agents" || each.given[1] == "agents";
-        CHECK((line.help.find("  --admin ADDRESS ") != std::string::npos) == of_agents);
-        CHECK((line.help.find("Exit codes: 0 done; 1 ") != std::string::npos) == of_agents);
+        const auto asks = [&](const std::string& verb) { return each.usage.starts_with("cardea " + verb + ' '); };
+        const bool of_running = asks("agents") || asks("status") || asks("events") || asks("reload") || asks("call");
+        CHECK((line.help.find("  --admin ADDRESS ") != std::string::npos) == of_running);
+        CHECK((line.help.find("Exit codes: 0 done; 1 ") != std::string::npos) == of_running);
     }
     const auto run = parse_command_line({"run", "--help"}).help;
     for (const auto* option :
@@ -288,6 +304,19 @@ TEST_CASE("Every verb of agents takes its options, and those of the connection a
     CHECK(parsed_agents({"health", "a"}).id == "a");
     CHECK(parsed_agents({"rm", "a"}).verb == agents_verb::remove);
     CHECK(parsed_agents({"get", "a"}).output == output_form::automatic);
+    CHECK(parsed_agents({"health", "--sort", "p99"}).sort == "p99");
+    CHECK(parsed_agents({"card", "a"}).form == card_form::served);
+    CHECK(parsed_agents({"card", "a", "--raw"}).form == card_form::raw);
+    const auto card = parsed_agents({"card", "a", "--diff", "--a2a-version", "0.3"});
+    CHECK(card.form == card_form::diff);
+    CHECK(card.a2a_version == "0.3");
+    CHECK(parsed_agents({"history", "a"}).verb == agents_verb::history);
+    CHECK(parsed_agents({"restart", "a"}).verb == agents_verb::restart);
+    const auto wait = parsed_agents({"wait", "a"});
+    CHECK(wait.verb == agents_verb::wait);
+    CHECK(wait.timeout == std::chrono::seconds{60});
+    CHECK(parsed_agents({"wait", "a", "--for", "unhealthy"}).status == "unhealthy");
+    CHECK(parsed_agents({"wait", "a", "--timeout", "1m30s"}).timeout == std::chrono::seconds{90});
     CHECK(parsed_agents({"card", "list"}).id == "list");
     CHECK(parsed_agents({"--admin", "h:1", "get", "a", "--admin", "h:2"}).admin == "h:2");
 }
@@ -302,6 +331,88 @@ TEST_CASE("bundles takes the options of a connection and nothing else")
     CHECK(line.agents_request.output == output_form::json);
     CHECK_FALSE(parse_command_line({"bundles", "default"}).problem.empty());
     CHECK_FALSE(parse_command_line({"bundles", "--tag", "t"}).problem.empty());
+}
+
+TEST_CASE("status, events and reload take their options and those of the connection")
+{
+    const auto status = parse_command_line({"status", "--watch", "--sort", "failed", "--admin", "h:1", "-o", "json"});
+    CHECK(status.problem.empty());
+    CHECK(status.verb == top_verb::gateway);
+    CHECK(status.gateway_request.verb == gateway_verb::status);
+    CHECK(status.gateway_request.watch);
+    CHECK(status.gateway_request.sort == "failed");
+    CHECK(status.gateway_request.admin == "h:1");
+    CHECK(status.gateway_request.output == output_form::json);
+    const auto events = parse_command_line(
+        {"events", "--follow", "--agent", "a", "--event=request", "--route", "call", "--status", "5xx", "--last", "0"}
+    );
+    CHECK(events.problem.empty());
+    CHECK(events.gateway_request.verb == gateway_verb::events);
+    CHECK(events.gateway_request.follow);
+    CHECK(events.gateway_request.agent == "a");
+    CHECK(events.gateway_request.event == "request");
+    CHECK(events.gateway_request.route == "call");
+    CHECK(events.gateway_request.status == "5xx");
+    CHECK(events.gateway_request.last == 0);
+    CHECK(parse_command_line({"events"}).gateway_request.last == std::nullopt);
+    CHECK(parse_command_line({"reload", "--token-file", "t"}).gateway_request.verb == gateway_verb::reload);
+}
+
+TEST_CASE("config dump --running asks the gateway at --admin, and takes no configuration")
+{
+    const auto line =
+        parse_command_line({"config", "dump", "--running", "--admin", "h:1", "--token-file", "t", "--output", "json"});
+    CHECK(line.problem.empty());
+    CHECK(line.verb == top_verb::gateway);
+    CHECK(line.gateway_request.verb == gateway_verb::configuration);
+    CHECK(line.gateway_request.admin == "h:1");
+    CHECK(line.gateway_request.token_file == "t");
+    CHECK(line.gateway_request.output == output_form::json);
+    CHECK(parse_command_line({"config", "dump", "--running"}).gateway_request.output == output_form::table);
+    CHECK(parse_command_line({"config", "dump", "--admin", "h:1"}).verb == top_verb::config_dump);
+    check_problems({
+        {{"config", "dump", "--running", "-c", "f"},
+         "--config cannot be combined with --running; see cardea config dump --help"},
+        {{"config", "dump", "--token-file", "f"}, "--token-file requires --running; see cardea config dump --help"},
+    });
+}
+
+TEST_CASE("call takes a message or a tool, never both")
+{
+    const auto said = parse_command_line(
+        {"call", "a", "Hello", "--json", "-", "--stream", "--header", "A: b", "--header=C:d", "--a2a-version", "0.3"}
+    );
+    CHECK(said.problem.empty());
+    CHECK(said.verb == top_verb::call);
+    CHECK(said.call_request.id == "a");
+    CHECK(said.call_request.text == "Hello");
+    CHECK(said.call_request.json_file == "-");
+    CHECK(said.call_request.stream);
+    CHECK(said.call_request.headers == arguments{"A: b", "C:d"});
+    CHECK(said.call_request.a2a_version == "0.3");
+    const auto called = parse_command_line({"call", "a", "--tool", "t", "--args", "{}", "-o", "json"});
+    CHECK(called.problem.empty());
+    CHECK(called.call_request.tool == "t");
+    CHECK(called.call_request.arguments == "{}");
+    CHECK(called.call_request.output == output_form::json);
+    check_problems({
+        {{"call"}, "ID is required; see cardea call --help"},
+        {{"call", "a", "x", "y"}, "unexpected argument 'y'; see cardea call --help"},
+        {{"call", "a", "--args", "{}"}, "--args requires --tool; see cardea call --help"},
+        {{"call", "a", "x", "--tool", "t"}, "TEXT cannot be combined with --tool; see cardea call --help"},
+        {{"call", "a", "x", "--a2a-version", "new"},
+         "--a2a-version: expected a version such as 1.0, got 'new'; see cardea call --help"},
+        {{"agents", "wait", "a", "--timeout", "60"},
+         "--timeout: expected a duration such as 60s or 5m, got '60'; see cardea agents wait --help"},
+        {{"agents", "wait", "a", "--for", "ill"},
+         "--for: expected one of healthy|degraded|unhealthy|unknown, got 'ill'; see cardea agents wait --help"},
+        {{"agents", "card", "a", "--raw", "--diff"},
+         "--raw cannot be combined with --diff; see cardea agents card --help"},
+        {{"status", "--sort", "name"},
+         "--sort: expected one of id|trouble|calls|failed|p99, got 'name'; see cardea status --help"},
+        {{"agents", "health", "--sort", "p99", "--after", "a"},
+         "--after cannot be combined with --sort; see cardea agents health --help"},
+    });
 }
 
 TEST_CASE("bundles are a table of members, with those that are left out and the names that are changed")
