@@ -76,6 +76,7 @@ public:
     {
         if (of_.viewers_.size() == 1) {
             of_.next_ = of_.log_.range().next;
+            of_.log_.keep_for_reader(of_.next_);
             if (of_.make_lines_) {
                 of_.make_lines_(&of_.log_.viewers());
             }
@@ -88,7 +89,9 @@ public:
     {
         of_.viewers_.erase(at_);
         if (of_.viewers_.empty()) {
+            of_.gathering_.cancel();
             of_.log_.await(0, nullptr);
+            of_.log_.keep_for_reader(std::nullopt);
             if (of_.make_lines_) {
                 of_.make_lines_(nullptr);
             }
@@ -272,34 +275,40 @@ void event_feed::tell()
             who.caller.clock().wake().set();
         }
     }
-    if (!viewers_.empty() && log_.range().next > next_) {
-        go_on();
-    } else if (!viewers_.empty()) {
-        listen();
+    if (viewers_.empty()) {
+        return;
     }
+    log_.keep_for_reader(next_);
+    if (log_.range().next > next_) {
+        tell_soon();  // not all fitted into this turn
+    } else {
+        gather();
+    }
+}
+
+// A line after a quiet time is told at once, and those after it together.
+void event_feed::gather()
+{
+    gathering_.expires_after(limits_.pause);
+    gathering_.async_wait([this, here = std::weak_ptr{here_}](net::error_code cancelled) {
+        if (cancelled || here.expired()) {
+            return;
+        }
+        if (log_.range().next > next_) {
+            tell();
+        } else {
+            listen();
+        }
+    });
 }
 
 void event_feed::listen()
 {
-    const auto gather = [this] {
-        gathering_.expires_after(limits_.pause);
-        gathering_.async_wait([this, here = std::weak_ptr{here_}](net::error_code cancelled) {
-            if (!cancelled && !here.expired()) {
-                tell();
-            }
-        });
-    };
-    log_.await(next_, [gather, here = std::weak_ptr{here_}, loop = control_.get_executor()] {
-        net::asio::post(loop, [gather, here] {
-            if (!here.expired()) {
-                gather();
-            }
-        });
-    });
+    log_.await(next_, [this] { tell_soon(); });
 }
 
-// There are lines that did not fit into this turn.
-void event_feed::go_on()
+// Any thread.
+void event_feed::tell_soon()
 {
     net::asio::post(control_.get_executor(), [this, here = std::weak_ptr{here_}] {
         if (!here.expired()) {

@@ -30,7 +30,7 @@ struct event_limits {
     std::size_t behind = 256 * 1024;  // bytes of events that a viewer has not taken
     core::duration comment{15'000};   // after so long without an event
     std::size_t turn = 128 * 1024;    // bytes of lines that are told at once
-    core::duration pause{10};         // for which lines are gathered, so that busy workers seldom wake the loop
+    core::duration pause{15};         // for which lines are gathered, so that busy workers do not wake the loop
 };
 
 class event_feed final : public model::plane {
@@ -56,8 +56,9 @@ private:
     net::routine<bool> send(viewer& who, std::string_view text);
     net::routine<> follow(viewer& who);
     void tell();
+    void gather();
     void listen();
-    void go_on();
+    void tell_soon();
 
     net::loop& control_;
     telemetry::live_log& log_;

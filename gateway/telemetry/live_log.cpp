@@ -123,14 +123,19 @@ live_log::numbers live_log::range()
     return {first_, next_ - lines_, next_};
 }
 
-void live_log::await(std::uint64_t from, std::function<void()> wake)
+void live_log::keep_for_reader(std::optional<std::uint64_t> from)
 {
     std::list<batch> dropped;
     const std::lock_guard lock{mutex_};
-    read_ = wake != nullptr;
-    wanted_ = from;
-    wake_ = std::move(wake);
+    read_ = from.has_value();
+    wanted_ = from.value_or(0);
     drop_lines(dropped);
+}
+
+void live_log::await(std::uint64_t from, std::function<void()> wake)
+{
+    const std::lock_guard lock{mutex_};
+    wake_ = std::move(wake);
     if (wake_ && next_ > from) {
         std::exchange(wake_, nullptr)();
     }

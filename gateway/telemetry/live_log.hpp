@@ -10,6 +10,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -55,8 +56,12 @@ public:
     };
     numbers range();
 
+    // There is a reader, and it has taken the lines before the number `from`: those from there on are kept for longer. null: there is none
+    // any more.
+    void keep_for_reader(std::optional<std::uint64_t> from);
+
     // `wake` is called, on any thread and under a lock, once for the first line from the number `from` on that comes after this call, or at
-    // once if one is there. Lines from there on are kept for longer. Null: nobody reads any more.
+    // once if one is there; with a reader. Null: never.
     void await(std::uint64_t from, std::function<void()> wake);
 
 private:

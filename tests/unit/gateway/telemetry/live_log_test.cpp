@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <limits>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -146,9 +147,8 @@ TEST_CASE("lines that a reader has not taken stay longer, up to their own limit"
 {
     silent_sink behind;
     live_log log{behind, 1, {.lines = 2, .bytes = 1000, .unread = 10}};
-    const auto wake = [] {};
     log.write("a");
-    log.await(2, wake);
+    log.keep_for_reader(2);
     for (const char* line : {"b", "c", "d", "e"}) {
         log.write(line);
     }
@@ -157,8 +157,13 @@ TEST_CASE("lines that a reader has not taken stay longer, up to their own limit"
     CHECK(kept(log) == "2:b 3:c 4:d 5:e 6:f ");  // 10 bytes
     log.write("g");
     CHECK(kept(log) == "3:c 4:d 5:e 6:f 7:g ");
-    log.await(7, wake);
+    log.keep_for_reader(7);
     CHECK(kept(log) == "6:f 7:g ");
+    log.write("h");
+    log.write("i");
+    CHECK(kept(log) == "7:g 8:h 9:i ");
+    log.keep_for_reader(std::nullopt);
+    CHECK(kept(log) == "8:h 9:i ");
 }
 
 TEST_CASE("a batch that was given stays as it is while the log goes on")
@@ -181,6 +186,7 @@ TEST_CASE("many writers and a reader lose no line within the limits")
     constexpr int each = 2000;
     std::atomic<int> woken{0};
     std::uint64_t next = 1;
+    log.keep_for_reader(next);
     log.await(next, [&] { ++woken; });
     std::vector<std::thread> threads;
     for (int i = 0; i < writers; ++i) {
@@ -198,6 +204,7 @@ TEST_CASE("many writers and a reader lose no line within the limits")
             next = batch.first + batch.count;
             seen += batch.count;
         }
+        log.keep_for_reader(next);
         log.await(next, [&] { ++woken; });
     }
     for (auto& thread : threads) {
