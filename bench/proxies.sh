@@ -76,9 +76,10 @@ start_floor() {
     fi
 }
 
-# start_cardea AGENT NAME LOG: LOG is batches (the gateway's own way), none, or workers: two of them, on both cores.
+# start_cardea AGENT NAME LOG: LOG is batches (the gateway's own way), none, watched (a viewer reads every line at /events), or workers:
+# two of them, on both cores.
 start_cardea() {
-    local level=info listening workers=1 cores=$proxy_core tls=''
+    local level=info listening admin workers=1 cores=$proxy_core tls=''
     if [ "$3" = workers ]; then
         workers=2
         cores=$proxy_core,$load_core
@@ -106,6 +107,12 @@ END
     if [ "$3" != none ]; then
         listening=$(grep -m 1 '"event":"listening"' "$scratch/$2.log") || die "cardea does not say that it listens"
         [[ $listening == *"$address"* ]] || die "cardea listens elsewhere: $listening"
+    fi
+    if [ "$3" = watched ]; then
+        admin=${listening#*\"admin\":\"}
+        admin=${admin%%\"*}
+        on "$load_core" curl -sN "http://$admin/events" >/dev/null &
+        children+=("$!")
     fi
 }
 
@@ -270,7 +277,7 @@ start_proxy() {
     local log=batches
     [[ $1 != *-* ]] || log=${1#*-}
     case ${1%%-*}-$log in
-        cardea-batches | cardea-none | cardea-workers) start_cardea "$2" "$1" "$log" ;;
+        cardea-batches | cardea-none | cardea-watched | cardea-workers) start_cardea "$2" "$1" "$log" ;;
         cardea-key | cardea-token | cardea-unread-* | cardea-mcp | cardea-program | cardea-translated) start_cardea "$2" "$1" batches ;;
         nginx-batches | nginx-lines | nginx-none) start_nginx "$2" "$1" "$log" ;;
         haproxy-batches | haproxy-lines) start_haproxy "$2" "$1" lines ;;

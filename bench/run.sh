@@ -3,7 +3,7 @@
 #   bench/run.sh [call|call512|card|card304|cards|sse|large|tls|workers|access|mcp|bridge|translate|open|slow|start|sessions|memory|management]... [--rounds N] [--seconds S]
 #       [--warmup S] [--proxies "NAME..."]
 # Names: cardea, nginx, haproxy, envoy; with -none they write no access log, nginx-lines writes every line on its own;
-# cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token,
+# cardea-watched has a viewer that reads its log at /events; cardea-workers has two workers, on both cores; cardea-key and cardea-token ask their callers for a key or a signed token,
 # cardea-unread-key and cardea-unread-token are sent the same and do not read it; cardea-mcp and cardea-program have an MCP server behind them;
 # cardea-translated has callers of A2A 1.0 for an agent of 0.3; floor (bench/floor.cpp) is what the kernel alone costs.
 # Exit code 1 if a round had an error or a wrong answer, 2 if nothing can be measured here.
