@@ -53,13 +53,13 @@ check_links() {
     done
 }
 
-# A path is what begins with a folder of ours, or is a source file or page by its name.
+# A path is what begins with a folder of ours, or is a source file or page by its name. Some management methods look the same.
 check_paths() {
     local where text
     while IFS=$'\t' read -r where text; do
         if [[ $text =~ ^(\./)?(\.ci|a2a|bench|config|core|deploy|docs|examples|gateway|mcp|net|store|tests)/[^\ \<]*$ ]] ||
             [[ $text =~ ^(\./)?[A-Za-z0-9_./-]+\.(md|hpp|cpp|sh|cmake)$ ]]; then
-            compgen -G "$text" >/dev/null || complain "$where: there is no $text"
+            compgen -G "$text" >/dev/null || grep -rqF "\"$text\"" gateway/management --include='*.cpp' || complain "$where: there is no $text"
         fi
     done < <(code_spans "${pages[@]}")
 }
