@@ -94,7 +94,7 @@ constexpr auto rows = std::to_array<error_row>({
         "No other process has taken over; this one serves as before.",
         "`POST /handover`: no other process has taken over"),
     ROW(admin_only, 403, -31403, 403, false,
-        "This method is for the admin listener.",
+        "This method is for the admin listener and needs the scopes cardea:read and cardea:write there.",
         "`/rpc`: a method that writes was sent to the traffic listener, or by a caller without the scopes "
         "`cardea:read` and `cardea:write`"),
     ROW(unauthenticated, 401, -31401, 401, false,

@@ -254,7 +254,11 @@ TEST_CASE("the exit code says whether the gateway refused, was not reached, or w
     );
     const auto traffic = cardea({"remove", "a", "--admin", x.gateway.base()});
     CHECK(traffic.code == 1);
-    CHECK(traffic.err == "cardea: a: This method is for the admin listener. (admin_only)\n");
+    CHECK(
+        traffic.err ==
+        "cardea: a: This method is for the admin listener and needs the scopes cardea:read and cardea:write there. "
+        "(admin_only)\n"
+    );
     const auto help = cardea({"add", "--help"});
     CHECK(help.code == 0);
     CHECK(help.out.find("\nUsage: cardea agents add ") != std::string::npos);
