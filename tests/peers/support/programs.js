@@ -81,12 +81,12 @@ export async function startConfiguredGateway(configuration) {
 }
 
 // file: a configuration, which the test may change. `kill` ends the gateway at once.
-export function startGatewayFrom(file) {
-    return run(['-c', file]);
+export function startGatewayFrom(file, admin) {
+    return run(['-c', file], admin);
 }
 
-async function run(flags) {
-    const args = ['run', '--store', 'memory', '--listen', '127.0.0.1:0', '--admin', '127.0.0.1:0', ...flags];
+async function run(flags, admin = '127.0.0.1:0') {
+    const args = ['run', '--store', 'memory', '--listen', '127.0.0.1:0', '--admin', admin, ...flags];
     const { value, stop, kill, log } = await start(gatewayBinary, args, 'stderr', (line) => {
         const entry = line.startsWith('{') ? JSON.parse(line) : {};
         return entry.event === 'listening' ? entry : undefined;
