@@ -128,6 +128,8 @@ private:
     core::result<> connect();
     core::error failed(core::error why);
     core::result<std::uint64_t> write(need kind, const steps& change);
+    core::result<std::uint64_t> write_once(need kind, const steps& change);
+    bool forget_history();
     core::result<> write_rows(need kind, const std::function<core::result<>()>& change);
     core::result<std::uint64_t> attempt(need kind, room where, const steps& change);
     core::result<std::uint64_t> change_within(need kind, room where, const steps& change);
@@ -202,7 +204,32 @@ core::error sqlite::failed(core::error why)
     return why;
 }
 
+// Everything else is worth more than the history of cards.
 core::result<std::uint64_t> sqlite::write(need kind, const steps& change)
+{
+    auto done = write_once(kind, change);
+    while (!done && done.error().code == errc::store_full && forget_history()) {
+        done = write_once(kind, change);
+    }
+    return done;
+}
+
+// A little at a time, because a removal needs room in the log until that is emptied. False: nothing of it is left, or none can go.
+bool sqlite::forget_history()
+{
+    constexpr std::uint64_t at_once = 64 * 1024;
+    const auto there = read([&] { return size_of_card_versions(*db_); });
+    if (!there || *there == 0) {
+        return false;
+    }
+    const auto removed = write_once(need::deletion, [&]() -> core::result<std::uint64_t> {
+        auto done = remove_card_versions(*db_, *there - std::min(*there, at_once));
+        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
+    });
+    return removed.has_value();
+}
+
+core::result<std::uint64_t> sqlite::write_once(need kind, const steps& change)
 {
     auto done = attempt(kind, room::all, change);
     const auto full = [&] { return !done && done.error().code == errc::store_full; };
@@ -332,13 +359,23 @@ core::result<> sqlite::keep_cards(std::vector<kept_card> cards)
     });
 }
 
+// Takes no room from what is kept for the rest: neither the ballast, nor what make_room() would give.
 core::result<> sqlite::keep_card_version(card_version version)
 {
+    constexpr std::uint64_t room_for_agents = 8 * 1024 * 1024;
+    if (room_beside(options_.path) < room_for_agents) {
+        return core::gateway_error(
+            errc::store_full,
+            "write: less than 8 MiB of the disk are left for a history of cards"
+        );
+    }
     version.at = whole_milliseconds(version.at);
-    return write_rows(need::growth, [&]() -> core::result<> {
+    const auto kept = attempt(need::growth, room::all, [&]() -> core::result<std::uint64_t> {
         auto done = write_card_version(*db_, version);
-        return done ? remove_card_versions(*db_, card_version_bytes) : done;
+        done = done ? remove_card_versions(*db_, card_version_bytes) : std::move(done);
+        return done ? core::result<std::uint64_t>{0} : core::result<std::uint64_t>{std::move(done).error()};
     });
+    return kept ? core::result<>{} : core::result<>{kept.error()};
 }
 
 core::result<std::uint64_t> sqlite::keep_delivery(kept_delivery delivery)

@@ -319,13 +319,19 @@ core::result<> write_card_version(sqlite_connection& db, const card_version& ver
     return beyond.with(version.agent).with(card_versions_kept).done();
 }
 
-core::result<> remove_card_versions(sqlite_connection& db, std::uint64_t most)
+core::result<std::uint64_t> size_of_card_versions(sqlite_connection& db)
 {
     const auto all = db.number("SELECT coalesce(sum(bytes), 0) FROM card_versions INDEXED BY card_versions_by_agent");
+    return all ? core::result<std::uint64_t>{static_cast<std::uint64_t>(*all)} : all.error();
+}
+
+core::result<> remove_card_versions(sqlite_connection& db, std::uint64_t most)
+{
+    const auto all = size_of_card_versions(db);
     if (!all) {
         return all.error();
     }
-    auto over = *all - static_cast<std::int64_t>(most);
+    auto over = static_cast<std::int64_t>(*all) - static_cast<std::int64_t>(most);
     while (over > 0) {
         query oldest{
             db,

@@ -34,6 +34,8 @@ core::result<> write_card(sqlite_connection& db, const kept_card& card);
 
 // Makes `version` the latest card of its agent. Does not look at card_version_bytes.
 core::result<> write_card_version(sqlite_connection& db, const card_version& version);
+// Bytes of those of all agents.
+core::result<std::uint64_t> size_of_card_versions(sqlite_connection& db);
 // Removes the oldest of all agents until the others have at most `most` bytes.
 core::result<> remove_card_versions(sqlite_connection& db, std::uint64_t most);
 core::result<std::vector<card_version>> read_card_versions(sqlite_connection& db, std::string_view agent);

@@ -112,11 +112,7 @@ net::task<core::result<>> card_history::keep(noted_card card)
         }
     }
     std::function work = [kept = std::move(version)](store::engine& engine) { return engine.keep_card_version(kept); };
-    const auto kept = co_await store_.ask(std::move(work));
-    if (store_.durable()) {
-        store_.note_write(kept);
-    }
-    co_return kept;
+    co_return co_await store_.ask(std::move(work));
 }
 
 }  // namespace gateway::cards

@@ -194,6 +194,36 @@ TEST_CASE("a ballast that was held smaller since another process limits the log 
     CHECK(std::filesystem::file_size(scratch.file("s.db-wal")) <= 64 * 1024 / 4 + 40 * 4120);
 }
 
+TEST_CASE("The history of cards makes way for agents on a full disk")
+{
+    const test_support::scratch_directory scratch;
+    auto engine = opened(scratch.file("s.db"), failing_vfs, /*ballast=*/256 * 1024);
+    limit_room(scratch.path(), 2 * 1024 * 1024);
+    const std::string text(10'000, 'x');
+    const auto filled = [&](const auto& write) {
+        int written = 0;
+        for (; written < 1000; ++written) {
+            if (const auto done = write(written); !done) {
+                CHECK(done.error().code == errc::store_full);
+                break;
+            }
+        }
+        return written;
+    };
+    const auto of_cards =
+        filled([&](int i) { return engine->keep_card_version({"c" + std::to_string(i), {}, "0a", 2, {}, text}); });
+    CHECK(of_cards > 50);
+    CHECK(of_cards < 1000);
+    const auto of_agents = filled([&](int i) { return engine->put("a" + std::to_string(i), text, someone); });
+    CHECK(of_agents > 50);
+    CHECK(of_agents < 1000);
+    CHECK(engine->load()->size() == static_cast<std::size_t>(of_agents));
+    CHECK(engine->card_versions("c0")->empty());
+    CHECK(engine->remove("a0", someone).has_value());
+    limit_room(scratch.path(), 0);
+    CHECK(engine->keep_card_version({"d", {}, "0a", 2, {}, text}).has_value());
+}
+
 TEST_CASE("a full disk refuses to write, still reads, lets agents go, and takes them again when there is room")
 {
     const test_support::scratch_directory scratch;
