@@ -255,7 +255,10 @@ std::optional<responses::answer> refusal_of_try(const net::http1::request_head& 
     if (path.size() <= agents_path.size() || !path.starts_with(agents_path) || path[agents_path.size()] == '/') {
         return responses::error_answer(errc::not_found, {});
     }
-    const auto below = path.substr(std::min(path.find('/', agents_path.size()), path.size()));
+    auto below = path.substr(std::min(path.find('/', agents_path.size()), path.size()));
+    if (below.ends_with('/')) {
+        below.remove_suffix(1);  // as on every route
+    }
     const bool ends_session = asked.verb == method::delete_ && below == session_end;
     if (asked.verb == method::post || ends_session) {
         return std::nullopt;
