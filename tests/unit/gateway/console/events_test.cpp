@@ -170,26 +170,6 @@ std::string line(int n)
            R"(","n":)" + std::to_string(1000 + n) + '}';
 }
 
-std::size_t count(const std::string& text, const std::string& of)
-{
-    std::size_t found = 0;
-    for (auto at = text.find(of); at != std::string::npos; at = text.find(of, at + of.size())) {
-        ++found;
-    }
-    return found;
-}
-
-// Of all `lost` events together.
-std::size_t lost_in(const std::string& text)
-{
-    const std::string name = "event: lost\ndata: {\"lines\": ";
-    std::size_t lost = 0;
-    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
-        lost += std::stoul(text.substr(at + name.size()));
-    }
-    return lost;
-}
-
 }  // namespace
 
 TEST_CASE("a viewer gets every line from then on, as the log has it")

@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -33,4 +34,24 @@ inline std::string event_of_line(std::uint64_t number, std::string_view line)
     std::string out;
     gateway::console::append_event(out, number, line);
     return out;
+}
+
+inline std::size_t count(const std::string& text, const std::string& of)
+{
+    std::size_t found = 0;
+    for (auto at = text.find(of); at != std::string::npos; at = text.find(of, at + of.size())) {
+        ++found;
+    }
+    return found;
+}
+
+// Of all `lost` events together.
+inline std::size_t lost_in(const std::string& text)
+{
+    const std::string name = "event: lost\ndata: {\"lines\": ";
+    std::size_t lost = 0;
+    for (auto at = text.find(name); at != std::string::npos; at = text.find(name, at + 1)) {
+        lost += std::stoul(text.substr(at + name.size()));
+    }
+    return lost;
 }
