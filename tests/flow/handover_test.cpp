@@ -1,4 +1,5 @@
 // A gateway that hands over to a new process of its own binary, or to one that fails.
+#include "store/sqlite.hpp"
 #include "tests/flow/handover_fixture.hpp"
 #include "tests/support/manager_socket.hpp"
 #include "tests/support/scripted_agent.hpp"
@@ -60,7 +61,8 @@ std::string says(int word, const std::string& content)
     return out + "' >&5\n";
 }
 
-const std::string says_prepared = says(64, std::string(7, '\0') + '\4' + std::string(8, '\0'));
+const auto schema = static_cast<char>(store::sqlite_schema());
+const std::string says_prepared = says(64, std::string(7, '\0') + schema + std::string(8, '\0'));
 const std::string says_ready = says(65, "");
 
 }  // namespace
