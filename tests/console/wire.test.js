@@ -114,7 +114,7 @@ test("A legacy server gets a session for all tries, answers to what it asks, and
   const answers = sent.slice(3).map(({ message }) => message).sort((a, b) => a.id - b.id);
   assert.deepEqual(answers.map(({ id, result: value, error }) => [id, value ?? error.code]), [[0, { action: "accept", content: { ok: true } }], [1, -32601], [2, {}]]);
   assert.equal(sent[0].fields["mcp-session-id"], undefined);
-  for (const { fields } of sent.slice(1)) assert.deepEqual([fields["mcp-session-id"], fields["mcp-protocol-version"], fields["x-one"]], ["s1", "2025-06-18", "1"]);
+  for (const { fields } of sent.slice(1)) assert.deepEqual([fields["mcp-session-id"], fields["mcp-protocol-version"], fields["cardea-caller-x-one"]], ["s1", "2025-06-18", "1"]);
   const again = await run();
   assert.equal(again.sent[0].message.method, "tools/call");
   const { sent: last } = await tried(async () => caller.end(), legacy);

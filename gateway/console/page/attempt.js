@@ -4,7 +4,7 @@ import { Advice } from "./advice.js";
 import { send } from "./api.js";
 import { Fields, useForm } from "./form.js";
 import { EventReader } from "./sse.js";
-import { bytes, clock, link, ms, name, shellWord, visible } from "./text.js";
+import { bytes, clock, link, ms, name, newId, shellWord, visible } from "./text.js";
 import { Copy } from "./widgets.js";
 
 const mostEvents = 1000;
@@ -22,9 +22,11 @@ export function watchTries(listener) {
   return () => listeners.delete(listener);
 }
 
-// A request as any caller would send it. A caller's `Authorization` has another name on its way: the page's own is for the gateway.
+const ofProtocol = /^(accept|content-type|last-event-id|a2a-.*|mcp-.*)$/i;
+
+// A request as any caller would send it. A caller's own fields have other names on their way: a credential among them is not for the gateway.
 export const sendTry = (path, { headers, ...options }) => send(`try/${path}`, { ...options, headers: Object.fromEntries(
-  Object.entries(headers).map(([key, value]) => [/^authorization$/i.test(key) ? "Cardea-Caller-Authorization" : key, value])) });
+  Object.entries(headers).map(([key, value]) => [ofProtocol.test(key) ? key : `Cardea-Caller-${key}`, value])) });
 
 function parsed(text) {
   try {
@@ -42,7 +44,7 @@ export function problemOf(message, { status }) {
 }
 
 export class Attempt {
-  id = crypto.randomUUID();
+  id = newId();
   at = new Date();
   exchanges = [];
   events = [];

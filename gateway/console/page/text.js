@@ -59,3 +59,10 @@ export function span(seconds) {
 
 // A word as a shell takes it.
 export const shellWord = (text) => (/^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+
+// A UUID (RFC 9562, version 4). `crypto.randomUUID` is missing where the page comes over plain http from another machine.
+export function newId() {
+  const digits = Array.from(crypto.getRandomValues(new Uint8Array(16)), (byte, at) =>
+    (at === 6 ? (byte & 15) | 64 : at === 8 ? (byte & 63) | 128 : byte).toString(16).padStart(2, "0")).join("");
+  return digits.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+}

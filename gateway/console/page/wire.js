@@ -1,4 +1,5 @@
 // What A2A 0.3 and 1.0 (JSON-RPC) and MCP in both eras say on the wire.
+import { newId } from "./text.js";
 import { mirrored } from "./form.js";
 import { problemOf, sendTry } from "./attempt.js";
 
@@ -42,7 +43,7 @@ export async function converse(attempt, { id, version, fields, stream, content, 
   });
   const kind = json ? "data" : "text";
   const message = {
-    messageId: crypto.randomUUID(),
+    messageId: newId(),
     ...(first ? { role: "ROLE_USER", parts: [{ [kind]: content }] } : { kind: "message", role: "user", parts: [{ kind, [kind]: content }] }),
     ...(contextId && { contextId }),
     ...(taskId && { taskId }),
