@@ -42,7 +42,7 @@ function Session({ id, session, again }) {
       words=${(done) => `Another session begins: ${name(done.session.state)}. Callers keep theirs.`} /></section>`;
 }
 
-const Endpoints = ({ id, endpoints, again }) => html`<section class="panel"><h2>Endpoints</h2><div class="scroll"><table class="wrap">
+const Endpoints = ({ id, endpoints, again }) => html`<section class="panel"><h2>Endpoints</h2><div class="scroll" tabindex="0" role="group" aria-label="Endpoints"><table class="wrap">
   <thead><tr><th>#</th><th>Breaker</th><th>Checks</th><th class="number">In flight</th><th>URL</th></tr></thead>
   <tbody>${endpoints.map(({ endpoint, breaker, healthy, in_flight: calls, url }) => html`<tr><td>${endpoint}</td><td class=${breaker === "closed" ? "" : "bad"}>${name(breaker.replace("_", " "))}</td>
     <td>${healthy ? "good" : "failing"}</td><td class="number">${calls}</td><td><code>${visible(url)}</code></td></tr>`)}</tbody></table></div>

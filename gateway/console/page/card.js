@@ -43,7 +43,7 @@ function Compared({ card: { raw, served, changes } }) {
     ${shown.length > most ? html`<button onClick=${() => setMost(most * 4)}>More lines (${shown.length - most})</button>` : cut && html`<p class="dim">The rest is not compared.</p>`}`;
 }
 
-const Lint = ({ list }) => list.length === 0 ? html`<p class="dim">Nothing to report.</p>` : html`<div class="scroll"><table class="wrap">
+const Lint = ({ list }) => list.length === 0 ? html`<p class="dim">Nothing to report.</p>` : html`<div class="scroll" tabindex="0" role="group" aria-label="Lint"><table class="wrap">
   <thead><tr><th>Severity</th><th>Where</th><th>What</th><th>Section</th></tr></thead>
   <tbody>${list.slice(0, 200).map(({ severity, path, message, section }) => html`<tr><td>${name(severity)}</td><td><code>${name(path)}</code></td>
     <td>${visible(message)}</td><td>${name(section ?? "")}</td></tr>`)}</tbody></table></div>`;

@@ -104,7 +104,7 @@ function Chart({ title, slots, series, lines, words, picked, pick }) {
   </figure>`;
 }
 
-const Numbers = ({ slots }) => html`<div class="scroll"><table>
+const Numbers = ({ slots }) => html`<div class="scroll" tabindex="0" role="group" aria-label="Numbers"><table>
   <thead><tr><th scope="col">From</th>${["Calls", "Failed", "Failed %", "Caller errors", "p50", "p99"].map((each) =>
     html`<th scope="col" class="number">${each}</th>`)}</tr></thead>
   <tbody>${slots.map((slot, at) => html`<tr key=${slot.end}>

@@ -7,7 +7,7 @@ import { Problem, Problems } from "./widgets.js";
 
 const Panel = ({ title, children }) => html`<section class="panel" aria-label=${title}><h2>${title}</h2>${children}</section>`;
 
-const Table = ({ heads, rows, limit = rows.length }) => html`<div class="scroll"><table class="wrap">
+const Table = ({ title, heads, rows, limit = rows.length }) => html`<div class="scroll" tabindex="0" role="group" aria-label=${title}><table class="wrap">
   <thead><tr>${heads.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
   <tbody>${rows.slice(0, limit).map((row) => html`<tr>${row.map((each) => html`<td>${each}</td>`)}</tr>`)}</tbody></table></div>`;
 
@@ -76,7 +76,7 @@ function Configuration({ stamp }) {
       <code class="command">cardea config dump --running</code></div>
     <${Problem} failure=${failure} />
     ${data && html`<p class="dim">${count(found.length)} of ${count(data.values.length)} values. Secrets are masked.</p>
-      <${Table} heads=${["Key", "Value", "From"]} limit=${limit} rows=${found.map(({ path, value, origin }) => [mono(path), mono(words(value)), visible(origin)])} />`}
+      <${Table} title="Values" heads=${["Key", "Value", "From"]} limit=${limit} rows=${found.map(({ path, value, origin }) => [mono(path), mono(words(value)), visible(origin)])} />`}
     ${found.length > limit && html`<button onClick=${() => setLimit(limit * 2)}>More</button>`}
   </section>`;
 }
@@ -91,10 +91,10 @@ export function Gateway() {
       <${Process} info=${info} />
       <div class="stack">
         <${Reload} reload=${info.reload} again=${again} />
-        <${Panel} title="Listeners"><${Table} heads=${["Name", "Address", "TLS"]}
+        <${Panel} title="Listeners"><${Table} title="Listeners" heads=${["Name", "Address", "TLS"]}
           rows=${(info.listeners ?? []).map(({ name: which, address, tls }) => [name(which), mono(address), tls ? "yes" : "no"])} /><//>
         <${Panel} title="Certificates">${certificates.length > 0
-          ? html`<${Table} heads=${["File", "Listener", "Ends"]} rows=${certificates.map(({ file, listener, days }) => [mono(file), name(listener), ends(days)])} />`
+          ? html`<${Table} title="Certificates" heads=${["File", "Listener", "Ends"]} rows=${certificates.map(({ file, listener, days }) => [mono(file), name(listener), ends(days)])} />`
           : html`<p class="dim">No listener has a certificate.</p>`}<//>
       </div>
     </div>

@@ -117,7 +117,8 @@ test("500 agents are drawn, found and sorted", patience, async (t) => {
       await rows(page).nth(99).waitFor();
       drawn.push(await page.evaluate(() => performance.now()));
     }
-    t.diagnostic(`100 rows of 500 agents drawn after: ${drawn.map(Math.round)} ms`);
+    // 500 ms on a machine that does nothing else.
+    measured(t, "100 rows of 500 agents drawn", drawn, 2000);
     for (const count of [250, 500]) {
       const begun = Date.now();
       await page.getByRole("button", { name: "More" }).click();
