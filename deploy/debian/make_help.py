@@ -27,6 +27,9 @@ class Option:
     def is_file(self):
         return self.value == "FILE"
 
+    def is_id(self):
+        return self.value == "ID"
+
 
 @dataclass
 class Verb:
@@ -79,6 +82,11 @@ def read_help(cardea, path=()):
     return verb
 
 
+def takes_id(verb):
+    """Whether its first argument is the id of an agent that exists."""
+    return bool(verb.arguments) and verb.arguments[0][0] == "ID" and verb.path != ("agents", "add")
+
+
 def all_verbs(verb):
     yield verb
     for _, below in verb.verbs.values():
@@ -125,7 +133,7 @@ def man_page(top, version):
     return text + ".SH SEE ALSO\n.BR cardea.yml (5)\n.PP\nThe pages in /usr/share/doc/cardea.\n"
 
 
-# The completions.
+# The completions. Ids of agents come from the gateway at $CARDEA_ADMIN, which `cardea __agents` asks for at most 200 ms.
 
 def bash(top):
     cases = ""
@@ -137,12 +145,20 @@ def bash(top):
     for verb in all_verbs(top):
         for option in (option for option in verb.options if option.value):  # without choices: files, which is bash's default
             keys = "|".join(f'"{" ".join([*verb.path, name])}"' for name in option.names())
+            if option.is_id():
+                chosen += f'        {keys}) COMPREPLY=($(compgen -W "$(_cardea_ids)" -- "$current")); return ;;\n'
+                continue
             chosen += f'        {keys}) COMPREPLY=($(compgen -W "{" ".join(option.choices())}" -- "$current")); return ;;\n'
+    of_agents = "|".join(f'"{" ".join([*verb.path, verb.path[-1]])}"' for verb in all_verbs(top) if takes_id(verb))
     verbs = "|".join(sorted({" ".join(verb.path) for verb in all_verbs(top) if verb.path}))
     return f"""# bash completion for cardea; written by make_help.py
+_cardea_ids()
+{{
+    "${{COMP_WORDS[0]}}" __agents "${{COMP_WORDS[COMP_CWORD]}}" 2>/dev/null
+}}
 _cardea()
 {{
-    local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}} path="" words="" i
+    local current=${{COMP_WORDS[COMP_CWORD]}} previous=${{COMP_WORDS[COMP_CWORD - 1]}} path="" words="" ids="" i
     COMPREPLY=()
     for ((i = 1; i < COMP_CWORD; i++)); do
         case "${{path:+$path }}${{COMP_WORDS[i]}}" in
@@ -153,6 +169,10 @@ _cardea()
 {chosen}    esac
     case "$path" in
 {cases}    esac
+    case "$path $previous" in
+        {of_agents}) [[ $current == -* ]] || ids=$(_cardea_ids) ;;
+    esac
+    [ -z "$ids" ] || words=$ids
     COMPREPLY=($(compgen -W "$words" -- "$current"))
 }}
 complete -o default -F _cardea cardea
@@ -168,6 +188,8 @@ def zsh_option(option):
     value = ""
     if option.choices():
         value = f":value:({' '.join(option.choices())})"
+    elif option.is_id():
+        value = ":agent:_cardea_ids"
     elif option.value:
         value = ":file:_files" if option.is_file() else ":value:"
     return [f"'{name}[{text}]{value}'" for name in option.names()]
@@ -177,7 +199,8 @@ def zsh_function(verb):
     name = "_".join(["_cardea", *verb.path])
     options = " ".join(part for option in verb.options for part in zsh_option(option))
     if not verb.verbs:
-        return f"{name}() {{\n    _arguments {options} '*:argument:_files'\n}}\n"
+        first = "'1:agent:_cardea_ids' " if takes_id(verb) else ""
+        return f"{name}() {{\n    _arguments {options} {first}'*:argument:_files'\n}}\n"
     described = " ".join(f"'{alias}:{quoted(one_line(below.text))}'" for names, below in verb.verbs.values() for alias in names)
     branches = "".join(f"            {'|'.join(names)}) {'_'.join(['_cardea', *below.path])} ;;\n" for names, below in verb.verbs.values())
     return f"""{name}() {{
@@ -194,7 +217,16 @@ def zsh_function(verb):
 
 
 def zsh(top):
-    return "#compdef cardea\n# Written by make_help.py.\n" + "".join(zsh_function(verb) for verb in all_verbs(top)) + '_cardea "$@"\n'
+    ids = """_cardea_ids() {
+    local -a ids
+    ids=(${(f)"$(cardea __agents "$PREFIX" 2>/dev/null)"})
+    compadd -a ids
+}
+"""
+    return "#compdef cardea\n# Written by make_help.py.\n" + ids + "".join(zsh_function(verb) for verb in all_verbs(top)) + '_cardea "$@"\n'
+
+
+fish_ids = "(cardea __agents (commandline -ct) 2>/dev/null)"
 
 
 def fish(top):
@@ -209,10 +241,14 @@ def fish(top):
         for aliases, below in verb.verbs.values():
             for alias in aliases:
                 text += f"complete -c cardea -f -n '{condition}' -a '{alias}' -d '{fish_quoted(below.text)}'\n"
+        if takes_id(verb):
+            text += f"complete -c cardea -f -n '{seen}; and test (commandline -opc)[-1] = {verb.path[-1]}' -a '{fish_ids}'\n"
         for option in verb.options:
             flags = (f" -s {option.short[1:]}" if option.short else "") + (f" -l {option.long[2:]}" if option.long else "")
             if option.choices():
                 flags += f" -x -a '{' '.join(option.choices())}'"
+            elif option.is_id():
+                flags += f" -x -a '{fish_ids}'"
             elif option.value:
                 flags += " -r -F" if option.is_file() else " -x"
             text += f"complete -c cardea -n '{condition}'{flags} -d '{fish_quoted(option.text)}'\n"

@@ -3,6 +3,7 @@
 #include "config/document.hpp"
 #include "config/file.hpp"
 #include "config/json_value.hpp"
+#include "core/agent.hpp"
 #include "gateway/cli/admin_client.hpp"
 #include "gateway/cli/agent_tables.hpp"
 #include "gateway/model/terminal_text.hpp"
@@ -295,8 +296,10 @@ private:
         const auto found = gateway_.call("agents/list", params, moment);
         const auto* const agents = found ? core::member(*found, "agents") : nullptr;
         for (std::size_t i = 0; agents != nullptr && agents->is_array() && i < agents->size(); ++i) {
-            if (const auto id = shown_member((*agents)[i], "id"); id.starts_with(command_.text)) {
-                out_ += model::printable(id) + "\n";
+            // A shell evaluates them: a stranger's words must not come through.
+            const auto id = shown_member((*agents)[i], "id");
+            if (core::valid_agent_id(id) && id.starts_with(command_.text)) {
+                out_ += id + "\n";
             }
         }
     }

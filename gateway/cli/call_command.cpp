@@ -27,6 +27,12 @@ using core::json;
 constexpr core::json_limits answer_limits{.bytes = 64 * 1024 * 1024, .depth = 64, .members = 10'000};
 constexpr std::size_t most_values = 2'000'000;  // in a message
 
+bool is_of_protocol(std::string_view name)
+{
+    return name == "accept" || name == "content-type" || name == "last-event-id" || name.starts_with("a2a-") ||
+           name.starts_with("mcp-") || name.starts_with("cardea-caller-");
+}
+
 std::string random_id()
 {
     constexpr std::string_view digits = "0123456789abcdef";
@@ -81,7 +87,7 @@ private:
         err("cardea: " + model::printable(message) + "\n");
     }
 
-    // Authorization is for the admin listener, and the caller's own has another name there.
+    // What a caller sends beside its protocol has other names on its way: a credential among it is not for the admin listener.
     bool read_headers()
     {
         for (const auto& line : command_.headers) {
@@ -93,7 +99,7 @@ private:
                 fail(exit_code::unusable, "--header: expected NAME:VALUE, got '" + line.substr(0, colon) + "'");
                 return false;
             }
-            if (core::equal_ignoring_case(name, "Authorization")) {
+            if (!is_of_protocol(core::in_lower_case(name))) {
                 name.insert(0, "Cardea-Caller-");
             }
             headers_.emplace_back(std::move(name), value);

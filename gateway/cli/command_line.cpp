@@ -95,8 +95,10 @@ void add_card(CLI::App& root, command_line& line)
     lint.callback([&line] { line.verb = top_verb::lint_card; });
 }
 
+constexpr const char* usual_form = "the format (default: table on a terminal, else json)";
+
 // Of `agents` accepted before its verb and after it.
-void add_connection(CLI::App& verb, admin_options& command)
+void add_connection(CLI::App& verb, admin_options& command, const char* form = usual_form)
 {
     constexpr const char* admin =
         "the gateway's admin address, HOST:PORT or a URL\n(default $CARDEA_ADMIN, else 127.0.0.1:4001)";
@@ -106,7 +108,7 @@ void add_connection(CLI::App& verb, admin_options& command)
     add_output<output_form>(
         verb,
         "-o,--output json|table",
-        "the format (default: table on a terminal, else json)",
+        form,
         command.output,
         {{"json", output_form::json}, {"table", output_form::table}}
     );
@@ -341,14 +343,14 @@ void add_call(CLI::App& root, command_line& line)
     auto* const tool = add_nonempty(call, "--tool NAME", "call this tool over MCP instead", command.tool);
     add_nonempty(call, "--args JSON", "its arguments, an object (default {})", command.arguments)->needs(tool);
     call.add_flag("--stream", command.stream, "print the answer event by event, or a tool's progress to stderr");
-    constexpr const char* header = "a field of the call's head, such as Authorization:Bearer…; may be repeated";
+    constexpr const char* header = "a field of the call's head, such as 'Authorization: Bearer T'; may be repeated";
     add_list(call, "--header NAME:VALUE", header, command.headers);
     constexpr const char* version = "A2A-Version of the message (default 1.0, or 0.3 if the agent has no other)";
     auto* const generation = add_a2a_version(call, version, command.a2a_version);
     for (auto* other : {text, document, generation}) {
         tool->excludes(other);
     }
-    add_connection(call, command);
+    add_connection(call, command, "json: the whole answer (default: its text)");
     call.footer(exit_codes);
     call.callback([&line] { line.verb = top_verb::call; });
 }

@@ -68,7 +68,9 @@ completed() {
 check_completions() {
     local fish=$root/usr/share/fish/vendor_completions.d/cardea.fish
     expect "bash: cardea va" "$(completed cardea va)" "validate"
-    expect "bash: cardea agents r" "$(completed cardea agents r)" "refresh reset remove rm"
+    expect "bash: cardea agents r" "$(completed cardea agents r)" "refresh reset restart remove rm"
+    expect "bash: cardea agents get w, without a gateway" "$(CARDEA_ADMIN=127.0.0.1:1 completed "$root/usr/bin/cardea" agents get w)" ""
+    expect "bash: cardea status --sort" "$(completed cardea status --sort "")" "id trouble calls failed p99"
     expect "bash: cardea agents list --protocol" "$(completed cardea agents list --protocol "")" "a2a mcp"
     expect "bash: cardea run -c" "$(completed cardea run -c "")" ""
     expect "fish: cardea va" "$(fish -N -c "source $fish; complete -C 'cardea va'" | cut -f1 | paste -sd' ')" "validate"
@@ -87,6 +89,13 @@ check_run() {
         sleep 0.1
     done
     expect "the answer of /readyz" "$(curl -s -o /dev/null -w '%{http_code}' "http://$admin/readyz")" 200
+    export CARDEA_ADMIN=$admin
+    "$root/usr/bin/cardea" agents add words http://127.0.0.1:1/ >/dev/null
+    expect "bash: cardea agents get w" "$(completed "$root/usr/bin/cardea" agents get w)" "words"
+    expect "bash: cardea call" "$(completed "$root/usr/bin/cardea" call "")" "words"
+    expect "bash: cardea events --agent" "$(completed "$root/usr/bin/cardea" events --agent "")" "words"
+    expect "bash: cardea call words" "$(completed "$root/usr/bin/cardea" call words --st)" "--stream"
+    unset CARDEA_ADMIN
 }
 
 # The SBOM is valid SPDX and names what is linked in and loaded; the tarball has the package's files.
