@@ -275,16 +275,17 @@ net::routine<> a2a_server::send_message(net::server_connection& caller, asked& w
     auto reading = worked_out<message>(caller, services_.long_texts, what.params.size(), [params = what.params] {
         return message{::mcp::read_a2a_message(params)};
     });
-    auto read = co_await std::move(reading);
+    auto done = co_await std::move(reading);
+    auto& read = *done;  // NOLINT(bugprone-unchecked-optional-access): the work gives one
     what.drop_body();
-    if (!*read) {
-        auto why = std::move(*read).error();
+    if (!read) {
+        auto why = std::move(read).error();
         co_await send_refusal(caller, what.id, std::move(why));
-    } else if ((*read)->task.empty()) {
-        auto said = std::move(**read);
+    } else if (read->task.empty()) {
+        auto said = std::move(*read);
         co_await begin_task(caller, what, std::move(said), streams);
     } else {
-        auto said = std::move(**read);
+        auto said = std::move(*read);
         co_await go_on(caller, what, std::move(said), streams);
     }
 }
@@ -332,7 +333,8 @@ a2a_server::begin_task(net::server_connection& caller, asked& what, ::mcp::a2a_m
     }
     called_task::identity who{new_message_id(), context, what.agent, what.owner};
     const auto largest = what.entry->record.mcp->max_message;
-    const auto task = std::make_shared<called_task>(means(), std::move(who), std::move(**chosen), what.from, largest);
+    auto& call = **chosen;  // NOLINT(bugprone-unchecked-optional-access): it has been looked at above
+    const auto task = std::make_shared<called_task>(means(), std::move(who), std::move(call), what.from, largest);
     if (!tasks_.add(task)) {
         co_await responses::send_answer(caller, responses::jsonrpc_error_answer(errc::overloaded, what.agent, what.id));
         co_return;

@@ -429,7 +429,8 @@ agent_server::ask(net::server_connection& caller, asked& what, std::string reque
         }
     }
     if (!reply.told()) {
-        problem = step.failure() ? step.failure()->code : step.over() ? problem : core::errc::upstream_timeout;
+        const auto& failure = step.failure();
+        problem = failure ? failure->code : step.over() ? problem : core::errc::upstream_timeout;
     } else if (!what.share.set(reply.bytes())) {
         problem = core::errc::overloaded;
     } else if (!reply.failure().empty() && reply.failure_code() != ::a2a::rpc_code::task_not_cancelable) {
