@@ -1,4 +1,4 @@
-// What all verbs that ask a running gateway share: options, exit codes, and the environment.
+// Options, exit codes and the environment of all verbs that ask a running gateway.
 #pragma once
 
 #include <cstdint>

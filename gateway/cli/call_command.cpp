@@ -87,7 +87,7 @@ private:
         err("cardea: " + model::printable(message) + "\n");
     }
 
-    // What a caller sends beside its protocol has other names on its way: a credential among it is not for the admin listener.
+    // A caller's own fields have other names on their way: a credential among them is not for the admin listener.
     bool read_headers()
     {
         for (const auto& line : command_.headers) {

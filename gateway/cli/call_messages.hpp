@@ -33,7 +33,7 @@ admin_request tools_request(std::string_view agent, const std::string& cursor);
 // The generation that an agent with this card is called in: 1.0, unless it offers 0.3 alone.
 std::string_view version_for(const core::json& card);
 
-// What one JSON-RPC message of an answer, or the body of a refusal, says. Text is as it came, not printable.
+// The meaning of one JSON-RPC message of an answer, or of the body of a refusal. Text is as it came, not printable.
 struct heard {
     std::string text{};      // of parts and content
     bool goes_on = false;    // the text continues the one before it

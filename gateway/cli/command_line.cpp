@@ -97,7 +97,7 @@ void add_card(CLI::App& root, command_line& line)
 
 constexpr const char* usual_form = "the format (default: table on a terminal, else json)";
 
-// Of `agents` accepted before its verb and after it.
+// `agents` accepts these before its verb and after it.
 void add_connection(CLI::App& verb, admin_options& command, const char* form = usual_form)
 {
     constexpr const char* admin =

@@ -1,9 +1,11 @@
 // The verbs of the command line that ask a running gateway beside `cardea agents`: status, events, call, reload, config dump --running.
+#include "tests/flow/access_fixture.hpp"
 #include "tests/flow/child_process.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/support/scripted_agent.hpp"
+#include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 
@@ -266,6 +268,47 @@ TEST_CASE("Tools of an MCP server are listed over all pages and called, with the
     const auto raw = cardea(gateway, {"agents", "card", "m", "--raw"});
     CHECK(raw.err == "cardea: m: is an MCP server, which has no card of its own\n");
     CHECK(raw.code == 1);
+}
+
+TEST_CASE("The credential of the command is for admin, and that of --header for the agent, also over TLS")
+{
+    scripted_agent agent{flow::answer_of_agent};
+    const test_support::scratch_directory scratch;
+    test_support::write_whole(scratch.file("token"), "operator-token-0123456789\n");
+    test_support::test_ca ca;
+    const auto shown = ca.issue({"127.0.0.1"});
+    auto settings = flow::guarded(agent.url("/rpc"));
+    settings.admin_access = core::admin_access::scopes;
+    settings.admin_tls = {{shown.cert_file, shown.key_file, {}}};
+    const running_gateway gateway{std::move(settings)};
+    const auto ask = [&](arguments given) {
+        given.insert(given.end(), {"--admin", "https://" + admin_of(gateway), "--token-file", scratch.file("token")});
+        given.insert(given.end(), {"--ca-file", ca.ca_file()});
+        return cardea(gateway, std::move(given));
+    };
+    const auto anonymous = ask({"call", "seen", "x"});
+    CHECK(anonymous.code == 1);
+    CHECK(anonymous.err.find("(unauthenticated)") != std::string::npos);
+    // It reaches the agent, whose answer here is none of A2A.
+    CHECK(
+        ask({"call", "seen", "x", "--header", "X-API-Key: key-of-ci"}).err.find("INVALID_AGENT_RESPONSE") !=
+        std::string::npos
+    );
+    CHECK(agent.request_count() == 1);
+    const auto mallory = ask({"call", "seen", "x", "--header", "Authorization: Bearer mallory-token-0123456789"});
+    CHECK(mallory.err == "cardea: seen: This credential does not allow it. (forbidden)\n");
+    CHECK(agent.request_count() == 1);
+    CHECK(ask({"events"}).out.find("\"request\"") != std::string::npos);
+    for (const arguments& given : {arguments{"status"}, {"events"}, {"reload"}, {"call", "seen", "x"}}) {
+        CAPTURE(given.front());
+        auto strange = given;
+        strange.insert(strange.end(), {"--admin", "https://" + admin_of(gateway)});
+        CHECK(cardea(gateway, strange).code == 3);
+        strange.insert(strange.end(), {"--ca-file", ca.ca_file()});
+        const auto refused = cardea(gateway, strange);
+        CHECK(refused.code == 1);
+        CHECK(refused.err.find("(unauthenticated)") != std::string::npos);
+    }
 }
 
 TEST_CASE("events prints what has come and ends, or follows until Ctrl-C")
