@@ -269,6 +269,7 @@ net::exchange_request admin_client::exchange_of(const admin_request& request) co
     out.connect_timeout = connecting;
     out.head_timeout = endless;
     out.idle_timeout = endless;
+    out.stream_timeout = request.silence;
     out.max_size = largest_answer;
     out.repeatable = request.method == "GET";
     return out;

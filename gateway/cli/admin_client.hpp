@@ -46,6 +46,7 @@ struct admin_request {
     std::string path;  // with the query
     std::vector<std::pair<std::string, std::string>> headers{};
     std::string body{};
+    core::duration silence{0};  // that ends an event stream; 0: none does
 };
 
 // Hears of the answer. A head that is refused, false, ends the request; so does a piece.

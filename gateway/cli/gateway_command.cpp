@@ -174,6 +174,7 @@ private:
     {
         constexpr std::uint64_t usual = 20;
         admin_request out;
+        out.silence = std::chrono::seconds{60};  // a quiet stream has a comment every 15 s
         out.path = "/events?last=" + std::to_string(command_.last.value_or(usual));
         for (const auto& [name, value] :
              {std::pair{"agent", &command_.agent},

@@ -95,6 +95,7 @@ check_run() {
     expect "bash: cardea call" "$(completed "$root/usr/bin/cardea" call "")" "words"
     expect "bash: cardea events --agent" "$(completed "$root/usr/bin/cardea" events --agent "")" "words"
     expect "bash: cardea call words" "$(completed "$root/usr/bin/cardea" call words --st)" "--stream"
+    expect "fish: cardea call" "$(PATH=$root/usr/bin:$PATH fish -N -c "source $root/usr/share/fish/vendor_completions.d/cardea.fish; complete -C 'cardea call '" | cut -f1 | paste -sd' ')" "words"
     unset CARDEA_ADMIN
 }
 

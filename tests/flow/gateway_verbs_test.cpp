@@ -298,7 +298,7 @@ TEST_CASE("The credential of the command is for admin, and that of --header for 
     const auto mallory = ask({"call", "seen", "x", "--header", "Authorization: Bearer mallory-token-0123456789"});
     CHECK(mallory.err == "cardea: seen: This credential does not allow it. (forbidden)\n");
     CHECK(agent.request_count() == 1);
-    CHECK(ask({"events"}).out.find("\"request\"") != std::string::npos);
+    CHECK(flow::becomes_true([&] { return ask({"events"}).out.find("\"request\"") != std::string::npos; }));
     for (const arguments& given : {arguments{"status"}, {"events"}, {"reload"}, {"call", "seen", "x"}}) {
         CAPTURE(given.front());
         auto strange = given;
