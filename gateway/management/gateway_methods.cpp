@@ -265,7 +265,9 @@ gateway_methods::info(core::rpc_request request, const rpc_caller& caller, answe
         found.look_at(agent, planes_);
         return true;
     };
-    co_await walk_agents(planes_.agents, turns_.of(caller.may_write), {}, std::move(visit), caller.left);
+    auto& line = turns_.of(caller.may_write);
+    std::string from_the_first;
+    co_await walk_agents(planes_.agents, line, std::move(from_the_first), std::move(visit), caller.left);
     const auto facts = from_.facts();
     const auto now = std::chrono::system_clock::now();
     const auto read = telemetry::read_process_stats();
