@@ -164,7 +164,7 @@ core::steady_time tool_run::next_due() const
 net::routine<> tool_run::take_texts()
 {
     while (ending_ == ending::none && step_ != nullptr && step_->any()) {
-        const auto text = *step_->take();
+        const auto text = step_->take().value_or(std::string{});
         auto taking =
             worked_out<core::result<>>(caller_, terms_.long_texts, text.size(), [this, &text] { return take(text); });
         if (const auto taken = co_await std::move(taking); !taken) {
@@ -174,8 +174,10 @@ net::routine<> tool_run::take_texts()
             fail_for(core::errc::overloaded);
         }
     }
-    if (ending_ == ending::none && step_ != nullptr && step_->failure() &&
-        step_->failure()->code == core::errc::overloaded) {
+    if (ending_ != ending::none || step_ == nullptr) {
+        co_return;
+    }
+    if (const auto& failure = step_->failure(); failure && failure->code == core::errc::overloaded) {
         fail_for(core::errc::overloaded);
     }
 }

@@ -162,7 +162,7 @@ core::result<bundle_sessions::session*> bundle_sessions::open(const model::bundl
         found->second.turn = by_use_.insert(by_use_.end(), in.id);
     }
     by_use_.splice(by_use_.end(), by_use_, found->second.turn);
-    auto caller = in.caller != nullptr ? in.caller : std::move(found->second.in.caller);
+    auto caller = in.caller != nullptr ? in.caller : found->second.in.caller;
     found->second.in = in;
     found->second.in.caller = std::move(caller);
     found->second.used = loop_.now();

@@ -196,6 +196,7 @@ std::vector<std::string_view> tool_index::nearest(std::string_view name, const v
     const auto kept = std::min(most_nearest, all.size());
     std::ranges::partial_sort(all, all.begin() + static_cast<std::ptrdiff_t>(kept));
     std::vector<std::string_view> names;
+    names.reserve(kept);
     for (std::size_t i = 0; i < kept; ++i) {
         names.push_back(tools_.tools[all[i].second].name);
     }
