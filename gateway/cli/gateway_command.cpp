@@ -139,7 +139,14 @@ private:
 
     std::string shown(const json& all) const
     {
-        return table_ ? info_text(all.at("info")) + "\n" + calls_table(all) : model::shown_json(all);
+        if (!table_) {
+            return model::shown_json(all);
+        }
+        const auto& info = all.at("info");
+        const bool cut = all.at("agents").size() >= most_rows;
+        const auto rest =
+            cut ? "These are the first of " + shown_member(info.at("counts"), "agents") + " agents.\n" : "";
+        return info_text(info) + "\n" + calls_table(all) + rest;
     }
 
     exit_code status() const
