@@ -214,14 +214,14 @@ private:
                 seen = steady::now();
                 std::cerr << "cardea: the stream of events has ended; asking again\n" << std::flush;
             } else if (steady::now() - seen > patience) {
-                return report(*failure);
+                return report(failure);
             }
             std::this_thread::sleep_for(pause);
         }
     }
 
-    // Until the stream ends, or with the comment `live` if it is not followed.
-    std::optional<admin_failure> read_events()
+    // Until the stream ends, or with the comment `live` if it is not followed. Returns why there is no more.
+    admin_failure read_events()
     {
         constexpr std::uint64_t longest = 1024 * 1024;  // of an event
         net::sse_splitter events{longest};
@@ -248,10 +248,11 @@ private:
             }
         };
         auto failure = gateway_.stream(request_of_events(), reader);
-        if (failure || streams) {
-            return failure ? failure : admin_failure{.message = "the gateway has ended the stream of events"};
+        if (failure) {
+            return std::move(*failure);
         }
-        return gateway_.refusal(status, body);
+        return streams ? admin_failure{.message = "the gateway has ended the stream of events"}
+                       : gateway_.refusal(status, body);
     }
 
     void take(std::string_view event)
