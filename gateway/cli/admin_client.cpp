@@ -33,6 +33,14 @@ std::string base_of(std::string address)
     return address;
 }
 
+// A key of `cardea key new` has a field of its own (gateway/cli/key_command.cpp).
+std::pair<std::string, std::string> credential_of(const core::secret& token)
+{
+    const auto& text = token.reveal();
+    return text.starts_with("cardea_") ? std::pair<std::string, std::string>{"X-API-Key", text}
+                                       : std::pair<std::string, std::string>{"Authorization", "Bearer " + text};
+}
+
 // An error of JSON-RPC has its code in `data`; an error of the route itself does not.
 admin_failure refusal_of(const json& error)
 {
@@ -187,7 +195,7 @@ core::result<net::fetch_response> admin_client::post(std::string_view path, std:
     request.url = base_ + std::string{path};
     request.headers = {{"Content-Type", "application/json"}, {"Accept", "application/json"}, {"Via", ""}};
     if (!token_.empty()) {
-        request.headers.emplace_back("Authorization", "Bearer " + token_.reveal());
+        request.headers.push_back(credential_of(token_));
     }
     request.tls.ca_file = ca_file_;
     request.max_size = largest_answer;
@@ -260,7 +268,7 @@ net::exchange_request admin_client::exchange_of(const admin_request& request) co
     out.headers = request.headers;
     out.headers.emplace_back("Via", "");
     if (!token_.empty()) {
-        out.headers.emplace_back("Authorization", "Bearer " + token_.reveal());
+        out.headers.push_back(credential_of(token_));
     }
     if (!request.body.empty()) {
         out.body = std::make_shared<const std::string>(request.body);

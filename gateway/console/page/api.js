@@ -28,10 +28,16 @@ export function onState(listener) {
 }
 const tell = (state) => listeners.forEach((listener) => listener(state));
 
-// The Response to any request of the page, with the token. `bare`: nobody hears of its failure.
+// A token, or a key of `cardea key new`, which has a field of its own.
+const credential = (value) => (value.startsWith("cardea_") ? ["X-API-Key", value] : ["Authorization", `Bearer ${value}`]);
+
+// Whether a header field can have it.
+export const isToken = (value) => /^[!-~]+$/.test(value);
+
+// The Response to any request of the page, with the token.
 export async function send(path, { headers = {}, ...options } = {}) {
   const fields = new Headers(headers);
-  if (token()) fields.set("Authorization", `Bearer ${token()}`);
+  if (token()) fields.set(...credential(token()));
   let response;
   try {
     response = await fetch(address(path), { cache: "no-store", redirect: "error", ...options, headers: fields });

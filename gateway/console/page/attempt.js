@@ -158,17 +158,27 @@ async function read(response, made, take) {
     const text = decoder.decode(value, { stream: !done });
     made.size += text.length;
     made.text += text.slice(0, mostText - made.text.length);
-    if (isStream) for (const { data } of reader.feed(text)) if (data) take?.(parsed(data), made);
-    if (isStream) continue;
+    if (isStream) {
+      let begun = performance.now();
+      for (const { data } of reader.feed(text)) {
+        if (data) take?.(parsed(data), made);
+        if (performance.now() - begun < 8) continue;
+        await new Promise((go) => setTimeout(go)); // Keys come first.
+        begun = performance.now();
+      }
+      continue;
+    }
     whole += text;
     if (made.size > mostAnswer) throw new Error("The answer is larger than 32 MiB.");
   }
   if (!isStream && (whole || made.status >= 400)) take?.(parsed(whole), made);
 }
 
-// The same request for a shell, to the address of callers. `$CREDENTIAL` stands for the credential.
+const secret = /authorization|token|secret|password|api-?key|cookie/i;
+
+// The same request for a shell, to the address of callers. `$CREDENTIAL` stands for a credential.
 const curlOf = ({ headers, body }, url) => ["curl -sN", shellWord(url), ...Object.entries(headers).map(([key, value]) =>
-  /^authorization$/i.test(key) ? `-H "Authorization: $CREDENTIAL"` : `-H ${shellWord(`${key}: ${value}`)}`), "-d", shellWord(body)].join(" ");
+  secret.test(key) ? `-H "${key}: $CREDENTIAL"` : `-H ${shellWord(`${key}: ${value}`)}`), "-d", shellWord(body)].join(" ");
 
 const marks = { running: "…", done: "●", failed: "✕", cancelled: "○" };
 
@@ -214,7 +224,6 @@ function Question({ params, reply }) {
   </form>`;
 }
 
-const secret = /authorization|token|secret|password|api-?key/i;
 const pretty = (text) => (text.length < 100000 && parsed(text) ? JSON.stringify(parsed(text), null, 2) : text);
 const Raw = ({ label, first, fields, text }) => html`<pre class="wrap" tabindex="0" aria-label=${label}>
   ${visible([first, ...fields.map(([key, value]) => `${key}: ${secret.test(key) ? "••••" : value}`), "", pretty(text)].join("\n"))}</pre>`;

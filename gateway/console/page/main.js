@@ -1,6 +1,6 @@
 // The frame of the page: navigation, keys, theme, the token, and the words when the gateway is away.
 import { html, render, useEffect, useRef, useState } from "./dom.js";
-import { onState, rpc, setToken, token } from "./api.js";
+import { isToken, onState, rpc, setToken, token } from "./api.js";
 import { Agent } from "./agent.js";
 import { Calls } from "./calls.js";
 import { Gateway } from "./gateway.js";
@@ -73,18 +73,20 @@ function SignIn({ done }) {
   const [wrong, setWrong] = useState("");
   const enter = async (event) => {
     event.preventDefault();
+    if (!isToken(value.trim())) return setWrong("A token has letters, digits and signs of ASCII, and no blanks.");
     setToken(value.trim());
     try {
       await rpc("agents/health", { limit: 1 });
       done();
     } catch (failure) {
+      setToken("");
       setWrong(failure.kind === "unauthenticated" ? "The gateway does not accept this token." : failure.message);
     }
   };
   return html`<form class="sign-in" onSubmit=${enter}>
     <h1>Sign in</h1>
     <p>The management of this gateway needs a token with the scope <code>cardea:read</code>, and <code>cardea:write</code> to act.
-      It stays in this tab alone.</p>
+      An API key (<code>cardea_…</code>) is sent as <code>X-API-Key</code>. It stays in this tab alone.</p>
     <label>Token
       <input type="password" autocomplete="off" autofocus value=${value} onInput=${(event) => setValue(event.target.value)} />
     </label>

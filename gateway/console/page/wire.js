@@ -92,10 +92,10 @@ export class Caller {
 
   // The tools that this caller gets.
   async list(attempt) {
-    const tools = [];
+    let tools = [];
     for (let cursor, page = 0; page === 0 || (cursor !== undefined && page < 200); ++page) {
       const result = await this.#call(attempt, "tools/list", cursor === undefined ? {} : { cursor });
-      tools.push(...toolsOf({ capabilities: { extensions: [{ uri: "urn:cardea:a2a:extension:mcp:v1", params: result }] } }));
+      tools = tools.concat(toolsOf({ capabilities: { extensions: [{ uri: "urn:cardea:a2a:extension:mcp:v1", params: result }] } }));
       cursor = result.nextCursor;
     }
     attempt.event("result", { words: `${tools.length} tools` });
