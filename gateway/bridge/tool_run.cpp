@@ -103,10 +103,11 @@ void tool_run::begin()
     if (!read) {
         return refuse("Unknown tool: " + request_.tool);
     }
-    if (!read->order) {
+    auto& order = read->order;
+    if (!order) {
         return fail(read->problem);
     }
-    order_ = std::move(*read->order);
+    order_ = std::move(*order);
     if (!request_.state.empty()) {
         const auto asked = ::mcp::read_asked_state(::mcp::text_of(request_.state).value_or(""));
         if (!asked) {

@@ -36,19 +36,16 @@ std::string raw_id_of(const question_origin& origin)
 std::optional<question_origin> origin_of(std::string_view raw)
 {
     const auto id = text_of(raw).value_or("");
-    const auto text = id.starts_with(own_question)
-                          ? jose::from_base64url(std::string_view{id}.substr(own_question.size()))
-                          : std::nullopt;
-    const auto first = text ? text->find(between) : std::string::npos;
-    const auto second = first != std::string::npos ? text->find(between, first + 1) : std::string::npos;
+    if (!id.starts_with(own_question)) {
+        return std::nullopt;
+    }
+    const auto text = jose::from_base64url(std::string_view{id}.substr(own_question.size())).value_or("");
+    const auto first = text.find(between);
+    const auto second = first != std::string::npos ? text.find(between, first + 1) : std::string::npos;
     if (second == std::string::npos || first == 0) {
         return std::nullopt;
     }
-    question_origin origin{
-        text->substr(0, first),
-        text->substr(first + 1, second - first - 1),
-        text->substr(second + 1)
-    };
+    question_origin origin{text.substr(0, first), text.substr(first + 1, second - first - 1), text.substr(second + 1)};
     return is_raw_id(origin.id) ? std::optional{std::move(origin)} : std::nullopt;
 }
 
@@ -95,15 +92,15 @@ std::string event_id_of(const event_origin& origin)
 
 std::optional<event_origin> origin_of_event(std::string_view id)
 {
-    const auto text = jose::from_base64url(id);
-    const auto end = text ? text->find(between) : std::string::npos;
+    const auto text = jose::from_base64url(id).value_or("");
+    const auto end = text.find(between);
     // It goes into the header of a request.
     const auto may_stand_there = [](char c) { return c >= 0x20 && c < 0x7F; };
     if (end == std::string::npos || end == 0 ||
-        !std::all_of(text->begin() + static_cast<std::ptrdiff_t>(end) + 1, text->end(), may_stand_there)) {
+        !std::all_of(text.begin() + static_cast<std::ptrdiff_t>(end) + 1, text.end(), may_stand_there)) {
         return std::nullopt;
     }
-    return event_origin{text->substr(0, end), text->substr(end + 1)};
+    return event_origin{text.substr(0, end), text.substr(end + 1)};
 }
 
 }  // namespace mcp
