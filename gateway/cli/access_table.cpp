@@ -134,6 +134,11 @@ void add_admin(std::vector<row>& rows, const config::settings& settings)
     rows.push_back({listener, "/healthz, /readyz", "anyone"});
     rows.push_back({listener, "/metrics", scope_text({core::scope_metrics}) + " | " + reads});
     rows.push_back({listener, "/", reads});
+    if (settings.console) {
+        rows.push_back({listener, "/console/", "anyone"});
+        rows.push_back({listener, "/try", writes});
+    }
+    rows.push_back({listener, "/events", reads});
     rows.push_back({listener, "/rpc", reads});
     rows.push_back({listener, "/rpc, to change agents", writes});
     rows.push_back({listener, std::string{model::registration_path}, registrants_of(settings) + " | " + writes});

@@ -105,6 +105,9 @@ TEST_SUITE("access table")
               "127.0.0.1:4001  /metrics                       scope cardea:metrics | scope cardea:read\n",
               "127.0.0.1:4000  /, /.well-known/jwks.json      anyone\n",
               "127.0.0.1:4001  /                              scope cardea:read\n",
+              "127.0.0.1:4001  /console/                      anyone\n",
+              "127.0.0.1:4001  /try                           scope cardea:read and scope cardea:write\n",
+              "127.0.0.1:4001  /events                        scope cardea:read\n",
               "127.0.0.1:4001  /rpc                           scope cardea:read\n",
               "127.0.0.1:4001  /rpc, to change agents         scope cardea:read and scope cardea:write\n",
               "127.0.0.1:4001  /reload                        scope cardea:read and scope cardea:write\n"}) {
@@ -113,6 +116,11 @@ TEST_SUITE("access table")
         }
         CHECK(text.find("everything  ") == std::string::npos);
         CHECK(text.find("0123456789abcdef") == std::string::npos);
+        settings.console = false;
+        const auto without = access_table(settings);
+        CHECK(without.find("/console/") == std::string::npos);
+        CHECK(without.find("/try") == std::string::npos);
+        CHECK(without.find("/events") != std::string::npos);
     }
 }
 
