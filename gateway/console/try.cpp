@@ -1,8 +1,7 @@
 #include "gateway/console/try.hpp"
 
 #include "config/exposure.hpp"
-#include "core/ascii.hpp"
-#include "core/url.hpp"
+#include "gateway/console/try_head.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
@@ -12,14 +11,12 @@
 #include <boost/asio/ip/address.hpp>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 namespace gateway::console {
 namespace {
 
 using core::errc;
-using net::http1::field_name;
 using net::http1::framing;
 using net::http1::method;
 
@@ -27,35 +24,6 @@ constexpr std::string_view agents_path = "/try/agents/";
 constexpr std::string_view session_end = "/mcp";
 // Of an answer: what the gateway adds to the agent's.
 constexpr std::size_t own_fields = 4 * 1024;
-constexpr std::size_t most_fields = 200;
-
-constexpr std::string_view for_callers = "Cardea-Caller-";
-
-bool begins(std::string_view name, std::string_view text) noexcept
-{
-    return core::equal_ignoring_case(name.substr(0, text.size()), text);
-}
-
-// What is between the browser and this listener, or is written anew.
-bool stays_here(std::string_view name) noexcept
-{
-    switch (net::http1::lookup_field(name)) {
-        case field_name::cookie:
-        case field_name::expect:
-        case field_name::host:
-        case field_name::http2_settings:
-        case field_name::origin:
-            return true;
-        default:
-            return begins(name, "Sec-") || net::http1::hop_by_hop(net::http1::lookup_field(name));
-    }
-}
-
-bool is_obeyed(std::string_view name) noexcept
-{
-    constexpr auto names = std::to_array<std::string_view>({"Location", "Refresh", "WWW-Authenticate"});
-    return std::ranges::any_of(names, [&](auto each) { return core::equal_ignoring_case(each, name); });
-}
 
 net::tcp::endpoint endpoint_of(const std::string& address)
 {
@@ -69,7 +37,11 @@ class try_relay {
 public:
     try_relay(net::server_connection& caller, core::descriptor worker, std::size_t longest_head)
         : caller_{caller},
-          limits_{.bytes = longest_head, .fields = most_fields, .value = longest_head},
+          limits_{
+              .bytes = longest_head,
+              .fields = longest_head,
+              .value = longest_head
+          },  // fields: a worker has counted them
           worker_{caller.owner(), std::move(worker)}
     {
         worker_.set_listener(&caller_.clock().wake());
@@ -87,7 +59,7 @@ public:
             worker_.close(/*hard=*/true);
             if (!left_) {
                 caller_.close_after_answer();
-                auto reply = responses::error_answer(errc::draining, {});
+                auto reply = responses::error_answer(failure_, {});
                 co_await responses::send_answer(caller_, std::move(reply));
             }
             co_return;
@@ -126,7 +98,11 @@ private:
         std::size_t length = 0;
         while (length == 0 || parser.head().status < 200) {
             const auto parsed = parser.parse(worker_.received(), verb);
-            if (!parsed || (*parsed == 0 && (worker_.ended() || worker_.closed()))) {
+            if (!parsed) {
+                failure_ = errc::upstream_protocol;
+                co_return false;
+            }
+            if (*parsed == 0 && (worker_.ended() || worker_.closed())) {
                 co_return false;
             }
             length = *parsed;
@@ -240,6 +216,7 @@ private:
     bool chunked_ = true;       // the caller understands that
     bool half_closed_ = false;
     bool left_ = false;
+    errc failure_ = errc::draining;  // the answer if the worker's has no head
 };
 
 }  // namespace
@@ -264,50 +241,6 @@ std::optional<responses::answer> refusal_of_try(const net::http1::request_head& 
         return std::nullopt;
     }
     return responses::method_not_allowed(below == session_end ? "POST, DELETE" : "POST");
-}
-
-std::string head_of_try(const net::http1::request_head& asked, std::size_t length, std::string_view public_base)
-{
-    std::string text;
-    net::http1::head_writer out{text};
-    out.request_line(asked.verb, asked.target.substr(try_path.size()));
-    const auto url = core::http_url::parse(public_base);
-    const std::string host = url ? url->authority() : std::string{asked.authority};
-    out.field("Host", host);
-    out.field("Connection", "close");
-    for (const auto& each : asked.fields) {
-        const bool renamed = begins(each.name, for_callers);
-        const auto name = each.name.substr(renamed ? for_callers.size() : 0);
-        if (core::is_token(name) && !stays_here(name) && (renamed || each.id != field_name::authorization) &&
-            !net::http1::named_by_connection(asked.fields, each.name)) {
-            out.field(name, each.value);
-        }
-    }
-    if (length > 0 || asked.verb == method::post) {
-        out.field("Content-Length", std::uint64_t{length});
-    }
-    out.end();
-    return text;
-}
-
-std::string fields_of_try(const net::http1::response_head& answered)
-{
-    std::string text;
-    net::http1::head_writer out{text};
-    for (const auto& each : answered.fields) {
-        if (each.id == field_name::date || net::http1::hop_by_hop(each.id) ||
-            net::http1::named_by_connection(answered.fields, each.name)) {
-            continue;
-        }
-        out.field(
-            (is_obeyed(each.name) ? std::string{for_callers} : std::string{}) + std::string{each.name},
-            each.value
-        );
-    }
-    // Whatever an agent sends, it is no page of this origin.
-    out.field("X-Content-Type-Options", "nosniff");
-    out.field("Content-Security-Policy", "default-src 'none'; sandbox");
-    return text;
 }
 
 net::routine<> tries::serve(net::server_connection& caller)
@@ -343,7 +276,7 @@ net::routine<> tries::serve(net::server_connection& caller)
         co_return;
     }
     serve_(net::accepted_socket{std::move(ends[1]), endpoint_of(caller.peer()), {}, model::console_sender()});
-    const auto head = head_of_try(caller.head(), body->size(), public_base_);
+    const auto head = head_of_try(caller.head(), body->size(), public_base_, settings_);
     net::pieces request;
     request.add(head);
     request.add(*body);

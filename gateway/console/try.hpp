@@ -24,15 +24,6 @@ bool is_try_path(std::string_view path) noexcept;
 // Why the request is none to an agent: 404 for other paths, 405 for other methods than POST, and DELETE of a session of MCP. Pure.
 std::optional<responses::answer> refusal_of_try(const net::http1::request_head& asked);
 
-// The head with which a worker gets it, for a body of `length` bytes, under the host of `public_base`, which is a URL. Fields pass but for
-// Host, Origin, Cookie, Sec-*, Authorization, which is for the admin listener, and those of one hop; a field Cardea-Caller-<name>, such as
-// Cardea-Caller-Authorization, becomes <name>. Pure.
-std::string head_of_try(const net::http1::request_head& asked, std::size_t length, std::string_view public_base);
-
-// The head of the answer from what a worker answered, without framing and the empty line. Fields that a browser would obey, though it is an
-// agent's word, stand there as Cardea-Caller-Location and Cardea-Caller-WWW-Authenticate. Pure.
-std::string fields_of_try(const net::http1::response_head& answered);
-
 class tries {
 public:
     // Tries that can be under way.

@@ -1,6 +1,7 @@
 #include "gateway/console/try.hpp"
 
 #include "config/exposure.hpp"
+#include "gateway/console/try_head.hpp"
 #include "tests/unit/gateway/console/texts.hpp"
 
 #include <doctest/doctest.h>
@@ -20,9 +21,14 @@ unsigned status_for(const std::string& line)
     return refusal ? refusal->status : 0;
 }
 
-std::string sent_on(const std::string& text, std::size_t length = 2)
+std::string sent_on(const std::string& text, std::size_t length = 2, const config::settings& settings = {})
 {
-    return gateway::console::head_of_try(request_head_of(text), length, "https://agents.example/base");
+    return gateway::console::head_of_try(request_head_of(text), length, "https://agents.example/base", settings);
+}
+
+core::access_provider keys_in(core::credential_place place, const std::string& field)
+{
+    return {field, core::api_key_provider{.place = place, .field = field, .keys = {}}};
 }
 
 }  // namespace
@@ -89,6 +95,7 @@ TEST_CASE("a try has the caller's fields, under the public host, and none of the
                 "Cookie: a=b\r\n"
                 "Sec-Fetch-Site: same-origin\r\n"
                 "sec-ch-ua: x\r\n"
+                "Referer: http://127.0.0.1:4001/console/\r\n"
                 "Connection: keep-alive, X-Hop\r\n"
                 "X-Hop: 1\r\n"
                 "Keep-Alive: 5\r\n"
@@ -131,6 +138,38 @@ TEST_CASE("another credential can be the caller's, and nothing of the connection
     );
 }
 
+TEST_CASE("no credential of the operator becomes the caller's, wherever a provider reads it")
+{
+    config::settings settings;
+    settings.access.providers = {
+        keys_in(core::credential_place::header, "X-Staff"),
+        keys_in(core::credential_place::query, "key")
+    };
+    const std::string fields =
+        " HTTP/1.1\r\nHost: a\r\n"
+        "X-API-Key: operator\r\n"
+        "X-Goog-IAP-JWT-Assertion: operator\r\n"
+        "x-staff: operator\r\n"
+        "key: free\r\n"
+        "Cardea-Caller-X-Staff: caller\r\n\r\n";
+    const std::string rest =
+        " HTTP/1.1\r\nHost: agents.example\r\nConnection: close\r\nkey: free\r\nX-Staff: caller\r\n"
+        "Content-Length: 2\r\n\r\n";
+    // Where operators need no credential one in the query is the caller's.
+    CHECK(sent_on("POST /try/agents/a?key=1" + fields, 2, settings) == "POST /agents/a?key=1" + rest);
+    settings.admin_access = core::admin_access::scopes;
+    for (const auto& [asked, sent] : std::vector<std::pair<std::string, std::string>>{
+             {"?key=1", ""},
+             {"?k%65y=1&x=%20", "?x=%20"},
+             {"?x&key=1&&keys=2&key", "?x&&keys=2"},
+             {"?", ""},
+             {"?Key=1", "?Key=1"},
+         }) {
+        CAPTURE(asked);
+        CHECK(sent_on("POST /try/agents/a" + asked + fields, 2, settings) == "POST /agents/a" + sent + rest);
+    }
+}
+
 TEST_CASE("a session is ended without a body")
 {
     CHECK(
@@ -147,6 +186,11 @@ TEST_CASE("no browser obeys what an agent answers")
         "Location: /rpc\r\n"
         "WWW-Authenticate: Basic realm=\"x\"\r\n"
         "Refresh: 0; url=/reload\r\n"
+        "x-content-type-options: x\r\n"
+        "Content-Security-Policy: sandbox allow-scripts\r\n"
+        "Content-Security-Policy-Report-Only: report-uri https://evil.example\r\n"
+        "Link: <https://evil.example>; rel=preconnect\r\n"
+        "SourceMap: https://evil.example\r\n"
         "Connection: close, X-Hop\r\n"
         "X-Hop: 1\r\n"
         "Content-Type: text/html\r\n"
@@ -157,6 +201,11 @@ TEST_CASE("no browser obeys what an agent answers")
         "Cardea-Caller-Location: /rpc\r\n"
         "Cardea-Caller-WWW-Authenticate: Basic realm=\"x\"\r\n"
         "Cardea-Caller-Refresh: 0; url=/reload\r\n"
+        "Cardea-Caller-x-content-type-options: x\r\n"
+        "Cardea-Caller-Content-Security-Policy: sandbox allow-scripts\r\n"
+        "Cardea-Caller-Content-Security-Policy-Report-Only: report-uri https://evil.example\r\n"
+        "Cardea-Caller-Link: <https://evil.example>; rel=preconnect\r\n"
+        "Cardea-Caller-SourceMap: https://evil.example\r\n"
         "Content-Type: text/html\r\n"
         "X-Free: yes\r\n"
         "X-Content-Type-Options: nosniff\r\n"
