@@ -215,7 +215,7 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request, r
                    ? std::nullopt
                    : std::optional{request::refuse_method(request, request.way->methods)};
     }
-    if (!request.origin && !parts_->hosts.answers(head.authority)) {
+    if (!request.origin && !request.record.by_console && !parts_->hosts.answers(head.authority)) {
         request.record.where = model::route::none;
         request.caller.close_after_answer();
         return request::respond_error(request, core::caller_error(errc::misdirected_request));

@@ -75,6 +75,8 @@ TEST_CASE("a try reaches the agent as a caller's call does, and its line says wh
          {"Sec-Fetch-Site", "same-origin"},
          {"Host", "localhost:4001"},
          {"Origin", "http://localhost:4001"},
+         {"X-API-Key", "operator"},
+         {"Referer", "http://localhost:4001/console/"},
          {"X-Forwarded-For", "192.0.2.1"}}
     );
     CHECK(answer.status == 200);
@@ -91,6 +93,7 @@ TEST_CASE("a try reaches the agent as a caller's call does, and its line says wh
     CHECK(got.count("Authorization") == 0);
     CHECK(got.count("Origin") == 0);
     CHECK(got.count("Sec-Fetch-Site") == 0);
+    CHECK(got.count("Referer") == 0);
     CHECK(got.header("X-Forwarded-For") == "127.0.0.1");
     CHECK(got.header("X-Forwarded-Host") == "agents.example");
     CHECK(got.header("X-Forwarded-Proto") == "https");
@@ -99,6 +102,34 @@ TEST_CASE("a try reaches the agent as a caller's call does, and its line says wh
         R"(cardea_agent_requests_total{agent="a",protocol="a2a",rpc_method="message/send",outcome="ok"})",
         1
     ));
+}
+
+TEST_CASE("a try reaches the agent whichever names callers may use")
+{
+    for (const std::string url : {"", "https://other.example"}) {
+        CAPTURE(url);
+        relayed x{answer_json("{}"), [&url](auto& settings) {
+                      settings.hosts = {"agents.example"};
+                      settings.public_url = url;
+                  }};
+        CHECK(attempt(x.gateway, "/agents/a").status == 200);
+        CHECK(attempt(x.gateway, "/agents/a", {{"Host", "evil.example"}}).status == 421);
+        CHECK(flow::call(x.port(), call_body()).status == 421);
+        CHECK(x.agent.request_count() == 1);
+    }
+}
+
+TEST_CASE("an answer with as many fields as an agent may send is passed on")
+{
+    field_list fields;
+    for (int i = 0; i < 250; ++i) {
+        fields.emplace_back("X-" + std::to_string(i), "v");
+    }
+    relayed x{answer_json("{}", fields)};
+    const auto answer = attempt(x.gateway, "/agents/a");
+    CHECK(answer.status == 200);
+    CHECK(answer.header("X-0") == "v");
+    CHECK(answer.header("X-249") == "v");
 }
 
 TEST_CASE("a call that is no try has no such mark, and other paths and methods are refused")
@@ -161,6 +192,19 @@ TEST_CASE("who may try is who may write, and the credential of a try is the call
     CHECK(as({{"Cardea-Caller-Authorization", "Bearer unknown-token-0123456789"}}).status == 401);
     CHECK(as(ci).status == 200);
     CHECK(agent.request_count() == 2);
+}
+
+TEST_CASE("a key with which an operator comes is not the caller's")
+{
+    test_support::scripted_agent agent{flow::answer_of_agent};
+    auto settings = flow::guarded(agent.url("/rpc"));
+    settings.admin_access = core::admin_access::scopes;
+    auto& keys = std::get<core::api_key_provider>(settings.access.providers.back().type);
+    keys.keys[0].owner.scopes = {core::scope_read, core::scope_write};
+    const flow::running_gateway gateway{settings};
+    CHECK(attempt(gateway, "/agents/open", flow::ci).status == 200);
+    CHECK(attempt(gateway, "/agents/seen", flow::ci).status == 401);
+    CHECK(agent.request_count() == 1);
 }
 
 TEST_CASE("a session with an MCP server is begun, used and ended by tries")
