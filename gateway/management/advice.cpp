@@ -1,10 +1,14 @@
 #include "gateway/management/advice.hpp"
 
+#include "core/redaction.hpp"
+#include "core/secret.hpp"
 #include "core/utf8.hpp"
+#include "gateway/model/terminal_text.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <utility>
 
 namespace gateway::management {
 namespace {
@@ -63,7 +67,7 @@ constexpr auto code_rows = std::to_array<code_row>({
     {errc::invalid_params, "Correct the parameters that the answer names."},
     {errc::too_large, "Send the call by itself, or raise limits.rpc_answer."},
     {errc::upstream_unresolved, "Correct the host name in the agent's url, or the name server of this machine."},
-    {errc::upstream_refused, "Start the agent, or correct its url; a firewall between here and there looks alike."},
+    {errc::upstream_refused, "Start the agent, or correct its url; a firewall that blocks looks the same."},
     {errc::upstream_forbidden, "Declare the agent in the configuration if a private address is meant."},
     {errc::upstream_tls, "Renew the agent's certificate, or trust its authority with tls.ca_file."},
     {errc::upstream_proxy, "Let the proxy connect to the agent, or name the agent's host in no_proxy."},
@@ -217,11 +221,57 @@ namespace {
 
 constexpr std::size_t longest_sentence = 200;  // bytes
 
+// The length of a credential that `text` begins with, in quotes or not, and how much stands before it.
+std::pair<std::size_t, std::size_t> credential_in(std::string_view text)
+{
+    const bool quoted = text.starts_with('"') || text.starts_with('\'');
+    const auto from = quoted ? std::size_t{1} : std::size_t{0};
+    const auto end = quoted ? text.find(text.front(), 1) : text.find_first_of(" \t\r\n\"'&;,)");
+    return {from, std::min(end, text.size()) - from};
+}
+
+// The length of a user with a password at the beginning of an authority; 0: there is none.
+std::size_t user_in(std::string_view text)
+{
+    const auto authority = text.substr(0, text.find_first_of("/?# \t\r\n\"'<>"));
+    const auto at = authority.rfind('@');
+    return at == authority.npos || authority.substr(0, at).find(':') == authority.npos ? 0 : at;
+}
+
+// With a mask for what looks like a credential that the configuration does not know of.
+std::string without_credentials(std::string_view text)
+{
+    constexpr std::array signs{"bearer ", "password=", "token=", "secret=", "api_key=", "://"};
+    const auto lower = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
+    std::string out;
+    while (!text.empty()) {
+        const auto* const sign = std::ranges::find_if(signs, [&](std::string_view each) {
+            return std::ranges::equal(text.substr(0, each.size()), each, {}, lower);
+        });
+        if (sign == signs.end()) {
+            out += text.front();
+            text.remove_prefix(1);
+            continue;
+        }
+        const std::string_view name{*sign};
+        out += text.substr(0, name.size());
+        text.remove_prefix(name.size());
+        auto [from, length] = name == "://" ? std::pair{std::size_t{0}, user_in(text)} : credential_in(text);
+        // A word: `Bearer token is missing`.
+        if (length == 0 || (name == "bearer " && length < core::redaction::shortest)) {
+            continue;
+        }
+        out.append(text.substr(0, from)).append(core::masked);
+        text.remove_prefix(from + length);
+    }
+    return out;
+}
+
 // The sentence with more in it, cut before its full stop.
 std::string extended(std::string_view sentence, const std::string& more)
 {
     std::string out{sentence.substr(0, sentence.size() - 1)};
-    out += more;
+    out += model::printable(more);
     while (out.ends_with('.')) {
         out.pop_back();
     }
@@ -255,7 +305,7 @@ std::string missing_variable(std::string_view words)
 agent_words words_of_session(const sessions::session_facts& session, const std::vector<std::string>& complaints)
 {
     const auto reason = session.failure ? session.failure->reason : session.reason;
-    const auto& detail = session.failure ? session.failure->detail : session.detail;
+    const auto detail = without_credentials(session.failure ? session.failure->detail : session.detail);
     const auto words = advice_for(reason);
     if (words.why.empty()) {
         return {};
@@ -263,7 +313,7 @@ agent_words words_of_session(const sessions::session_facts& session, const std::
     const auto last = std::ranges::find_if(complaints.rbegin(), complaints.rend(), [](const auto& line) {
         return line.find_first_not_of(" \t\r") != line.npos;
     });
-    const auto wrote = last == complaints.rend() ? std::string{} : *last;
+    const auto wrote = last == complaints.rend() ? std::string{} : without_credentials(*last);
     // A detail of a program that ended begins with its exit code or signal, and may have its last words.
     const bool ended = reason == ::mcp::session_reason::exited && detail.starts_with("exit code");
     auto more = ended ? " with " + detail : detail.empty() ? std::string{} : " (" + detail + ')';
@@ -297,7 +347,7 @@ agent_words words_of(
     }
     const auto words = advice_for(judged.reason);
     const bool of_card = card != nullptr && card->failure && core::name(card->failure->code) == judged.reason;
-    auto detail = of_card ? card->failure->detail : std::string{};
+    auto detail = of_card ? without_credentials(card->failure->detail) : std::string{};
     if (constexpr std::string_view prefix = "fetch: "; detail.starts_with(prefix)) {
         detail.erase(0, prefix.size());
     }

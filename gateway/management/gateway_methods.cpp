@@ -43,8 +43,8 @@ void add_certificates(std::vector<attention>& to, const process_facts& facts, co
             to.push_back(about_gateway(
                 each.end <= now,
                 each.file,
-                each.end <= now ? "The certificate of the listener " + each.listener + " has ended."
-                                : "The certificate of the listener " + each.listener + " ends in " +
+                each.end <= now ? "The certificate of the listener " + each.listener + " has expired: callers who verify it cannot connect."
+                                : "The certificate of the listener " + each.listener + " expires in " +
                                       std::to_string(days) + (days == 1 ? " day." : " days."),
                 "Renew it; the gateway reads the file again by itself."
             ));
@@ -212,6 +212,16 @@ void flatten(const json& tree, const std::string& path, json& to)
 
 }  // namespace
 
+std::string settings_text(const json& dumped, std::size_t omitted)
+{
+    json out{{"values", json::array()}};
+    flatten(dumped, {}, out["values"]);
+    if (omitted > 0) {
+        out["agents_omitted"] = omitted;
+    }
+    return core::to_text(out);
+}
+
 std::vector<attention>
 attention_of(const process_facts& facts, std::uint64_t descriptors, std::uint64_t most, core::wall_time now)
 {
@@ -310,13 +320,22 @@ gateway_methods::info(core::rpc_request request, const rpc_caller& caller, answe
 }
 
 net::task<rpc_result>
-gateway_methods::config(core::rpc_request request, const rpc_caller& /*caller*/, answer_builder& /*answer*/) const
+gateway_methods::config(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const
 {
     auto asked = from_.configuration();
-    const auto dumped = co_await std::move(asked);
-    auto values = json::array();
-    flatten(dumped, {}, values);
-    co_return core::make_result(request.id, {{"values", std::move(values)}});
+    const auto text = co_await std::move(asked);
+    // All who asked at once wake at once; each copies the text in a turn of its own.
+    co_await turns_.of(caller.may_write).wait();
+    if (caller.left.stop_requested()) {
+        co_return core::make_error(request.id, core::errc::caller_gone);
+    }
+    if (text->size() > answer.room()) {
+        co_return core::make_error(request.id, core::errc::too_large);
+    }
+    if (!answer.hold(text->size())) {
+        co_return core::make_error(request.id, core::errc::overloaded);
+    }
+    co_return core::make_result_of_text(request.id, *text);
 }
 
 net::task<rpc_result>

@@ -51,9 +51,9 @@ TEST_CASE("a certificate is told of from 14 days before its end, and is critical
         return all.empty() ? std::string{"none"} : all[0].critical ? std::string{"critical"} : all[0].why;
     };
     CHECK(severity(14 * 24h) == "none");
-    CHECK(severity(14 * 24h - 1s) == "The certificate of the listener traffic ends in 13 days.");
-    CHECK(severity(36h) == "The certificate of the listener traffic ends in 1 day.");
-    CHECK(severity(1s) == "The certificate of the listener traffic ends in 0 days.");
+    CHECK(severity(14 * 24h - 1s) == "The certificate of the listener traffic expires in 13 days.");
+    CHECK(severity(36h) == "The certificate of the listener traffic expires in 1 day.");
+    CHECK(severity(1s) == "The certificate of the listener traffic expires in 0 days.");
     CHECK(severity(0s) == "critical");
 }
 
@@ -121,6 +121,27 @@ TEST_CASE("words of an agent have at most 200 bytes, and are whole characters")
     CHECK(words.why.ends_with("ü…."));
 }
 
+TEST_CASE("words of an agent have no secret that a program wrote, and nothing that a terminal obeys")
+{
+    const auto said = [](const std::string& line) {
+        const auto session = lost(session_reason::exited, "exit code 3");
+        return words_of({health::unhealthy, "session_crashed"}, nullptr, &session, {line}).why;
+    };
+    const std::string begin = "The program ended with exit code 3; it wrote: ";
+    CHECK(
+        said("sent Authorization: Bearer abc.def-1, got 401") == begin + "sent Authorization: Bearer ********, got 401."
+    );
+    CHECK(said("no route postgres://me:pw@db/x today") == begin + "no route postgres://********@db/x today.");
+    CHECK(said("PASSWORD=hunter2 token=t;x=1 is wrong") == begin + "PASSWORD=******** token=********;x=1 is wrong.");
+    CHECK(said(R"(client_secret="a b" api_key=k&y)") == begin + R"(client_secret="********" api_key=********&y.)");
+    CHECK(said("Bearer token is missing") == begin + "Bearer token is missing.");
+    CHECK(said("at http://host:80/a@b, token is wrong") == begin + "at http://host:80/a@b, token is wrong.");
+    CHECK(said("\x1b[31mred\x07") == begin + R"(\u001b[31mred\u0007.)");
+    gateway::cards::card_status card;
+    card.failure = core::upstream_error(core::errc::upstream_refused, "fetch: \x1b]0;x");
+    CHECK(words_of({health::unhealthy, "upstream_refused"}, &card, nullptr, {}).why.find('\x1b') == std::string::npos);
+}
+
 TEST_CASE("an agent without a reason has no words, and one with a code has those of the code")
 {
     CHECK(words_of({health::healthy, {}}, nullptr, nullptr, {}).why.empty());
@@ -131,6 +152,26 @@ TEST_CASE("an agent without a reason has no words, and one with a code has those
     CHECK(
         words_of({health::degraded, "calls_failing"}, &card, nullptr, {}).why.find("five minutes") != std::string::npos
     );
+}
+
+TEST_CASE("settings are a list with the path, value and origin of each, and say how many agents are left out")
+{
+    const core::json dumped{
+        {"listen", {{"value", ":4000"}, {"origin", "default"}}},
+        {"agents", {{"a.b", {{"url", {{"value", "http://a/"}, {"origin", "c.yml:3"}}}}}}}
+    };
+    const auto shown = core::parse_json(gateway::management::settings_text(dumped, 0)).value();
+    CHECK(
+        shown ==
+        core::json{
+            {"values",
+             core::json::array(
+                 {{{"path", R"(agents."a.b".url)"}, {"value", "http://a/"}, {"origin", "c.yml:3"}},
+                  {{"path", "listen"}, {"value", ":4000"}, {"origin", "default"}}}
+             )}
+        }
+    );
+    CHECK(gateway::management::settings_text(core::json::object(), 7) == R"({"values":[],"agents_omitted":7})");
 }
 
 TEST_SUITE_END();
