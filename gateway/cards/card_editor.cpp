@@ -352,6 +352,47 @@ card_editor::compare_here(std::shared_ptr<const core::agent> agent, card_pair ca
 net::task<core::result<std::string>>
 card_editor::explain_here(std::shared_ptr<const core::agent> agent, shown_card card)
 {
+    if (explains_ && explanations_.size() >= most_explained) {
+        co_return core::gateway_error(errc::overloaded, "explanations of cards");
+    }
+    if (std::exchange(explains_, true)) {
+        net::task_signal turn;
+        auto waits = turn.wait();
+        explanations_.push_back(&turn);
+        co_await std::move(waits);
+    }
+    core::result<std::string> text = core::gateway_error(errc::internal);
+    std::exception_ptr bug;
+    try {
+        text = co_await explained(std::move(agent), std::move(card));
+    } catch (...) {
+        bug = std::current_exception();
+    }
+    next_explanation();
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
+    co_return text;
+}
+
+// Begins the one that has waited for longest, if there is one.
+void card_editor::next_explanation()
+{
+    if (explanations_.empty()) {
+        explains_ = false;
+        return;
+    }
+    auto* const next = explanations_.front();
+    explanations_.pop_front();
+    net::asio::post(io_, [next] { next->set(); });
+}
+
+net::task<core::result<std::string>> card_editor::explained(std::shared_ptr<const core::agent> agent, shown_card card)
+{
+    const auto left = card.left;
+    if (left.stop_requested()) {
+        co_return core::caller_error(errc::caller_gone);
+    }
     co_await turns_.next(agent->id);
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
@@ -365,6 +406,9 @@ card_editor::explain_here(std::shared_ptr<const core::agent> agent, shown_card c
     }
     auto lint = lint_records(*agent, *raw, ::a2a::lint_card(found, limits), card.url);
     co_await turns_.next_if_long(agent->id, bytes);
+    if (left.stop_requested()) {
+        co_return core::caller_error(errc::caller_gone);
+    }
     const auto served = core::parse_json(card.served->body, {.bytes = card.served->body.size()});
     auto accepted = ::a2a::repair_card(*raw);
     if (!accepted || !served) {
@@ -373,6 +417,9 @@ card_editor::explain_here(std::shared_ptr<const core::agent> agent, shown_card c
     }
     const auto repaired = accepted->document;
     co_await turns_.next_if_long(agent->id, bytes);
+    if (left.stop_requested()) {
+        co_return core::caller_error(errc::caller_gone);
+    }
     // As make_here() does.
     ::a2a::apply_patch(accepted->document, agent->patch);
     ::a2a::keep_visible_skills(accepted->document, {agent->skills, nullptr});

@@ -16,8 +16,11 @@
 #include "gateway/cards/served_card.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "net/client/fetch.hpp"
+#include "net/loop/signal.hpp"
 #include "net/loop/types.hpp"
 
+#include <cstddef>
+#include <deque>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -79,6 +82,7 @@ public:
     card_turns& turns() noexcept { return turns_; }
 
     static constexpr std::size_t most_extended = 64;
+    static constexpr std::size_t most_explained = 16;  // waiting for the one that is under way
 
     net::task<core::result<served_card>> make(std::shared_ptr<const core::agent> agent, card_document document)
         override;
@@ -105,6 +109,8 @@ private:
     make_of_lists_here(std::shared_ptr<const core::agent> agent, listed_card listed);
     net::task<core::result<std::string>> compare_here(std::shared_ptr<const core::agent> agent, card_pair cards);
     net::task<core::result<std::string>> explain_here(std::shared_ptr<const core::agent> agent, shown_card card);
+    net::task<core::result<std::string>> explained(std::shared_ptr<const core::agent> agent, shown_card card);
+    void next_explanation();
     net::task<core::result<std::string>>
     edit_card(std::shared_ptr<const model::agent_entry> entry, std::string text, extended_terms terms);
     net::task<core::result<std::string>>
@@ -121,6 +127,8 @@ private:
     access_source access_;
     card_turns turns_;
     card_verifier verifier_;
+    std::deque<net::task_signal*> explanations_;  // that wait for the one under way
+    bool explains_ = false;
     bool authenticates_ = false;
     bool stopped_ = false;
 };

@@ -242,7 +242,7 @@ net::task<core::result<>> card_plane::refresh_of(entry_pointer entry)
     co_return core::result<>{};
 }
 
-net::task<core::result<std::string>> card_plane::explain(std::string id, std::string a2a_version)
+net::task<core::result<std::string>> card_plane::explain(std::string id, std::string a2a_version, std::stop_token left)
 {
     auto entry = entry_of(id);
     if (entry == nullptr) {
@@ -266,7 +266,7 @@ net::task<core::result<std::string>> card_plane::explain(std::string id, std::st
     if (served.refused) {
         co_return *served.refused;
     }
-    shown_card shown{{}, status.found_at, entry->agent->token, {bytes, &served}};
+    shown_card shown{{}, status.found_at, entry->agent->token, {bytes, &served}, std::move(left)};
     if (entry->is_written()) {
         shown.text = entry->agent->record.card;
     } else if (entry->is_fetched()) {

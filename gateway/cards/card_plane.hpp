@@ -26,6 +26,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -123,8 +124,8 @@ public:
     net::task<core::result<card_preview>> preview(std::string id);
 
     // The card for callers who send this A2A-Version (empty: none), as card_maker::explain() tells of it. Fetches if nothing is known of
-    // it yet. Fails with what there is no card for, and with agent_not_found.
-    net::task<core::result<std::string>> explain(std::string id, std::string a2a_version);
+    // it yet. Fails with what there is no card for, with agent_not_found and as card_maker::explain().
+    net::task<core::result<std::string>> explain(std::string id, std::string a2a_version, std::stop_token left = {});
 
     // Works as card_history::versions().
     net::task<core::result<std::vector<store::card_version>>> versions(std::string id);

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,7 @@ struct shown_card {
     std::string url;     // where it was found
     core::secret token;  // of the agent's OAuth server, that it was asked for with
     std::shared_ptr<const model::card_bytes> served;
+    std::stop_token left{};  // once set, nobody waits for the explanation any more
 };
 
 // Makes cards for the control loop from texts and lists, on another thread: the card_editor, or a test's own.
@@ -161,7 +163,8 @@ public:
     virtual net::task<core::result<std::string>> compare(std::shared_ptr<const core::agent> agent, card_pair cards) = 0;
 
     // Members `raw`, `served`, `changes` and `lint` of a JSON object, as text without its braces: explain_card() and a2a::lint_card()
-    // of the raw card. The agent's secrets are masked in it. Without a text: null and empty lists. Fails as make().
+    // of the raw card. The agent's secrets are masked in it. Without a text: null and empty lists. One at a time:
+    // an explanation takes many times the memory of its card. Fails as make(), with overloaded while many wait, and with caller_gone.
     virtual net::task<core::result<std::string>> explain(std::shared_ptr<const core::agent> agent, shown_card card) = 0;
 };
 

@@ -81,7 +81,7 @@ card_methods::card(core::rpc_request request, const rpc_caller& caller, answer_b
     if (!version.empty()) {
         shown["a2a_version"] = version;
     }
-    const auto told = co_await cards_.explain(id, std::move(version));
+    const auto told = co_await cards_.explain(id, std::move(version), caller.left);
     if (!told) {
         co_return failed(request, id, told.error().code, caller);
     }

@@ -11,8 +11,10 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <exception>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <utility>
 #include <vector>
@@ -114,6 +116,50 @@ struct rig {
 };
 
 }  // namespace
+
+TEST_CASE("One explanation of a card is made at a time, few wait for it, and none is made for who has left")
+{
+    rig x;
+    const auto agent = std::make_shared<const core::agent>(x.entry->record);
+    auto served = std::make_shared<gateway::model::card_bytes>();
+    served->body = R"({"name":"n"})";
+    std::stop_source left;
+    std::vector<core::result<std::string>> told;
+    const auto ask = [&](std::stop_token stop) {
+        gateway::cards::shown_card card{x.card, x.entry->record.url, {}, served, std::move(stop)};
+        net::asio::co_spawn(
+            x.io,
+            x.editor->explain(agent, std::move(card)),
+            [&](const std::exception_ptr& bug, core::result<std::string> text) {
+                CHECK_FALSE(bug);
+                told.push_back(std::move(text));
+            }
+        );
+    };
+    for (std::size_t i = 0; i < card_editor::most_explained + 2; ++i) {
+        ask({});
+    }
+    x.io.run();
+    REQUIRE(told.size() == card_editor::most_explained + 2);
+    const auto refused = std::ranges::find_if(told, [](const auto& each) { return !each.has_value(); });
+    REQUIRE(refused != told.end());
+    CHECK(refused->error().code == errc::overloaded);
+    CHECK(std::ranges::count_if(told, [](const auto& each) {
+              return each.has_value();
+          }) == card_editor::most_explained + 1);
+    told.clear();
+    x.io.restart();
+    ask({});
+    ask(left.get_token());
+    ask({});
+    left.request_stop();
+    x.io.run();
+    REQUIRE(told.size() == 3);
+    const auto gone = std::ranges::find_if(told, [](const auto& each) { return !each.has_value(); });
+    REQUIRE(gone != told.end());
+    CHECK(gone->error().code == errc::caller_gone);
+    CHECK(std::ranges::count_if(told, [](const auto& each) { return each.has_value(); }) == 2);
+}
 
 TEST_CASE("An extended card has the skills of its caller and the gateway's address")
 {
