@@ -333,8 +333,7 @@ call_series call_history::series(std::string_view id, core::steady_time now) con
     const auto latest = minute_of(now);
     call_series out{.since = wall_start_, .minutes = {}, .quarters = {}};
     // An agent that is seen for the first time may have lost its history before.
-    const bool doubtful = !id.empty() && (dropped_ || most_ == 0);
-    if (doubtful) {
+    if (may_lack(id)) {
         const auto first = known == nullptr ? latest : known->first();  // minutes
         out.since = std::max(wall_start_, end_of(first - 1));
     }
@@ -354,9 +353,15 @@ recent_calls call_history::recent_of(std::string_view id, core::steady_time now)
 {
     const auto latest = minute_of(now);
     const auto begun = minute_of(start_);
-    const auto from = std::max(latest - recent_minutes, begun);
     const auto* const known = find(id);
-    if (known == nullptr || from == latest) {
+    auto from = std::max(latest - recent_minutes, begun);
+    if (may_lack(id)) {
+        from = known == nullptr ? latest : std::max(from, known->first());
+    }
+    if (from == latest) {
+        return {.calls_per_minute = may_lack(id) ? std::nullopt : std::optional{0.0}};
+    }
+    if (known == nullptr) {
         return {};
     }
     counts sum;

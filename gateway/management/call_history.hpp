@@ -41,8 +41,8 @@ struct call_series {
 
 // The last five full minutes, or those that there have been.
 struct recent_calls {
-    double calls_per_minute = 0;
-    std::optional<double> failed_ratio{};  // 0 to 1; nullopt: no calls
+    std::optional<double> calls_per_minute = 0;  // nullopt: the agent has no history, and may have had calls
+    std::optional<double> failed_ratio{};        // 0 to 1; nullopt: no calls
     std::optional<double> p50_ms{};
     std::optional<double> p99_ms{};
 };
@@ -143,6 +143,9 @@ private:
         page calls;
     };
     using page_list = std::list<agent_page>;  // those not called for longest first
+
+    // Whether calls of the agent may have been forgotten.
+    bool may_lack(std::string_view id) const noexcept { return !id.empty() && (dropped_ || most_ == 0); }
 
     std::int64_t minute_of(core::steady_time time) const noexcept;
     core::wall_time end_of(std::int64_t minute) const noexcept;

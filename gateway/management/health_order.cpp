@@ -101,16 +101,17 @@ bool health_ranking::is_before(const ranked& a, const ranked& b) noexcept
 void health_ranking::add(std::string_view id, health status, const recent_calls& calls)
 {
     const auto failed = calls.failed_ratio.value_or(-1);
+    const auto often = calls.calls_per_minute.value_or(-1);
     const auto by = [&]() -> std::array<double, 3> {
         switch (order_) {
             case health_order::id:
                 return {};
             case health_order::trouble:
-                return {badness(status), failed, calls.calls_per_minute};
+                return {badness(status), failed, often};
             case health_order::calls:
-                return {calls.calls_per_minute};
+                return {often};
             case health_order::failed:
-                return {failed, calls.calls_per_minute};
+                return {failed, often};
             case health_order::p99:
                 return {calls.p99_ms.value_or(-1)};
         }
@@ -142,7 +143,7 @@ std::vector<std::string> health_ranking::take() &&
 void add_stats(json& record, const call_history& history, std::string_view id, core::steady_time now)
 {
     const auto recent = history.recent_of(id, now);
-    record["calls_per_minute"] = to_thousandths(recent.calls_per_minute);
+    record["calls_per_minute"] = recent.calls_per_minute ? json(to_thousandths(*recent.calls_per_minute)) : json();
     record["failed_ratio"] = recent.failed_ratio ? json(to_thousandths(*recent.failed_ratio)) : json();
     record["p50_ms"] = number_or_null(recent.p50_ms);
     record["p99_ms"] = number_or_null(recent.p99_ms);

@@ -166,6 +166,21 @@ TEST_CASE("Recent calls are those of the last five full minutes, or of those tha
     CHECK(history.recent_of("none", start + 31min).calls_per_minute == 0);
 }
 
+TEST_CASE("How often an agent is called is not known without a history of it, if it may have had one")
+{
+    call_history none{0, start, noon};
+    none.add({note("a", 10)}, start);
+    CHECK_FALSE(none.recent_of("a", start + 1min).calls_per_minute.has_value());
+    CHECK(none.recent_of({}, start + 1min).calls_per_minute == 10);
+    call_history one{1, start, noon};
+    one.add({note("a", 10)}, start);
+    CHECK(one.recent_of("b", start + 1min).calls_per_minute == 0);
+    one.add({note("b", 6)}, start + 2min);
+    CHECK_FALSE(one.recent_of("a", start + 4min).calls_per_minute.has_value());
+    CHECK_FALSE(one.recent_of("b", start + 2min).calls_per_minute.has_value());
+    CHECK(one.recent_of("b", start + 4min).calls_per_minute == 3);
+}
+
 TEST_CASE("Latencies of a busy minute keep their percentiles")
 {
     call_history history{10, start, noon};

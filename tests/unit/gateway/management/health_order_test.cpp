@@ -112,6 +112,9 @@ TEST_CASE("Numbers of calls that do not exist are null")
     CHECK(record["p50_ms"].is_null());
     CHECK(record["p99_ms"].is_null());
     CHECK(record["spark"] == json(std::vector<int>(60, 0)));
+    const gateway::management::call_history none{0, core::steady_time{100s}, core::wall_time{}};
+    gateway::management::add_stats(record, none, "a", core::steady_time{100s} + 5min);
+    CHECK(record["calls_per_minute"].is_null());
 }
 
 TEST_SUITE_END();
