@@ -96,6 +96,10 @@ public:
             case gateway_verb::configuration:
                 return show(gateway_.call("gateway/config", json::object()), [&](const json& found) {
                     const auto dumped = dump_of(found);
+                    if (const auto* const omitted = core::member(found, "agents_omitted")) {
+                        std::cerr << "cardea: " << core::to_text(*omitted)
+                                  << " agents are left out: there are too many\n";
+                    }
                     return command_.output == output_form::json
                                ? model::shown_json(dumped)
                                : model::printable(config::dump_text(dumped), /*lines=*/true);

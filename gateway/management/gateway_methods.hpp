@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -67,6 +68,9 @@ struct attention {
 std::vector<attention>
 attention_of(const process_facts& facts, std::uint64_t descriptors, std::uint64_t most, core::wall_time now);
 
+// Result of gateway/config: the settings of a configuration::dump(), as text. `omitted`: agents that it lacks. Pure; any thread.
+std::string settings_text(const core::json& dumped, std::size_t omitted);
+
 class gateway_methods {
 public:
     static constexpr std::size_t most_shown = 50;  // of what needs somebody
@@ -81,8 +85,9 @@ public:
     // Before the first request.
     struct sources {
         std::function<process_facts()> facts;
-        std::function<net::task<core::json>()> configuration;  // as config::dump()
-        const std::string* public_base = nullptr;              // scheme and authority for callers
+        // As settings_text(); those who ask at once have the same text.
+        std::function<net::task<std::shared_ptr<const std::string>>()> configuration;
+        const std::string* public_base = nullptr;  // scheme and authority for callers
     };
     void set_sources(sources from) { from_ = std::move(from); }
 

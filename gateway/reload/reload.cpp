@@ -2,6 +2,7 @@
 
 #include "config/exposure.hpp"
 #include "config/values.hpp"
+#include "gateway/management/gateway_methods.hpp"
 #include "gateway/reload/changed_files.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/thrown.hpp"
@@ -167,6 +168,7 @@ net::task<reload_report> reloader::reload(reload_trigger by)
         bug = std::current_exception();
     }
     busy_ = false;
+    ++carried_out_;
     if (told_.reading) {
         told_.reading(false);
     }
@@ -290,23 +292,58 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
     co_return report;
 }
 
-net::task<core::json> reloader::dump()
+net::task<std::shared_ptr<const std::string>> reloader::dump()
+{
+    const auto wanted = carried_out_;
+    while (dumps_) {
+        net::task_signal done;
+        auto waits = done.wait();
+        wait_for_dump_.push_back(&done);
+        co_await std::move(waits);
+        if (dumped_ != nullptr && dumped_of_ == wanted) {
+            co_return dumped_;
+        }
+    }
+    dumps_ = true;
+    const auto of = carried_out_;
+    std::shared_ptr<const std::string> text;
+    std::exception_ptr bug;
+    try {
+        text = co_await make_dump();
+    } catch (...) {
+        bug = std::current_exception();
+    }
+    dumps_ = false;
+    dumped_ = text;
+    dumped_of_ = of;
+    for (auto* const each : std::exchange(wait_for_dump_, {})) {
+        each->set();
+    }
+    dumped_.reset();
+    if (bug) {
+        std::rethrow_exception(bug);
+    }
+    co_return text;
+}
+
+net::task<std::shared_ptr<const std::string>> reloader::make_dump()
 {
     if (!from_.dump) {
-        co_return core::json::object();
+        co_return std::make_shared<const std::string>(management::settings_text(core::json::object(), 0));
     }
-    const bool whole = settings_.agents.size() <= most_dumped;
+    const auto omitted = settings_.agents.size() <= most_dumped ? 0 : settings_.agents.size();
     std::vector<core::agent> away;
-    if (!whole) {
+    if (omitted > 0) {
         away.swap(settings_.agents);
     }
     auto copied = std::make_shared<const config::settings>(settings_);
-    if (!whole) {
+    if (omitted > 0) {
         away.swap(settings_.agents);
     }
-    std::function<core::json()> work = [copied = std::move(copied), text = from_.text, dump = from_.dump] {
-        return dump(*copied, text);
-    };
+    std::function<std::shared_ptr<const std::string>()> work =
+        [omitted, copied = std::move(copied), text = from_.text, dump = from_.dump] {
+            return std::make_shared<const std::string>(management::settings_text(dump(*copied, text), omitted));
+        };
     co_return co_await thread_.ask(std::move(work));
 }
 

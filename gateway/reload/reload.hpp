@@ -22,6 +22,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -108,9 +109,10 @@ public:
 
     const reload_counts& counts() const noexcept { return counts_; }
 
-    // The settings in use with their origins, as `config dump` prints them. Without the agents if these are more than most_dumped.
-    net::task<core::json> dump();
-    static constexpr std::size_t most_dumped = 1000;
+    // The settings in use with their origins, as management::settings_text() writes them. Without the agents if these are more than
+    // most_dumped. One is made at a time; those who ask meanwhile get the same text, unless a reload came in between.
+    net::task<std::shared_ptr<const std::string>> dump();
+    static constexpr std::size_t most_dumped = 200;
     void collect(telemetry::metrics& into) const override;
 
 private:
@@ -126,6 +128,7 @@ private:
     reading_result read(reload_trigger by) const;
     net::task<reload_report> carry_out(reload_trigger by);
     void release();
+    net::task<std::shared_ptr<const std::string>> make_dump();
     void watch(const std::set<std::string>& directories);
     void on_change();
     void write_refusal(reload_trigger by, const std::vector<std::string>& problems) const;
@@ -148,6 +151,11 @@ private:
     std::vector<net::task_signal*> waiting_;
     telemetry::counter_family reloads_{telemetry::metric("cardea_config_reloads_total"), {"ok", "refused"}};
     reload_counts counts_;
+    std::vector<net::task_signal*> wait_for_dump_;
+    std::shared_ptr<const std::string> dumped_;  // while those who waited for it take it
+    std::uint64_t dumped_of_ = 0;                // the value of carried_out_ when it was begun
+    std::uint64_t carried_out_ = 0;              // reloads
+    bool dumps_ = false;
     bool settling_ = false;
     bool busy_ = false;
     bool stopped_ = false;

@@ -75,7 +75,7 @@ function Configuration({ stamp }) {
       <label class="line"><input type="checkbox" checked=${all} onChange=${(event) => setAll(event.target.checked)} />Defaults too</label>
       <code class="command">cardea config dump --running</code></div>
     <${Problem} failure=${failure} />
-    ${data && html`<p class="dim">${count(found.length)} of ${count(data.values.length)} values. Secrets are masked.</p>
+    ${data && html`<p class="dim">${count(found.length)} of ${count(data.values.length)} values. Secrets are masked.${data.agents_omitted > 0 && ` ${count(data.agents_omitted)} agents are left out: there are too many.`}</p>
       <${Table} title="Values" heads=${["Key", "Value", "From"]} limit=${limit} rows=${found.map(({ path, value, origin }) => [mono(path), mono(words(value)), visible(origin)])} />`}
     ${found.length > limit && html`<button onClick=${() => setLimit(limit * 2)}>More</button>`}
   </section>`;

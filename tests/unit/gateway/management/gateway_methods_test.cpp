@@ -166,8 +166,8 @@ TEST_CASE("settings are a list with the path, value and origin of each, and say 
         core::json{
             {"values",
              core::json::array(
-                 {{{"path", R"(agents."a.b".url)"}, {"value", "http://a/"}, {"origin", "c.yml:3"}},
-                  {{"path", "listen"}, {"value", ":4000"}, {"origin", "default"}}}
+                 {{{"path", "listen"}, {"value", ":4000"}, {"origin", "default"}},
+                  {{"path", R"(agents."a.b".url)"}, {"value", "http://a/"}, {"origin", "c.yml:3"}}}
              )}
         }
     );

@@ -10,7 +10,9 @@
 #include <chrono>
 #include <exception>
 #include <future>
+#include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 TEST_SUITE_BEGIN("gateway/reload/reload");
@@ -167,6 +169,53 @@ TEST_CASE("All who wait for a reload when the gateway ends are told so")
     }
     CHECK(told == std::vector<bool>{false, true, true});
     CHECK_FALSE(reloads.busy());
+}
+
+TEST_CASE("Those who ask for the settings at once have one text, which says how many agents it lacks")
+{
+    config::settings settings;
+    settings.agents.resize(gateway::reload::reloader::most_dumped + 1);
+    no_lines nowhere;
+    const core::logger log{nowhere, core::log_level::error};
+    gateway::threads::store_thread store{store::make_memory()};
+    gateway::threads::turns by;
+    gateway::management::registry agents{settings, store, log, by};
+    net::loop loop;
+    std::promise<void> go;
+    int made = 0;
+    gateway::reload::configuration_source from;
+    from.dump = [&](const config::settings& dumped, std::string_view) {
+        go.get_future().wait();
+        ++made;
+        CHECK(dumped.agents.empty());
+        return json{{"listen", {{"value", "x"}, {"origin", "default"}}}};
+    };
+    gateway::reload::reloader reloads{loop, std::move(from), agents, settings, log};
+    std::vector<std::shared_ptr<const std::string>> told;
+    for (int i = 0; i < 3; ++i) {
+        net::asio::co_spawn(
+            loop.get_executor(),
+            reloads.dump(),
+            [&](const std::exception_ptr& bug, std::shared_ptr<const std::string> text) {
+                CHECK_FALSE(bug);
+                told.push_back(std::move(text));
+            }
+        );
+    }
+    loop.io().poll();
+    go.set_value();
+    const auto late = std::chrono::steady_clock::now() + std::chrono::seconds{5};
+    while (told.size() < 3 && std::chrono::steady_clock::now() < late) {
+        loop.io().run_one_for(std::chrono::milliseconds{10});
+    }
+    REQUIRE(told.size() == 3);
+    CHECK(made == 1);
+    CHECK((told[0] == told[1] && told[1] == told[2]));
+    const auto read = core::parse_json(*told[0]).value();
+    CHECK(read["agents_omitted"] == 201);
+    CHECK(read["values"].size() == 1);
+    CHECK(settings.agents.size() == 201);
+    reloads.stop();
 }
 
 TEST_CASE("A reload that would leave the listener open to other machines without credentials is refused")
