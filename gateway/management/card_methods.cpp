@@ -131,6 +131,9 @@ card_methods::restart(core::rpc_request request, const rpc_caller& caller, answe
               "names an agent without a session of the gateway's own: no MCP server, or one with a card of its own"}}
         );
     }
+    if (const auto* const audit = registry_.audit()) {
+        audit->session_restarted(id, caller.who);
+    }
     core::json out{{"id", id}};
     if (const auto session = sessions_.facts(id)) {
         out["session"] = session_record(*session, std::chrono::steady_clock::now(), /*for_operator=*/true);

@@ -77,6 +77,7 @@ public:
 
     // From now on changes of agents are noted there; it outlives the registry.
     void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
+    const model::audit_trail* audit() const noexcept { return audit_; }
 
     // The agent that would be written, as agent_factory::propose() makes it.
     proposed_agent propose(std::string_view id, const core::json& definition, std::string_view path)

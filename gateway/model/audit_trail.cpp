@@ -124,4 +124,15 @@ void audit_trail::configuration_reloaded(const audited_reload& reload) const
     sink_->write(line.take());
 }
 
+void audit_trail::session_restarted(std::string_view agent, std::string_view by) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{"session_restarted"};
+    line.add("agent", agent);
+    line.add("by", by);
+    sink_->write(line.take());
+}
+
 }  // namespace gateway::model

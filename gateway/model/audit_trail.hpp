@@ -90,6 +90,7 @@ public:
     void access_denied(const denied_requests& requests) const;
     void key_first_used(const used_key& key) const;
     void configuration_reloaded(const audited_reload& reload) const;
+    void session_restarted(std::string_view agent, std::string_view by) const;
 
 private:
     core::log_sink* sink_;

@@ -252,6 +252,8 @@ TEST_CASE("Tools of an MCP server are listed over all pages and called, with the
     scripted_agent server{modern_server};
     auto settings = quick_settings();
     settings.agents.push_back(mcp_agent("m", server.url("/mcp")));
+    const test_support::scratch_directory directory;
+    settings.audit = "file:" + directory.file("audit.ndjson");
     const running_gateway gateway{std::move(settings)};
     said(gateway, {"agents", "wait", "m"});
     CHECK(
@@ -265,6 +267,10 @@ TEST_CASE("Tools of an MCP server are listed over all pages and called, with the
     CHECK(failed.out == "here: \n");
     CHECK(failed.err == "cardea: m: the tool reports an error\n");
     CHECK(said(gateway, {"agents", "restart", "m", "-o", "table"}).starts_with("m: its session begins again; "));
+    const std::string told = R"("event":"session_restarted","agent":"m","by":"admin 127.0.0.1")";
+    CHECK(flow::becomes_true([&] {
+        return test_support::read_whole(directory.file("audit.ndjson")).find(told) != std::string::npos;
+    }));
     const auto raw = cardea(gateway, {"agents", "card", "m", "--raw"});
     CHECK(raw.err == "cardea: m: is an MCP server, which has no card of its own\n");
     CHECK(raw.code == 1);

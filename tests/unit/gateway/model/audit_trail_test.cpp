@@ -150,6 +150,8 @@ TEST_CASE("a denied caller, a key and a reload have what is known of them and no
         r.line() ==
         json{{"event", "configuration_reloaded"}, {"outcome", "refused"}, {"trigger", "file"}, {"problems", 2}}
     );
+    r.trail.session_restarted("words", "ops ops");
+    CHECK(r.line() == json{{"event", "session_restarted"}, {"agent", "words"}, {"by", "ops ops"}});
 }
 
 TEST_CASE("texts and lists are cut, and nothing that a terminal obeys is in a line")
@@ -185,6 +187,7 @@ TEST_CASE("a trail without a sink writes nothing")
     off.access_denied({});
     off.agent_changed({});
     off.configuration_reloaded({});
+    off.session_restarted("a", "b");
 }
 
 TEST_SUITE_END();
