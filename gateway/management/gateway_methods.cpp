@@ -43,7 +43,8 @@ void add_certificates(std::vector<attention>& to, const process_facts& facts, co
             to.push_back(about_gateway(
                 each.end <= now,
                 each.file,
-                each.end <= now ? "The certificate of the listener " + each.listener + " has expired: callers who verify it cannot connect."
+                each.end <= now ? "The certificate of the listener " + each.listener +
+                                      " has expired: callers who verify it cannot connect."
                                 : "The certificate of the listener " + each.listener + " expires in " +
                                       std::to_string(days) + (days == 1 ? " day." : " days."),
                 "Renew it; the gateway reads the file again by itself."
