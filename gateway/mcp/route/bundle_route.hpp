@@ -50,11 +50,12 @@ struct bundle_call {
     std::shared_ptr<bool> cancelled{};  // by its client; null: it is no call in a session that one may cancel
     bool has_waited = false;            // for members that are starting
 
+    // These two are for a POST alone.
     const ::mcp::incoming& read() const noexcept
     {
-        return posted->read.message;
-    }  // NOLINT(*-optional-access): of a POST
-    std::string_view body() const noexcept { return posted->body; }  // NOLINT(*-optional-access): the same
+        return posted->read.message;  // NOLINT(*-optional-access)
+    }
+    std::string_view body() const noexcept { return posted->body; }  // NOLINT(*-optional-access)
 };
 
 class bundle_route : public request::route_base {
