@@ -56,6 +56,8 @@ curl -sN http://$traffic/agents/dice $json -H 'A2A-Version: 1.0' -d '{"jsonrpc":
 curl -s http://$traffic/rpc $json -d '{"jsonrpc":"2.0","id":4,"method":"agents/list"}'; echo
 curl -s http://$admin/metrics
 
+The console, for a browser: http://$admin/
+
 Ctrl-C ends everything. The gateway's log:
 
 END
