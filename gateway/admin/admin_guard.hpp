@@ -13,6 +13,7 @@
 #include "gateway/responses/answer.hpp"
 #include "gateway/telemetry/audit_tally.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
+#include "net/http1/head.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <memory>
@@ -63,5 +64,11 @@ private:
     telemetry::audit_tally tally_;
     telemetry::loop_totals totals_;
 };
+
+// Whether a page of another site has made an operator's browser send this (Fetch Metadata; RFC 6454). It matters for requests that act, and
+// for GET of /events, which stays open; others are never cross-site here. The sign is an Origin that is not the Host that was asked, with
+// either scheme, since a proxy may have taken TLS off, or a Sec-Fetch-Site that is neither `same-origin` nor `none`. A request without both
+// fields comes from no page. Pure.
+bool is_cross_site(const net::http1::request_head& asked, std::string_view path);
 
 }  // namespace gateway::admin

@@ -1,6 +1,5 @@
 #include "gateway/admin/admin_handler.hpp"
 
-#include "gateway/admin/cross_site.hpp"
 #include "gateway/model/management_call.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/pages/page_routes.hpp"
@@ -112,7 +111,7 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
     co_await responses::send_answer(caller, std::move(reply));
 }
 
-// What no page of another site may ask for, and nobody through a gateway of this kind.
+// A refusal of requests that no page of another site may make, and nobody through a gateway of this kind.
 std::optional<responses::answer> admin_handler::refusal_of_page(net::server_connection& caller, std::string_view path)
 {
     if (is_cross_site(caller.head(), path)) {

@@ -47,7 +47,7 @@ public:
 
     explicit bundle_plane(bundle_sources from);
 
-    // Who says which agents there are when the first bundle comes: without bundles none are kept. Before that.
+    // Gives the agents that there are when the first bundle comes: without bundles none are kept. To be set before that.
     void set_agent_source(std::function<agent_map()> all) { all_agents_ = std::move(all); }
 
     // What an agent lists as an MCP server has changed.

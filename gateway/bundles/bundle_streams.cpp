@@ -153,7 +153,7 @@ std::string modern_listen(std::string_view raw_id, std::string_view params)
            R"("io.modelcontextprotocol/clientCapabilities":{}}}})";
 }
 
-// The same for callers that see the same of one bundle.
+// A text that is equal for callers who see equal parts of one bundle.
 std::string sight_key(const std::string& bundle, const core::principal* principal)
 {
     const auto separate = [](std::string& out, std::string_view text) { out.append(text) += '\0'; };

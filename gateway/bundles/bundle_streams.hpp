@@ -52,7 +52,7 @@ public:
     net::task<core::result<>> find_era(std::string agent_id) override;
     net::task<bool> translates(std::string agent_id) override;
 
-    // What callers may do has changed. Null: they need no credential.
+    // The rights of callers have changed. Null: they need no credential.
     void set_access(std::shared_ptr<const access::access_plan> plan);
 
     std::size_t size() const noexcept { return listeners_.size(); }

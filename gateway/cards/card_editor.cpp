@@ -420,7 +420,7 @@ net::task<core::result<std::string>> card_editor::explained(std::shared_ptr<cons
     if (left.stop_requested()) {
         co_return core::caller_error(errc::caller_gone);
     }
-    // As make_here() does.
+    // These steps are those of make_here().
     ::a2a::apply_patch(accepted->document, agent->patch);
     ::a2a::keep_visible_skills(accepted->document, {agent->skills, nullptr});
     if (const auto access = access_of(*agent)) {

@@ -20,8 +20,8 @@ struct call_command : admin_options {
     bool stream = false;
 };
 
-// Prints the text of the answer as it comes to stdout, with output_form::json all of it, each event of a stream in a line; failures go
-// to stderr. An MCP server that gets neither message nor tool lists its tools. What is printed is safe for a terminal. Blocking.
+// Prints the text of the answer to stdout while it comes. With output_form::json it prints the whole answer, one line for each event of a
+// stream. Failures go to stderr. An MCP server that gets neither message nor tool lists its tools. What is printed is safe for a terminal. Blocking.
 exit_code run_call_command(const call_command& command, const environment& variable);
 
 }  // namespace gateway::cli

@@ -167,7 +167,7 @@ net::routine<> event_feed::serve(net::server_connection& caller)
     }
 }
 
-// What it gets of the lines that were there before it.
+// The viewer gets these of the lines that were there before it.
 std::string event_feed::begin(viewer& who, std::string_view last_id)
 {
     const auto range = log_.range();

@@ -22,7 +22,7 @@ using net::http1::method;
 
 constexpr std::string_view agents_path = "/try/agents/";
 constexpr std::string_view session_end = "/mcp";
-// Of an answer: what the gateway adds to the agent's.
+// The gateway adds these to an agent's answer.
 constexpr std::size_t own_fields = 4 * 1024;
 
 net::tcp::endpoint endpoint_of(const std::string& address)

@@ -24,7 +24,7 @@ bool begins(std::string_view name, std::string_view text) noexcept
     return core::equal_ignoring_case(name.substr(0, text.size()), text);
 }
 
-// What is between the browser and this listener, or is written anew.
+// Fields that concern the browser and this listener alone, or that head_of_try() writes itself.
 bool stays_here(std::string_view name) noexcept
 {
     switch (net::http1::lookup_field(name)) {
@@ -39,7 +39,7 @@ bool stays_here(std::string_view name) noexcept
     }
 }
 
-// What the browser or the operator's program says of itself, which is for the admin listener: credentials wherever a provider reads them.
+// Fields by which a browser or an operator's program speaks to the admin listener: credentials, wherever a provider reads them.
 bool is_of_operator(const net::http1::field& field, const core::access_settings& access)
 {
     const auto reads = [&](const core::access_provider& each) {

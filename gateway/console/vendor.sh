@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Copies what the console has of others into gateway/console/page/vendor, with licences: preact with its hooks, and htm. The archives
 # must be those of the lock file, which also has the sums of what is copied (tests/scripts/check_vendor.sh compares). With --update
-# the lock file is written anew, for other versions.
+# the script writes another lock file, for other versions.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")"
 

@@ -68,7 +68,7 @@ constexpr auto code_rows = std::to_array<code_row>({
     {errc::too_large, "Send the call by itself, or raise limits.rpc_answer."},
     {errc::upstream_unresolved, "Correct the host name in the agent's url, or the name server of this machine."},
     {errc::upstream_refused, "Start the agent, or correct its url; a firewall that blocks looks the same."},
-    {errc::upstream_forbidden, "Declare the agent in the configuration if a private address is meant."},
+    {errc::upstream_forbidden, "If the agent really has a private address, declare it in the configuration."},
     {errc::upstream_tls, "Renew the agent's certificate, or trust its authority with tls.ca_file."},
     {errc::upstream_proxy, "Let the proxy connect to the agent, or name the agent's host in no_proxy."},
     {errc::upstream_reset, "Look at the agent's log: it ends connections before its answer is complete."},

@@ -85,7 +85,7 @@ public:
     // Before the first request.
     struct sources {
         std::function<process_facts()> facts;
-        // As settings_text(); those who ask at once have the same text.
+        // This works as settings_text(); those who ask at once have one text.
         std::function<net::task<std::shared_ptr<const std::string>>()> configuration;
         const std::string* public_base = nullptr;  // scheme and authority for callers
     };

@@ -1,5 +1,4 @@
-#include "gateway/admin/cross_site.hpp"
-
+#include "gateway/admin/admin_guard.hpp"
 #include "tests/unit/gateway/console/texts.hpp"
 
 #include <doctest/doctest.h>
