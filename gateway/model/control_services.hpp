@@ -30,8 +30,13 @@
 
 namespace gateway::access {
 class server_metadata;
+class chain_limits;
 class task_index;
 }  // namespace gateway::access
+
+namespace mcp {
+struct listed_item;
+}
 
 namespace gateway::model {
 
@@ -89,7 +94,11 @@ struct control_services {
     std::function<void(std::shared_ptr<const agent_entry> agent, balancing::breaker_change how)> breaker_changed;
     std::function<void(std::string agent_id)> refresh_card;  // answered with while it was stale
 
-    access::task_index* tasks = nullptr;  // to whom tasks belong; set before the workers start
+    // Tools that a server with pin: enforce has listed for a caller, and that nobody has approved.
+    std::function<void(std::string agent_id, std::vector<::mcp::listed_item> tools)> note_tools;
+
+    access::chain_limits* chains = nullptr;  // of calls that belong together; set before the workers start
+    access::task_index* tasks = nullptr;     // to whom tasks belong; set before the workers start
 };
 
 }  // namespace gateway::model

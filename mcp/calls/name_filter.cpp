@@ -223,6 +223,10 @@ std::string_view name(hiding why) noexcept
             return "too_long";
         case hiding::displaced:
             return "displaced";
+        case hiding::changed:
+            return "changed";
+        case hiding::added:
+            return "new";
     }
     return "";
 }

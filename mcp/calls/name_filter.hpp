@@ -19,6 +19,8 @@
 
 namespace mcp {
 
+class pinned_server;
+
 // Not: white space, a control character, a backslash or a fragment; capitals in the scheme, or in the host of a scheme that
 // browsers know; user information, or a port, of such a scheme; `.` and `..` as segments; an escape of what needs none, or in
 // small letters; anything beyond ASCII. Of `file` neither a query, an empty segment, nor an escaped slash or backslash: file systems
@@ -32,9 +34,10 @@ std::string_view unescaped_file(std::string_view uri, std::span<char> room) noex
 // Names beyond this are hidden where there are patterns, each of which takes time in proportion to the name.
 inline constexpr std::size_t longest_matched_name = 2048;
 
-// Why callers do not get something: a pattern of `deny` has it, none of `allow`, it is too long for patterns, or the configuration
-// gives its name to another one.
-enum class hiding : std::uint8_t { denied, not_allowed, too_long, displaced };
+// Why callers do not get something: a pattern of `deny` has it, none of `allow`, it is too long for patterns, the configuration
+// gives its name to another one, or nobody has approved what the server says it is (mcp/pins/pinned_server.hpp): another shape than the
+// approved one, or a name that is not approved at all.
+enum class hiding : std::uint8_t { denied, not_allowed, too_long, displaced, changed, added };
 
 std::string_view name(hiding why) noexcept;
 
@@ -96,6 +99,11 @@ struct name_filters {
 // invalid_params if that is hidden or unknown, is not a string, or is a URI with other spellings (is_canonical_uri()), while
 // resources are filtered; and for changes of single resources in subscriptions/listen then; every other method passes.
 core::result<std::optional<text_edit>> admit(const name_filters& filters, const incoming& call, std::string_view body);
+
+// As admit(); and tools/call is for tools alone that `pins` admits. Fails with session_not_ready while nothing is known of the server
+// that could be approved.
+core::result<std::optional<text_edit>>
+admit(const name_filters& filters, const pinned_server& pins, const incoming& call, std::string_view body);
 
 // Whether the caller, of whom name_filters::shows() asks, sees the tool or the prompt that an admitted request names; one that names
 // none is for everybody.

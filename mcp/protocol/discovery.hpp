@@ -39,10 +39,19 @@ struct left_out_items {
 
 inline constexpr std::size_t most_told_items = 8;
 
+// A tool that callers do not get, because nobody has approved it as it is.
+struct held_tool {
+    std::string name;
+    bool known = false;  // another shape of this name is approved
+
+    friend bool operator==(const held_tool&, const held_tool&) = default;
+};
+
 struct server_lists {
     server_facts server;
     std::array<std::vector<listed_item>, list_kinds> lists;  // by index_of(), in the server's order
     std::array<left_out_items, list_kinds> left_out;         // by index_of(); for operators
+    std::vector<held_tool> held = {};                        // tools that are not in `lists`, of a server with pin: enforce
 
     // From the modern era: how long the server holds it for fresh, at most a day, and whether other principals may see it.
     // Nothing: the era has no such word.
