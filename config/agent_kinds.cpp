@@ -232,6 +232,36 @@ value_kind<std::vector<std::string>> forwarded_headers()
     );
 }
 
+value_kind<std::vector<core::principal_name>> acts_as()
+{
+    return kind<std::vector<core::principal_name>>(
+        {"a list of maps",
+         [] {
+             return schema::list_of_maps(
+                 {{"provider", schema::any_text()}, {"principal", schema::any_text()}},
+                 {"provider", "principal"}
+             );
+         }},
+        read_acts_as,
+        shown_acts_as
+    );
+}
+
+value_kind<core::pin_settings> pin()
+{
+    return kind<core::pin_settings>(
+        {"off, warn, enforce, or a map",
+         [] {
+             auto modes = schema::one_of(core::choices<core::pin_mode>);
+             auto map = schema::closed_map({{"mode", modes}, {"except", schema::texts()}});
+             map["type"] = {"object", "null"};
+             return json{{"anyOf", {std::move(modes), std::move(map)}}};
+         }},
+        read_pin,
+        shown_pin
+    );
+}
+
 // Keys that describe a package are for other gateways, and accepted in any form.
 json transport_schema()
 {

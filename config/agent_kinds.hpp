@@ -31,6 +31,8 @@ value_kind<std::vector<core::card_overlay>> overlays();
 value_kind<core::boxed<core::card_patch>> card_patch();
 value_kind<core::mcp_filter> mcp_filter();
 value_kind<std::vector<std::string>> forwarded_headers();
+value_kind<std::vector<core::principal_name>> acts_as();
+value_kind<core::pin_settings> pin();
 
 core::json transport_schema();
 

@@ -1,5 +1,6 @@
 #include "config/agent_parts.hpp"
 
+#include "config/access_values.hpp"
 #include "config/choice.hpp"
 #include "config/json_value.hpp"
 #include "config/url.hpp"
@@ -338,6 +339,75 @@ field with_milliseconds(field f, std::deque<node>& made, problem_list& problems)
     }
     f.value = &made.back();
     return f;
+}
+
+std::vector<core::principal_name> read_acts_as(const field& f, problem_list& problems)
+{
+    constexpr std::string_view expected = "a list of maps with provider and principal";
+    std::vector<core::principal_name> all;
+    for (const auto& each : read_elements(f, expected, emptiness::allowed, problems)) {
+        const auto* map = read_given_map(each, "a map with provider and principal", problems);
+        if (map == nullptr) {
+            continue;
+        }
+        const auto given = read_members(*map, each.path, {"provider", "principal"}, problems);
+        core::principal_name one;
+        for (auto [key, text] : {std::pair{"provider", &one.provider}, std::pair{"principal", &one.principal}}) {
+            if (const auto* value = find_field(given, key)) {
+                *text = read_short_text(*value, "text", problems).value_or("");
+            } else {
+                problems.add(each, "has no " + std::string{key} + "; expected provider and principal");
+            }
+        }
+        if (std::ranges::find(all, one) != all.end()) {
+            problems.add(each, "is in the list already; expected each principal once");
+        } else if (!one.provider.empty() && !one.principal.empty()) {
+            all.push_back(std::move(one));
+        }
+    }
+    return all;
+}
+
+core::json shown_acts_as(const std::vector<core::principal_name>& all)
+{
+    auto list = core::json::array();
+    for (const auto& each : all) {
+        list.push_back({{"provider", each.provider}, {"principal", each.principal}});
+    }
+    return list;
+}
+
+core::pin_settings read_pin(const field& f, problem_list& problems)
+{
+    core::pin_settings pin;
+    if (f.value->is == node::kind::scalar) {
+        pin.mode = read_choice<core::pin_mode>(f, problems);
+        return pin;
+    }
+    const auto* map = read_map(f, "off, warn, enforce, or a map with mode and except", problems);
+    if (map == nullptr) {
+        return pin;
+    }
+    const auto given = read_members(*map, f.path, {"mode", "except"}, problems);
+    if (const auto* mode = find_field(given, "mode")) {
+        pin.mode = read_choice<core::pin_mode>(*mode, problems);
+    }
+    if (const auto* except = find_field(given, "except")) {
+        pin.except = read_texts(*except, emptiness::allowed, problems);
+    }
+    return pin;
+}
+
+core::json shown_pin(const core::pin_settings& pin)
+{
+    if (pin.except.empty()) {
+        return pin.mode ? core::json(core::name(*pin.mode)) : core::json{};
+    }
+    core::json shown{{"except", pin.except}};
+    if (pin.mode) {
+        shown["mode"] = core::name(*pin.mode);
+    }
+    return shown;
 }
 
 }  // namespace config

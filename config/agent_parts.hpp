@@ -62,6 +62,14 @@ void read_upstreams(members& given, std::string_view path, place at, core::agent
 // Whether a key is for A2A agents alone, of those of this file.
 void refuse_upstreams_of_mcp(const members& given, problem_list& problems);
 
+// `acts_as`: names of principals, each once.
+std::vector<core::principal_name> read_acts_as(const field& f, problem_list& problems);
+core::json shown_acts_as(const std::vector<core::principal_name>& all);
+
+// `pin`: a mode, or a map with `mode` and `except`.
+core::pin_settings read_pin(const field& f, problem_list& problems);
+core::json shown_pin(const core::pin_settings& pin);
+
 // An absolute path, with a query if it has one.
 std::optional<std::string> read_health_path(const field& f, problem_list& problems);
 

@@ -170,6 +170,13 @@ std::vector<agent_setting> make_table()
          "Who may know of the agent: a [policy](#policies). For everyone else the agent does not exist."},
         {"call", own<&agent::call>(policy(decision::call)), {"as `access.rules` say"},
          "Who may call the agent: a [policy](#policies). Everyone else who may know of it gets 403."},
+        {"acts_as", own<&agent::acts_as>(acts_as()), {"none"},
+         "With whose credentials the agent itself calls this gateway, as maps with `provider` and `principal`: who "
+         "[contains](operations/contain.md) the agent stops these too, and `calls/edges` names the agent."},
+        {"pin", own<&agent::pin>(pin()), {.setting = "defaults.pin"},
+         "Whether Cardea [compares](operations/pins.md) what the agent says of itself (its card, or the tools of an MCP "
+         "server) with what was approved. `off`: no. `warn`: a change is one event. `enforce`: only the approved "
+         "reaches callers. A map has `mode` and `except`: tools that are left out, in which `*` is any text."},
         {"extensions.enforce_0_3", own<&agent::extensions_of_03>(on_or_off()), {},
          "Whether a call of A2A 0.3 too has to name the extensions that the agent's card requires. A call of 1.0 "
          "always has to."},

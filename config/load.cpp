@@ -7,12 +7,14 @@
 #include "config/exposure.hpp"
 #include "config/fields.hpp"
 #include "config/mcp_bundles.hpp"
+#include "config/rule_places.hpp"
 #include "config/schema.hpp"
 #include "config/signatures.hpp"
 #include "config/values.hpp"
 
 #include <algorithm>
 #include <map>
+#include <memory>
 #include <string>
 #include <unordered_set>
 #include <utility>
@@ -129,9 +131,10 @@ std::vector<contradiction> contradictions_of(const process_settings& settings)
 
 class settings_reader {
 public:
-    settings_reader(const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
+    settings_reader(std::string_view file, const secret_reader& secrets, const tls_checks& tls, problem_list& problems)
         : with_{secrets, tls, problems},
-          problems_{problems}
+          problems_{problems},
+          rules_{std::make_shared<rule_places>(file)}
     {
     }
 
@@ -142,6 +145,7 @@ public:
             read_section(*map, "");
             check_together();
         }
+        value_.rules = rules_;
         return std::move(value_);
     }
 
@@ -192,6 +196,7 @@ private:
             if (url < keys.size()) {
                 agent_urls_.emplace(read[i].id, member(f.value->items[i], url, {}).at);
             }
+            rules_->add_agent(read[i].id, f.value->items[i]);
             value_.agents.push_back(std::move(read[i]));
             agent_names_.push_back(name);
         }
@@ -201,6 +206,9 @@ private:
     {
         const auto before = problems_.size();
         row.key->read(f, with_, value_);
+        if (row.path == "access") {
+            rules_->add_access(*f.value);
+        }
         given_[row.path] = {f.at, problems_.size() == before && !f.value->unusable, f.value};
     }
 
@@ -258,6 +266,9 @@ private:
             }
             for (const auto& overlay : agent.overlays) {
                 check_provider(i, "overlays", overlay.when);
+            }
+            for (const auto& each : agent.acts_as) {
+                check_provider(i, "acts_as", {.any_of = {{.providers = {each.provider}}}});
             }
             if (hides_logins(agent, value_.access)) {
                 problems_.warn(
@@ -326,6 +337,7 @@ private:
     std::vector<node::name> agent_names_;  // of value_.agents
     std::map<std::string, place> agent_urls_;
     std::unordered_set<std::string> ids_;
+    std::shared_ptr<rule_places> rules_;
 };
 
 }  // namespace
@@ -342,7 +354,7 @@ loaded load(
     loaded result;
     if (auto root = read_document(text, file_name, problems)) {
         expand_all(*root, variables, problems);
-        settings_reader reader{secrets, tls, problems};
+        settings_reader reader{file_name, secrets, tls, problems};
         result.value = reader.read(*root);
         result.listen_at = reader.place_of("listen");
         result.admin_at = reader.place_of("admin");

@@ -486,6 +486,18 @@ std::vector<setting> make_table()
         as_of_agents<&settings::defaults,
         &agent_defaults::calls,
         &core::call_limits::wait>("timeouts.queue"),
+        {"defaults.pin", sets<&settings::defaults, &agent_defaults::pin>(choice_of<core::pin_mode>()),
+         "The mode of `pin` of an agent, for those that do not have it."},
+        {"pins.file", sets<&settings::pins, &pin_file_settings::file>(line("path", "a path")),
+         "A [lock file](operations/pins.md#the-lock-file) with the approved cards and tools. With it nothing else approves "
+         "anything. Cardea reads it again when it changes. Default: none."},
+        {"chains.in_flight", sets<&settings::chains, &chain_settings::in_flight>(count_in(0, 1'000'000)),
+         "How many calls of one [chain](operations/chains.md), which is a trace that the caller began or a "
+         "`contextId`, may be in flight. More get 508. 0: any number."},
+        {"chains.calls", sets<&settings::chains, &chain_settings::calls>(count_in(0, 1'000'000'000)),
+         "How many calls of one chain may begin within `chains.window`. More get 508. 0: any number."},
+        {"chains.window", sets<&settings::chains, &chain_settings::window>(duration_in(1s, day)),
+         "The time in which `chains.calls` counts."},
         {"deadlines.fields", sets<&settings::deadlines, &deadline_settings::fields>(header_names()),
          "Header fields in which callers say how long they wait, in milliseconds: 1 to 86400000. Cardea never "
          "waits longer for the head of the agent's answer, nor for what comes before it, and gives the agent what "

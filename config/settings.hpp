@@ -12,6 +12,7 @@
 #include <array>
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -139,6 +140,19 @@ struct agent_defaults {
     core::breaker_settings breaker;
     core::endpoint_defaults endpoints;
     core::call_limits calls;
+    core::pin_mode pin = core::pin_mode::warn;
+};
+
+// Approved cards, tools and instructions of agents that are kept in a file.
+struct pin_file_settings {
+    std::string file;  // empty: none
+};
+
+// The calls that belong together: of one trace, or of one context.
+struct chain_settings {
+    std::uint64_t in_flight = 256;  // at a time: 508
+    std::uint64_t calls = 0;        // in one window: 508; 0: any number
+    core::duration window = 10min;
 };
 
 // Deadlines that callers announce.
@@ -220,6 +234,8 @@ struct process_settings {
     cors_settings cors;
     mcp_settings mcp;
     agent_defaults defaults;
+    pin_file_settings pins;
+    chain_settings chains;
     deadline_settings deadlines;
     overload_settings overload;
     error_settings errors;
@@ -227,8 +243,11 @@ struct process_settings {
     handover_settings handover;
 };
 
+class rule_places;
+
 struct settings : process_settings {
-    std::vector<core::agent> agents;  // in the order of the file; ids are unique
+    std::vector<core::agent> agents;           // in the order of the file; ids are unique
+    std::shared_ptr<const rule_places> rules;  // of their policies and those of `access`; null: there is no file
 };
 
 }  // namespace config

@@ -37,6 +37,14 @@ struct principal {
     friend bool operator==(const principal&, const principal&) = default;
 };
 
+// A principal by its name alone.
+struct principal_name {
+    std::string provider;
+    std::string principal;  // its id
+
+    friend auto operator<=>(const principal_name&, const principal_name&) = default;
+};
+
 // One condition. A list that is empty asks for nothing; of one that is not, the principal has at least one element. All
 // lists together must hold.
 struct access_rule {

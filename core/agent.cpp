@@ -116,6 +116,11 @@ std::string_view name(public_documents value) noexcept
     return chosen_name(value);
 }
 
+std::string_view name(pin_mode value) noexcept
+{
+    return chosen_name(value);
+}
+
 std::string_view name(push_mode value) noexcept
 {
     return chosen_name(value);

@@ -96,6 +96,20 @@ struct card_overlay {
     friend bool operator==(const card_overlay&, const card_overlay&) = default;
 };
 
+// Whether what an agent says of itself is compared with what was approved: not at all, with an event for a change, or so that only the
+// approved reaches callers.
+enum class pin_mode : std::uint8_t { off, warn, enforce };
+
+// "off", "warn", "enforce".
+std::string_view name(pin_mode m) noexcept;
+
+struct pin_settings {
+    std::optional<pin_mode> mode;     // instead of defaults.pin
+    std::vector<std::string> except;  // tools that are not compared; `*` is any text
+
+    friend bool operator==(const pin_settings&, const pin_settings&) = default;
+};
+
 struct skill_tags {
     std::string id;  // as of skill_rule
     std::vector<std::string> tags;
@@ -151,13 +165,15 @@ struct agent {
     std::vector<std::string> hosts;         // names of its own (core/host_names.hpp), in lower case
     std::optional<access_policy> discover;  // who may know of it; nullopt: as access.rules say
     std::optional<access_policy> call;      // who may call it; nullopt: as access.rules say
-    bool extensions_of_03 = false;          // callers of 0.3 have to name what its card requires
-    bool disabled = false;                  // known, but answered like an unknown agent
-    bool registered = false;                // by itself, see register: reached at public addresses only
-    std::string registered_by;     // provider and id of a principal; empty: whoever has the token for registrations
-    std::string version;           // the operator's note; shown, never interpreted
-    std::string protocol_version;  // as the operator gives it; shown, never interpreted
-    std::string metadata = "{}";   // JSON object text; shown by agents/get, never interpreted
+    std::vector<principal_name> acts_as;    // with whose credentials the agent itself calls
+    pin_settings pin;
+    bool extensions_of_03 = false;  // callers of 0.3 have to name what its card requires
+    bool disabled = false;          // known, but answered like an unknown agent
+    bool registered = false;        // by itself, see register: reached at public addresses only
+    std::string registered_by;      // provider and id of a principal; empty: whoever has the token for registrations
+    std::string version;            // the operator's note; shown, never interpreted
+    std::string protocol_version;   // as the operator gives it; shown, never interpreted
+    std::string metadata = "{}";    // JSON object text; shown by agents/get, never interpreted
 
     // These instead of defaults.breaker.
     std::optional<std::uint64_t> breaker_failures;
@@ -189,6 +205,11 @@ extended_card_access extended_card_of(const agent& record, bool authenticates) n
 // The record's own settings, or `defaults`.
 breaker_settings breaker_of(const agent& record, const breaker_settings& defaults) noexcept;
 call_limits limits_of(const agent& record, const call_limits& defaults) noexcept;
+
+inline pin_mode pin_of(const agent& record, pin_mode defaults) noexcept
+{
+    return record.pin.mode.value_or(defaults);
+}
 
 health_settings health_of(const agent& record, const health_settings& defaults) noexcept;
 retry_settings retry_of(const agent& record, const retry_settings& defaults) noexcept;

@@ -88,6 +88,10 @@ inline constexpr auto choices<public_documents> = std::to_array<choice<public_do
 );
 
 template <>
+inline constexpr auto choices<pin_mode> =
+    std::to_array<choice<pin_mode>>({{pin_mode::off, "off"}, {pin_mode::warn, "warn"}, {pin_mode::enforce, "enforce"}});
+
+template <>
 inline constexpr auto choices<push_mode> =
     std::to_array<choice<push_mode>>({{push_mode::passthrough, "passthrough"}, {push_mode::mediate, "mediate"}});
 

@@ -53,6 +53,10 @@ constexpr auto rows = std::to_array<error_row>({
         "The request comes back to this gateway over and over.",
         "the request has passed this gateway twice already, or more than `limits.hops` gateways of this kind, or "
         "Cardea's own card fetch came back to it"),
+    ROW(chain_limited, 508, -31508, 508, false,
+        "The chain of calls that this one belongs to is too large.",
+        "a chain, which is a trace that the caller began or a `contextId`, has more calls than "
+        "[`chains`](configuration.md#chains) allows; `data.limit` is `in_flight` or `calls`"),
     ROW(not_implemented, 501, -31501, 501, false,
         "The gateway does not do this.",
         "an unknown method or transfer coding, or a call of A2A to an MCP server with `bridge: false`"),
@@ -106,6 +110,13 @@ constexpr auto rows = std::to_array<error_row>({
         "the principal may know of the agent, but not call it, or not with this method (`WWW-Authenticate` names the "
         "[scopes](security.md#scopes-in-refusals) that it lacks); or it lacks the scope for `/rpc` or for the admin "
         "listener; a registration of an agent that did not register itself"),
+    ROW(agent_contained, 403, -31403, 403, false,
+        "An operator has stopped this agent for now.",
+        "an operator [contains](operations/contain.md) the agent; `data.until` says for how long, if there is an end"),
+    ROW(principal_contained, 403, -31403, 403, false,
+        "An operator has stopped this caller for now.",
+        "an operator [contains](operations/contain.md) the principal of the credential, or the agent that calls with "
+        "it"),
     ROW(rate_limited, 429, -31429, 429, true,
         "Too many requests; try again later.",
         "a limit of [`rate_limits`](security.md#limit-callers) is reached; or `limits.failed_credentials` of the "
@@ -222,6 +233,9 @@ constexpr auto rows = std::to_array<error_row>({
     ROW(card_signature, 502, -32603, 502, false,
         "The agent's card is not signed by a key that this gateway trusts.",
         "[no trusted key](operations/secure.md#signatures-of-cards) has signed the card"),
+    ROW(card_held, 503, -31503, 200, false,
+        "The agent waits until an operator approves it.",
+        "an agent that registered itself and has `pin: enforce` is not [approved](operations/pins.md) yet"),
     ROW(session_not_started, 503, -31503, 503, true,
         "The session with this agent has not been started.",
         "an MCP server with `start: lazy` has not been started; [this request](mcp-trouble.md) starts it"),

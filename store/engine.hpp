@@ -7,6 +7,7 @@
 #include "core/error.hpp"
 #include "core/secret.hpp"
 
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -84,6 +85,21 @@ inline constexpr std::size_t card_versions_kept = 20;                     // of 
 inline constexpr std::uint64_t card_version_bytes = 64ULL * 1024 * 1024;  // of all agents
 inline constexpr std::size_t card_version_overhead = 256;                 // bytes that a row counts besides its texts
 
+// A text that is kept under a name of its kind, such as a containment, or what was approved of an agent.
+struct kept_document {
+    std::string kind;   // of a few, each of which has one reader
+    std::string name;   // each once in a kind
+    std::string agent;  // with which it goes; empty: it stays whatever becomes of agents
+    std::string text;
+
+    friend bool operator==(const kept_document&, const kept_document&) = default;
+};
+
+// The kinds that there are.
+inline constexpr std::string_view containment_document = "containment";
+inline constexpr std::string_view pins_document = "pins";
+inline constexpr std::array document_kinds{containment_document, pins_document};
+
 // A push notification of an agent that is to be delivered.
 struct kept_delivery {
     std::uint64_t number = 0;  // given by the store: rises with each, never given twice
@@ -160,6 +176,15 @@ public:
 
     // The latest first; those before it have no document. A damaged one is left out.
     virtual core::result<std::vector<card_version>> card_versions(std::string agent) = 0;
+
+    // On disk once it returns; instead of the one of this name.
+    virtual core::result<> keep_document(kept_document document) = 0;
+
+    // One that is not there is no failure.
+    virtual core::result<> drop_document(std::string kind, std::string name) = 0;
+
+    // All of a kind, in the order of their names. A damaged one fails, because the ones that it guards would be forgotten.
+    virtual core::result<std::vector<kept_document>> documents(std::string kind) = 0;
 
     // The text of the key that session ids are sealed with: the one that is there, or else `made`, which is there from now on.
     // A damaged one is replaced.

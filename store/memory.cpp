@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -21,6 +22,10 @@ public:
         for (auto& each : contents.trail) {
             latest_ = std::max(latest_, each.version);
             trail_.push_back(std::move(each));
+        }
+        for (auto& each : contents.documents) {
+            std::pair key{each.kind, each.name};
+            documents_.insert_or_assign(std::move(key), std::move(each));
         }
         for (auto& each : contents.deliveries) {
             latest_delivery_ = std::max(latest_delivery_, each.number);
@@ -70,6 +75,7 @@ public:
         records_.erase(id);
         cards_.erase(id);
         std::erase_if(versions_, [&](const card_version& each) { return each.agent == id; });
+        std::erase_if(documents_, [&](const auto& each) { return each.second.agent == id; });
         return note(id, action::deleted, by);
     }
 
@@ -198,6 +204,28 @@ public:
         return {};
     }
 
+    core::result<> keep_document(kept_document document) override
+    {
+        std::pair key{document.kind, document.name};
+        documents_.insert_or_assign(std::move(key), std::move(document));
+        return {};
+    }
+
+    core::result<> drop_document(std::string kind, std::string name) override
+    {
+        documents_.erase({std::move(kind), std::move(name)});
+        return {};
+    }
+
+    core::result<std::vector<kept_document>> documents(std::string kind) override
+    {
+        std::vector<kept_document> all;
+        for (auto at = documents_.lower_bound({kind, {}}); at != documents_.end() && at->first.first == kind; ++at) {
+            all.push_back(at->second);
+        }
+        return all;
+    }
+
 private:
     std::uint64_t version_of(const std::string& id) const
     {
@@ -233,6 +261,7 @@ private:
     core::secret key_;
     std::map<std::uint64_t, kept_delivery> deliveries_;
     std::uint64_t latest_delivery_ = 0;
+    std::map<std::pair<std::string, std::string>, kept_document> documents_;  // by kind and name
 };
 
 }  // namespace
@@ -274,6 +303,13 @@ core::result<memory_contents> contents_of(engine& from)
         if (*whole) {
             out.deliveries.push_back(std::move(**whole));
         }
+    }
+    for (const auto kind : document_kinds) {
+        auto kept = from.documents(std::string{kind});
+        if (!kept) {
+            return std::move(kept).error();
+        }
+        std::ranges::move(*kept, std::back_inserter(out.documents));
     }
     out.records = std::move(*records);
     out.trail = std::move(*trail);

@@ -16,6 +16,7 @@ struct memory_contents {
     std::vector<record> records;
     std::vector<change> trail;
     std::vector<kept_delivery> deliveries;
+    std::vector<kept_document> documents;
     core::secret key;  // of sessions; may be empty
 };
 

@@ -107,6 +107,21 @@ public:
         return read([&] { return read_delivery(*db_, number); });
     }
 
+    core::result<> keep_document(kept_document document) override
+    {
+        return write_rows(need::growth, [&] { return write_document(*db_, document); });
+    }
+
+    core::result<> drop_document(std::string kind, std::string name) override
+    {
+        return write_rows(need::deletion, [&] { return remove_document(*db_, kind, name); });
+    }
+
+    core::result<std::vector<kept_document>> documents(std::string kind) override
+    {
+        return read([&] { return read_documents(*db_, kind); });
+    }
+
 private:
     enum class need { growth, deletion };
     enum class room { all, ballast };  // ballast: what is written may not make the file larger

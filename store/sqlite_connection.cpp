@@ -120,6 +120,9 @@ constexpr std::array migrations{
     " sha256 TEXT NOT NULL, size INTEGER NOT NULL, patch TEXT NOT NULL, document TEXT NOT NULL, bytes INTEGER NOT NULL,"
     " sum INTEGER NOT NULL) STRICT;"
     "CREATE INDEX card_versions_by_agent ON card_versions (agent, number, bytes);",
+    "CREATE TABLE documents (kind TEXT NOT NULL, name TEXT NOT NULL, agent TEXT NOT NULL, text TEXT NOT NULL,"
+    " sum INTEGER NOT NULL, PRIMARY KEY (kind, name)) STRICT, WITHOUT ROWID;"
+    "CREATE INDEX documents_by_agent ON documents (agent);",
 };
 
 core::error not_usable(std::string why)

@@ -62,6 +62,11 @@ std::int64_t sum_of(const kept_card& c)
     return checksum{}.with(c.agent).with(c.source).with(c.document).value();
 }
 
+std::int64_t sum_of(const kept_document& d)
+{
+    return checksum{}.with(d.kind).with(d.name).with(d.agent).with(d.text).value();
+}
+
 std::int64_t sum_of(const kept_delivery& d)
 {
     return checksum{}
@@ -227,7 +232,8 @@ core::result<std::uint64_t> remove_record(sqlite_connection& db, std::string_vie
     for (const auto* sql :
          {"DELETE FROM agents WHERE id = ?",
           "DELETE FROM cards WHERE agent = ?",
-          "DELETE FROM card_versions WHERE agent = ?"}) {
+          "DELETE FROM card_versions WHERE agent = ?",
+          "DELETE FROM documents WHERE agent = ?"}) {
         query rows{db, sql};
         if (auto done = rows.with(id).done(); !done) {
             return std::move(done).error();
@@ -411,6 +417,34 @@ core::result<> remove_delivery(sqlite_connection& db, std::uint64_t number)
 {
     query row{db, "DELETE FROM deliveries WHERE number = ?"};
     return row.with(number).done();
+}
+
+core::result<> write_document(sqlite_connection& db, const kept_document& document)
+{
+    query row{db, "INSERT OR REPLACE INTO documents (kind, name, agent, text, sum) VALUES (?, ?, ?, ?, ?)"};
+    row.with(document.kind).with(document.name).with(document.agent).with(document.text);
+    return row.with(sum_of(document)).done();
+}
+
+core::result<> remove_document(sqlite_connection& db, std::string_view kind, std::string_view name)
+{
+    query row{db, "DELETE FROM documents WHERE kind = ? AND name = ?"};
+    return row.with(kind).with(name).done();
+}
+
+core::result<std::vector<kept_document>> read_documents(sqlite_connection& db, std::string_view kind)
+{
+    query rows{db, "SELECT name, agent, text, sum FROM documents WHERE kind = ? ORDER BY name"};
+    bool damaged = false;
+    auto all = all_rows<kept_document>(rows.with(kind), [&](const query& row) {
+        kept_document found{std::string{kind}, row.text(0), row.text(1), row.text(2)};
+        damaged = damaged || row.number(3) != sum_of(found);
+        return std::optional{std::move(found)};
+    });
+    if (all && damaged) {
+        return core::gateway_error(core::errc::store_failed, "read: a document is not what was written");
+    }
+    return all;
 }
 
 core::result<std::optional<core::secret>> read_session_key(sqlite_connection& db)

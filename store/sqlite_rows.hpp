@@ -47,6 +47,11 @@ core::result<std::vector<delivery_facts>> read_deliveries(sqlite_connection& db)
 core::result<std::optional<kept_delivery>> read_delivery(sqlite_connection& db, std::uint64_t number);
 core::result<> remove_delivery(sqlite_connection& db, std::uint64_t number);
 
+core::result<> write_document(sqlite_connection& db, const kept_document& document);
+core::result<> remove_document(sqlite_connection& db, std::string_view kind, std::string_view name);
+// Fails with store_failed if a row is not what was written.
+core::result<std::vector<kept_document>> read_documents(sqlite_connection& db, std::string_view kind);
+
 // Nothing for a row that is not what was written.
 core::result<std::optional<core::secret>> read_session_key(sqlite_connection& db);
 core::result<> write_session_key(sqlite_connection& db, const core::secret& text);

@@ -142,6 +142,8 @@ std::string_view name(denial d) noexcept
             return "forbidden";
         case denial::task:
             return "task";
+        case denial::contained:
+            return "contained";
     }
     return "forbidden";
 }

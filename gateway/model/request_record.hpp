@@ -95,6 +95,7 @@ enum class denial : std::uint8_t {
     hidden,           // its principal may not know of the agent
     forbidden,        // its principal may not call the agent so, or lacks a scope
     task,             // it names a task of another principal
+    contained,        // an operator contains the agent, or its principal
 };
 
 std::string_view name(denial d) noexcept;
@@ -151,9 +152,11 @@ struct request_record {
     std::optional<rate_limit> over;            // nullopt: within all limits
     std::optional<denial> denied;              // nullopt: access denied nothing
     std::string_view denied_agent;             // with `denied`: the agent's id, also of one that is hidden; empty: none
-    std::optional<core::errc> code;            // what failed; nullopt: nothing
-    core::side from = core::side::gateway;     // whose failure it was; only with `code`
-    std::string_view detail;                   // of the failure, for the log
+    std::string_view rule;           // with `denied`: the rule that did, as access/explain names it; empty: unknown
+    bool tool_failed = false;        // the result of `tool` has `isError: true`
+    std::optional<core::errc> code;  // what failed; nullopt: nothing
+    core::side from = core::side::gateway;  // whose failure it was; only with `code`
+    std::string_view detail;                // of the failure, for the log
     std::uint64_t bytes_in = 0;
     std::uint64_t bytes_out = 0;
     std::chrono::nanoseconds total{};

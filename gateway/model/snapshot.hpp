@@ -14,6 +14,7 @@
 #include "net/upstream/upstream.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -23,6 +24,10 @@
 #include <unordered_map>
 #include <utility>
 #include <vector>
+
+namespace mcp {
+class pinned_server;
+}
 
 namespace gateway::model {
 
@@ -87,8 +92,12 @@ struct agent_entry {
     std::shared_ptr<const balancing::call_terms> terms;  // of these calls; null as they
     std::shared_ptr<const ::mcp::name_filters>
         filters;  // of an MCP server that hides or renames something, or some of it for some callers; null: nothing
+    std::shared_ptr<const ::mcp::pinned_server>
+        pins;           // of an MCP server with pin: enforce; null: lists and calls are not compared
+    bool held = false;  // it waits for an operator's approval: card and calls are card_held
     std::shared_ptr<const core::address_rule> addresses;  // as addresses_of()
     std::shared_ptr<const bridged_agent> bridged;         // one for all its endpoints; null: it is not bridged
+    std::uint64_t version = 0;                            // in the store; 0: the configuration declares it
     bool fell_back = false;  // of an MCP server over streamable HTTP: the gateway's own session found HTTP+SSE only
 
     // The agent is an MCP server whose sessions with callers live in this process: a program, one that speaks HTTP+SSE, or one whose
@@ -168,6 +177,9 @@ core::result<std::shared_ptr<const agent_entry>> make_entry(
 
 // A copy of the entry with this agent_entry::fell_back.
 std::shared_ptr<const agent_entry> with_fallback(const std::shared_ptr<const agent_entry>& agent, bool fell_back);
+
+// A copy of the entry with this agent_entry::version.
+std::shared_ptr<const agent_entry> with_version(const std::shared_ptr<const agent_entry>& agent, std::uint64_t version);
 
 // Fails with config_invalid if an agent's URL or trust store cannot be used; the detail names the agent.
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base);

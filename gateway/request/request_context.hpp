@@ -71,6 +71,7 @@ struct record_texts {
     std::string detail{};
     std::string session{};
     std::string tool{};
+    std::string rule{};
     std::string bundle{};
 };
 
