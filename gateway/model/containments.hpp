@@ -1,0 +1,65 @@
+// The agents and principals that operators contain (docs/operations/contain.md), as the control loop publishes them. Immutable; any
+// thread.
+#pragma once
+
+#include "core/access.hpp"
+#include "core/clock.hpp"
+#include "gateway/model/snapshot.hpp"
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace gateway::model {
+
+// The words for callers. The reason is for operators alone, and not here.
+struct containment_terms {
+    std::string notice;                    // empty: the usual sentence of its code
+    std::optional<core::wall_time> until;  // nullopt: until it is released
+
+    friend bool operator==(const containment_terms&, const containment_terms&) = default;
+};
+
+struct containments {
+    string_map<containment_terms> agents;  // by id, of agents that may not be there
+    // Contained by themselves, or because a contained agent acts as them or was registered by them.
+    std::map<core::principal_name, containment_terms> principals;
+
+    // Null: it is not contained.
+    const containment_terms* find_agent(std::string_view id) const
+    {
+        const auto found = agents.find(id);
+        return found == agents.end() ? nullptr : &found->second;
+    }
+
+    // Null: it is not contained, or an anonymous caller.
+    const containment_terms* find_principal(const core::principal* caller) const
+    {
+        const auto found = caller == nullptr || principals.empty() ? principals.end()
+                                                                   : principals.find({caller->provider, caller->id});
+        return found == principals.end() ? nullptr : &found->second;
+    }
+};
+
+// The work that a containment ends, or would.
+struct cut_counts {
+    std::uint64_t calls = 0;     // that had no head of an answer yet
+    std::uint64_t streams = 0;   // of calls whose answer had begun
+    std::uint64_t sessions = 0;  // of MCP clients
+
+    cut_counts& operator+=(const cut_counts& other) noexcept
+    {
+        calls += other.calls;
+        streams += other.streams;
+        sessions += other.sessions;
+        return *this;
+    }
+};
+
+// Null: nothing is contained.
+using containments_pointer = std::shared_ptr<const containments>;
+
+}  // namespace gateway::model
