@@ -1,7 +1,13 @@
 #include "config/rule_places.hpp"
 
+#include <algorithm>
+#include <array>
+
 namespace config {
 namespace {
+
+// Policies, and the keys that hide tools.
+constexpr std::array<std::string_view, 4> deciding{"discover", "call", "tools", "skills"};
 
 std::string element(std::string_view path, std::size_t i)
 {
@@ -42,7 +48,7 @@ void rule_places::add_policies(const std::string& owner, const node& map)
 {
     for (std::size_t i = 0; i < map.keys.size(); ++i) {
         const auto& key = map.keys[i].text;
-        if (key != "discover" && key != "call") {
+        if (std::ranges::find(deciding, key) == deciding.end()) {
             continue;
         }
         const auto& policy = map.items[i];

@@ -20,7 +20,8 @@ public:
     {
     }
 
-    // The policies of an agent, whose map this is: `agents.ID.call` and `agents.ID.call[1]`, whatever section has the agent.
+    // The policies of an agent, whose map this is: `agents.ID.call` and `agents.ID.call[1]`, whatever section has the agent; and what
+    // hides its tools, `agents.ID.tools` and `agents.ID.skills`.
     void add_agent(std::string_view id, const node& agent);
 
     // Those of `access.rules`: `access.rules[0].discover` and below.

@@ -51,7 +51,10 @@ struct denied_requests {
     std::string provider;
     std::string agent;  // empty: none
     denial reason = denial::unauthenticated;
-    std::string address;  // of the latest
+    std::string rule{};    // that denied it, as access/explain names it; empty: unknown
+    std::string method{};  // of the latest, as are the next two; empty: none
+    std::string tool{};
+    std::string address;
     std::uint64_t count = 1;
 };
 

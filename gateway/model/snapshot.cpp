@@ -316,6 +316,16 @@ std::shared_ptr<const agent_entry> with_fallback(const std::shared_ptr<const age
     return changed;
 }
 
+std::shared_ptr<const agent_entry> with_version(const std::shared_ptr<const agent_entry>& agent, std::uint64_t version)
+{
+    if (agent->version == version) {
+        return agent;
+    }
+    auto changed = std::make_shared<agent_entry>(*agent);
+    changed->version = version;
+    return changed;
+}
+
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base)
 {
     auto out = std::make_shared<snapshot>();

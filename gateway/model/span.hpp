@@ -34,6 +34,13 @@ struct span {
     std::string host;              // that was asked; empty: not known
     std::uint16_t port = 0;        // of it; 0: the scheme's own
     std::string agent;             // an id; empty: none
+    // In the words of OpenTelemetry's conventions for MCP and for generative AI; empty: none.
+    std::string_view operation;  // execute_tool or invoke_agent
+    std::string_view protocol;   // a version of MCP
+    std::string tool;            // that is called, if the server lists it, else `other`
+    std::string request_id;      // of JSON-RPC: a text without its quotes, or a number
+    std::string agent_name;      // in its card
+    std::string conversation;    // the `contextId` of A2A
 };
 
 // Spans that a worker hands over now and then.

@@ -206,6 +206,12 @@ void access_log::add_line(line_writer& out, const model::request_record& record,
     if (record.code) {
         add_failure(out, record);
     }
+    if (!record.rule.empty()) {
+        add_text(out, R"(,"rule":)", record.rule, limits_.detail);
+    }
+    if (record.tool_failed) {
+        out.add(R"(,"tool_failed":true)");
+    }
     add_number(out, R"(,"bytes_in":)", record.bytes_in);
     add_number(out, R"(,"bytes_out":)", record.bytes_out);
     if (record.first_byte > std::chrono::nanoseconds::zero()) {

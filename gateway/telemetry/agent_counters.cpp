@@ -112,6 +112,32 @@ std::string_view method_label(::mcp::client_method method) noexcept
     return method == ::mcp::client_method::other ? std::string_view{"other"} : ::mcp::name(method);
 }
 
+std::string_view name(tool_outcome o) noexcept
+{
+    constexpr std::array<std::string_view, tool_outcomes> names{"ok", "tool_error", "failed"};
+    return names[static_cast<std::size_t>(o)];
+}
+
+tool_outcome tool_outcome_of(const model::request_record& record) noexcept
+{
+    constexpr unsigned first_error = 400;
+    if (record.code || record.status >= first_error) {
+        return tool_outcome::failed;
+    }
+    return record.tool_failed ? tool_outcome::tool_error : tool_outcome::ok;
+}
+
+namespace {
+
+void add(mcp_counters::tool_counts& to, const mcp_counters::tool_counts& n) noexcept
+{
+    for (std::size_t i = 0; i < n.size(); ++i) {
+        to[i] += n[i];
+    }
+}
+
+}  // namespace
+
 void mcp_counters::count(const model::request_record& record)
 {
     const auto method = record.mcp_method.value_or(::mcp::client_method::other);
@@ -124,22 +150,24 @@ void mcp_counters::count(const model::request_record& record)
     if (method != ::mcp::client_method::tools_call) {
         return;
     }
+    tool_counts one{};
+    one[static_cast<std::size_t>(tool_outcome_of(record))] = 1;
     if (record.tool_listed || tools.contains(record.tool)) {
-        add_tool(record.tool, 1);
+        add_tool(record.tool, one);
     } else {
-        ++other_tools;
+        add(other_tools, one);
     }
 }
 
-void mcp_counters::add_tool(std::string_view name, std::uint64_t n)
+void mcp_counters::add_tool(std::string_view name, const tool_counts& n)
 {
     const auto found = tools.find(name);
     if (found != tools.end()) {
-        found->second += n;
+        add(found->second, n);
     } else if (tools.size() < most_tools) {
         tools.emplace(name, n);
     } else {
-        other_tools += n;
+        add(other_tools, n);
     }
 }
 
@@ -157,7 +185,7 @@ void mcp_counters::merge(const mcp_counters& other)
     for (const auto& [name, n] : other.tools) {
         add_tool(name, n);
     }
-    other_tools += other.other_tools;
+    add(other_tools, other.other_tools);
 }
 
 }  // namespace gateway::telemetry

@@ -1,10 +1,25 @@
 #include "gateway/telemetry/audit_tally.hpp"
 
+#include "core/utf8.hpp"
+#include "gateway/telemetry/mcp_counters.hpp"
+
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace gateway::telemetry {
+namespace {
+
+std::string_view method_of(const model::request_record& record) noexcept
+{
+    if (record.rpc_method) {
+        return ::a2a::name(*record.rpc_method);
+    }
+    return record.mcp_method ? method_label(*record.mcp_method) : record.management_method;
+}
+
+}  // namespace
 
 void audit_tally::note(const model::request_record& record)
 {
@@ -15,12 +30,16 @@ void audit_tally::note(const model::request_record& record)
         return each.principal == record.principal && each.provider == record.provider;
     };
     const auto same = [&](const model::denied_requests& each) {
-        return each.reason == *record.denied && each.agent == record.denied_agent && of_caller(each);
+        return each.reason == *record.denied && each.agent == record.denied_agent && each.rule == record.rule &&
+               of_caller(each);
     };
+    const auto method = method_of(record);
     const auto address = record.client.empty() ? record.peer : record.client;
     const auto found = std::ranges::find_if(notes_.denied, same);
     if (found != notes_.denied.end()) {
         ++found->count;
+        found->method = method;
+        found->tool = core::cut_utf8(record.tool, model::audit_trail::longest_text);
         found->address = address;
     } else if (notes_.denied.size() == most ||
                static_cast<std::size_t>(std::ranges::count_if(notes_.denied, of_caller)) == share) {
@@ -31,6 +50,9 @@ void audit_tally::note(const model::request_record& record)
              .provider = std::string{record.provider},
              .agent = std::string{record.denied_agent},
              .reason = *record.denied,
+             .rule = std::string{record.rule},
+             .method = std::string{method},
+             .tool = std::string{core::cut_utf8(record.tool, model::audit_trail::longest_text)},
              .address = std::string{address}}
         );
     }
@@ -51,11 +73,13 @@ model::audit_notes audit_tally::take()
 
 void denial_fold::add(const model::denied_requests& requests, core::steady_time now)
 {
-    kind of{requests.reason, requests.principal, requests.provider, requests.agent};
+    kind of{requests.reason, requests.principal, requests.provider, requests.agent, requests.rule};
     const auto found = kept_.find(of);
     if (found != kept_.end()) {
         auto& folded = found->second.folded;
         folded.count += requests.count;
+        folded.method = requests.method;
+        folded.tool = requests.tool;
         folded.address = requests.address;
         return;
     }

@@ -43,7 +43,7 @@ private:
     model::audit_notes notes_;
 };
 
-// Folds denials that repeat: of the same reason to the same principal at the same agent, at most one goes on in `window`, with
+// Folds denials that repeat: of the same reason and rule to the same principal at the same agent, at most one goes on in `window`, with
 // how many there were. Bounded. Pure; one thread at a time.
 class denial_fold {
 public:
@@ -71,7 +71,7 @@ public:
 
 private:
     using caller = std::pair<std::string, std::string>;  // principal and provider, both empty: anonymous
-    using kind = std::tuple<model::denial, std::string, std::string, std::string>;
+    using kind = std::tuple<model::denial, std::string, std::string, std::string, std::string>;
 
     struct kept {
         model::denied_requests folded;  // count 0: none since one went on

@@ -143,7 +143,7 @@ inline constexpr auto all = std::to_array<metric_row>({
      "Messages of callers that speak another era than the MCP server, by the caller's era."},
     {mcp_servers, "cardea_mcp_request_seconds", histogram, "`agent`",
      "Time from a message's start to the end of its answer, without requests that stay open."},
-    {mcp_servers, "cardea_mcp_tool_calls_total", counter, "`agent`, `tool`",
+    {mcp_servers, "cardea_mcp_tool_calls_total", counter, "`agent`, `tool`, `outcome`",
      "Calls of an MCP server's tools that it lists, at most 200 an agent; else other."},
     {mcp_servers, "cardea_mcp_tools_hidden", gauge, "`agent`", "Tools that an MCP server lists and callers do not get.",
      "Only with a filter."},

@@ -219,15 +219,21 @@ void add_tool_calls(family& into, const counted_agent& of)
     if (posted == nullptr) {
         return;
     }
-    std::uint64_t others = posted->other_tools;
-    for (const auto& [tool, n] : posted->tools) {
-        if (tool == other_tool) {
-            others += n;
-        } else {
-            into.add({{"agent", of.id}, {"tool", tool}}, n);
+    const auto add = [&](std::string_view tool, const mcp_counters::tool_counts& counts, std::size_t outcome) {
+        const auto name = telemetry::name(static_cast<tool_outcome>(outcome));
+        into.add_some({{"agent", of.id}, {"tool", tool}, {"outcome", name}}, counts[outcome]);
+    };
+    const auto own = posted->tools.find(other_tool);
+    for (std::size_t outcome = 0; outcome < tool_outcomes; ++outcome) {
+        auto others = posted->other_tools;
+        others[outcome] += own == posted->tools.end() ? 0 : own->second[outcome];
+        for (const auto& [tool, counts] : posted->tools) {
+            if (tool != other_tool) {
+                add(tool, counts, outcome);
+            }
         }
+        add(other_tool, others, outcome);
     }
-    into.add_some({{"agent", of.id}, {"tool", other_tool}}, others);
 }
 
 constexpr auto counted = std::to_array<counted_family>({
