@@ -95,6 +95,9 @@ void audit_trail::access_denied(const denied_requests& requests) const
     line.add_some("agent", requests.agent);
     line.add_some("principal", requests.principal);
     line.add_some("provider", requests.provider);
+    line.add_some("rule", requests.rule);
+    line.add_some("method", requests.method);
+    line.add_some("tool", requests.tool);
     line.add_some("address", requests.address);
     line.add("count", requests.count);
     sink_->write(line.take());
