@@ -104,6 +104,8 @@ std::string_view name(health h) noexcept
             return "unhealthy";
         case unknown:
             return "unknown";
+        case contained:
+            return "contained";
     }
     return {};
 }
@@ -116,6 +118,9 @@ judgement judge(
     core::steady_time now
 )
 {
+    if (agent.contained) {
+        return because(contained, errc::agent_contained);
+    }
     const auto apart = judge_apart(agent, card, session, now);
     if (calls.failing && (apart.status == healthy || is_open(apart))) {
         return {degraded, "calls_failing"};

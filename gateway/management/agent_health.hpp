@@ -21,15 +21,17 @@ enum class health : std::uint8_t {
     degraded,   // it is served, but something about it has failed
     unhealthy,  // it is not served, or not as it should be
     unknown,    // nothing says so or otherwise, such as a session that nobody has asked for
+    contained,  // an operator has stopped it
 };
 
-inline constexpr std::array healths{health::healthy, health::degraded, health::unhealthy, health::unknown};
+inline constexpr std::array
+    healths{health::healthy, health::degraded, health::unhealthy, health::unknown, health::contained};
 
 std::string_view name(health h) noexcept;
 
 struct judgement {
     health status = health::unknown;
-    // Why; empty: healthy. A code of core::errc, a session's mcp::session_reason, or `disabled`, `unusable` (as stored),
+    // Why; empty: healthy. A code of core::errc (agent_contained, if it is), a session's mcp::session_reason, or `disabled`, `unusable` (as stored),
     // `inline_card` (no call has worked yet, and there is nothing else to go by), `not_fetched`, `card_stale`, `calls_failing`.
     std::string_view reason;
 };

@@ -27,6 +27,7 @@ double badness(health status) noexcept
             return 3;
         case health::degraded:
             return 2;
+        case health::contained:  // an operator knows of it already
         case health::unknown:
             return 1;
         case health::healthy:

@@ -74,7 +74,8 @@ std::optional<health> read_status(const json& params, std::vector<config::proble
             return each;
         }
     }
-    problems.push_back({{}, 1, 1, "status", "is no status; expected healthy, degraded, unhealthy or unknown"});
+    problems.push_back({{}, 1, 1, "status", "is no status; expected healthy, degraded, unhealthy, unknown or contained"}
+    );
     return std::nullopt;
 }
 

@@ -85,7 +85,9 @@ core::result<> registry::load()
         if (!entry) {
             return std::move(entry).error();
         }
-        agents_.emplace(record.id, registered_agent{factory_.renewed(nullptr, std::move(*entry), false), 0, {}, {}});
+        auto& added = agents_[record.id];
+        added.entry = factory_.renewed(nullptr, std::move(*entry), false);
+        added.contained = contained_.contains(record.id);
     }
     const auto stored = store_.engine().load();
     if (!stored) {
@@ -245,7 +247,7 @@ bool registry::remake(const std::string& id, const model::call_route& to, const 
         log_.write(core::log_level::warn, "agent_route_failed", {{"agent", id}, {"detail", entry.error().detail}});
         return false;
     }
-    there.entry = model::with_fallback(*entry, there.entry->fell_back);
+    there.entry = model::with_version(model::with_fallback(*entry, there.entry->fell_back), there.version);
     if (publish_) {
         publish_(id, there.entry);
     }
@@ -374,11 +376,28 @@ void registry::take(const std::string& id, registered_agent agent, std::string_v
     auto& there = agents_[id];
     const bool was_served = there.entry != nullptr && there.served();
     const bool was_published = there.entry != nullptr && there.published();
-    agent.entry = factory_.renewed(there.entry.get(), agent.entry, was_served && agent.served());
+    agent.entry = model::with_version(
+        factory_.renewed(there.entry.get(), agent.entry, was_served && agent.served()),
+        agent.version
+    );
+    agent.contained = contained_.contains(id);
     note_change(audit_, there.entry.get(), agent.entry.get(), by);
     there = std::move(agent);
     if (publish_ && (there.published() || was_published)) {
         publish_(id, there.published() ? there.entry : nullptr);
+    }
+}
+
+void registry::set_contained(const std::string& id, bool contained)
+{
+    contained ? void(contained_.insert(id)) : void(contained_.erase(id));
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || found->second.contained == contained) {
+        return;
+    }
+    found->second.contained = contained;
+    if (publish_ && found->second.published()) {
+        publish_(id, found->second.entry);
     }
 }
 

@@ -34,9 +34,12 @@ struct registered_agent {
     std::uint64_t version = 0;                        // in the store; 0: declared by the configuration
     core::wall_time written{};
     std::vector<config::problem> problems;  // not empty: it was stored under other circumstances, and is not served
+    bool contained = false;                 // by an operator: workers refuse its calls, and no plane has it
 
     bool declared() const noexcept { return version == 0; }
     bool served() const noexcept { return problems.empty() && !entry->record.disabled; }
+    // Planes have it: it is served, and gets requests of the gateway's own.
+    bool reached() const noexcept { return served() && !contained; }
     // Workers know of it: it is served, or it is disabled, which they tell nobody but the log.
     bool published() const noexcept { return problems.empty(); }
 };
@@ -74,6 +77,9 @@ public:
 
     // From now on every change of what is published goes here; null: it is published no more.
     void set_publisher(publisher publish) { publish_ = std::move(publish); }
+
+    // From now on an agent of this id, be it there or not, is contained, or no longer is. What is published hears of it.
+    void set_contained(const std::string& id, bool contained);
 
     // From now on changes of agents are noted there; it outlives the registry.
     void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
@@ -136,6 +142,7 @@ private:
     agent_factory factory_;
     agents agents_;
     std::set<std::string> hidden_;  // in the store, and declared by the configuration
+    std::set<std::string> contained_;
 };
 
 // True: the next one is wanted.

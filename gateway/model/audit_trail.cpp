@@ -23,6 +23,15 @@ public:
     void add(std::string_view name, std::string_view value) { to_.member(name, cut(value)); }
     void add_some(std::string_view name, std::string_view value) { to_.member_if_any(name, cut(value)); }
     void add(std::string_view name, std::uint64_t value) { to_.member(name, value); }
+    void add(std::string_view name, const cut_counts& cut)
+    {
+        to_.name(name);
+        to_.open('{');
+        to_.member("calls", cut.calls);
+        to_.member("streams", cut.streams);
+        to_.member("sessions", cut.sessions);
+        to_.close('}');
+    }
     void add_flag(std::string_view name, bool value) { to_.member(name, value); }
     void add(std::string_view name, const std::vector<std::string>& list)
     {
@@ -124,6 +133,28 @@ void audit_trail::configuration_reloaded(const audited_reload& reload) const
     line.add("trigger", reload.trigger);
     line.add("problems", reload.problems);
     line.add_some("sha256", reload.sha256);
+    sink_->write(line.take());
+}
+
+void audit_trail::containment_changed(const audited_containment& change) const
+{
+    if (!on()) {
+        return;
+    }
+    const bool agent = !change.agent.empty();
+    audit_line line{
+        change.contains ? (agent ? "agent_contained" : "principal_contained")
+                        : (agent ? "agent_released" : "principal_released")
+    };
+    line.add_some("agent", change.agent);
+    line.add_some("provider", change.provider);
+    line.add_some("principal", change.principal);
+    line.add("by", change.by);
+    line.add("reason", change.reason);
+    line.add_some("until", change.until);
+    if (change.cut) {
+        line.add("cut", *change.cut);
+    }
     sink_->write(line.take());
 }
 

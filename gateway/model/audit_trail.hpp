@@ -4,11 +4,13 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "gateway/model/containments.hpp"
 #include "gateway/model/request_record.hpp"
 
 #include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,18 @@ struct audited_reload {
     std::string_view trigger;
     std::string_view sha256;   // of the configuration's text
     std::size_t problems = 0;  // 0: it applies
+};
+
+// An agent or a principal that an operator contains or releases, or whose end has come (by: "until").
+struct audited_containment {
+    bool contains = false;      // else it is released
+    std::string_view agent;     // empty: the principal
+    std::string_view provider;  // the same of these two
+    std::string_view principal;
+    std::string_view by;
+    std::string_view reason;
+    std::string_view until;           // RFC 3339; empty: no end
+    std::optional<cut_counts> cut{};  // what that has ended; with `contains`
 };
 
 // Requests that were denied the same: on their way from the workers.
@@ -93,6 +107,7 @@ public:
     void access_denied(const denied_requests& requests) const;
     void key_first_used(const used_key& key) const;
     void configuration_reloaded(const audited_reload& reload) const;
+    void containment_changed(const audited_containment& change) const;
     void session_restarted(std::string_view agent, std::string_view by) const;
 
 private:

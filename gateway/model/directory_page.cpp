@@ -236,6 +236,8 @@ std::string_view name(agent_state s) noexcept
             return "unavailable";
         case agent_state::unknown:
             return "unknown";
+        case agent_state::contained:
+            return "contained";
     }
     return "unknown";
 }

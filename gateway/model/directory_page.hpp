@@ -25,6 +25,7 @@ enum class agent_state : std::uint8_t {
     ready,        // its card is known
     unavailable,  // its card could not be got when that was tried last
     unknown,      // its card has not been asked for yet
+    contained,    // an operator has stopped it: calls are refused
 };
 
 std::string_view name(agent_state s) noexcept;

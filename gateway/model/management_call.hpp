@@ -26,8 +26,9 @@ inline constexpr std::string_view card_end = "}}";
 
 // Rights of a caller of the management API.
 struct rpc_rights {
-    bool may_write = false;  // change agents, and have cards fetched
-    std::string who;         // for the audit trail; empty: nobody in particular
+    bool may_write = false;       // change agents, and have cards fetched
+    std::string who;              // for the audit trail; empty: nobody in particular
+    core::principal_name self{};  // whose credential it was; empty: none was needed
     // Which agents it may know of, and no more of them than callers are to know; empty: all of all agents, with their addresses.
     std::function<bool(const core::agent&)> shows{};
 };

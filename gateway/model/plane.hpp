@@ -49,6 +49,9 @@ public:
     // An agent that was added or has changed; null: it is gone or disabled.
     virtual void set_agent(const std::string& /*id*/, const std::shared_ptr<const agent_entry>& /*agent*/) {}
 
+    // An operator contains the agent, which is there or has changed: to the plane it is one that is gone, until set_agent() brings it back.
+    virtual void contain(const std::string& id) { set_agent(id, nullptr); }
+
     // `now` has just begun to apply.
     virtual void apply(const config::settings& /*now*/, const changed_settings& /*changed*/) {}
 
