@@ -88,6 +88,7 @@ void apply(const settings& now, settings& into)
             row.key->copy(now, into);
         }
     }
+    into.rules = now.rules;
 }
 
 }  // namespace config

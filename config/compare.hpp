@@ -34,7 +34,7 @@ changes compare(const settings& before, const settings& now);
 // Whether a change of this setting takes effect in a running gateway.
 bool applies_at_once(std::string_view path) noexcept;
 
-// Takes over what applies at once: nothing else of `into` is touched.
+// Takes over what applies at once, and where rules are in the file: nothing else of `into` is touched.
 void apply(const settings& now, settings& into);
 
 }  // namespace config

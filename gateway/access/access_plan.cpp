@@ -410,12 +410,25 @@ access_plan::judge_key(const credential& found, core::wall_time now) const
 
 const core::access_policy& access_plan::discover(const core::agent& agent) const
 {
-    return agent.discover ? *agent.discover : rule_for(agent.id, &core::access_default::discover);
+    const auto* const rule = agent.discover ? nullptr : rule_for(agent.id, &core::access_default::discover);
+    return agent.discover ? *agent.discover : rule != nullptr ? *rule->discover : nobody;
 }
 
 const core::access_policy& access_plan::call(const core::agent& agent) const
 {
-    return agent.call ? *agent.call : rule_for(agent.id, &core::access_default::call);
+    const auto* const rule = agent.call ? nullptr : rule_for(agent.id, &core::access_default::call);
+    return agent.call ? *agent.call : rule != nullptr ? *rule->call : nobody;
+}
+
+std::string access_plan::discover_path(const core::agent& agent) const
+{
+    return agent.discover ? "agents." + agent.id + ".discover"
+                          : path_of(agent, &core::access_default::discover, "discover");
+}
+
+std::string access_plan::call_path(const core::agent& agent) const
+{
+    return agent.call ? "agents." + agent.id + ".call" : path_of(agent, &core::access_default::call, "call");
 }
 
 bool access_plan::may_discover(const core::agent& agent, const core::principal* caller) const
@@ -433,16 +446,23 @@ bool access_plan::may_call_somehow(const core::agent& agent, const core::princip
     return allows_some_method(call(agent), caller) && (!before_ || before_->may_call_somehow(agent, caller));
 }
 
-const core::access_policy&
-access_plan::rule_for(std::string_view id, std::optional<core::access_policy> core::access_default::* policy) const
+// Null: there is none.
+const core::access_default* access_plan::rule_for(std::string_view id, policy_of_rule policy) const
 {
-    for (const auto& rule : rules_) {
-        const auto& own = rule.*policy;
-        if (own && is_for(rule, id)) {
-            return *own;
-        }
+    const auto counts = [&](const core::access_default& rule) {
+        return (rule.*policy).has_value() && is_for(rule, id);
+    };
+    const auto found = std::ranges::find_if(rules_, counts);
+    return found == rules_.end() ? nullptr : &*found;
+}
+
+std::string access_plan::path_of(const core::agent& agent, policy_of_rule policy, std::string_view key) const
+{
+    const auto* const rule = rule_for(agent.id, policy);
+    if (rule == nullptr) {
+        return {};
     }
-    return nobody;
+    return "access.rules[" + std::to_string(rule - rules_.data()) + "]." + std::string{key};
 }
 
 }  // namespace gateway::access

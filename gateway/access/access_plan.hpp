@@ -95,6 +95,10 @@ public:
     const core::access_policy& discover(const core::agent& agent) const;
     const core::access_policy& call(const core::agent& agent) const;
 
+    // The path of that policy in a configuration: `agents.ID.call`, `access.rules[2].call`; empty: no rule is for the agent.
+    std::string discover_path(const core::agent& agent) const;
+    std::string call_path(const core::agent& agent) const;
+
     // Whether they allow it; `caller` is null for an anonymous one, `method` as allows() has it.
     bool may_discover(const core::agent& agent, const core::principal* caller) const;
     bool may_call(const core::agent& agent, const core::principal* caller, std::string_view method) const;
@@ -139,8 +143,9 @@ private:
     std::vector<std::string> public_scopes(const protected_resource& asked) const;
     std::optional<core::result<model::accepted_credential>> judge_key(const credential& found, core::wall_time now)
         const;
-    const core::access_policy&
-    rule_for(std::string_view id, std::optional<core::access_policy> core::access_default::* policy) const;
+    using policy_of_rule = std::optional<core::access_policy> core::access_default::*;
+    const core::access_default* rule_for(std::string_view id, policy_of_rule policy) const;
+    std::string path_of(const core::agent& agent, policy_of_rule policy, std::string_view key) const;
 
     credential_reader reader_;
     std::vector<known_token> tokens_;

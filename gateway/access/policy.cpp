@@ -3,7 +3,10 @@
 #include "core/pattern.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway::access {
@@ -54,6 +57,49 @@ bool is_for_method(const core::access_rule& rule, std::string_view method)
     return rule.methods.empty() || std::ranges::find(rule.methods, method) != rule.methods.end();
 }
 
+constexpr std::size_t most_named = 5;  // of the values of one condition
+
+// `the scope a`, or `one of the scopes a, b`.
+std::string wanted(std::string_view noun, const std::vector<std::string>& values)
+{
+    std::string text = values.size() == 1 ? "the " : "one of the ";
+    text.append(noun).append(values.size() == 1 ? " " : noun.ends_with('s') ? "es " : "s ");
+    for (std::size_t i = 0; i < std::min(values.size(), most_named); ++i) {
+        text.append(i == 0 ? "" : ", ").append(values[i]);
+    }
+    return values.size() > most_named ? text + " and " + std::to_string(values.size() - most_named) + " more" : text;
+}
+
+std::vector<std::string> shown(const std::vector<core::claim>& claims)
+{
+    std::vector<std::string> texts;
+    texts.reserve(claims.size());
+    for (const auto& [name, value] : claims) {
+        texts.emplace_back(name).append("=").append(value);
+    }
+    return texts;
+}
+
+// The conditions of the rule that do not hold, each as wanted().
+std::vector<std::string>
+lacks(const core::access_rule& rule, const core::principal& caller, std::optional<std::string_view> method)
+{
+    std::vector<std::string> all;
+    const auto check = [&](bool holds, std::string_view noun, const std::vector<std::string>& values) {
+        if (!holds) {
+            all.push_back(wanted(noun, values));
+        }
+    };
+    check(names(rule.providers, caller.provider), "provider", rule.providers);
+    check(names(rule.principals, caller.id), "principal", rule.principals);
+    check(names(rule.tenants, caller.tenant), "tenant", rule.tenants);
+    check(has_one_of(rule.groups, caller.groups), "group", rule.groups);
+    check(has_one_of(rule.claims, caller.claims), "claim", shown(rule.claims));
+    check(has_one_of(rule.scopes, caller.scopes), "scope", rule.scopes);
+    check(!method || is_for_method(rule, *method), "method", rule.methods);
+    return all;
+}
+
 }  // namespace
 
 bool allows(const core::access_policy& policy, const core::principal* caller, std::string_view method)
@@ -97,6 +143,34 @@ missing_scopes(const core::access_policy& policy, const core::principal& caller,
         }
     }
     return scopes;
+}
+
+policy_verdict
+judge(const core::access_policy& policy, const core::principal* caller, std::optional<std::string_view> method)
+{
+    if (policy.anyone) {
+        return {.allowed = true, .rule = std::nullopt, .missing = {}};
+    }
+    if (policy.any_of.empty()) {
+        return {.allowed = false, .rule = std::nullopt, .missing = "a policy that allows somebody"};
+    }
+    if (caller == nullptr) {
+        return {.allowed = false, .rule = 0, .missing = "a credential"};
+    }
+    policy_verdict nearest;
+    std::size_t least = 0;
+    for (std::size_t i = 0; i < policy.any_of.size() && !nearest.allowed; ++i) {
+        const auto lacking = lacks(policy.any_of[i], *caller, method);
+        if (nearest.rule && lacking.size() >= least) {
+            continue;
+        }
+        least = lacking.size();
+        nearest = {.allowed = lacking.empty(), .rule = i, .missing = {}};
+        for (const auto& each : lacking) {
+            nearest.missing.append(nearest.missing.empty() ? "" : ", and ").append(each);
+        }
+    }
+    return nearest;
 }
 
 bool has_scope(const core::principal* caller, std::string_view scope)

@@ -3,6 +3,7 @@
 
 #include "core/access.hpp"
 
+#include <cstddef>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -27,6 +28,18 @@ std::vector<std::string> missing_scopes(
     const core::principal& caller,
     std::optional<std::string_view> method
 );
+
+// A decision with its reason.
+struct policy_verdict {
+    bool allowed = false;
+    std::optional<std::size_t>
+        rule;             // that allows it, or that lacks the least; nullopt: the policy has none that counts
+    std::string missing;  // what the caller lacks for that rule, in words of operators; empty: nothing
+};
+
+// As allows(), which it agrees with; without a method as allows_some_method().
+policy_verdict
+judge(const core::access_policy& policy, const core::principal* caller, std::optional<std::string_view> method);
 
 // False for an anonymous caller.
 bool has_scope(const core::principal* caller, std::string_view scope);

@@ -17,7 +17,7 @@ gateway/threads: core net store
 gateway/responses: core net config a2a
 gateway/model: core jose net config store a2a mcp + balancing threads responses
 gateway/telemetry: core a2a mcp + model
-gateway/access: core jose net config a2a + threads model telemetry
+gateway/access: core jose net config a2a mcp + threads model telemetry
 gateway/tokens: core jose net + model telemetry
 gateway/push: core jose net config store a2a + threads model telemetry
 gateway/cards: core jose net config store a2a mcp + threads model telemetry
