@@ -351,4 +351,23 @@ gateway_methods::sentences(core::rpc_request request, const rpc_caller& /*caller
     co_return core::make_result(request.id, {{"code", asked}, {"why", words.why}, {"advice", words.what_to_do}});
 }
 
+net::task<rpc_result>
+gateway_methods::explain(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/) const
+{
+    if (core::member(request.params, "credential") != nullptr && !caller.may_write) {
+        co_return denied(request, core::errc::admin_only);
+    }
+    auto explained = co_await from_.explain(std::move(request.params));
+    if (explained) {
+        co_return core::make_result(request.id, std::move(*explained));
+    }
+    const auto& why = explained.error();
+    if (why.code != core::errc::invalid_params) {
+        co_return core::make_error(request.id, why.code);
+    }
+    const auto colon = std::min(why.detail.find(": "), why.detail.size());
+    auto what = why.detail.substr(std::min(colon + 2, why.detail.size()));
+    co_return refuse_params(request, {{{}, 1, 1, why.detail.substr(0, colon), std::move(what)}});
+}
+
 }  // namespace gateway::management

@@ -88,6 +88,8 @@ public:
         // This works as settings_text(); those who ask at once have one text.
         std::function<net::task<std::shared_ptr<const std::string>>()> configuration;
         const std::string* public_base = nullptr;  // scheme and authority for callers
+        // Result of access/explain. Fails with invalid_params: the detail is the path of a parameter, a colon, and what is wrong.
+        std::function<net::task<core::result<core::json>>(core::json params)> explain{};
     };
     void set_sources(sources from) { from_ = std::move(from); }
 
@@ -97,6 +99,9 @@ public:
 
     // The two sentences of a code or a reason, such as that of an access line.
     net::task<rpc_result> sentences(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+
+    // Why a request is let pass or denied. A shown credential needs the right to write: it may be a guess.
+    net::task<rpc_result> explain(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
 private:
     agent_planes planes_;
