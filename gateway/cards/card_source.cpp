@@ -145,8 +145,8 @@ card_source::fetch(core::agent agent, card_validators last, core::duration longe
     const auto by = std::chrono::steady_clock::now() + std::min(settings_.cards.timeout, longest);
     std::optional<core::error> first;
     for (const auto& url : locations) {
-        if (stopped_) {
-            co_return core::gateway_error(errc::draining);
+        if (auto why = obstacle(agent.id)) {
+            co_return std::move(*why);
         }
         const auto left = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
         if (left <= core::duration::zero()) {
@@ -163,7 +163,19 @@ card_source::fetch(core::agent agent, card_validators last, core::duration longe
     co_return std::move(*first);  // NOLINT(*-optional-access): there is at least one location, which failed
 }
 
-net::task<core::result<card_source::followed>> card_source::fetch_followed(net::fetch_request request)
+std::optional<core::error> card_source::obstacle(const std::string& agent_id) const
+{
+    if (stopped_) {
+        return core::gateway_error(errc::draining);
+    }
+    if (contained_ && contained_(agent_id)) {
+        return core::caller_error(errc::agent_contained);
+    }
+    return std::nullopt;
+}
+
+net::task<core::result<card_source::followed>>
+card_source::fetch_followed(net::fetch_request request, std::string agent_id)
 {
     const auto by = std::chrono::steady_clock::now() + request.timeout;
     for (int redirects = 0;; ++redirects) {
@@ -178,8 +190,8 @@ net::task<core::result<card_source::followed>> card_source::fetch_followed(net::
         // An agent may repeat the key that it was sent in the query: what is kept of the URL has none.
         request.url = core::without_parameters(next, request.query);
         request.timeout = std::chrono::duration_cast<core::duration>(by - std::chrono::steady_clock::now());
-        if (stopped_) {
-            co_return core::gateway_error(errc::draining);
+        if (auto why = obstacle(agent_id)) {
+            co_return std::move(*why);
         }
         if (request.timeout <= core::duration::zero()) {
             co_return core::upstream_error(errc::upstream_timeout, "card: redirects took too long");
@@ -211,8 +223,8 @@ card_source::fetch_with_credentials(core::agent agent, std::string url, card_val
         if (!token) {
             co_return token.error();
         }
-        if (stopped_) {
-            co_return core::gateway_error(errc::draining);
+        if (auto why = obstacle(agent.id)) {
+            co_return std::move(*why);
         }
         auto request = make_request(agent, url, last, *token);
         request.addresses = model::addresses_of(agent, settings_.registration.allow);
@@ -222,7 +234,7 @@ card_source::fetch_with_credentials(core::agent agent, std::string url, card_val
         if (request.timeout <= core::duration::zero()) {
             co_return core::upstream_error(errc::upstream_timeout, "card: a token came too late");
         }
-        auto fetched = co_await fetch_followed(std::move(request));
+        auto fetched = co_await fetch_followed(std::move(request), agent.id);
         const bool refuses = fetched && fetched->answer.status == 401 && !token->empty() && refused.empty();
         if (!refuses || stopped_) {
             if (fetched) {

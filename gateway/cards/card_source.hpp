@@ -13,6 +13,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -56,6 +57,9 @@ public:
     using tokens = std::function<net::task<core::result<core::secret>>(std::string agent_id, core::secret refused)>;
     void set_tokens(tokens from) { tokens_ = std::move(from); }
 
+    // Agents that are asked for nothing, which fails with agent_contained, not even for the rest of a fetch under way. Empty: there are none.
+    void set_contained(std::function<bool(const std::string& agent_id)> asked) { contained_ = std::move(asked); }
+
     // From now on the fetcher is not touched: a fetch that would ask a further location fails with draining.
     void stop() noexcept { stopped_ = true; }
 
@@ -78,12 +82,16 @@ private:
     fetch_with_credentials(core::agent agent, std::string url, card_validators last, core::duration timeout);
 
     // Follows up to three redirects within the same origin.
-    net::task<core::result<followed>> fetch_followed(net::fetch_request request);
+    net::task<core::result<followed>> fetch_followed(net::fetch_request request, std::string agent_id);
+
+    // Why nothing more is asked of the agent; nullopt: it may be.
+    std::optional<core::error> obstacle(const std::string& agent_id) const;
 
     net::fetcher& fetcher_;
     card_maker& maker_;
     const config::settings& settings_;
     tokens tokens_;
+    std::function<bool(const std::string& agent_id)> contained_;
     bool stopped_ = false;
 };
 

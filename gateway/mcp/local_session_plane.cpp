@@ -92,6 +92,7 @@ local_session_plane::open(model::program_request asked, net::executor here, net:
 
 void local_session_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    contained_.erase(id);
     const bool shared_before = shares(id);
     const bool reached =
         agent != nullptr && agent->record.mcp && agent->record.mcp->transport != core::mcp_transport::unsupported;
@@ -113,6 +114,21 @@ void local_session_plane::set_agent(const std::string& id, const std::shared_ptr
     sessions_.set_agent(id, own);
     modern_.set_agent(id, own);
     shared_.set_agent(id, reached && agent->shares_session() ? agent : nullptr);
+}
+
+void local_session_plane::contain(const std::string& id)
+{
+    contained_.insert(id);
+    agents_.erase(id);
+    translated_.forget(id);
+    sessions_.set_agent(id, nullptr);
+    modern_.set_agent(id, nullptr);
+    shared_.set_agent(id, nullptr);
+}
+
+std::size_t local_session_plane::ending(const std::string& id) const
+{
+    return sessions_.size(id) + shared_.size(id);
 }
 
 // A bridged agent is kept from the first time that it is looked for. Null: there is none.
@@ -211,6 +227,9 @@ void local_session_plane::carry_out(const model::program_request& asked, table::
     const auto key = key_of(asked);
     if (legacy_clients_.translated().has(key)) {
         exchange.translate();
+    }
+    if (!contained_.empty() && contained_.contains(asked.agent)) {
+        return exchange.finish(core::caller_error(errc::agent_contained));
     }
     switch (asked.act) {
         case model::program_act::begin:

@@ -20,6 +20,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 
 namespace gateway::mcp {
@@ -47,6 +48,13 @@ public:
 
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
+
+    // Ends the sessions that live here, and refuses the requests of the others until set_agent(): the sessions of a server over streamable
+    // HTTP are its own, and stay.
+    void contain(const std::string& id) override;
+
+    // How many sessions contain() would end.
+    std::size_t ending(const std::string& id) const;
 
     // What is late or idle ends, in all parts; done every second by itself.
     void sweep(core::steady_time now);
@@ -115,6 +123,7 @@ private:
     net::executor there_;
     std::shared_ptr<const int> calls_ = std::make_shared<const int>(0);    // held by each call under way
     model::string_map<std::shared_ptr<const model::agent_entry>> agents_;  // that may have such sessions
+    std::set<std::string, std::less<>> contained_;
     table::local_session_services services_;
     table::resumable_streams streams_;
     programs::program_sessions sessions_;

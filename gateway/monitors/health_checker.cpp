@@ -102,8 +102,8 @@ void health_checker::start(const check_pointer& of)
 
 net::task<> health_checker::ask_http(check_pointer of)
 {
-    if (stopped_) {
-        co_return;  // there is no fetcher any more
+    if (stopped_ || of->gone) {
+        co_return;  // there is no fetcher any more, or nobody to ask
     }
     auto here = of->at->record;
     here.url = url_of(*of->at);
@@ -128,7 +128,7 @@ net::task<> health_checker::ask_http(check_pointer of)
 
 net::task<> health_checker::ask_for_card(check_pointer of)
 {
-    if (stopped_) {
+    if (stopped_ || of->gone) {
         co_return;
     }
     auto record = of->at->record;

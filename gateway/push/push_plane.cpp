@@ -30,6 +30,7 @@ std::vector<std::string_view> attempt_outcomes()
 using core::errc;
 
 // A body of numbers and brackets of this size takes a few milliseconds.
+constexpr std::chrono::seconds contained_pause{2};  // until a contained agent is looked at again
 constexpr std::size_t made_at_once = 256 * 1024;
 
 net::task<core::result<std::uint64_t>> keep_in(threads::store_thread& store, store::kept_delivery delivery)
@@ -197,7 +198,9 @@ void push_plane::start_due(core::steady_time now)
 net::task<> push_plane::deliver(store::delivery_facts delivery)
 {
     push_verdict verdict;
-    if (queue_.failures(delivery.lane) < settings_.limits.push_attempts) {
+    if (is_contained(delivery.agent)) {
+        verdict = later("agent_contained");
+    } else if (queue_.failures(delivery.lane) < settings_.limits.push_attempts) {
         auto trying = attempt(delivery);
         verdict = co_await std::move(trying);
     } else {
@@ -210,6 +213,13 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
         if (!delivered) {
             co_return;
         }
+    }
+    if (!verdict.end && is_contained(delivery.agent)) {
+        if (!is_too_old(delivery)) {
+            queue_.put_back(delivery.lane, services_.now() + contained_pause);
+            co_return;
+        }
+        verdict.end = push_end::expired;
     }
     if (!verdict.end) {
         give_up_late(verdict, delivery);
@@ -240,10 +250,20 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
     queue_.finish(delivery.lane, services_.now(), answers);
 }
 
+bool push_plane::is_contained(const std::string& agent) const
+{
+    return services_.is_contained && services_.is_contained(agent);
+}
+
+bool push_plane::is_too_old(const store::delivery_facts& delivery) const
+{
+    return services_.clock() - delivery.received >= settings_.timeouts.push_age;
+}
+
 // Whether it has been tried for long enough.
 void push_plane::give_up_late(push_verdict& verdict, const store::delivery_facts& delivery) const
 {
-    if (services_.clock() - delivery.received >= settings_.timeouts.push_age) {
+    if (is_too_old(delivery)) {
         verdict.end = push_end::expired;
     } else if (queue_.failures(delivery.lane) + 1 >= settings_.limits.push_attempts) {
         verdict.end = push_end::exhausted;

@@ -55,6 +55,8 @@ struct push_services {
     // The agent as it is served now; null: it is not.
     std::function<std::shared_ptr<const model::agent_entry>(const std::string& agent)> find;
     threads::side_thread* long_bodies = nullptr;  // where they are translated; null: here
+    // The agent is contained: its deliveries wait, and grow older. Empty: none is.
+    std::function<bool(const std::string& agent)> is_contained{};
 };
 
 class push_plane final : public net::timed, public model::plane {
@@ -94,6 +96,8 @@ private:
     net::task<core::result<std::string>> body_for(store::kept_delivery delivery, ::a2a::generation version);
     net::task<core::result<outgoing_body>> make_there(std::string notification, ::a2a::generation version);
     net::task<core::result<std::string>> whole_task(std::string agent, std::string task);
+    bool is_contained(const std::string& agent) const;
+    bool is_too_old(const store::delivery_facts& delivery) const;
     void give_up_late(push_verdict& verdict, const store::delivery_facts& delivery) const;
     void note(push_end end, const push_verdict& verdict, const store::delivery_facts& delivery);
     std::string new_id() const;

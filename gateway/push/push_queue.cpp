@@ -341,6 +341,16 @@ void push_queue::try_again(const std::string& lane, core::steady_time when)
     due_.emplace(true, when, lane);
 }
 
+void push_queue::put_back(const std::string& lane, core::steady_time when)
+{
+    const auto there = lanes_.find(lane);
+    if (there == lanes_.end() || !there->second.under_way) {
+        return;
+    }
+    end_attempt(there);
+    due_.emplace(there->second.failures > 0 || has_failed(lane), when, lane);
+}
+
 std::optional<core::wall_time> push_queue::oldest() const
 {
     return received_.empty() ? std::nullopt : std::optional{received_.begin()->second};

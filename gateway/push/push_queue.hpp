@@ -65,6 +65,9 @@ public:
     // The one under way has failed and is due again at `when`.
     void try_again(const std::string& lane, core::steady_time when);
 
+    // The one under way was not tried after all, and is due again at `when`.
+    void put_back(const std::string& lane, core::steady_time when);
+
     std::size_t size() const noexcept { return received_.size(); }
     std::uint64_t bytes() const noexcept { return bytes_; }  // with reserved places
     std::optional<core::wall_time> oldest() const;

@@ -163,11 +163,11 @@ std::shared_ptr<session_waiter> agent_session::find_era()
     return waiter;
 }
 
-void agent_session::leave(core::error why)
+void agent_session::leave(core::error why, bool silently)
 {
     leaving_ = true;
     tell(std::move(why));
-    runner_->stop();
+    silently ? runner_->stop_silently() : runner_->stop();
 }
 
 void agent_session::session_changed(session_state state, ::mcp::session_reason why)

@@ -130,7 +130,8 @@ public:
     std::shared_ptr<session_waiter> find_era();
 
     // Ends in order and says nothing more of the agent, which may have another session already. Those who wait are told `why`.
-    void leave(core::error why);
+    // `silently`: the server hears nothing of it.
+    void leave(core::error why, bool silently = false);
 
 private:
     using waiters = std::vector<std::shared_ptr<session_waiter>>;

@@ -182,6 +182,17 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     }
 }
 
+void session_plane::contain(const std::string& id)
+{
+    next_.erase(id);
+    const auto there = sessions_.find(id);
+    if (there != sessions_.end()) {
+        leaving_.push_back(std::move(there->second));
+        sessions_.erase(there);
+        leaving_.back()->leave(core::caller_error(errc::agent_contained), /*silently=*/true);
+    }
+}
+
 bool session_plane::restart(const std::string& id)
 {
     const auto there = sessions_.find(id);

@@ -72,6 +72,9 @@ public:
     // has ended: a server may hold what only one of it can have.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
+    // Ends the session, of which the server hears nothing; what waits to begin does not.
+    void contain(const std::string& id) override;
+
     // Ends the gateway's own session and begins another at once, whatever state it is in. False: the agent has none.
     bool restart(const std::string& id);
 

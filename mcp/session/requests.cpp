@@ -41,7 +41,7 @@ std::uint64_t requests::begin(purpose use, core::duration patience, std::string 
 void requests::send(outgoing message)
 {
     auto* const current = connections_.current();
-    if (current == nullptr) {
+    if (current == nullptr || muted_) {
         return;
     }
     const auto id = message.id;

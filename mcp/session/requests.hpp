@@ -39,6 +39,9 @@ public:
     // Nothing without a connection.
     void send(outgoing message);
 
+    // From now on nothing is sent.
+    void mute() noexcept { muted_ = true; }
+
     // Ends the request. Nothing: it is not open; its answer is late or invented.
     std::optional<purpose> take(std::uint64_t id);
     bool waits(std::uint64_t id) const { return open_.contains(id); }
@@ -74,6 +77,7 @@ private:
     failure_handler failed_;
     std::map<std::uint64_t, open_request> open_;
     std::uint64_t last_ = 0;
+    bool muted_ = false;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>();
 };
 

@@ -182,7 +182,7 @@ void session_runner::drop_connection()
 void session_runner::close(bool end_session)
 {
     forget();
-    if (!connections_.close(end_session)) {
+    if (!connections_.close(end_session && !silent_)) {
         session_event event;
         event.kind = event_kind::closed;
         event.of = context_.state.connection();

@@ -47,6 +47,14 @@ public:
     void demand() { happened({.kind = event_kind::demand}); }  // somebody wants it
     void stop() { happened({.kind = event_kind::stop}); }
 
+    // Works as stop(), but the server hears nothing of it, not even that its session is over.
+    void stop_silently()
+    {
+        requests_.mute();
+        silent_ = true;
+        stop();
+    }
+
     // Walks the lists now, unless a walk over all of them is under way; nothing unless it is ready or degraded. walked() reports
     // the end.
     void refresh() { happened({.kind = event_kind::refresh}); }
@@ -147,6 +155,7 @@ private:
     handshake handshake_;
     message_intake intake_;
     std::uint64_t last_ping_ = 0;
+    bool silent_ = false;
     bool lost_by_ping_ = false;  // the session was begun for a ping that was answered 404, and none was answered since
     connections connections_;    // after all that its observers refer to
     std::optional<session_action> last_report_;  // until every connection that was ended in order has closed
