@@ -3,6 +3,7 @@
 #include "core/json/json.hpp"
 #include "core/json/json_cursor.hpp"
 #include "core/json/jsonrpc_scan.hpp"
+#include "mcp/pins/pinned_server.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <functional>
@@ -57,6 +58,7 @@ entry_places places_in(std::string_view entry, std::string_view key)
 struct list_audience {
     const name_filters& filters;
     const std::vector<std::string>* scopes;
+    const pinned_server* pins = nullptr;  // of tools; null: they are not compared
 };
 
 // The entries of one list as callers see them.
@@ -73,10 +75,21 @@ public:
     // The entry as callers see it. Nothing: they do not.
     std::optional<std::string> shown(std::string_view entry)
     {
-        const auto places = places_in(entry, key_member(list_));
+        auto places = places_in(entry, key_member(list_));
         const auto name = places.usable ? text_of(places.key.of(entry)) : std::nullopt;
         if (!name) {
             return std::nullopt;
+        }
+        if (audience_ != nullptr && audience_->pins != nullptr && !audience_->pins->leaves_out(*name)) {
+            const auto approved = audience_->pins->shown(*name, entry);
+            if (!approved) {
+                leave_unapproved(*name, entry);
+                return std::nullopt;
+            }
+            if (*approved != entry) {
+                entry = *approved;
+                places = places_in(entry, key_member(list_));
+            }
         }
         const auto seen = filter_.exposed(*name);
         if (!seen || (audience_ != nullptr && !audience_->filters.shows(list_, *seen, audience_->scopes))) {
@@ -94,7 +107,17 @@ public:
     // Names of entries that an earlier one has; at most most_repeated_names.
     std::vector<std::string> take_repeated() { return std::move(repeated_); }
 
+    // Tools that nobody has approved and that are news; at most most_unapproved.
+    std::vector<listed_item> take_unapproved() { return std::move(unapproved_); }
+
 private:
+    void leave_unapproved(const std::string& name, std::string_view entry)
+    {
+        if (unapproved_.size() < most_unapproved && audience_->pins->is_news(name, entry)) {
+            unapproved_.push_back({name, std::string{entry}});
+        }
+    }
+
     std::vector<text_edit> edits(const entry_places& places, std::string_view name, std::string_view seen) const
     {
         std::vector<text_edit> all;
@@ -122,6 +145,7 @@ private:
     const list_audience* audience_;
     std::set<std::string, std::less<>> names_;
     std::vector<std::string> repeated_;
+    std::vector<listed_item> unapproved_;
 };
 
 // Copies a message and leaves out what is hidden.
@@ -151,6 +175,7 @@ public:
         }
         copy_until(message_.size());
         out_.repeated = entries_.take_repeated();
+        out_.unapproved = entries_.take_unapproved();
         return std::move(out_);
     }
 
@@ -286,6 +311,17 @@ edit_list(const name_filters& filters, list_kind list, std::string_view message,
 {
     const list_audience audience{filters, scopes};
     return list_editor{filters.of(list), list, message, &audience}.edit();
+}
+
+core::result<edited_list> edit_list(
+    const name_filters& filters,
+    const pinned_server& pins,
+    std::string_view message,
+    const std::vector<std::string>* scopes
+)
+{
+    const list_audience audience{filters, scopes, &pins};
+    return list_editor{filters.tools, list_kind::tools, message, &audience}.edit();
 }
 
 std::vector<listed_item> exposed_items(const name_filter& filter, list_kind list, const std::vector<listed_item>& items)

@@ -15,6 +15,7 @@ namespace mcp {
 
 inline constexpr std::size_t most_entries = 10000;     // of one page
 inline constexpr std::size_t most_repeated_names = 8;  // that are reported
+inline constexpr std::size_t most_unapproved = 16;     // likewise
 
 // The member of a result that has the list: "resourceTemplates".
 std::string_view list_member(list_kind list) noexcept;
@@ -24,8 +25,9 @@ std::string_view key_member(list_kind list) noexcept;
 
 struct edited_list {
     std::string text;
-    std::size_t hidden = 0;             // entries that are left out
-    std::vector<std::string> repeated;  // names of those that an earlier entry has; at most most_repeated_names
+    std::size_t hidden = 0;               // entries that are left out
+    std::vector<std::string> repeated;    // names of those that an earlier entry has; at most most_repeated_names
+    std::vector<listed_item> unapproved;  // tools that are left out as such, and are news; at most most_unapproved
 };
 
 // An answer to the request of a `list`, without the entries that are hidden, with exposed names and other descriptions; every
@@ -38,6 +40,14 @@ core::result<edited_list> edit_list(const name_filter& filter, list_kind list, s
 core::result<edited_list> edit_list(
     const name_filters& filters,
     list_kind list,
+    std::string_view message,
+    const std::vector<std::string>* scopes
+);
+
+// Of tools, those that `pins` shows, in their approved form, before the filters apply.
+core::result<edited_list> edit_list(
+    const name_filters& filters,
+    const pinned_server& pins,
     std::string_view message,
     const std::vector<std::string>* scopes
 );

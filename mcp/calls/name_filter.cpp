@@ -4,6 +4,7 @@
 #include "core/ascii.hpp"
 #include "core/json/json.hpp"
 #include "core/pattern.hpp"
+#include "mcp/pins/pinned_server.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
 #include <algorithm>
@@ -338,6 +339,26 @@ core::result<std::optional<text_edit>> admit(const name_filters& filters, const 
     text_edit edit{call[subject->member], {}};
     core::append_json_string(edit.text, *original);
     return std::optional{std::move(edit)};
+}
+
+core::result<std::optional<text_edit>>
+admit(const name_filters& filters, const pinned_server& pins, const incoming& call, std::string_view body)
+{
+    const bool calls = call.method == client_method::tools_call;
+    if (!pins.seen() && (calls || call.method == client_method::tools_list)) {
+        return core::upstream_error(core::errc::session_not_ready, "nothing is known of its tools yet");
+    }
+    auto admitted = admit(filters, call, body);
+    if (!admitted || !calls) {
+        return admitted;
+    }
+    std::string room;
+    const auto name = call.text(routed::name, body, room);
+    const auto original = name ? filters.tools.original(*name) : std::nullopt;
+    if (!original || !pins.admits(*original)) {
+        return core::caller_error(core::errc::invalid_params, "a tool that nobody has approved");
+    }
+    return admitted;
 }
 
 bool shows_named(

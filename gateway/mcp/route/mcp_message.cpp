@@ -203,8 +203,10 @@ filter(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, 
 {
     auto& request = call.request;
     std::vector<::mcp::text_edit> edits;
-    const auto& filters = *request.agent->filters;
-    auto admitted = ::mcp::admit(filters, read.message, body);
+    const auto& filters = filters_of(*request.agent);
+    const auto* const pins = request.agent->pins.get();
+    auto admitted =
+        pins != nullptr ? ::mcp::admit(filters, *pins, read.message, body) : ::mcp::admit(filters, read.message, body);
     if (!admitted) {
         return std::move(admitted).error();
     }
@@ -216,14 +218,18 @@ filter(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body, 
     if (*admitted) {
         edits.push_back(std::move(**admitted));
     }
+    relay::text_edit::means means{
+        request.agent->record.mcp->max_message,
+        with.control.long_bodies,
+        request.caller.owner().get_executor()
+    };
+    using ::mcp::client_method;
     const auto list = ::mcp::list_of(read.message.method);
-    if (list && filters.edits(*list)) {
-        list_edit::means means{
-            request.agent->record.mcp->max_message,
-            with.control.long_bodies,
-            request.caller.owner().get_executor()
-        };
-        call.edit = std::make_unique<list_edit>(request.agent, *list, scopes, std::move(means));
+    if (list && (filters.edits(*list) || (pins != nullptr && *list == ::mcp::list_kind::tools))) {
+        call.edit = std::make_unique<list_edit>(request.agent, *list, scopes, with.control, std::move(means));
+    } else if (pins != nullptr &&
+               (read.message.method == client_method::initialize || read.message.method == client_method::discover)) {
+        call.edit = std::make_unique<opening_edit>(request.agent, std::move(means));
     }
     return edits;
 }
@@ -271,7 +277,7 @@ edit_for_server(mcp_call& call, const ::mcp::incoming_body& read, std::string_vi
 {
     auto& request = call.request;
     std::vector<::mcp::text_edit> edits;
-    if (request.agent->filters) {
+    if (request.agent->filters || request.agent->pins) {
         auto filtered = filter(call, read, body, with);
         if (!filtered) {
             return filtered;

@@ -118,7 +118,7 @@ net::routine<> mcp_route::look(mcp_call& call)
     if (request.sender.from_forbidden_page) {
         return request::respond_call_error(request, core::caller_error(errc::origin_forbidden));
     }
-    if (!request.may_call) {
+    if (!request.may_call && !request.contained) {
         return request::respond_forbidden(request);
     }
     if (model::passes_logins(request.agent->record)) {
@@ -133,7 +133,7 @@ net::routine<> mcp_route::look(mcp_call& call)
             return post(call);
         case method::get:
         case method::delete_:
-            return pass_bodiless(call);
+            return request.contained ? request::respond_contained(request) : pass_bodiless(call);
         default:
             return request::refuse_method(request, request::methods_of_mcp);
     }
@@ -224,6 +224,10 @@ net::routine<std::optional<posted_message>> mcp_route::read_message(mcp_call& ca
         co_return std::nullopt;
     }
     request.errors.call_id = out.read.id.of(*body);
+    if (request.contained) {
+        co_await request::respond_contained(request);
+        co_return std::nullopt;
+    }
     co_return out;
 }
 
@@ -310,6 +314,12 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
         return refuse(request, *why);
     }
     const bool is_request = message.kind == ::mcp::incoming_kind::request;
+    if (is_request) {
+        const auto trace = message.text(::mcp::routed::meta_trace, body, room).value_or("");
+        if (auto refusal = enter_chains(request, {.trace = trace})) {
+            return refusal;
+        }
+    }
     if (begins) {
         auto& terms = call.answer;
         auto& sessions = control_.caller_sessions;
@@ -435,7 +445,7 @@ net::routine<> mcp_route::pass_bodiless(mcp_call& call)
         );
         co_return;
     }
-    if (fields.event.count > 0 && request.agent->filters) {
+    if (fields.event.count > 0 && (request.agent->filters || request.agent->pins)) {
         // A replayed message may be a list, and nothing says so.
         co_await request::respond_call_error(
             request,

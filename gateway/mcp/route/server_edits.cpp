@@ -2,6 +2,7 @@
 
 #include "mcp/bundle/origins.hpp"
 #include "mcp/bundle/result_edit.hpp"
+#include "mcp/pins/pinned_server.hpp"
 
 #include <chrono>
 #include <memory>
@@ -9,13 +10,37 @@
 
 namespace gateway::mcp::route {
 
+const ::mcp::name_filters& filters_of(const model::agent_entry& agent) noexcept
+{
+    static const ::mcp::name_filters none;
+    return agent.filters != nullptr ? *agent.filters : none;
+}
+
 core::result<model::edited_answer> list_edit::edit_here(std::string text) const
 {
-    auto edited = ::mcp::edit_list(*agent_->filters, list_, text, scopes_);
+    const auto& filters = filters_of(*agent_);
+    const bool pinned = agent_->pins != nullptr && list_ == ::mcp::list_kind::tools;
+    auto edited = pinned ? ::mcp::edit_list(filters, *agent_->pins, text, scopes_)
+                         : ::mcp::edit_list(filters, list_, text, scopes_);
     if (!edited) {
         return std::move(edited).error();
     }
+    if (!edited->unapproved.empty() && control_.note_tools) {
+        control_.note_tools(agent_->record.id, std::move(edited->unapproved));
+    }
     return model::edited_answer{std::move(edited->text), true};
+}
+
+core::result<model::edited_answer> opening_edit::edit_here(std::string text) const
+{
+    auto edited = ::mcp::with_approved_instructions(*agent_->pins, text);
+    if (!edited) {
+        return std::move(edited).error();
+    }
+    if (!*edited) {
+        return model::edited_answer{std::move(text), false};
+    }
+    return model::edited_answer{std::move(**edited), true};
 }
 
 bool handed_out_owner::owns(std::string_view task) const

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "gateway/access/task_index.hpp"
+#include "gateway/model/control_services.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/answer_edit.hpp"
@@ -18,20 +19,25 @@
 
 namespace gateway::mcp::route {
 
-// A list, of an agent that has filters.
+// The filters of an agent; of one that has none, filters that let everything pass.
+const ::mcp::name_filters& filters_of(const model::agent_entry& agent) noexcept;
+
+// A list, of an agent that has filters or pins.
 class list_edit final : public relay::text_edit {
 public:
-    // `scopes` as of name_filters::shows(); they outlive the edit.
+    // `scopes` as of name_filters::shows(); they outlive the edit. `control` hears of tools that nobody has approved.
     list_edit(
         std::shared_ptr<const model::agent_entry> agent,
         ::mcp::list_kind list,
         const std::vector<std::string>* scopes,
+        const model::control_services& control,
         means with
     )
         : text_edit{std::move(with)},
           agent_{std::move(agent)},
           list_{list},
-          scopes_{scopes}
+          scopes_{scopes},
+          control_{control}
     {
     }
 
@@ -48,6 +54,28 @@ private:
     std::shared_ptr<const model::agent_entry> agent_;
     ::mcp::list_kind list_;
     const std::vector<std::string>* scopes_;
+    const model::control_services& control_;
+};
+
+// The answer to `initialize` or `server/discover`, of an agent that has pins.
+class opening_edit final : public relay::text_edit {
+public:
+    opening_edit(std::shared_ptr<const model::agent_entry> agent, means with)
+        : text_edit{std::move(with)},
+          agent_{std::move(agent)}
+    {
+    }
+
+    bool concerns(std::string_view text) const override
+    {
+        return text.find_first_not_of(" \t\r\n") != std::string_view::npos;
+    }
+
+private:
+    // Fails with upstream_protocol: the text is not an answer that can be read.
+    core::result<model::edited_answer> edit_here(std::string text) const override;
+
+    std::shared_ptr<const model::agent_entry> agent_;
 };
 
 // The receiver of ids that are handed out. Views and pointers hold as long as the request.
