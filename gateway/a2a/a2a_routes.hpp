@@ -151,6 +151,7 @@ public:
 
 private:
     std::optional<model::push_receiver> receiver_of(const request_context& request) const;
+    bool meets_containment(request_context& request) const;
     net::routine<::a2a::translation<::a2a::push_notification>> read(request_context& request, std::string_view body);
 };
 

@@ -125,7 +125,7 @@ net::routine<> call_route::serve(request_context& request)
     std::string unknown_agent;
     if (find_agent(request) == nullptr) {
         unknown_agent = asked_agent(request);
-    } else if (!request.may_call) {
+    } else if (!request.may_call && !request.contained) {
         co_await request::respond_forbidden(request);
         co_return;
     }
@@ -182,13 +182,17 @@ std::optional<net::routine<>> call_route::check(
     if (!request.agent) {
         return respond_unknown(request, unknown_agent);
     }
+    if (request.contained) {
+        return request::respond_contained(request);
+    }
     if (request.sender.access) {
         if (const auto name = name_of(scanned.call); !may_call(request, name)) {
             return request::respond_forbidden(request, name);
         }
     }
     if (body.size() <= read_at_once) {
-        call.named = task_guard{request, control_.tasks}.look(scanned.call.params, ::a2a::operation_of(method));
+        call.named =
+            task_guard{request, control_.tasks, control_.chains}.look(scanned.call.params, ::a2a::operation_of(method));
     }
     return call.named.refused() ? std::optional{respond_named(request, call.named)} : std::nullopt;
 }
@@ -236,7 +240,7 @@ net::routine<core::scan_outcome>
 call_route::read_long_call(request_context& request, a2a_call& call, std::string_view body)
 {
     const auto here = request.caller.owner().get_executor();
-    const task_guard guard{request, control_.tasks};
+    const task_guard guard{request, control_.tasks, control_.chains};
     auto asked = control_.long_bodies.ask<long_call>([body, guard] {
         long_call read{core::scan_jsonrpc(body)};
         if (!read.scanned.problem) {

@@ -25,6 +25,10 @@ net::routine<> opaque_route::serve(request_context& request)
         co_return;
     }
     request.set_agent(request::chosen_endpoint(known->entry, request));
+    if (request.contained) {
+        co_await request::respond_contained(request);
+        co_return;
+    }
     const auto& agent = *request.agent;
     constexpr std::string_view no_method;
     if (!may_call(request, no_method)) {

@@ -1,5 +1,6 @@
 #include "core/ascii.hpp"
 #include "gateway/a2a/a2a_routes.hpp"
+#include "gateway/request/calls_under_way.hpp"
 #include "gateway/responses/content_type.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
@@ -45,6 +46,13 @@ void push_route::recognise(request_context& request) const
     }
 }
 
+// A notification has no principal: its address is the credential.
+bool push_route::meets_containment(request_context& request) const
+{
+    request.contained = request::met_by(known_.containments(), nullptr, request.agent->record.id);
+    return static_cast<bool>(request.contained);
+}
+
 net::routine<> push_route::serve(request_context& request)
 {
     const auto opened = receiver_of(request);
@@ -58,6 +66,10 @@ net::routine<> push_route::serve(request_context& request)
         auto answer = responses::error_answer(errc::unauthenticated, request.record.agent);
         net::http1::head_writer{answer.fields}.field("WWW-Authenticate", "Bearer");
         co_await request::respond_error(request, core::caller_error(errc::unauthenticated, "push"), std::move(answer));
+        co_return;
+    }
+    if (meets_containment(request)) {
+        co_await request::respond_contained(request);
         co_return;
     }
     if (net::way_of(head.fields).passes > 0) {
@@ -81,6 +93,10 @@ net::routine<> push_route::serve(request_context& request)
     if (!found) {
         auto failure = core::caller_error(errc::bad_request, std::string(found.error().why));
         co_await request::respond_error(request, std::move(failure));
+        co_return;
+    }
+    if (meets_containment(request)) {
+        co_await request::respond_contained(request);
         co_return;
     }
     delivery.lane = model::push_lane(delivery.agent, receiver, found->task);

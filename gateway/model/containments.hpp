@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway::model {
 
@@ -23,10 +24,29 @@ struct containment_terms {
     friend bool operator==(const containment_terms&, const containment_terms&) = default;
 };
 
+// By the name of a principal; found without a copy of one.
+struct principal_order {
+    using is_transparent = void;
+
+    template <class Left, class Right>
+    bool operator()(const Left& left, const Right& right) const noexcept
+    {
+        return key(left) < key(right);
+    }
+
+private:
+    using views = std::pair<std::string_view, std::string_view>;
+
+    static views key(const core::principal_name& name) noexcept { return {name.provider, name.principal}; }
+    static views key(const core::principal& owner) noexcept { return {owner.provider, owner.id}; }
+};
+
+using contained_principals = std::map<core::principal_name, containment_terms, principal_order>;
+
 struct containments {
     string_map<containment_terms> agents;  // by id, of agents that may not be there
     // Contained by themselves, or because a contained agent acts as them or was registered by them.
-    std::map<core::principal_name, containment_terms> principals;
+    contained_principals principals;
 
     // Null: it is not contained.
     const containment_terms* find_agent(std::string_view id) const
@@ -38,8 +58,7 @@ struct containments {
     // Null: it is not contained, or an anonymous caller.
     const containment_terms* find_principal(const core::principal* caller) const
     {
-        const auto found = caller == nullptr || principals.empty() ? principals.end()
-                                                                   : principals.find({caller->provider, caller->id});
+        const auto found = caller == nullptr || principals.empty() ? principals.end() : principals.find(*caller);
         return found == principals.end() ? nullptr : &found->second;
     }
 };

@@ -85,6 +85,10 @@ net::routine<core::result<>> agent_exchange::begin()
     bool fresh = false;    // an idle connection may have ended too
     bool resends = false;  // the same attempt, on a connection of its own
     while (resends || attempts_.admit(caller_.owner().now())) {
+        if (caller_.interrupted()) {
+            done = interrupted(woken::ended, "connect");
+            break;
+        }
         first_byte_.reset();
         connected_ = false;
         span_.begin(*call_.agent->upstream, net::http1::name(call_.request.verb), caller_.owner().now());
@@ -382,7 +386,7 @@ net::routine<core::result<>> agent_exchange::read_head()
 void agent_exchange::give_back(bool whole)
 {
     span_.end(caller_.owner().now());
-    if (whole && head().keep_alive && request_done_ && !side().writing()) {
+    if (whole && head().keep_alive && request_done_ && !side().writing() && !side().closed()) {
         pool_.give_back(std::move(lease_));
         attempts_.landed();
     } else {

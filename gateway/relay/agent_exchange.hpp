@@ -72,6 +72,14 @@ public:
     // Closes the connection, if there is one.
     void discard();
 
+    // From outside, while the exchange waits: the agent gets and says nothing more. What it has said stays to be read.
+    void sever() noexcept
+    {
+        if (lease_) {
+            lease_->close();
+        }
+    }
+
     // When the head of the answer was complete; nullopt: not yet.
     std::optional<core::steady_time> first_byte() const noexcept { return first_byte_; }
 

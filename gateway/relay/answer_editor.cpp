@@ -289,6 +289,9 @@ net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
         if (broken_) {
             co_return std::move(*broken_);
         }
+        if (caller_.interrupted()) {
+            co_return interrupted(woken::ended, "body");
+        }
         if (!side.received().empty()) {
             take_received();
             if (text_.size() > before || body_.done() || body_.announced() > 0) {

@@ -61,6 +61,7 @@ answer_writer::answer_writer(net::server_connection& caller, task_watch& tasks) 
 void answer_writer::leave_length_open() noexcept
 {
     chunked_ = kept_ == nullptr && caller_.head().minor_version == 1;
+    length_open_ = kept_ == nullptr;
     if (!chunked_ && kept_ == nullptr) {
         caller_.end_body_with_connection();  // HTTP/1.0
     }

@@ -103,6 +103,15 @@ public:
     // Nothing of an event is out without its end, so that another can follow. Of a stream of events.
     bool between_events() const noexcept { return kept_ == nullptr && is_between_events(); }
 
+    // A part of an event is out, and its end is not.
+    bool within_event() const noexcept { return begun_ && events_ && kept_ == nullptr && !events_->between_events(); }
+
+    // Whether an event of the gateway's own may end the stream, whatever is held of the agent's.
+    bool takes_end() const noexcept
+    {
+        return begun_ && length_open_ && events_ && kept_ == nullptr && events_->between_events();
+    }
+
     // When a comment has to go out if nothing else does; the end of time if none.
     core::steady_time comment_due() const noexcept
     {
@@ -138,6 +147,7 @@ private:
     ::mcp::event_gate* gate_ = nullptr;
     wrap wrapping_ = wrap::none;
     bool chunked_ = false;  // the caller gets chunks
+    bool length_open_ = false;
     bool begun_ = false;
 };
 

@@ -42,7 +42,7 @@ exchange_wait::exchange_wait(net::server_connection& caller, bool streaming) noe
 // Why the wait is over already; nothing: it has begun, and ends at `wake_at` at the latest.
 std::optional<woken> exchange_wait::begin(core::steady_time time, core::steady_time& wake_at)
 {
-    if (ended_ || caller_.aborted()) {
+    if (ended() || caller_.aborted()) {
         return woken::ended;
     }
     caller_.watch_caller();
@@ -63,7 +63,7 @@ std::optional<woken> exchange_wait::begin(core::steady_time time, core::steady_t
 // `due`: it was to last until then.
 woken exchange_wait::ended_by(bool due) const
 {
-    if (ended_ || caller_.aborted()) {
+    if (ended() || caller_.aborted()) {
         return woken::ended;
     }
     return due && caller_.clock().expired() ? woken::late : woken::by_event;

@@ -52,7 +52,7 @@ public:
 
     // Every wait ends with woken::ended, the current one at once; the caller has a moment to take what was written.
     void end();
-    bool ended() const noexcept { return ended_; }
+    bool ended() const noexcept { return ended_ || caller_.interrupted(); }
 
     // The current wait ends with woken::by_event at once: a stream is over as soon as nothing of an event is under way. `at_once`: as
     // end(). What waits is resumed and may destroy the object.

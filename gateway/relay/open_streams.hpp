@@ -31,6 +31,11 @@ public:
 
     // The stream ends once the caller has taken what came of it or takes nothing more.
     virtual void end_stream() = 0;
+
+    // An operator contains the agent or the caller: the agent's connection ends now, the exchange soon, and whoever runs it tells the caller
+    // (gateway/request/calls_under_way.hpp). False: an event is under way, and it ends behind that; not with `at_once`. May resume the
+    // exchange's coroutine, and so destroy it.
+    virtual bool contain(bool at_once) = 0;
     virtual const model::agent_entry& agent() const noexcept = 0;
 
     // The owner of the stream; 0: a caller without a credential.

@@ -203,6 +203,32 @@ void relay::end_listening()
     wait_.end_in_order(/*at_once=*/!headed_);
 }
 
+bool relay::contain(bool at_once)
+{
+    contained_ = true;
+    if (!at_once && outcome_.stream && writer_.within_event()) {
+        wait_.end_in_order(/*at_once=*/false);
+        return false;
+    }
+    agent_.sever();
+    if (writer_.begun()) {
+        caller_.hurry();
+    }
+    caller_.interrupt();
+    return true;
+}
+
+net::routine<bool> relay::end_with(std::string event)
+{
+    if (!writer_.takes_end()) {
+        co_return false;
+    }
+    writer_.add_event(event);
+    writer_.add_end();
+    const auto sent = co_await caller_.send(writer_.take());
+    co_return sent.has_value();
+}
+
 // Whether the caller gets this answer, before anything of it goes out. `edited`: what an edit makes of it. That of an A2A call
 // refuses a page itself.
 core::result<> relay::accept_answer(bool edited)
@@ -309,6 +335,9 @@ net::routine<core::result<>> relay::edit_body()
 // listens ends in order.
 net::routine<> relay::tell_failure(core::error why)
 {
+    if (contained_) {
+        co_return;  // end_with()
+    }
     const bool in_order = wait_.ends_in_order() && why.code == errc::draining;
     const bool final = why.code == errc::upstream_timeout || (early_.begun() && why.code != errc::draining);
     if (!(final || in_order) || why.from == core::side::caller || call_.hooks.repair == nullptr || !writer_.begun() ||

@@ -44,6 +44,11 @@ public:
 
     // An answer that is a stream of events is cut.
     void end_stream() override { wait_.end(); }
+    bool contain(bool at_once) override;
+
+    // After run() that has failed because of contain(): ends the stream with this event, or comment, with its empty line. False: it is in no
+    // state for that, or the caller is gone.
+    net::routine<bool> end_with(std::string event);
     const model::agent_entry& agent() const noexcept override { return *call_.agent; }
     core::caller_mark whose() const noexcept override { return call_.slot == nullptr ? 0 : call_.slot->whose(); }
 
@@ -77,6 +82,7 @@ private:
     net::budget_share held_;  // by call_.hooks.gate
     bool announced_ = false;  // to settings_.streams
     bool headed_ = false;     // the answer has begun that the caller gets
+    bool contained_ = false;
 };
 
 }  // namespace gateway::relay

@@ -1,11 +1,13 @@
 #include "gateway/request/access_guard.hpp"
 
+#include "gateway/access/explanation.hpp"
 #include "gateway/access/gate.hpp"
 #include "gateway/access/policy.hpp"
 #include "gateway/model/agent_record.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/relay/call_wait.hpp"
+#include "gateway/request/calls_under_way.hpp"
 #include "gateway/request/router.hpp"
 
 #include <chrono>
@@ -29,6 +31,9 @@ std::optional<model::denial> denial_of(const request_context& request) noexcept
     if (record.denied) {
         return record.denied;
     }
+    if (request.contained && record.code == request.contained.code) {
+        return model::denial::contained;
+    }
     if (!record.access || !record.code || record.over) {
         return std::nullopt;
     }
@@ -36,6 +41,16 @@ std::optional<model::denial> denial_of(const request_context& request) noexcept
         return denied;
     }
     return request.hidden ? std::optional{model::denial::hidden} : std::nullopt;
+}
+
+// Routes that read messages of JSON-RPC answer themselves, with the id.
+std::optional<net::routine<>> refusal_of_contained(request_context& request)
+{
+    const auto where = request.to.where;
+    const bool posts = request.caller.head().verb == net::http1::method::post;
+    const bool answers_itself =
+        where == model::route::mcp || where == model::route::bundle || (where == model::route::call && posts);
+    return !request.contained || answers_itself ? std::nullopt : std::optional{respond_contained(request)};
 }
 
 }  // namespace
@@ -188,13 +203,56 @@ std::optional<net::routine<>> access_guard::admit(request_context& request) cons
             request.record.provider = caller->provider;
         }
     }
+    if (auto refused = admit_of_contained(request)) {
+        return refused;
+    }
     if (auto limited = admit_principal(request)) {
         return limited;
     }
     if (auto denied = admit_owner(request)) {
         return denied;
     }
-    return admit_one_more(request);
+    if (auto refused = admit_to_contained(request)) {
+        return refused;
+    }
+    return request.contained ? std::nullopt : admit_one_more(request);
+}
+
+// Of a contained principal.
+std::optional<net::routine<>> access_guard::admit_of_contained(request_context& request) const
+{
+    const auto& all = known_.containments();
+    if (all == nullptr || (!identifies(request) && request.sender.inner == nullptr)) {
+        return std::nullopt;
+    }
+    request.contained = met_by(all, request.principal(), {});
+    return refusal_of_contained(request);
+}
+
+// To a contained agent that the caller may know of.
+std::optional<net::routine<>> access_guard::admit_to_contained(request_context& request) const
+{
+    const auto& all = known_.containments();
+    if (all == nullptr || request.contained || request.way->needs != identity::of_agent || !request.agent_visible ||
+        asks_first(request)) {
+        return std::nullopt;
+    }
+    const auto* known = known_.find(request.to.agent, request.lookup);
+    if (known != nullptr) {
+        request.contained = met_by(all, nullptr, known->entry->record.id);
+    }
+    if (request.contained) {
+        request.set_agent(known->entry);
+    }
+    return refusal_of_contained(request);
+}
+
+bool access_guard::meets_containment(request_context& request) const
+{
+    if (!request.contained) {
+        request.contained = met_by(known_.containments(), request.principal(), request.agent->record.id);
+    }
+    return static_cast<bool>(request.contained);
 }
 
 std::optional<net::routine<>> access_guard::admit_principal(request_context& request) const
@@ -271,13 +329,52 @@ std::optional<net::routine<>> access_guard::admit_to_agent(request_context& requ
     return std::nullopt;
 }
 
-void access_guard::note_denial(request_context& request) noexcept
+void access_guard::note_denial(request_context& request) const
 {
     auto& record = request.record;
     record.denied = denial_of(request);
-    if (record.denied) {
-        record.denied_agent = request.hidden ? std::string_view{request.hidden->record.id} : record.agent;
+    if (!record.denied) {
+        return;
     }
+    record.denied_agent = request.hidden ? std::string_view{request.hidden->record.id} : record.agent;
+    if (record.rule.empty()) {
+        request.texts.rule = rule_of_denial(request);
+        record.rule = request.texts.rule;
+    }
+}
+
+// As the steps of access/explain name it: `none` if no policy decides.
+std::string access_guard::rule_of_denial(const request_context& request) const
+{
+    const auto denied = request.record.denied;
+    const bool by_policy = denied == model::denial::hidden || denied == model::denial::forbidden ||
+                           denied == model::denial::unauthenticated;
+    const auto& plan = request.sender.access;
+    if (!by_policy || !plan) {
+        return access::deciding_rule{}.rule;
+    }
+    const auto* const caller = request.principal();
+    if (request.hidden) {
+        return access::discover_rule(*plan, *request.hidden, caller, rules_.get()).rule;
+    }
+    const auto* const known = request.agent ? nullptr : known_.find(request.to.agent);
+    const auto* const agent = request.agent ? request.agent.get() : known == nullptr ? nullptr : known->entry.get();
+    if (agent == nullptr || request.way->needs == identity::registrant) {
+        return access::deciding_rule{}.rule;
+    }
+    if (denied == model::denial::forbidden && request.record.code == core::errc::invalid_params) {
+        const auto* const scopes = caller == nullptr ? nullptr : &caller->scopes;
+        return access::tool_rule(*agent, request.record.tool, scopes, rules_.get()).rule;
+    }
+    const auto& method = request.texts.denied_method;
+    return access::call_rule(
+               *plan,
+               *agent,
+               caller,
+               method ? std::optional<std::string_view>{*method} : std::nullopt,
+               rules_.get()
+    )
+        .rule;
 }
 
 }  // namespace gateway::request

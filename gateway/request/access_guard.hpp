@@ -46,6 +46,9 @@ public:
     // Null: nothing is limited.
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits) { limits_ = std::move(limits); }
 
+    // Whether the agent of the request, a member of a bundle, is contained: then the request has met that.
+    bool meets_containment(request_context& request) const;
+
     // Before all: the answer to a caller whose address sends too much; nullopt: it does not.
     std::optional<net::routine<>> admit_address(request_context& request) const;
 
@@ -66,18 +69,25 @@ public:
     // its relay_paths. Once the owner is known.
     bool asks_first(const request_context& request) const;
 
-    // Once it is answered: notes what access denied it, and of which agent.
-    static void note_denial(request_context& request) noexcept;
+    // From now on denials name the rules' places in this file; null: there is none.
+    void set_rules(std::shared_ptr<const config::rule_places> rules) { rules_ = std::move(rules); }
+
+    // Once it is answered: notes what access denied it, of which agent, and by which rule.
+    void note_denial(request_context& request) const;
 
 private:
     bool identifies(const request_context& request) const;
     const core::agent* record_of(request_context& request) const;
     bool is_for_agent(request_context& request) const;
     bool may_know(request_context& request, const core::result<access::caller>& owner) const;
+    std::optional<net::routine<>> admit_of_contained(request_context& request) const;
+    std::optional<net::routine<>> admit_to_contained(request_context& request) const;
     std::optional<net::routine<>> admit_principal(request_context& request) const;
     std::optional<net::routine<>> admit_owner(request_context& request) const;
     std::optional<net::routine<>> admit_one_more(request_context& request) const;
     std::optional<net::routine<>> admit_to_agent(request_context& request) const;
+
+    std::string rule_of_denial(const request_context& request) const;
 
     access::gate& gate_for(const request_context& request) noexcept;
 
@@ -85,7 +95,8 @@ private:
     access::gate registration_gate_;  // has one more credential, which is good for nothing else
     bool a2x_;
     const std::vector<std::string>& deadline_fields_;
-    std::shared_ptr<access::rate_limiter> limits_;  // null: none
+    std::shared_ptr<access::rate_limiter> limits_;      // null: none
+    std::shared_ptr<const config::rule_places> rules_;  // null: none
     const local_snapshot& known_;
 };
 

@@ -10,6 +10,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/call_wait.hpp"
+#include "gateway/request/contained_answer.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "gateway/request/route_base.hpp"
@@ -342,6 +343,10 @@ net::routine<> agent_relay::wait_for_slot(request_context& request, relay::relay
 // With its slot, which the stream of an answer changes.
 net::routine<> agent_relay::send(request_context& request, relay::relay_call& call)
 {
+    if (request.contained) {
+        co_await respond_contained(request);
+        co_return;
+    }
     const relay::relay_settings settings{
         .timeouts = settings_.timeouts,
         .limits = settings_.limits,
@@ -353,13 +358,32 @@ net::routine<> agent_relay::send(request_context& request, relay::relay_call& ca
     if (call.traits.listens) {
         streams_.add(passing);
     }
+    request.passing = &passing;
     auto outcome = co_await passing.run();
+    request.passing = nullptr;
     request.record.sent = passing.attempts();
     request.record.endpoint = static_cast<unsigned>(call.agent->number) + 1;
     note_outcome(request, outcome);
-    if (outcome.replaced || outcome.failure) {
+    if (request.contained && outcome.answered && outcome.failure && outcome.failure->code != errc::caller_gone) {
+        co_await end_contained(request, call, passing);
+    } else if (outcome.replaced || outcome.failure) {
         co_await respond_outcome(request, call, outcome);
     }
+}
+
+// Ends an answer that had begun: a stream of the caller's protocol says why.
+net::routine<>
+agent_relay::end_contained(request_context& request, const relay::relay_call& call, relay::relay& passing)
+{
+    bool told = false;
+    if (request.record.stream && !call.traits.opaque) {
+        auto event = contained_event(request, call.traits.listens && request.errors.call_id.empty());
+        told = co_await passing.end_with(std::move(event));
+    }
+    if (!told) {
+        request.caller.cut();
+    }
+    note_failure(request, contained_failure(request));
 }
 
 // Answers a call whose answer did not go to the caller, or not whole.
@@ -381,7 +405,7 @@ agent_relay::respond_outcome(request_context& request, const relay::relay_call& 
     } else if (outcome.answered || failure.code == errc::caller_gone) {
         request.caller.cut();
         note_failure(request, std::move(failure));
-    } else if (call.traits.listens && failure.code == errc::draining) {
+    } else if (call.traits.listens && failure.code == errc::draining && !request.contained) {
         co_await respond_end(request, call);
     } else if (outcome.refused) {
         const auto challenge = call.hooks.repair == nullptr ? std::string_view{} : call.hooks.repair->challenge();

@@ -7,6 +7,7 @@
 #include "gateway/relay/relay.hpp"
 #include "gateway/request/admission.hpp"
 #include "gateway/request/caller_tokens.hpp"
+#include "gateway/request/calls_under_way.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 
 #include <cstdint>
@@ -45,6 +46,9 @@ public:
     // The event streams of any answer on this worker.
     relay::open_streams& streams() noexcept { return streams_; }
 
+    // The requests of this worker that containments may end.
+    calls_under_way& calls() noexcept { return calls_; }
+
 private:
     void go_where_it_moved(relay::relay_call& call);
     relay::call_deadline deadline_of(const request_context& request, const relay::relay_call& call) const;
@@ -60,6 +64,8 @@ private:
     find_caller_token(request_context& request, relay::relay_call& call, core::steady_time due);
     [[gnu::noinline]] static net::routine<>
     respond_outcome(request_context& request, const relay::relay_call& call, relay::relay_outcome& outcome);
+    [[gnu::noinline]] static net::routine<>
+    end_contained(request_context& request, const relay::relay_call& call, relay::relay& passing);
     static net::routine<> respond_end(request_context& request, const relay::relay_call& call);
     static void note_outcome(request_context& request, relay::relay_outcome& outcome);
     std::optional<core::error> objection(const request_context& request, const relay::relay_call& call) const;
@@ -71,6 +77,7 @@ private:
     const config::settings& settings_;
     admission admission_;
     relay::open_streams streams_;
+    calls_under_way calls_;
 };
 
 }  // namespace gateway::request

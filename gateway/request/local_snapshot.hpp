@@ -1,6 +1,7 @@
 // The snapshot of one worker: what the control loop published, kept current agent by agent and card by card. One thread.
 #pragma once
 
+#include "gateway/model/containments.hpp"
 #include "gateway/model/published_card.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -58,6 +59,10 @@ public:
         push_addresses_ = std::move(addresses);
     }
 
+    // Null: nothing is contained.
+    const model::containments_pointer& containments() const noexcept { return containments_; }
+    void set_containments(model::containments_pointer now) { containments_ = std::move(now); }
+
     // Agents of the previous snapshot keep their cards.
     void replace(const model::snapshot& snapshot);
     // Null: it is gone.
@@ -72,6 +77,7 @@ private:
     model::string_map<std::string> hosts_;  // ids
     std::shared_ptr<const model::card_bytes> key_set_;
     std::shared_ptr<const model::push_addresses> push_addresses_;
+    model::containments_pointer containments_;
     std::string public_base_;
     std::uint64_t version_ = 1;
 };

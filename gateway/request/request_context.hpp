@@ -4,11 +4,15 @@
 
 #include "a2a/dialect/dialect.hpp"
 #include "core/error.hpp"
+#include "gateway/access/chain_limits.hpp"
+#include "gateway/model/containments.hpp"
 #include "gateway/model/request_record.hpp"
 #include "gateway/relay/inflight_slot.hpp"
 #include "gateway/relay/request_trace.hpp"
 #include "gateway/request/route.hpp"
 #include "net/server/server_connection.hpp"
+
+#include <boost/intrusive/list_hook.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -28,6 +32,10 @@ namespace gateway::model {
 struct agent_entry;
 struct inner_caller;
 }  // namespace gateway::model
+
+namespace gateway::relay {
+class open_stream;
+}
 
 namespace gateway::request {
 
@@ -72,7 +80,17 @@ struct record_texts {
     std::string session{};
     std::string tool{};
     std::string rule{};
+    std::optional<std::string> denied_method{};  // for which the caller lacks a right; nullopt: for any
     std::string bundle{};
+};
+
+// A containment that the request has met: it has no other answer any more.
+struct met_containment {
+    model::containments_pointer in{};                   // null: none
+    const model::containment_terms* terms = nullptr;    // within that
+    core::errc code = core::errc::principal_contained;  // or agent_contained
+
+    explicit operator bool() const noexcept { return in != nullptr; }
 };
 
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.
@@ -89,8 +107,13 @@ struct request_context {
     std::shared_ptr<const model::agent_entry> hidden{};    // that the caller may not know of; null: there is none
     std::shared_ptr<const model::agent_entry> disabled{};  // that the request names, for the log; null: it is not
     relay::inflight_slot slot{};                           // among the calls of `agent`
+    access::chain_places chains{};                         // that it counts in
     relay::request_trace trace{};                          // that the gateway joins
     error_terms errors{};
+    met_containment contained{};
+    relay::open_stream* passing = nullptr;  // the exchange with its agent; null: none is under way
+    // Among the requests that a containment may end (calls_under_way.hpp).
+    boost::intrusive::list_member_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> listed{};
     model::request_record record{};
     record_texts texts{};
 

@@ -11,6 +11,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/model/well_known.hpp"
 #include "gateway/relay/relay_call.hpp"
+#include "gateway/request/contained_answer.hpp"
 #include "gateway/request/request_context.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -179,6 +180,11 @@ net::routine<> respond(request_context& request, responses::answer answer)
 
 net::routine<> respond_error(request_context& request, core::error failure, responses::answer answer)
 {
+    if (request.contained && failure.code != core::errc::caller_gone) {
+        failure = contained_failure(request);
+        answer = contained_answer(request);
+        request.errors.shed = false;
+    }
     const auto code = failure.code;
     if (code == core::errc::circuit_open && request.agent && request.agent->breaker) {
         const auto now = request.caller.owner().now();
@@ -288,6 +294,9 @@ net::routine<> respond_forbidden(request_context& request, std::optional<std::st
     if (caller == nullptr) {
         return respond_unidentified(request, core::caller_error(core::errc::unauthenticated, "no credential"));
     }
+    if (method) {
+        request.texts.denied_method = *method;
+    }
     auto failure = core::caller_error(core::errc::forbidden);
     auto answer = answer_to_failure(request, failure);
     if (request.sender.access && request.way->needs == identity::registrant) {
@@ -327,6 +336,11 @@ net::routine<> respond_unidentified(request_context& request, core::error failur
     return respond_error(request, std::move(failure), std::move(answer));
 }
 
+net::routine<> respond_contained(request_context& request)
+{
+    return respond_error(request, contained_failure(request), contained_answer(request));
+}
+
 net::routine<> respond_limited(request_context& request, model::rate_limit over, std::uint64_t rate)
 {
     constexpr auto code = core::errc::rate_limited;
@@ -341,6 +355,14 @@ net::routine<> respond_limited(request_context& request, model::rate_limit over,
         core::caller_error(code, "over rate_limits." + policy.substr(1, policy.size() - 2)),
         std::move(answer)
     );
+}
+
+net::routine<> respond_chain_limited(request_context& request, std::string_view limit)
+{
+    auto failure = core::caller_error(core::errc::chain_limited, "over chains." + std::string{limit});
+    auto answer = answer_to_failure(request, failure);
+    responses::add_to_data(answer.body, "limit", limit);
+    return respond_error(request, std::move(failure), std::move(answer));
 }
 
 net::routine<> respond_no_calls(request_context& request)

@@ -35,7 +35,8 @@ bool takes(const route& way, net::http1::method verb) noexcept;
 
 net::routine<> respond(request_context& request, responses::answer answer);
 
-// Notes the failure, then sends `answer`. A caller that has gone is cut off instead.
+// Notes the failure, then sends `answer`. A caller that has gone is cut off instead; a request that has met a containment gets
+// contained_answer(), whatever failed.
 net::routine<> respond_error(request_context& request, core::error failure, responses::answer answer);
 
 // An error in the caller's format: error_answer(), or to a caller of HTTP+JSON rest_error_answer().
@@ -70,9 +71,15 @@ net::routine<> respond_forbidden(request_context& request, std::optional<std::st
 // been found, but is not set; it need not outlive the call.
 net::routine<> respond_unidentified(request_context& request, core::error failure, const core::agent* agent = nullptr);
 
+// 403 to a request that has met a containment.
+net::routine<> respond_contained(request_context& request);
+
 // 429 to a request that is over a limit of `rate` requests a second, which it notes, with that limit
 // (draft-ietf-httpapi-ratelimit-headers-11).
 net::routine<> respond_limited(request_context& request, model::rate_limit over, std::uint64_t rate);
+
+// 508 to a call that is one too many of its chain, with the limit.
+net::routine<> respond_chain_limited(request_context& request, std::string_view limit);
 
 // Refuses a call of A2A to an MCP server.
 net::routine<> respond_no_calls(request_context& request);

@@ -6,6 +6,7 @@
 #include "gateway/relay/forwarded.hpp"
 #include "gateway/relay/forwarding.hpp"
 #include "gateway/request/agent_origins.hpp"
+#include "gateway/request/calls_under_way.hpp"
 #include "gateway/request/cross_origin.hpp"
 #include "gateway/request/router.hpp"
 #include "gateway/request/tracer.hpp"
@@ -46,6 +47,26 @@ void write_session(const core::logger& log, const model::request_record& record)
              {"reason", model::name(*record.session_ended)}}
         );
     }
+}
+
+// Writes that a chain has too many calls, which one request a minute finds.
+void write_chain(const core::logger& log, const request_context& request)
+{
+    if (!request.chains.reports()) {
+        return;
+    }
+    const auto& record = request.record;
+    std::string trace;
+    core::append_hex(trace, record.trace.trace);
+    log.write(
+        core::log_level::warn,
+        "chain_limited",
+        {{"agent", record.agent},
+         {"principal", record.principal},
+         {"provider", record.provider},
+         {"trace_id", trace},
+         {"detail", record.detail}}
+    );
 }
 
 }  // namespace
@@ -124,6 +145,9 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
     if (refusal) {
         co_await std::move(*refusal);
     } else {
+        if (route.needs == request::identity::of_agent || route.needs == request::identity::of_bundle) {
+            routes.relays.calls().add(request);
+        }
         if (route.is_document) {
             pages.publish(request);
         }
@@ -243,11 +267,11 @@ void traffic_handler::account(request::request_context& request)
     request.record.bytes_in = request.caller.request_bytes();
     request.record.bytes_out = request.caller.answer_bytes();
     request.record.total = std::chrono::steady_clock::now() - request.caller.started();
-    request::access_guard::note_denial(request);
+    parts_->routes.guard.note_denial(request);
     parts_->routes.metrics.count(request.record);
     parts_->tally.note(request.record);
     if (is_current(request)) {
-        parts_->calls.note(request.record);
+        parts_->calls.note(request.record, /*from_within=*/request.sender.inner != nullptr);
     }
     const auto now = std::chrono::system_clock::now();
     parts_->traces.account(request, now);
@@ -257,6 +281,7 @@ void traffic_handler::account(request::request_context& request)
     }
     lines_.write(request.record, now);
     write_session(log_, request.record);
+    write_chain(log_, request);
 }
 
 void traffic_handler::failed(std::string_view problem) noexcept
@@ -346,6 +371,22 @@ void traffic_handler::set_push_addresses(std::shared_ptr<const model::push_addre
 void traffic_handler::ask_about(const ::mcp::session_digest& id, bool ask)
 {
     parts_->routes.mcp.ask_about(id, ask);
+}
+
+model::cut_counts traffic_handler::set_containments(model::containments_pointer now)
+{
+    parts_->routes.known.set_containments(now);
+    return now == nullptr ? model::cut_counts{} : parts_->routes.relays.calls().cut(now);
+}
+
+model::cut_counts traffic_handler::would_cut(const model::containments& then) const
+{
+    return parts_->routes.relays.calls().count(then);
+}
+
+void traffic_handler::set_rules(std::shared_ptr<const config::rule_places> rules)
+{
+    parts_->routes.guard.set_rules(std::move(rules));
 }
 
 void traffic_handler::set_rate_limits(std::shared_ptr<access::rate_limiter> limits)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/clock.hpp"
+#include "gateway/model/containments.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <array>
@@ -82,6 +83,16 @@ public:
 
     // Sets the credentials that callers need from now on.
     void set_access(access::access_plans plans);
+
+    // Sets which agents and principals are contained from now on, and cuts what these have under way here: what no answer has begun to
+    // gets 403 at once, streams end in turns. What it has cut.
+    model::cut_counts set_containments(model::containments_pointer now);
+
+    // What set_containments() would cut.
+    model::cut_counts would_cut(const model::containments& then) const;
+
+    // Sets where the rules of policies are in the configuration's file, for lines about denials; null: there is none.
+    void set_rules(std::shared_ptr<const config::rule_places> rules);
 
     // How much they may send, together with those of the other workers; null: anything.
     void set_rate_limits(std::shared_ptr<access::rate_limiter> limits);

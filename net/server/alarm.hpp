@@ -39,11 +39,21 @@ public:
         signal_.set();
     }
 
+    // Nothing more of this exchange is worth waiting for, but that its answer goes out. Whoever waits looks at it.
+    void interrupt()
+    {
+        interrupted_ = true;
+        signal_.set();
+    }
+    bool interrupted() const noexcept { return interrupted_; }
+    void begin() noexcept { interrupted_ = false; }  // the next exchange
+
 private:
     timed& owner_;
     const loop& loop_;
     signal signal_;
     bool expired_ = false;
+    bool interrupted_ = false;
 };
 
 }  // namespace net

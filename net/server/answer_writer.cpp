@@ -17,6 +17,7 @@ constexpr core::duration last_write_grace{1000};
 void answer_writer::begin() noexcept
 {
     answered_ = false;
+    hurried_ = false;
     bytes_out_before_ = caller_.bytes_out();
 }
 

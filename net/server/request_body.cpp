@@ -150,6 +150,9 @@ routine<core::result<>> request_body::need(std::size_t bytes)
         if (caller_.ended() || caller_.closed()) {
             co_return core::caller_error(errc::caller_gone, "body");
         }
+        if (alarm_.interrupted()) {
+            co_return core::gateway_error(errc::draining, "body");
+        }
         if (alarm_.expired()) {
             co_return core::caller_error(errc::request_timeout, "body");
         }

@@ -144,6 +144,7 @@ routine<> server_connection::guarded_handle()
 void server_connection::begin_wait()
 {
     answer_.begin();
+    alarm_.begin();
     body_.expect_head();
     started_ = loop_.now();
     phase_ = caller_.received().empty() ? phase::idle : phase::head;

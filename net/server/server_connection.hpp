@@ -173,6 +173,11 @@ public:
 
     // The answer is about to be cut: a piece that the caller does not take waits for a second at most.
     void hurry() { answer_.hurry(); }
+
+    // Whatever the request waits for, but for its answer to go out, is over: the handler answers something else. From outside the handler,
+    // which goes on within this call, and may be gone then.
+    void interrupt() { alarm_.interrupt(); }
+    bool interrupted() const noexcept { return alarm_.interrupted(); }
     bool answered() const noexcept { return answer_.answered(); }
 
     // Waits that other operations of the exchange share: set their listener to wake(), watch the caller, then wait.

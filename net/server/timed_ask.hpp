@@ -21,13 +21,13 @@
 namespace net {
 
 // Waits until `over` says so, which is asked whenever caller.clock().wake() is set. False: `due` came first, or the connection was
-// aborted. The caller's bytes are not looked at meanwhile. On the thread of the caller's loop.
+// aborted, or the request interrupted. The caller's bytes are not looked at meanwhile. On the thread of the caller's loop.
 template <class Over>
 routine<bool> wait_until(server_connection& caller, core::steady_time due, Over over)
 {
     auto& clock = caller.clock();
     clock.start_until(due);
-    while (!over() && !clock.expired() && !caller.aborted()) {
+    while (!over() && !clock.expired() && !caller.aborted() && !clock.interrupted()) {
         co_await clock.wait();
     }
     clock.stop();
@@ -47,8 +47,8 @@ inline std::size_t& unheard() noexcept
 // Why a wait until the deadline of the caller's own gave nothing: upstream_timeout with the detail `deadline`, or draining.
 inline core::error gave_up(const server_connection& caller)
 {
-    return caller.aborted() ? core::gateway_error(core::errc::draining, "wait")
-                            : core::upstream_error(core::errc::upstream_timeout, "deadline");
+    return caller.aborted() || caller.interrupted() ? core::gateway_error(core::errc::draining, "wait")
+                                                    : core::upstream_error(core::errc::upstream_timeout, "deadline");
 }
 
 // Asks like `ask` (net/loop/ask.hpp), until `due`; for as long as it takes if most_unheard are under way then. The caller's loop runs until the
@@ -84,7 +84,7 @@ routine<std::optional<T>> ask_until(server_connection& caller, core::steady_time
     const auto is_over = [state] { return state->over; };
     auto waits = wait_until(caller, due, is_over);
     bool told = co_await std::move(waits);
-    if (!told && !caller.aborted() && unheard() >= most_unheard) {
+    if (!told && !caller.aborted() && !caller.interrupted() && unheard() >= most_unheard) {
         auto goes_on = wait_until(caller, never, is_over);
         told = co_await std::move(goes_on);
     }

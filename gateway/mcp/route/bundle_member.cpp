@@ -186,6 +186,10 @@ net::routine<> bundle_route::pass_on(bundle_call& call, destination to)
 {
     auto& request = call.message.request;
     note_member(call, to);
+    if (guard_.meets_containment(request)) {
+        co_await request::respond_contained(request);
+        co_return;
+    }
     if (auto limited = guard_.admit_to_member(request)) {
         co_await std::move(*limited);
         co_return;
@@ -372,6 +376,10 @@ net::routine<> bundle_route::resume(bundle_call& call, ::mcp::event_origin from)
         co_return;
     }
     note_member(call, to);
+    if (guard_.meets_containment(request)) {
+        co_await request::respond_contained(request);
+        co_return;
+    }
     auto entered = co_await enter(call, to);
     if (!entered) {
         co_await request::respond_call_error(request, std::move(entered).error());

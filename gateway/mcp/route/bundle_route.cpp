@@ -132,6 +132,10 @@ net::routine<> bundle_route::serve(request::request_context& request)
         co_await request::respond_call_error(request, core::caller_error(errc::origin_forbidden));
         co_return;
     }
+    if (request.contained && request.caller.head().verb != method::post) {
+        co_await request::respond_contained(request);
+        co_return;
+    }
     switch (request.caller.head().verb) {
         case method::post:
             co_await post(call);
@@ -317,6 +321,10 @@ net::routine<> bundle_route::return_answer(bundle_call& call)
         co_return;
     }
     note_member(call, to);
+    if (guard_.meets_containment(call.message.request)) {
+        co_await request::respond_contained(call.message.request);
+        co_return;
+    }
     set_target(call, to, std::move(returned->origin.session));
     co_await members_.serve_member(call.message, call.posted->read, call.member_text);
 }

@@ -314,11 +314,9 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
         return refuse(request, *why);
     }
     const bool is_request = message.kind == ::mcp::incoming_kind::request;
-    if (is_request) {
-        const auto trace = message.text(::mcp::routed::meta_trace, body, room).value_or("");
-        if (auto refusal = enter_chains(request, {.trace = trace})) {
-            return refusal;
-        }
+    const auto trace = message.text(::mcp::routed::meta_trace, body, room).value_or("");
+    if (auto refusal = is_request ? enter_chains(request, {.trace = trace}) : std::nullopt) {
+        return refusal;
     }
     if (begins) {
         auto& terms = call.answer;

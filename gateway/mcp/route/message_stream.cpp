@@ -77,6 +77,11 @@ net::routine<core::result<>> message_stream::send_comment(std::string_view text)
     return write(text, {}, {}, false);
 }
 
+net::routine<core::result<>> message_stream::send_last(std::string_view event)
+{
+    return write(event, {}, {}, true);
+}
+
 net::routine<core::result<>> message_stream::send_end()
 {
     return write({}, {}, {}, true);

@@ -33,6 +33,7 @@ public:
     net::routine<core::result<>> send(std::string message, bool last);
     net::routine<core::result<>> send(const model::program_event& event, bool last);
     net::routine<core::result<>> send_comment(std::string_view text);  // with the empty line behind it
+    net::routine<core::result<>> send_last(std::string_view event);    // the same, and the end
     net::routine<core::result<>> send_end();
 
     // When something was sent.

@@ -7,6 +7,7 @@
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/relay/call_wait.hpp"
 #include "gateway/request/agent_relay.hpp"
+#include "gateway/request/contained_answer.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 #include "mcp/protocol/message.hpp"
@@ -63,10 +64,12 @@ program_relay::program_relay(
       stream_{message.request.caller},
       share_{message.request.caller.bodies()}
 {
+    request_.passing = this;
 }
 
 program_relay::~program_relay()
 {
+    request_.passing = nullptr;
     if (announced_) {
         streams_.end();
     }
@@ -78,6 +81,17 @@ program_relay::~program_relay()
 const model::agent_entry& program_relay::agent() const noexcept
 {
     return *request_.agent;
+}
+
+// What goes out is whole events.
+bool program_relay::contain(bool /*at_once*/)
+{
+    auto& caller = request_.caller;
+    if (caller.answered()) {
+        caller.hurry();
+    }
+    caller.interrupt();
+    return true;
 }
 
 core::caller_mark program_relay::whose() const noexcept
@@ -431,7 +445,11 @@ net::routine<core::result<>> program_relay::pass_batch()
 net::routine<core::result<>> program_relay::send_failure(core::error failure)
 {
     core::result<> sent;
-    if (request_.errors.call_id.empty()) {
+    if (request_.contained) {
+        const auto text = request::contained_event(request_, request_.errors.call_id.empty());
+        sent = co_await stream_.send_last(text);
+        failure = request::contained_failure(request_);
+    } else if (request_.errors.call_id.empty()) {
         sent = co_await stream_.send_end();
     } else {
         const auto asked = request_.record.mcp_method.value_or(::mcp::client_method::other);

@@ -49,6 +49,7 @@ public:
 
     // The caller is told that the gateway ends, and the stream is whole.
     void end_stream() override { wait_.end(); }
+    bool contain(bool at_once) override;
     const model::agent_entry& agent() const noexcept override;
     core::caller_mark whose() const noexcept override;
 
