@@ -234,7 +234,7 @@ void a2a_route::filter_task_list(
         return;
     }
     task_list_edit::means with{settings_.limits.sse_event, control_.long_bodies, request.caller.owner().get_executor()};
-    const task_guard guard{request, control_.tasks};
+    const task_guard guard{request, control_.tasks, /*chains=*/nullptr};
     call.relayed.hooks.edits.push_back(std::make_unique<task_list_edit>(caller, guard, std::move(with)));
 }
 
@@ -285,6 +285,9 @@ net::routine<> a2a_route::finish(request_context& request, a2a_call& call)
 {
     if (call.managed) {
         return answer_managed(request, *call.managed);
+    }
+    if (auto refusal = enter_chains(request, {.context = call.named.chain})) {
+        return std::move(*refusal);
     }
     auto& relayed = call.relayed;
     if (call.speaks) {

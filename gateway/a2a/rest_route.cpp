@@ -235,11 +235,12 @@ bool rest_route::answers_card(
 net::routine<bool>
 rest_route::refuse_body(request_context& request, a2a_call& call, const wanted& asked, std::string_view body)
 {
-    const task_guard guard{request, control_.tasks};
-    if (!guard.looks() && !request.agent->mediates_push) {
+    const task_guard guard{request, control_.tasks, control_.chains};
+    const auto what = asked.target.what;
+    const bool must_read = guard.looks() || request.agent->mediates_push;
+    if (!must_read && !guard.may_name_chain(body, what)) {
         co_return false;
     }
-    const auto what = asked.target.what;
     seen_body seen;
     if (body.size() <= read_at_once) {
         seen = see(body, guard, what);
@@ -249,8 +250,10 @@ rest_route::refuse_body(request_context& request, a2a_call& call, const wanted& 
         seen = co_await net::ask(here, here, std::move(reading));
     }
     if (!seen.json) {
-        co_await request::respond_call_error(request, core::caller_error(errc::parse_error));
-        co_return true;
+        if (must_read) {
+            co_await request::respond_call_error(request, core::caller_error(errc::parse_error));
+        }
+        co_return must_read;
     }
     auto& named = call.named;
     named = seen.named;

@@ -4,6 +4,7 @@
 #include "gateway/request/request_context.hpp"
 #include "gateway/request/responder.hpp"
 
+#include <cstring>
 #include <functional>
 
 namespace gateway::a2a {
@@ -30,9 +31,15 @@ bool shows_task(::a2a::operation what) noexcept
     return false;
 }
 
+bool has_message(::a2a::operation what) noexcept
+{
+    return what == ::a2a::operation::send || what == ::a2a::operation::stream;
+}
+
 }  // namespace
 
-task_guard::task_guard(const request_context& request, access::task_index* tasks)
+task_guard::task_guard(const request_context& request, access::task_index* tasks, const access::chain_limits* chains)
+    : chains_{chains != nullptr && chains->active() && request.sender.inner == nullptr ? chains : nullptr}
 {
     const auto* agent = request.agent.get();
     // A card that has not been seen may have interfaces at several addresses.
@@ -75,7 +82,7 @@ bool task_guard::note_context(std::string_view context, ::a2a::operation what, t
     const auto caller = tasks_->owner_of(caller_);
     const auto known = tasks_->find_context(agent_, context, now_);
     in.hidden_context = known.whose != access::task_index::anybody && known.whose != caller;
-    if (what == ::a2a::operation::send || what == ::a2a::operation::stream) {
+    if (has_message(what)) {
         in.context = known.name;
     }
     return !in.hidden_context;
@@ -97,20 +104,35 @@ bool task_guard::note_value(std::string_view value, ::a2a::operation what, task_
     return own;
 }
 
+// Most messages have no context, and glibc finds that out in a look at each sixth byte.
+bool task_guard::may_name_chain(std::string_view params, ::a2a::operation what) const noexcept
+{
+    constexpr std::string_view part = "ontext";  // `contextId`, `context_id`
+    return chains_ != nullptr && has_message(what) &&
+           ::memmem(params.data(), params.size(), part.data(), part.size()) != nullptr;
+}
+
 task_references task_guard::look(std::string_view params, ::a2a::operation what) const
 {
     task_references found;
     const bool extends = what == ::a2a::operation::none;
-    if (tasks_ == nullptr || (extends && !hides_)) {
+    const bool looks_at_tasks = tasks_ != nullptr && (!extends || hides_);
+    const bool looks_at_chain = may_name_chain(params, what);
+    if (!looks_at_tasks && !looks_at_chain) {
         return found;
     }
     // By position is not how A2A calls its methods.
-    found.unclear = !extends && params.starts_with('[');
+    found.unclear = looks_at_tasks && !extends && params.starts_with('[');
     if (!found.unclear) {
         auto visit = [&](::a2a::named kind, std::string_view id) {
-            found.unclear = kind == ::a2a::named::unclear;
-            return !found.unclear &&
-                   (kind == ::a2a::named::context ? note_context(id, what, found) : note_task(id, found));
+            if (kind == ::a2a::named::unclear) {
+                found.unclear = looks_at_tasks;
+                return false;
+            }
+            if (kind == ::a2a::named::context && looks_at_chain) {
+                found.chain = chains_->name_of_context(id);
+            }
+            return kind == ::a2a::named::context ? note_context(id, what, found) : note_task(id, found);
         };
         static_cast<void>(::a2a::each_named(params, std::ref(visit)));  // no copy, which would be allocated
     }

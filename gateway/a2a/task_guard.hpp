@@ -1,8 +1,9 @@
 // Looks up the tasks and contexts of a call: where its task lives, and, if callers need credentials, whether they belong to another
-// principal. gateway/access/task_index.hpp knows both.
+// principal. gateway/access/task_index.hpp knows both. Finds the chain of calls that the context of a message is.
 #pragma once
 
 #include "a2a/method.hpp"
+#include "gateway/access/chain_limits.hpp"
 #include "gateway/access/task_index.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "net/loop/routine.hpp"
@@ -22,9 +23,10 @@ using request::request_context;
 struct task_references {
     bool hidden_task = false;  // it names one of another principal
     bool hidden_context = false;
-    bool unclear = false;       // it names one in a way that readers do not agree on
-    model::task_home home = 0;  // where its task lives; 0: it is not known
-    std::uint64_t context = 0;  // that a message names, as task_index::context_facts::name; 0: none
+    bool unclear = false;                  // it names one in a way that readers do not agree on
+    model::task_home home = 0;             // where its task lives; 0: it is not known
+    std::uint64_t context = 0;             // that a message names, as task_index::context_facts::name; 0: none
+    access::chain_limits::name chain = 0;  // that this context is; 0: none
 
     bool refused() const noexcept { return hidden_task || hidden_context || unclear; }
 };
@@ -32,11 +34,14 @@ struct task_references {
 // Knows what the caller of one request may not see. A copy may be asked on another thread while the request lasts.
 class task_guard {
 public:
-    // Once the owner and the agent of the request are known. Null: nothing is known.
-    task_guard(const request_context& request, access::task_index* tasks);
+    // Once the owner and the agent of the request are known. Null: no task is known, or no chain is counted.
+    task_guard(const request_context& request, access::task_index* tasks, const access::chain_limits* chains);
 
-    // Whether there is anything to be found.
+    // Whether there is anything to be found of a task.
     bool looks() const noexcept { return tasks_ != nullptr; }
+
+    // Whether the parameters of this operation may name a chain, by a look that reads no JSON.
+    bool may_name_chain(std::string_view params, ::a2a::operation what) const noexcept;
 
     // Finds the references in the parameters of a JSON-RPC call, which have passed a scan.
     task_references look(std::string_view params, ::a2a::operation what) const;
@@ -55,8 +60,9 @@ public:
 private:
     bool note_context(std::string_view context, ::a2a::operation what, task_references& in) const;
 
-    access::task_index* tasks_ = nullptr;      // null: nothing is to be found
-    const core::principal* caller_ = nullptr;  // null: one without a credential
+    access::task_index* tasks_ = nullptr;           // null: nothing is to be found of a task
+    const access::chain_limits* chains_ = nullptr;  // null: no chain is to be found
+    const core::principal* caller_ = nullptr;       // null: one without a credential
     bool hides_ = false;
     std::string_view agent_;
     core::steady_time now_;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace gateway::model {
 
@@ -36,13 +37,27 @@ struct call_numbers {
     std::array<std::uint32_t, buckets> latencies{};  // not cumulative; of answers that are not streams
 };
 
+// Calls of one caller to one agent that have ended.
+struct edge_numbers {
+    std::uint32_t calls = 0;
+    std::uint32_t failed = 0;   // because of the agent, or of the gateway
+    std::uint32_t refused = 0;  // by access, a containment, or a limit of the caller's
+};
+
+struct caller_note {
+    std::string provider;
+    std::string principal;  // empty: the callers without a credential
+    edge_numbers numbers;
+};
+
 // Calls of an agent that one worker has seen end since its previous note.
 struct call_note {
     std::string agent;
-    std::uint32_t calls = 0;      // without those of an unknown verdict
-    std::uint32_t failures = 0;   // of them
-    std::uint32_t successes = 0;  // of them: those that worked
-    call_numbers all = {};        // with those of an unknown verdict
+    std::uint32_t calls = 0;                // without those of an unknown verdict
+    std::uint32_t failures = 0;             // of them
+    std::uint32_t successes = 0;            // of them: those that worked
+    call_numbers all = {};                  // with those of an unknown verdict
+    std::vector<caller_note> callers = {};  // of these, without calls that the gateway makes for a caller
 };
 
 }  // namespace gateway::model

@@ -4,6 +4,7 @@
 #include "gateway/model/snapshot.hpp"
 #include "gateway/relay/call_attempts.hpp"
 #include "gateway/relay/call_wait.hpp"
+#include "gateway/request/tracer.hpp"
 #include "net/server/timed_ask.hpp"
 #include "net/upstream/via.hpp"
 
@@ -113,6 +114,25 @@ void route_base::answer_stale(const known_agent& known, model::card_standing sta
     if (standing == model::card_standing::refreshing && !std::exchange(known.refresh_asked, true)) {
         control_.refresh_card(known.entry->record.id);
     }
+}
+
+// Calls from within the process are their caller's, which has been counted.
+std::optional<net::routine<>> route_base::enter_chains(request_context& request, const named_chains& named) const
+{
+    auto* const chains = control_.chains;
+    if (chains == nullptr || !chains->active() || request.sender.inner != nullptr) {
+        return std::nullopt;
+    }
+    auto trace = caller_trace(request.caller.head().fields);
+    if (!trace) {
+        trace = core::read_traceparent(named.trace);
+    }
+    if (!trace && named.context == 0) {
+        return std::nullopt;
+    }
+    const auto of_trace = trace ? chains->name_of(trace->trace) : 0;
+    const auto over = request.chains.enter(*chains, {of_trace, named.context}, request.caller.owner().now());
+    return over ? std::optional{respond_chain_limited(request, access::name(*over))} : std::nullopt;
 }
 
 bool route_base::may_call(const request_context& request, std::string_view method)

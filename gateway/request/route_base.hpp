@@ -3,6 +3,7 @@
 
 #include "config/settings.hpp"
 #include "gateway/access/access_plan.hpp"
+#include "gateway/access/chain_limits.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/request/local_snapshot.hpp"
 #include "gateway/request/request_context.hpp"
@@ -10,6 +11,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -55,6 +57,16 @@ protected:
 
     // An answer may call an agent so that is not known. Empty: the request came to a name, which does not tell the id.
     static std::string_view asked_agent(const request_context& request) noexcept;
+
+    // The chains that a message names.
+    struct named_chains {
+        std::string_view trace{};                // a value of `traceparent`; empty: none
+        access::chain_limits::name context = 0;  // 0: none
+    };
+
+    // Counts a call of an agent in the trace that its caller began, or that its message names, and in the context, until the request
+    // ends. The answer to one too many; nullopt: it may go on.
+    std::optional<net::routine<>> enter_chains(request_context& request, const named_chains& named) const;
 
     // Answers a request for an agent that is not known. Says what the client did wrong if its address shows that.
     net::routine<> refuse_agent(request_context& request) const;

@@ -123,6 +123,23 @@ void set_retryable(std::string& body)
     }
 }
 
+void add_to_data(std::string& body, std::string_view name, std::string_view text)
+{
+    constexpr std::string_view before = R"("retryable":false)";
+    constexpr std::string_view end_of_info = R"(}]}})";
+    std::string member;
+    core::append_json_string(member += ',', name);
+    core::append_json_string(member += ':', text);
+    const auto at = body.rfind(before);
+    if (at != std::string::npos) {
+        body.insert(at + before.size(), member);
+    } else if (body.ends_with('}' + std::string{end_of_info})) {
+        body.insert(body.size() - end_of_info.size() - 1, member);
+    } else {
+        body.insert(body.size() - end_of_info.size(), R"(,"metadata":{)" + member.substr(1) + '}');
+    }
+}
+
 answer call_error(core::errc code, std::string_view agent, std::string_view id)
 {
     return id.empty() ? error_answer(code, agent) : jsonrpc_error_answer(code, agent, id);

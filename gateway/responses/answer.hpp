@@ -61,6 +61,9 @@ void add_upstream_status(std::string& body, unsigned status);
 // Into the body of an error that names `retryable`: a later attempt may succeed, whatever its code says.
 void set_retryable(std::string& body);
 
+// Into the data of an error that is not retryable: a further member, which is a text. An ErrorInfo of A2A 1.0 has it in its metadata.
+void add_to_data(std::string& body, std::string_view name, std::string_view text);
+
 // An error to a caller of A2A's HTTP+JSON, as its generation writes errors (A2A 1.0.1 section 11.6; docs/protocol-profile.md).
 // `said`: a message of this case's; empty: that of the code.
 answer rest_error_answer(

@@ -36,9 +36,58 @@ void count(model::call_numbers& into, const model::request_record& record) noexc
     }
 }
 
+bool was_refused(const model::request_record& record) noexcept
+{
+    return record.denied || record.over || record.code == core::errc::chain_limited ||
+           record.code == core::errc::loop_detected;
+}
+
+void count_edge(model::edge_numbers& into, const model::request_record& record) noexcept
+{
+    const bool refused = was_refused(record);
+    const auto outcome = outcome_of(record);
+    const bool failed = outcome == call_outcome::upstream_error || outcome == call_outcome::gateway_error;
+    ++into.calls;
+    into.failed += failed && !refused ? 1 : 0;
+    into.refused += refused ? 1 : 0;
+}
+
 }  // namespace
 
-void call_tally::note(const model::request_record& record)
+void call_tally::note_caller(counts& of, const model::request_record& record)
+{
+    if (record.principal.empty()) {
+        count_edge(of.nobody, record);
+        return;
+    }
+    key_.assign(record.provider).append(1, '\n').append(record.principal);
+    auto found = of.callers.find(key_);
+    if (found == of.callers.end()) {
+        if (callers_ >= most_callers) {
+            return;
+        }
+        ++callers_;
+        found = of.callers.try_emplace(key_).first;
+    }
+    count_edge(found->second, record);
+}
+
+std::vector<model::caller_note> call_tally::take_callers(counts& of)
+{
+    std::vector<model::caller_note> all;
+    all.reserve(of.callers.size() + 1);
+    if (of.nobody.calls > 0) {
+        all.push_back({{}, {}, of.nobody});
+    }
+    for (const auto& [key, numbers] : of.callers) {
+        const auto end = key.find('\n');
+        all.push_back({key.substr(0, end), key.substr(end + 1), numbers});
+    }
+    callers_ -= of.callers.size();
+    return all;
+}
+
+void call_tally::note(const model::request_record& record, bool from_within)
 {
     const auto verdict = model::verdict_of(record);
     const bool counted = is_counted(record);
@@ -58,6 +107,9 @@ void call_tally::note(const model::request_record& record)
     }
     if (counted) {
         count(ended.all, record);
+        if (!from_within) {
+            note_caller(ended, record);
+        }
     }
     ended.calls += verdict == model::call_verdict::unknown ? 0 : 1;
     ended.failures += verdict == model::call_verdict::failed ? 1 : 0;
@@ -74,7 +126,7 @@ std::vector<model::call_note> call_tally::take(core::steady_time now)
     notes.reserve(told);
     for (std::size_t i = 0; i < told; ++i) {
         auto& [id, ended] = *called_[i];
-        notes.push_back({id, ended.calls, ended.failures, ended.successes, ended.all});
+        notes.push_back({id, ended.calls, ended.failures, ended.successes, ended.all, take_callers(ended)});
         ended = {};
     }
     called_.erase(called_.begin(), called_.begin() + static_cast<std::ptrdiff_t>(told));
@@ -89,6 +141,7 @@ void call_tally::forget(std::string_view id)
     const auto found = agents_.find(id);
     if (found != agents_.end()) {
         std::erase(called_, &*found);
+        callers_ -= found->second.callers.size();
         agents_.erase(found);
     }
 }
@@ -96,7 +149,11 @@ void call_tally::forget(std::string_view id)
 void call_tally::forget_unless(const std::function<bool(std::string_view id)>& exists)
 {
     std::erase_if(called_, [&](const auto* each) { return !exists(each->first); });
-    std::erase_if(agents_, [&](const auto& each) { return !exists(each.first); });
+    std::erase_if(agents_, [&](const auto& each) {
+        const bool gone = !exists(each.first);
+        callers_ -= gone ? each.second.callers.size() : 0;
+        return gone;
+    });
 }
 
 }  // namespace gateway::telemetry

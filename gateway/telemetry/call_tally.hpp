@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -20,9 +21,11 @@ class call_tally {
 public:
     static constexpr std::chrono::seconds interval{1};
     static constexpr std::size_t most = 1024;  // notes at a time: whoever takes them must not be held up
+    static constexpr std::size_t most_callers =
+        4096;  // of all agents, between two times; calls of further ones have none
 
-    // A request that has been answered.
-    void note(const model::request_record& record);
+    // A request that has been answered. `from_within`: the gateway made it for a caller, whose own request is noted too.
+    void note(const model::request_record& record, bool from_within = false);
 
     // All since the last time, one note for each agent that was called; nothing within `interval` of that. Beyond `most`, which are
     // those that have waited longest, the rest comes with the next call.
@@ -39,10 +42,17 @@ private:
         std::uint32_t successes = 0;
         bool called = false;
         model::call_numbers all;
+        model::edge_numbers nobody;                      // of callers without a credential
+        model::string_map<model::edge_numbers> callers;  // of others, by provider, a line feed and the principal
     };
     using agent_map = model::string_map<counts>;
 
+    void note_caller(counts& of, const model::request_record& record);
+    std::vector<model::caller_note> take_callers(counts& of);
+
     agent_map agents_;
+    std::size_t callers_ = 0;                     // in all of these
+    std::string key_;                             // room for one
     std::vector<agent_map::value_type*> called_;  // those with counts, in the order of their first call
     core::steady_time next_{};
 };

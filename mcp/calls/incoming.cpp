@@ -52,6 +52,7 @@ constexpr std::array<routed_row, routed_members> rows{{
     {scope::meta, "io.modelcontextprotocol/logLevel"},
     {scope::meta, "progressToken"},
     {scope::meta, "io.modelcontextprotocol/related-task"},
+    {scope::meta, "traceparent"},
     {scope::reference, "type"},
     {scope::reference, "name"},
     {scope::reference, "uri"},

@@ -57,13 +57,14 @@ enum class routed : std::uint8_t {
     listen_to,         // `notifications`, of subscriptions/listen
     progressed_token,  // `progressToken`, of notifications/progress
     delivery,          // of events/subscribe
-    // `params._meta`; the first four and the last begin with `io.modelcontextprotocol/` there.
+    // `params._meta`; the first four and the related task begin with `io.modelcontextprotocol/` there.
     meta_version,       // `protocolVersion`
     meta_capabilities,  // `clientCapabilities`
     meta_client_info,   // `clientInfo`
     meta_level,         // `logLevel`
     progress_token,     // `progressToken`
     related_task,       // `io.modelcontextprotocol/related-task`
+    meta_trace,         // `traceparent`
     // `params.ref`.
     reference_type,
     reference_name,
@@ -72,7 +73,7 @@ enum class routed : std::uint8_t {
     webhook,  // `url`
 };
 
-inline constexpr std::size_t routed_members = 34;
+inline constexpr std::size_t routed_members = 35;
 
 struct incoming {
     incoming_kind kind = incoming_kind::request;
