@@ -121,6 +121,7 @@ void succeed(
     card->as_tools = state.as_tools;
     card->era = state.era;
     card->mcp_version = state.mcp_version;
+    card->name = state.name;
     card->required = state.required;
     card->extended = state.extended;
     card->caching = state.caching;

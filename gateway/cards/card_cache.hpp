@@ -23,6 +23,7 @@ struct card_state {
     std::shared_ptr<const model::tool_names> tools = nullptr;         // of the cards that come
     std::shared_ptr<const ::mcp::agent_tools> as_tools = nullptr;     // of the cards that come
     std::optional<::mcp::era> era = std::nullopt;                     // of the cards that come
+    std::string name = {};                                            // of the agent, as the log has it
     std::string mcp_version = {};                                     // the same
     std::shared_ptr<const model::extension_uris> required = nullptr;  // of the cards that come
     bool extended = false;                                            // of the cards that come

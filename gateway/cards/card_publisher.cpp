@@ -61,6 +61,7 @@ void card_publisher::publish(
     status.as_tools = std::move(card.as_tools);
     status.era = card.era;
     status.mcp_version = std::move(card.mcp_version);
+    status.name = card.log.name;
     status.required = std::move(card.required);
     status.extended = card.extended;
     record_hidden(entry, card.hidden);

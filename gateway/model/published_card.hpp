@@ -90,7 +90,8 @@ struct published_card {
     std::optional<::mcp::era> era = std::nullopt;       // that its server lists in, of the same; nothing: of none
     std::string mcp_version = {};                       // that it has agreed to, of the same; empty: of none
     std::shared_ptr<const extension_uris> required = nullptr;  // by an A2A agent; null: none
-    bool extended = false;                                     // an A2A agent says that it has an extended card
+    std::string name = {};  // of the agent, cut and without its secrets; empty: it has none
+    bool extended = false;  // an A2A agent says that it has an extended card
     card_caching caching = card_caching::while_fresh;
     // When callers were first told what it says (HTTP-date); empty: another card was published within that second.
     std::string modified = {};

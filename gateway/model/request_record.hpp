@@ -154,6 +154,7 @@ struct request_record {
     std::string_view denied_agent;             // with `denied`: the agent's id, also of one that is hidden; empty: none
     std::string_view rule;           // with `denied`: the rule that did, as access/explain names it; empty: unknown
     bool tool_failed = false;        // the result of `tool` has `isError: true`
+    bool tool_refused = false;       // the server answered the call of `tool` with an error of JSON-RPC
     std::optional<core::errc> code;  // what failed; nullopt: nothing
     core::side from = core::side::gateway;  // whose failure it was; only with `code`
     std::string_view detail;                // of the failure, for the log

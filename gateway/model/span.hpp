@@ -36,7 +36,7 @@ struct span {
     std::string agent;             // an id; empty: none
     // In the words of OpenTelemetry's conventions for MCP and for generative AI; empty: none.
     std::string_view operation;  // execute_tool or invoke_agent
-    std::string_view protocol;   // a version of MCP
+    std::string protocol;        // a version of MCP
     std::string tool;            // that is called, if the server lists it, else `other`
     std::string request_id;      // of JSON-RPC: a text without its quotes, or a number
     std::string agent_name;      // in its card

@@ -33,7 +33,8 @@ struct control_services;
 
 namespace mcp {
 class event_gate;
-}
+class tool_scan;
+}  // namespace mcp
 
 namespace gateway::relay {
 
@@ -192,6 +193,7 @@ struct relay_hooks {
     std::vector<std::unique_ptr<answer_edit>> edits;  // of an answer that callers may not see as it is, in order
     ::mcp::event_gate* gate = nullptr;                // of a stream of events; with `repair`
     call_repair* repair = nullptr;
+    ::mcp::tool_scan* tool = nullptr;  // that sees the answer; null: it is not to a call of a tool
     task_terms tasks{};
 };
 

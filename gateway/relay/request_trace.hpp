@@ -117,6 +117,12 @@ public:
     const std::string& path() const noexcept { return path_; }
     const std::string& authority() const noexcept { return authority_; }
 
+    // Keeps the version of MCP, or the context of A2A, that a recorded request names.
+    void set_protocol(std::string_view version) { protocol_ = version; }
+    void set_conversation(std::string_view context) { conversation_ = context; }
+    const std::string& protocol() const noexcept { return protocol_; }
+    const std::string& conversation() const noexcept { return conversation_; }
+
     const std::vector<traced_attempt>& attempts() const noexcept { return attempts_; }
 
 private:
@@ -127,6 +133,8 @@ private:
     core::span_id parent_ = 0;
     std::string path_;
     std::string authority_;
+    std::string protocol_;
+    std::string conversation_;
     std::vector<traced_attempt> attempts_;
 };
 

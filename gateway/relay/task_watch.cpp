@@ -1,6 +1,7 @@
 #include "gateway/relay/task_watch.hpp"
 
 #include "gateway/relay/answer_body.hpp"
+#include "mcp/calls/tool_scan.hpp"
 
 #include <utility>
 
@@ -24,6 +25,12 @@ void task_watch::begin(const net::http1::response_head& head, body_care care)
 
 void task_watch::see(std::string_view piece)
 {
+    if (tool_ != nullptr && !tool_->feed(piece)) {
+        tool_ = nullptr;
+    }
+    if (!reads_) {
+        return;
+    }
     if (!scan_) {
         if (!claims_ && piece.size() == whole_ && !::a2a::may_show_task(piece, call_.hooks.tasks.must_read())) {
             reads_ = false;

@@ -1,5 +1,5 @@
-// Sees an answer pass and notes the tasks that it shows: whose they are, and the states that they come to. It changes nothing of the
-// answer and holds nothing back. One thread, that of the caller's loop.
+// Sees an answer pass and notes the tasks that it shows: whose they are, and the states that they come to; and lets the scan of a tool's
+// result see it. It changes nothing of the answer and holds nothing back. One thread, that of the caller's loop.
 #pragma once
 
 #include "a2a/dialect/task_scan.hpp"
@@ -20,7 +20,8 @@ public:
     task_watch(net::server_connection& caller, const relay_settings& settings, const relay_call& call) noexcept
         : caller_{caller},
           settings_{settings},
-          call_{call}
+          call_{call},
+          tool_{call.hooks.tool}
     {
     }
 
@@ -28,7 +29,7 @@ public:
     void begin(const net::http1::response_head& head, body_care care);
 
     // Whether the body is to be seen.
-    bool reads() const noexcept { return reads_; }
+    bool reads() const noexcept { return reads_ || tool_ != nullptr; }
 
     // The next piece of the body. While it reads().
     void see(std::string_view piece);
@@ -41,6 +42,7 @@ private:
     net::server_connection& caller_;
     const relay_settings& settings_;
     const relay_call& call_;
+    ::mcp::tool_scan* tool_;  // null: it is over, or there is none
     bool reads_ = false;
     bool events_ = false;
     bool claims_ = false;                   // the first success makes a context the caller's

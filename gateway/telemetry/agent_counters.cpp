@@ -121,7 +121,7 @@ std::string_view name(tool_outcome o) noexcept
 tool_outcome tool_outcome_of(const model::request_record& record) noexcept
 {
     constexpr unsigned first_error = 400;
-    if (record.code || record.status >= first_error) {
+    if (record.code || record.tool_refused || record.status >= first_error) {
         return tool_outcome::failed;
     }
     return record.tool_failed ? tool_outcome::tool_error : tool_outcome::ok;

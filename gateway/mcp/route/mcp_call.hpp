@@ -8,6 +8,7 @@
 #include "gateway/relay/answer_edit.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/request/request_context.hpp"
+#include "mcp/calls/tool_scan.hpp"
 
 #include <memory>
 #include <optional>
@@ -44,6 +45,7 @@ struct mcp_call {
     std::optional<bundle_target> member{};       // of a message to a bundle; nullopt: it is to an agent
     model::program_port* port = nullptr;         // where `program` goes; null: to the sessions of callers with agents
     std::string state_params{};  // raw, of a message that a session which begins again has to be told again
+    ::mcp::tool_scan tool{};     // of the answer to a call of a tool
     std::string input_digest{};  // of a long message, made where that was read; empty: of a short one, or none
 };
 

@@ -161,6 +161,8 @@ void mcp_route::account(mcp_call& call)
     if (request.agent && (record.status == 404 || record.status == 405)) {
         moved_.forget(request.record.agent);
     }
+    record.tool_failed = call.tool.tool_error();
+    record.tool_refused = call.tool.failed();
     const auto* known = record.tool.empty() ? nullptr : known_.find(record.agent);
     if (known != nullptr && known->card != nullptr && known->card->tools != nullptr) {
         record.tool_listed = std::ranges::binary_search(*known->card->tools, record.tool, std::less<>{});
@@ -374,6 +376,7 @@ void mcp_route::set_server_call(
     auto events = event_terms(call, replayed, settings_.limits.sse_event);
     events.answers_only = relayed.traits.whole;
     relayed.hooks.repair = &*call.repair;
+    relayed.hooks.tool = call.request.record.tool.empty() ? nullptr : &call.tool;
     relayed.hooks.gate = &call.answer.expect_events(events);
     if (call.edit != nullptr) {
         relayed.hooks.edits.push_back(std::move(call.edit));

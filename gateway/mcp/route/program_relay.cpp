@@ -286,6 +286,9 @@ net::routine<core::result<>> program_relay::prepare_batch()
         batch_.told = false;
         co_return core::gateway_error(errc::overloaded, "bodies");
     }
+    if (!request_.record.tool.empty()) {
+        look_for_tool_error();
+    }
     const bool answers = batch_.over && !batch_.texts.empty();
     if (answers && batch_.translated && request_.record.era == ::mcp::era::modern) {
         co_await translate(batch_.texts.back());
@@ -295,6 +298,24 @@ net::routine<core::result<>> program_relay::prepare_batch()
         co_return co_await edit_each(*message_.member->edit, batch_);
     }
     co_return edited;
+}
+
+// The answer to a call of a tool is among the messages, which are whole.
+void program_relay::look_for_tool_error()
+{
+    const auto look = [this](std::string_view text) {
+        auto& scan = message_.tool;
+        if (!scan.tool_error() && !scan.failed()) {
+            scan = {};
+            scan.feed(text);
+        }
+    };
+    for (const auto& each : batch_.texts) {
+        look(each);
+    }
+    for (const auto& each : batch_.events) {
+        look(*each.text);
+    }
 }
 
 net::routine<core::result<>> program_relay::edit_batch(bool answers)

@@ -64,6 +64,7 @@ private:
     net::routine<core::result<>> pass_batches(bool came);
     net::routine<core::result<>> pass_batch();
     net::routine<core::result<>> prepare_batch();
+    void look_for_tool_error();
     net::routine<core::result<>> edit_batch(bool answers);
     net::routine<> translate(std::string& text);
     net::routine<core::result<>> send_failure(core::error failure);
