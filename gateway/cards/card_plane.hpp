@@ -85,6 +85,9 @@ public:
         publisher_.set_history(history);
     }
 
+    // From now on fetched cards are compared with what was approved.
+    void set_judge(model::card_judge judge) { fetched_.set_judge(std::move(judge)); }
+
     // While this says so, no card is fetched that nobody asks for.
     void set_pause(std::function<bool()> paused) { fetched_.set_pause(std::move(paused)); }
 

@@ -29,6 +29,7 @@ struct card_validators {
 
 struct fetched_card {
     bool not_modified = false;  // 304: the card of last time
+    bool held = false;          // `card` is the approved one instead
     std::string document;       // unless not_modified: as the agent sent it
     served_card card;           // made of that
     core::duration fresh_for{};

@@ -155,6 +155,10 @@ net::task<> fetched_cards::fetch(entry_pointer entry)
     try {
         co_await recall(entry);
         fetched = co_await fetch_card(source_, entry->agent, entry->validators, out_.settings().timeout);
+        if (fetched && !fetched->not_modified && judge_ && !entry->gone) {
+            auto whole = std::move(*fetched);
+            fetched = co_await judged(entry, std::move(whole));
+        }
     } catch (...) {
         bug = std::current_exception();
     }
@@ -184,14 +188,43 @@ void fetched_cards::take(card_entry& entry, core::result<fetched_card> fetched)
         ++entry.status.not_modified;
         out_.renew(entry, fetched->fresh_for);
     } else {
-        entry.status.signature = std::move(fetched->card.signature);
+        entry.status.signature = fetched->held ? std::nullopt : std::move(fetched->card.signature);
         out_.accept(entry, std::move(fetched->card), out_.now(), fetched->fresh_for);
         entry.validators = fetched->validators;
         entry.status.found_at = fetched->validators.url;
     }
     ++entry.status.fetched;
     schedule_.succeeded(entry.id(), out_.now(), fetched->fresh_for);
-    keep(entry, *fetched);
+    if (!fetched->held) {
+        keep(entry, *fetched);
+    }
+}
+
+// The card, or the approved one if it is held. Fails with card_held if none is approved.
+net::task<core::result<fetched_card>> fetched_cards::judged(entry_pointer entry, fetched_card fetched)
+{
+    auto asked = judge_(entry->agent, fetched.document, fetched.validators.url);
+    auto verdict = co_await std::move(asked);
+    if (!verdict.held) {
+        co_return fetched;
+    }
+    if (verdict.text.empty()) {
+        co_return core::gateway_error(errc::card_held, "nobody has approved its card");
+    }
+    auto card = co_await make_of(entry, std::move(verdict.text), std::move(verdict.place));
+    if (!card) {
+        co_return std::move(card).error();
+    }
+    fetched.card = std::move(*card);
+    fetched.held = true;
+    co_return fetched;
+}
+
+net::task<core::result<served_card>> fetched_cards::make_of(entry_pointer entry, std::string text, std::string place)
+{
+    auto record = std::make_shared<const core::agent>(record_at(entry->agent->record, place));
+    card_document document{.text = std::move(text), .url = std::move(place), .token = entry->agent->token};
+    return maker_.make(std::move(record), std::move(document));
 }
 
 // The last good card from before the start, once; whoever comes meanwhile waits for it.
@@ -225,10 +258,21 @@ net::task<> fetched_cards::accept_kept(entry_pointer entry)
         co_return;
     }
     auto& kept = found->card;
-    auto record = std::make_shared<const core::agent>(record_at(entry->agent->record, kept.url));
     const auto fetched_at = out_.now() - found->age;
-    card_document document{.text = std::move(kept.document), .url = kept.url, .token = entry->agent->token};
-    auto card = co_await maker_.make(std::move(record), std::move(document));
+    if (judge_) {
+        auto asked = judge_(entry->agent, kept.document, kept.url);
+        auto verdict = co_await std::move(asked);
+        if (verdict.held && verdict.text.empty()) {
+            co_return;
+        }
+        if (verdict.held) {
+            kept.document = std::move(verdict.text);
+            kept.url = std::move(verdict.place);
+            kept.etag.clear();
+            kept.last_modified.clear();
+        }
+    }
+    auto card = co_await make_of(entry, std::move(kept.document), kept.url);
     // One that is not accepted any more is as good as none.
     if (card && !entry->gone) {
         out_.accept(*entry, std::move(*card), fetched_at, kept.fresh_for);

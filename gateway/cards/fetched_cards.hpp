@@ -11,6 +11,7 @@
 #include "gateway/cards/card_store.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "gateway/model/answered_card.hpp"
+#include "gateway/model/pin_judges.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -26,6 +27,9 @@ public:
 
     // From now on good cards are kept, and recalled before they are fetched.
     void set_store(card_store& store) noexcept { store_ = &store; }
+
+    // From now on cards are compared; callers get the approved one instead of one that is held.
+    void set_judge(model::card_judge judge) { judge_ = std::move(judge); }
 
     // While this says so, nothing is fetched that nobody asks for.
     void set_pause(std::function<bool()> paused) { paused_ = std::move(paused); }
@@ -61,6 +65,8 @@ private:
     void take(card_entry& entry, core::result<fetched_card> fetched);
     net::task<> recall(entry_pointer entry);
     net::task<> accept_kept(entry_pointer entry);
+    net::task<core::result<fetched_card>> judged(entry_pointer entry, fetched_card fetched);
+    net::task<core::result<served_card>> make_of(entry_pointer entry, std::string text, std::string place);
     void keep(const card_entry& entry, const fetched_card& fetched);
 
     card_source& source_;
@@ -68,6 +74,7 @@ private:
     card_publisher& out_;
     card_store* store_ = nullptr;
     std::function<bool()> paused_;  // empty: never
+    model::card_judge judge_;       // empty: nothing is compared
     card_schedule schedule_;
     std::uint64_t fetching_ = 0;  // fetches under way
     bool stopped_ = false;

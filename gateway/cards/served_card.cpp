@@ -167,12 +167,16 @@ void add_tools(
     card.era = listed.server.speaks;
     card.mcp_version = listed.server.protocol_version;
     const ::mcp::name_filter filter{tools};
-    if (filter.passes_all()) {
+    if (filter.passes_all() && listed.held.empty()) {
         return;
     }
     const auto& all = listed[::mcp::list_kind::tools];
     auto& hidden = card.hidden.emplace();
-    hidden.count = all.size() - exposed[::mcp::list_kind::tools].size();
+    hidden.count = all.size() - exposed[::mcp::list_kind::tools].size() + listed.held.size();
+    for (const auto& each : listed.held | std::views::take(hidden_tools::most_told)) {
+        const auto why = each.known ? ::mcp::hiding::changed : ::mcp::hiding::added;
+        hidden.first.push_back({model::shown_words(secrets, each.name), why});
+    }
     std::size_t displaced = 0;
     for (const auto& tool : all) {
         const auto why = filter.why_hidden(tool.key);

@@ -1,9 +1,13 @@
 #include "gateway/sessions/agent_session.hpp"
 
 #include "gateway/model/agent_record.hpp"
+#include "net/loop/thrown.hpp"
+
+#include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
 #include <cstddef>
+#include <exception>
 #include <iterator>
 #include <utility>
 
@@ -84,7 +88,7 @@ std::optional<core::error> agent_session::trouble() const
 
 void agent_session::set_agent(std::shared_ptr<const model::agent_entry> agent, core::duration usual_walk)
 {
-    const bool same = agent->record == agent_->record;
+    const bool same = agent->record == agent_->record && agent->pins == agent_->pins;
     if (agent->token != agent_->token) {
         // The server may still repeat the previous one.
         *words_.secrets = model::secrets_of(agent->record, {agent->token.reveal(), agent_->token.reveal()});
@@ -203,13 +207,67 @@ void agent_session::session_changed(session_state state, ::mcp::session_reason w
 
 void agent_session::listed(std::shared_ptr<const ::mcp::server_lists> lists)
 {
-    if (!leaving_) {
+    if (leaving_) {
+        return;
+    }
+    if (services_.judge) {
+        judge();
+    }
+    if (!is_pinned()) {
         if (services_.listed) {
             services_.listed(record().id, lists);
         }
         render();
-        rendered_ = true;
     }
+    rendered_ = true;
+}
+
+// Of an agent that is not pinned the lists reach callers whatever comes of it.
+void agent_session::judge()
+{
+    if (std::exchange(judging_, true)) {
+        judge_again_ = true;
+        return;
+    }
+    ++rendering_;
+    net::asio::co_spawn(
+        services_.control.get_executor(),
+        judge_lists(alive_),
+        [this, alive = std::weak_ptr<bool>{alive_}](const std::exception_ptr& bug) {
+            net::log_thrown(bug, services_.log, "pins");
+            if (!alive.expired()) {
+                judging_ = false;
+                if (--rendering_ == 0) {
+                    tell_all(waiting_for_card_, {});
+                }
+            }
+        }
+    );
+}
+
+// A change of the agent's pins that this brings about comes back through set_agent(), which asks no second time while this goes on.
+net::task<> agent_session::judge_lists(std::weak_ptr<bool> alive)
+{
+    if (alive.expired()) {
+        co_return;
+    }
+    do {
+        judge_again_ = false;
+        const auto seen = runner_->latest();
+        auto asked = services_.judge(agent_, seen);
+        auto approved = co_await std::move(asked);
+        if (alive.expired() || leaving_) {
+            co_return;
+        }
+        if (is_pinned()) {
+            const auto id = record().id;
+            approved_ = std::move(approved);
+            if (services_.listed) {
+                services_.listed(id, approved_);
+            }
+            render_approved();
+        }
+    } while (judge_again_);
 }
 
 // Lists that have not changed may make another card than before, or one at last.
@@ -229,13 +287,21 @@ void agent_session::walked(const core::result<::mcp::walk_outcome>& outcome)
 
 void agent_session::render()
 {
+    if (is_pinned()) {
+        judge();
+    } else {
+        render_approved();
+    }
+}
+
+void agent_session::render_approved()
+{
     ++rendering_;
-    services_.cards
-        .set_session_card(record().id, runner_->latest(), [this, alive = std::weak_ptr<bool>{alive_}](bool success) {
-            if (!alive.expired()) {
-                card_made(success);
-            }
-        });
+    services_.cards.set_session_card(record().id, lists(), [this, alive = std::weak_ptr<bool>{alive_}](bool success) {
+        if (!alive.expired()) {
+            card_made(success);
+        }
+    });
 }
 
 void agent_session::card_made(bool success)

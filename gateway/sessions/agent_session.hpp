@@ -6,6 +6,7 @@
 #include "core/log.hpp"
 #include "core/redaction.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/model/pin_judges.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/sessions/passed_lists.hpp"
 #include "gateway/sessions/session_facts.hpp"
@@ -72,6 +73,9 @@ struct session_services {
 
     // The server of an agent speaks HTTP+SSE, though its record has streamable HTTP, or does not any more. It may set the agent.
     const std::function<void(const std::string& id, bool fell_back)>& fell_back;
+
+    // What of the lists reaches callers; may be empty.
+    const model::list_judge& judge;
 };
 
 // Words of the server that operators are shown.
@@ -101,8 +105,11 @@ public:
     std::vector<std::string> complaints() const;
     bool speaks_modern() const noexcept { return runner_->spoken() == ::mcp::era::modern; }
 
-    // Null: none were walked yet.
-    const std::shared_ptr<const ::mcp::server_lists>& lists() const noexcept { return runner_->latest(); }
+    // As callers get them. Null: none were walked yet, or nobody has judged them.
+    const std::shared_ptr<const ::mcp::server_lists>& lists() const noexcept
+    {
+        return is_pinned() ? approved_ : runner_->latest();
+    }
 
     // Why it has no card; nothing: it has one.
     std::optional<core::error> trouble() const;
@@ -140,7 +147,11 @@ private:
     void listed(std::shared_ptr<const ::mcp::server_lists> lists) override;
     void walked(const core::result<::mcp::walk_outcome>& outcome) override;
     void end_vouching();
+    bool is_pinned() const noexcept { return agent_->pins != nullptr && services_.judge; }
+    void judge();
+    net::task<> judge_lists(std::weak_ptr<bool> alive);
     void render();
+    void render_approved();
     void card_made(bool success);
     void tell(const core::result<>& outcome);
     static void tell_all(waiters& waiting, const core::result<>& outcome);
@@ -154,6 +165,9 @@ private:
     bool vouched_ = false;    // by lists of another process, so that no trouble of this one concerns the card
     bool owes_card_ = false;  // what is listed makes none, or may make another one
     bool rendered_ = false;   // in the walk that is just ending
+    bool judging_ = false;    // lists are being compared
+    bool judge_again_ = false;
+    std::shared_ptr<const ::mcp::server_lists> approved_;  // of a pinned agent; null: not judged yet
     std::array<std::uint64_t, ::mcp::session_reasons> losses_{};
     std::optional<session_failure> failure_;  // the latest
     unsigned rendering_ = 0;                  // cards that are being made of what it lists

@@ -31,6 +31,21 @@ session_facts facts_of_next(const core::agent& record)
     return facts;
 }
 
+// What callers get of a pinned server depends on its lists, whoever wrote its card.
+bool needs_session(const model::agent_entry& agent)
+{
+    return model::needs_session(agent.record) || agent.pins != nullptr;
+}
+
+bool keeps_session(const model::agent_entry& was, const model::agent_entry& is)
+{
+    const auto& a = was.record;
+    const auto& b = is.record;
+    return model::keeps_session(a, b) ||
+           (was.pins != nullptr && is.pins != nullptr && a.card.empty() == b.card.empty() &&
+            a.card_headers == b.card_headers && model::same_callers_sessions(a, b));
+}
+
 using telemetry::family;
 using telemetry::metric;
 
@@ -154,7 +169,7 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     reach_.renew(id, agent);
     const auto there = sessions_.find(id);
     if (there != sessions_.end()) {
-        if (agent != nullptr && model::keeps_session(there->second->record(), agent->record)) {
+        if (agent != nullptr && keeps_session(*there->second->entry(), *agent)) {
             there->second->set_agent(agent, defaults_.walk);
             return;
         }
@@ -164,14 +179,14 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     }
     const auto waits = next_.find(id);
     if (waits != next_.end()) {
-        if (agent != nullptr && model::keeps_session(waits->second->record, agent->record)) {
+        if (agent != nullptr && keeps_session(*waits->second, *agent)) {
             waits->second = agent;
             return;
         }
         next_.erase(waits);
     }
     // A card that the operator wrote needs no session, callers may.
-    if (agent == nullptr || !model::needs_session(agent->record) || stopped_) {
+    if (agent == nullptr || !needs_session(*agent) || stopped_) {
         return;
     }
     if (leaves(id)) {
@@ -240,7 +255,7 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
     auto settings = runner_settings_of(agent->record, &turns_, defaults_.walk);
     settings.secrets = secrets;
     auto& session = sessions_[id] = std::make_unique<agent_session>(
-        session_services{loop_, cards_, log_, listed_, fell_back_},
+        session_services{loop_, cards_, log_, listed_, fell_back_, judge_},
         agent,
         std::move(settings),
         std::move(factory),
@@ -251,6 +266,9 @@ void session_plane::add(const std::string& id, const std::shared_ptr<const model
         session->vouch(std::move(passed.mapped()));
     }
     session->runner().begin();
+    if (agent->pins != nullptr) {
+        session->runner().demand();  // what callers get of it depends on what it lists
+    }
 }
 
 void session_plane::retire(std::unique_ptr<agent_session> session)
@@ -353,7 +371,10 @@ core::result<std::shared_ptr<const ::mcp::server_facts>> session_plane::control(
         found->runner().demand();
         return *trouble;
     }
-    const auto& lists = found->runner().latest();
+    const auto& lists = found->lists();
+    if (lists == nullptr) {
+        return core::upstream_error(errc::session_not_ready, "nobody has compared its lists yet");
+    }
     return std::shared_ptr<const ::mcp::server_facts>{lists, &lists->server};
 }
 
@@ -366,7 +387,7 @@ core::result<std::shared_ptr<const ::mcp::server_facts>> session_plane::control(
 std::shared_ptr<const ::mcp::server_lists> session_plane::known_lists(const std::string& id) const
 {
     auto* const found = find(id);
-    return found == nullptr ? nullptr : found->runner().latest();
+    return found == nullptr ? nullptr : found->lists();
 }
 
 std::shared_ptr<const ::mcp::server_lists> session_plane::lists(const std::string& id) const

@@ -6,6 +6,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/cards/card_plane.hpp"
+#include "gateway/model/pin_judges.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/sessions/passed_lists.hpp"
@@ -59,6 +60,9 @@ public:
     // set the agent. Before the first agent.
     using fallback_observer = std::function<void(const std::string& id, bool fell_back)>;
     void set_fallback_observer(fallback_observer told) { fell_back_ = std::move(told); }
+
+    // Before the first agent: what of the lists reaches callers.
+    void set_judge(model::list_judge judge) { judge_ = std::move(judge); }
 
     // Before set_agents(): lists of servers that another process knew a moment ago, which agent_session::vouch() gets.
     void set_passed(lists_by_agent lists) { passed_ = std::move(lists); }
@@ -117,7 +121,7 @@ public:
     // Works as mcp::session_runner::lane(). Null: the agent has no session.
     ::mcp::transport_factory lane(const std::string& id);
 
-    // Lists and description of the server. Null: the session does not serve now.
+    // Lists and description of the server, as callers get them. Null: the session does not serve now.
     std::shared_ptr<const ::mcp::server_lists> lists(const std::string& id) const;
 
     // Lists of a session that may be lost. Null: nothing is known of it.
@@ -155,6 +159,7 @@ private:
     server_reach reach_;
     std::function<void(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>&)> listed_;
     fallback_observer fell_back_;
+    model::list_judge judge_;  // empty: nothing is compared
     ::mcp::start_turns turns_;
     lists_by_agent passed_;
 
