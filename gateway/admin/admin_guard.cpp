@@ -1,6 +1,7 @@
 #include "gateway/admin/admin_guard.hpp"
 
 #include "core/ascii.hpp"
+#include "core/json/jsonrpc_server.hpp"
 #include "core/url.hpp"
 #include "gateway/access/gate.hpp"
 #include "gateway/access/policy.hpp"
@@ -65,6 +66,17 @@ bool may_ask(std::string_view path, const core::principal& owner, const admin_ri
     return (path != "/reload" && path != "/handover" && !console::is_try_path(path)) || rights.writes;
 }
 
+responses::answer answer_to_contained(const model::containment_terms& terms)
+{
+    constexpr auto code = errc::principal_contained;
+    auto answer =
+        responses::refusal_answer(code, core::http_status(code), core::http_error_body(code, {}, terms.notice));
+    if (terms.until) {
+        responses::add_to_data(answer.body, "until", model::end_text(terms));
+    }
+    return answer;
+}
+
 }  // namespace
 
 admin_guard::admin_guard(const model::control_services& control, const config::settings& settings)
@@ -123,10 +135,14 @@ admin_guard::refuse(net::server_connection& caller, std::string_view path, admin
         owner = co_await gate.ask(caller, address, net::never);
     }
     std::optional<errc> failure;
+    const auto all = contained_;
+    const auto* contained = owner && all != nullptr ? all->find_principal(owner->get()) : nullptr;
     if (!owner) {
         failure = owner.error().code;
     } else if (*owner == nullptr) {
         failure = errc::unauthenticated;
+    } else if (contained != nullptr) {
+        failure = errc::principal_contained;
     } else {
         rights.writes =
             access::has_scope(owner->get(), core::scope_read) && access::has_scope(owner->get(), core::scope_write);
@@ -140,6 +156,9 @@ admin_guard::refuse(net::server_connection& caller, std::string_view path, admin
     note(owner, failure, address);
     if (!failure) {
         co_return std::nullopt;
+    }
+    if (contained != nullptr) {
+        co_return answer_to_contained(*contained);
     }
     auto reply = responses::error_answer(*failure, {});
     if (*failure == errc::unauthenticated) {
@@ -161,7 +180,9 @@ void admin_guard::note(const core::result<access::caller>& owner, std::optional<
     }
     const auto provider = record.provider.empty() ? std::string{"none"} : std::string{record.provider};
     totals_.access[provider].add(*record.access);
-    note_denial(record, failure ? access::denial_of(*record.access, *failure) : std::nullopt);
+    const bool contained = failure == errc::principal_contained;
+    const auto denied = failure ? access::denial_of(*record.access, *failure) : std::nullopt;
+    note_denial(record, contained ? model::denial::contained : denied);
 }
 
 void admin_guard::note_forbidden(const admin_rights& rights)

@@ -8,6 +8,7 @@
 #include "gateway/access/access_plan.hpp"
 #include "gateway/access/failure_limit.hpp"
 #include "gateway/access/gate.hpp"
+#include "gateway/model/containments.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/relay/forwarded.hpp"
 #include "gateway/responses/answer.hpp"
@@ -20,6 +21,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway::admin {
 
@@ -40,8 +42,11 @@ public:
     // From now on requests need a credential; without plans they need none. Requests under way keep what they began with.
     void set_plans(access::access_plans plans);
 
+    // The principals that are contained from now on; null: none.
+    void set_containments(model::containments_pointer now) { contained_ = std::move(now); }
+
     // The rights of a request for `path`, which outlives the routine. Fails with bad_request, unauthenticated,
-    // access_unavailable, rate_limited and forbidden, which are counted and go to the audit; the answer says what is needed.
+    // access_unavailable, rate_limited, principal_contained and forbidden, which are counted and go to the audit; the answer says what is needed.
     net::routine<std::optional<responses::answer>>
     refuse(net::server_connection& caller, std::string_view path, admin_rights& rights);
 
@@ -63,6 +68,7 @@ private:
     access::gate registration_gate_;
     telemetry::audit_tally tally_;
     telemetry::loop_totals totals_;
+    model::containments_pointer contained_;
 };
 
 // Whether a page of another site has made an operator's browser send this (Fetch Metadata; RFC 6454). It matters for requests that act, and

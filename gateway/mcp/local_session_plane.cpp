@@ -45,6 +45,15 @@ bool is_call(const model::program_request& asked)
     return asked.act == begin || asked.act == call || asked.act == request || asked.act == modern;
 }
 
+table::session_owners owners_in(const model::containments& all)
+{
+    table::session_owners owners;
+    for (const auto& [name, terms] : all.principals) {
+        owners.insert(name.provider + '\n' + name.principal);
+    }
+    return owners;
+}
+
 const ::mcp::incoming* read_of(const model::program_request& asked)
 {
     return asked.read.whole.empty() ? nullptr : &asked.read;
@@ -124,6 +133,20 @@ void local_session_plane::contain(const std::string& id)
     sessions_.set_agent(id, nullptr);
     modern_.set_agent(id, nullptr);
     shared_.set_agent(id, nullptr);
+}
+
+void local_session_plane::end_of_principals(const model::containments& now)
+{
+    const auto owners = owners_in(now);
+    sessions_.end_of(owners);
+    shared_.end_of(owners);
+    legacy_clients_.translated().end_of(owners);
+}
+
+std::size_t local_session_plane::of_principals(const model::containments& then) const
+{
+    const auto owners = owners_in(then);
+    return sessions_.size_of(owners) + shared_.size_of(owners) + legacy_clients_.translated().size_of(owners);
 }
 
 std::size_t local_session_plane::ending(const std::string& id) const

@@ -12,6 +12,7 @@
 #include "gateway/mcp/table/local_session_services.hpp"
 #include "gateway/mcp/table/resumable_streams.hpp"
 #include "gateway/mcp/table/session_table.hpp"
+#include "gateway/model/containments.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/program_port.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -43,8 +44,8 @@ public:
     // There is such an agent, whose server callers reach.
     bool has_agent(const std::string& id) { return find(id) != nullptr; }
 
-    // Something is kept of this agent: callers have asked for it, or it is no bridged one.
-    bool keeps(const std::string& id) const { return agents_.contains(id); }
+    // Something is kept of this agent: callers have asked for it, or it is no bridged one, or it is contained.
+    bool keeps(const std::string& id) const { return agents_.contains(id) || contained_.contains(id); }
 
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
@@ -52,6 +53,12 @@ public:
     // Ends the sessions that live here, and refuses the requests of the others until set_agent(): the sessions of a server over streamable
     // HTTP are its own, and stay.
     void contain(const std::string& id) override;
+
+    // Ends the sessions that principals have here which are contained from now on.
+    void end_of_principals(const model::containments& now);
+
+    // How many these are.
+    std::size_t of_principals(const model::containments& then) const;
 
     // How many sessions contain() would end.
     std::size_t ending(const std::string& id) const;

@@ -4,6 +4,7 @@
 
 #include "core/access.hpp"
 #include "core/clock.hpp"
+#include "core/log.hpp"
 #include "gateway/model/snapshot.hpp"
 
 #include <cstdint>
@@ -23,6 +24,16 @@ struct containment_terms {
 
     friend bool operator==(const containment_terms&, const containment_terms&) = default;
 };
+
+// Its end in RFC 3339; empty: there is none.
+inline std::string end_text(const containment_terms& terms)
+{
+    std::string text;
+    if (terms.until) {
+        core::append_timestamp(text, *terms.until);
+    }
+    return text;
+}
 
 // By the name of a principal; found without a copy of one.
 struct principal_order {

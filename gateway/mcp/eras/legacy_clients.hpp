@@ -129,6 +129,7 @@ public:
     void stop();
 
     const table::session_table& translated() const noexcept { return translated_; }
+    table::session_table& translated() noexcept { return translated_; }
 
 private:
     core::result<programs::begun_session>

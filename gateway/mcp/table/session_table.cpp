@@ -322,6 +322,31 @@ void session_table::count_recovery(const std::string& agent_id)
     services_.log.write(core::log_level::info, "mcp_recovered", {{"agent", agent_id}});
 }
 
+std::vector<caller_session*> session_table::owned_by(const session_owners& owners) const
+{
+    std::vector<caller_session*> found;
+    for (const auto& [id, in] : agents_) {
+        for (const auto& [handle, session] : in.sessions) {
+            if (owners.contains(session->name().principal)) {
+                found.push_back(session.get());
+            }
+        }
+    }
+    return found;
+}
+
+void session_table::end_of(const session_owners& owners)
+{
+    if (!owners.empty()) {
+        end_each(owned_by(owners), model::session_end::withdrawn, core::caller_error(errc::principal_contained));
+    }
+}
+
+std::size_t session_table::size_of(const session_owners& owners) const
+{
+    return owners.empty() ? 0 : owned_by(owners).size();
+}
+
 std::vector<caller_session*> session_table::all(std::string_view agent_id) const
 {
     std::vector<caller_session*> found;

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -181,6 +182,9 @@ struct session_key {
     std::string_view principal;
 };
 
+// Names of principals as sessions have them: provider and id, with a line end between.
+using session_owners = std::set<std::string, std::less<>>;
+
 struct session_counts {
     std::uint64_t begun = 0;
     std::array<std::uint64_t, model::session_ends> ended{};  // by session_end
@@ -218,6 +222,10 @@ public:
 
     // Ends all of them in order, before it returns; no new one begins.
     virtual void stop();
+
+    // Ends those of these owners, as set_agent() does.
+    void end_of(const session_owners& owners);
+    std::size_t size_of(const session_owners& owners) const;
 
     std::size_t size() const noexcept;
     std::size_t size(std::string_view agent_id) const;
@@ -283,6 +291,7 @@ private:
         std::string handle;  // the session behind it is the next one
     };
 
+    std::vector<caller_session*> owned_by(const session_owners& owners) const;
     void keep(std::unique_ptr<caller_session> begun);
     void end_each(const std::vector<caller_session*>& which, model::session_end why, const core::error& error);
     std::unique_ptr<caller_session> take(const caller_session& session);
