@@ -89,6 +89,10 @@ public:
                 return command_.watch ? watch() : status();
             case gateway_verb::events:
                 return events();
+            case gateway_verb::edges:
+                return show(gateway_.call("calls/edges", wishes_of_edges()), [this](const json& found) {
+                    return table_ ? edges_table(found) : model::shown_json(found);
+                });
             case gateway_verb::reload:
                 return show(gateway_.reload(), [&](const json& report) {
                     return table_ ? reload_text(report) : model::shown_json(report);
@@ -139,6 +143,21 @@ private:
         }
         (*agents)["info"] = std::move(*info);
         return agents;
+    }
+
+    json wishes_of_edges() const
+    {
+        auto params = json::object();
+        for (const auto& [name, value] :
+             {std::pair{"principal", &command_.principal}, {"agent", &command_.agent}, {"sort", &command_.sort}}) {
+            if (!value->empty()) {
+                params[name] = *value;
+            }
+        }
+        if (command_.limit) {
+            params["limit"] = *command_.limit;
+        }
+        return params;
     }
 
     std::string shown(const json& all) const

@@ -172,6 +172,32 @@ std::string calls_table(const json& found)
     return rows.size() == 1 ? "No agents.\n" : model::shown_table(rows);
 }
 
+std::string edges_table(const json& found)
+{
+    std::vector<std::vector<std::string>> rows{{"CALLER", "PROVIDER", "AGENT", "CALLS", "FAILED", "REFUSED", "LAST"}};
+    for (const auto& each : part_of(found, "edges")) {
+        const auto principal = shown_member(each, "principal");
+        const auto agent = shown_member(each, "caller");
+        const auto caller = principal.empty() ? "(no credential)" : principal;
+        rows.push_back(
+            {agent.empty() ? caller : agent + " (" + caller + ")",
+             shown_member(each, "provider"),
+             shown_member(each, "agent"),
+             shown_member(each, "calls"),
+             shown_member(each, "failed"),
+             shown_member(each, "refused"),
+             shown_member(each, "last")}
+        );
+    }
+    if (rows.size() == 1) {
+        return "No calls since the start.\n";
+    }
+    const auto shown = std::to_string(rows.size() - 1);
+    const auto total = shown_member(found, "total");
+    const auto rest = total == shown ? std::string{} : "These are " + shown + " of " + total + ".\n";
+    return model::shown_table(rows) + rest;
+}
+
 std::string reload_text(const json& report)
 {
     const auto& agents = part_of(report, "agents");

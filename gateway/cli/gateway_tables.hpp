@@ -13,6 +13,9 @@ std::string info_text(const core::json& info);
 // A table of the `agents` of agents/health with `stats`.
 std::string calls_table(const core::json& found);
 
+// The result of calls/edges: a table of who calls whom.
+std::string edges_table(const core::json& found);
+
 // The answer to POST /reload.
 std::string reload_text(const core::json& report);
 

@@ -1,5 +1,5 @@
-// One worker's notes of how calls of agents end, until they are taken. Allocates only when an agent is called for the first time.
-// One thread.
+// One worker's notes of how calls of agents end, until they are taken. Allocates only when an agent is called for the first time,
+// and when a principal calls it for the first time since they were taken. One thread.
 #pragma once
 
 #include "core/clock.hpp"

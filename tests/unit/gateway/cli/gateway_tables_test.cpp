@@ -55,6 +55,22 @@ TEST_CASE("The gateway is told in five lines, and below them what needs attentio
     CHECK_FALSE(info_text(json::object()).empty());
 }
 
+TEST_CASE("Who calls whom is a table, in which an agent stands before its principal")
+{
+    CHECK(edges_table(read(R"({"edges":[],"total":0})")) == "No calls since the start.\n");
+    CHECK(
+        edges_table(read(
+            R"({"edges":[{"provider":"certs","principal":"spiffe://x/w","caller":"words","agent":"maps","calls":12,)"
+            R"("failed":1,"refused":2,"last":"2026-11-28T11:00:00Z"},{"provider":"","principal":"","agent":"maps",)"
+            R"("calls":3,"failed":0,"refused":0,"last":"2026-11-28T11:01:00Z"}],"total":9})"
+        )) ==
+        "CALLER                PROVIDER  AGENT  CALLS  FAILED  REFUSED  LAST\n"
+        "words (spiffe://x/w)  certs     maps   12     1       2        2026-11-28T11:00:00Z\n"
+        "(no credential)                 maps   3      0       0        2026-11-28T11:01:00Z\n"
+        "These are 2 of 9.\n"
+    );
+}
+
 TEST_CASE("Agents are a table of their calls and of why they are not healthy")
 {
     CHECK(

@@ -184,4 +184,75 @@ TEST_CASE("a call of an agent that was called before allocates nothing, however 
     CHECK(tests::allocations() == before);
 }
 
+TEST_CASE("the calls of each principal of an agent are told with them, those without a credential too")
+{
+    call_tally tally;
+    auto of_ann = call("a", 200);
+    of_ann.provider = "keys";
+    of_ann.principal = "ann";
+    tally.note(of_ann);
+    tally.note(of_ann, /*from_within=*/true);
+    of_ann.code = core::errc::upstream_reset;
+    of_ann.from = core::side::upstream;
+    tally.note(of_ann);
+    of_ann.code = core::errc::chain_limited;
+    of_ann.from = core::side::caller;
+    tally.note(of_ann);
+    of_ann.denied = gateway::model::denial::forbidden;
+    of_ann.code = core::errc::forbidden;
+    tally.note(of_ann);
+    tally.note(call("a", 200));
+    const auto notes = tally.take(start);
+    REQUIRE(notes.size() == 1);
+    REQUIRE(notes[0].callers.size() == 2);
+    const auto& nobody = notes[0].callers[0];
+    CHECK(nobody.principal.empty());
+    CHECK(nobody.numbers.calls == 1);
+    const auto& ann = notes[0].callers[1];
+    CHECK(ann.provider == "keys");
+    CHECK(ann.principal == "ann");
+    CHECK(ann.numbers.calls == 4);
+    CHECK(ann.numbers.failed == 1);
+    CHECK(ann.numbers.refused == 2);
+    tally.note(call("a", 200));
+    CHECK(tally.take(start + 1s)[0].callers.size() == 1);
+}
+
+TEST_CASE("of more principals than there is room for, the rest is not told, and there is room again once they are taken"
+)
+{
+    call_tally tally;
+    const auto note = [&](std::size_t i, std::string_view agent) {
+        const auto id = std::to_string(i);
+        auto record = call(agent, 200);
+        record.provider = "keys";
+        record.principal = id;
+        tally.note(record);
+    };
+    const auto told = [&](core::steady_time now) {
+        std::size_t all = 0;
+        for (const auto& each : tally.take(now)) {
+            all += each.callers.size();
+        }
+        return all;
+    };
+    for (std::size_t i = 0; i < call_tally::most_callers - 1; ++i) {
+        note(i, i % 2 == 0 ? "a" : "b");
+    }
+    CHECK(told(start) == call_tally::most_callers - 1);
+    for (std::size_t i = 0; i < call_tally::most_callers + 1; ++i) {
+        note(i, i % 2 == 0 ? "a" : "b");
+    }
+    CHECK(told(start + 1s) == call_tally::most_callers);
+    for (std::size_t i = 0; i < call_tally::most_callers; ++i) {
+        note(i, i % 2 == 0 ? "a" : "b");
+    }
+    tally.forget("a");
+    tally.forget_unless([](std::string_view id) { return id != "b"; });
+    for (std::size_t i = 0; i < call_tally::most_callers; ++i) {
+        note(i, "c");
+    }
+    CHECK(told(start + 2s) == call_tally::most_callers);
+}
+
 TEST_SUITE_END();
