@@ -52,6 +52,8 @@ constexpr limit all[] = {
     {"depth of JSON", "64", "`parse_error`; 502 `card_not_json`"},
     {"extensions that a call names; bytes of their fields", "32; 4 KiB", "431"},
     {"gateways that a request came through", "{limits.hops}", "508 `loop_detected`"},
+    {"calls of a [chain](operations/chains.md) in flight; in a window", "{chains.in_flight}; `chains.calls`, none, in {chains.window}", "508 `chain_limited`"},
+    {"chains with calls in flight", "16,384", "further ones pass, counted in `cardea_chains_untracked_total`"},
     {"connections to `metrics`", "{limits.metrics_connections}", "503, closed"},
 
     section("Calls to agents"),
@@ -85,6 +87,7 @@ constexpr limit all[] = {
     {"all answers and pages of the directory", "{limits.rpc_memory}, a quarter for `admin`", "503 `overloaded`"},
     {"filters of lists", "1000 tags of 256 bytes, 8 KiB of name and description, 32 KiB of names of skills and tools", "not found"},
     {"agents with series of their own", "{metrics_agents}", "counted in `cardea_metrics_agents_omitted`"},
+    {"callers and agents of [`calls/edges`](reference.md#who-calls-whom)", "10,000; 2.5 MiB", "those that have not called for longest go"},
     {"agents with a history of calls; 2.7 KiB each", "{limits.history_agents}", "those not called for longest have none"},
     {"cards in an agent's history; of all agents; a patch", "20; 64 MiB; 16 KiB", "the oldest go; `patch` is null"},
     {"lines kept for [live events](reference.md#live-events); viewers; what one has not taken", "1000 lines or 512 KiB; 8; 256 KiB", "the oldest go; 503 `overloaded`; `lost`"},

@@ -104,6 +104,9 @@ TEST_CASE("every setting is read into its member")
     );
     CHECK(s.defaults.endpoints.retry == core::retry_settings{.attempts = 3, .budget = 0.125});
     CHECK(s.defaults.calls == core::call_limits{.in_flight = 255, .queue = 511, .streams = 999, .wait = 2s});
+    CHECK(s.chains.in_flight == 251);
+    CHECK(s.chains.calls == 1001);
+    CHECK(s.chains.window == 11min);
     CHECK(s.deadlines.fields == std::vector<std::string>{"X-Timeout-Ms"});
     CHECK(s.overload.lag == std::array<core::duration, 3>{51ms, 201ms, 501ms});
     CHECK(s.overload.memory == std::array<std::uint64_t, 3>{84, 91, 94});

@@ -28,6 +28,28 @@ TEST_CASE("Retry-After is in whole seconds, rounded up, and neither none nor for
     }
 }
 
+TEST_CASE("A member of an error's data stands behind the usual ones, in every form of an error")
+{
+    constexpr auto code = core::errc::chain_limited;
+    const auto with_limit = [](gateway::responses::answer of) {
+        gateway::responses::add_to_data(of.body, "limit", "\"calls\"");
+        return core::parse_json(of.body).value();
+    };
+    const auto usual =
+        core::json{{"code", "chain_limited"}, {"agent", "a"}, {"retryable", false}, {"limit", "\"calls\""}};
+    CHECK(with_limit(gateway::responses::call_error(code, "a", "1"))["error"]["data"] == usual);
+    CHECK(with_limit(gateway::responses::call_error(code, "a", ""))["error"]["limit"] == "\"calls\"");
+    CHECK(with_limit(gateway::responses::mcp_error_answer(code, "a", ""))["error"]["data"] == usual);
+    const auto rest = [&](const char* agent, ::a2a::generation of) {
+        return with_limit(gateway::responses::rest_error_answer(code, agent, of, ::a2a::error_profile::v1_0_1));
+    };
+    CHECK(rest("a", ::a2a::generation::v03)["data"] == usual);
+    const auto info = rest("a", ::a2a::generation::v1)["error"]["details"][0]["metadata"];
+    CHECK(info == core::json{{"agent", "a"}, {"limit", "\"calls\""}});
+    const auto alone = rest("", ::a2a::generation::v1)["error"]["details"][0]["metadata"];
+    CHECK(alone == core::json{{"limit", "\"calls\""}});
+}
+
 TEST_CASE("an error that will pass says when to come again, and others do not")
 {
     const auto passing = gateway::responses::error_answer(core::errc::session_crashed, "m", 17);

@@ -40,7 +40,7 @@ TEST_CASE("the places of a modern call's members are found")
         R"( { "params" : {"name":"re\u0061d", "arguments" : {"name":"x"}, "requestState":"s","inputResponses":{"a":{}},)"
         R"("_meta":{"io.modelcontextprotocol/protocolVersion":"2026-07-28","io.modelcontextprotocol/clientCapabilities":{"a":{}},)"
         R"("io.modelcontextprotocol/clientInfo":{"name":"c"},"io.modelcontextprotocol/logLevel":"info",)"
-        R"("progressToken": 1.50 }}, "method":"tools\/call","id": "\u0031", "jsonrpc":"2.0","more":[1] } )";
+        R"("progressToken": 1.50, "trace\u0070arent":"00-1-2-00" }}, "method":"tools\/call","id": "\u0031", "jsonrpc":"2.0","more":[1] } )";
     const auto read = mcp::read_incoming(body);
     REQUIRE(!read.problem);
     const auto& message = read.message;
@@ -62,6 +62,7 @@ TEST_CASE("the places of a modern call's members are found")
     CHECK(message.raw(routed::meta_client_info, body) == R"({"name":"c"})");
     CHECK(message.raw(routed::meta_level, body) == R"("info")");
     CHECK(message.raw(routed::progress_token, body) == "1.50");
+    CHECK(message.text(routed::meta_trace, body, room) == "00-1-2-00");
     CHECK(message[routed::progressed_token].empty());
     CHECK(message[routed::uri].empty());
 }
