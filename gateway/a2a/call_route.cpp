@@ -191,6 +191,7 @@ std::optional<net::routine<>> call_route::check(
         }
     }
     if (body.size() <= read_at_once) {
+        note_conversation(request, scanned.call.params);
         call.named =
             task_guard{request, control_.tasks, control_.chains}.look(scanned.call.params, ::a2a::operation_of(method));
     }

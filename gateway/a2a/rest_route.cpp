@@ -238,7 +238,7 @@ rest_route::refuse_body(request_context& request, a2a_call& call, const wanted& 
     const task_guard guard{request, control_.tasks, control_.chains};
     const auto what = asked.target.what;
     const bool must_read = guard.looks() || request.agent->mediates_push;
-    if (!must_read && !guard.may_name_chain(body, what)) {
+    if (!must_read && !guard.may_name_chain(body, what) && !request.trace.recorded()) {
         co_return false;
     }
     seen_body seen;
@@ -254,6 +254,9 @@ rest_route::refuse_body(request_context& request, a2a_call& call, const wanted& 
             co_await request::respond_call_error(request, core::caller_error(errc::parse_error));
         }
         co_return must_read;
+    }
+    if (body.size() <= read_at_once) {
+        note_conversation(request, body);
     }
     auto& named = call.named;
     named = seen.named;

@@ -193,4 +193,19 @@ net::routine<> respond_named(request_context& request, const task_references& na
     );
 }
 
+void note_conversation(request_context& request, std::string_view params)
+{
+    constexpr std::size_t longest = 256;
+    if (!request.trace.recorded()) {
+        return;
+    }
+    auto visit = [&](::a2a::named kind, std::string_view id) {
+        if (kind == ::a2a::named::context && id.size() <= longest) {
+            request.trace.set_conversation(id);
+        }
+        return true;
+    };
+    static_cast<void>(::a2a::each_named(params, std::ref(visit)));
+}
+
 }  // namespace gateway::a2a

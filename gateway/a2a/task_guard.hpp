@@ -96,4 +96,7 @@ private:
 // that the agent does not know. The request outlives the routine.
 net::routine<> respond_named(request_context& request, const task_references& named);
 
+// Keeps the context that the parameters of a recorded call name, for its span. They have passed a scan.
+void note_conversation(request_context& request, std::string_view params);
+
 }  // namespace gateway::a2a

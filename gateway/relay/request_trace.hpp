@@ -117,11 +117,13 @@ public:
     const std::string& path() const noexcept { return path_; }
     const std::string& authority() const noexcept { return authority_; }
 
-    // Keeps the version of MCP, or the context of A2A, that a recorded request names.
+    // Keeps the version of MCP or the context of A2A that a recorded request names, and the agent's own name.
     void set_protocol(std::string_view version) { protocol_ = version; }
     void set_conversation(std::string_view context) { conversation_ = context; }
+    void set_agent_name(std::string_view name) { agent_name_ = name; }
     const std::string& protocol() const noexcept { return protocol_; }
     const std::string& conversation() const noexcept { return conversation_; }
+    const std::string& agent_name() const noexcept { return agent_name_; }
 
     const std::vector<traced_attempt>& attempts() const noexcept { return attempts_; }
 
@@ -135,6 +137,7 @@ private:
     std::string authority_;
     std::string protocol_;
     std::string conversation_;
+    std::string agent_name_;
     std::vector<traced_attempt> attempts_;
 };
 

@@ -1,5 +1,6 @@
 #include "gateway/request/tracer.hpp"
 
+#include "core/json/jsonrpc_scan.hpp"
 #include "core/utf8.hpp"
 #include "gateway/request/request_context.hpp"
 #include "gateway/telemetry/mcp_counters.hpp"
@@ -13,6 +14,7 @@ namespace {
 using net::http1::field_name;
 
 constexpr std::size_t longest_path = 1024;
+constexpr std::size_t longest_id = 128;
 constexpr unsigned first_server_error = 500;
 constexpr unsigned first_error = 400;
 
@@ -77,6 +79,43 @@ bool is_turned_away(const model::request_record& record) noexcept
     return record.denied || record.over || record.code == core::errc::misdirected_request;
 }
 
+// Not the id `null`, which names no request.
+std::string shown_id(std::string_view raw)
+{
+    if (raw.empty() || raw == "null") {
+        return {};
+    }
+    const bool quoted = raw.size() >= 2 && raw.front() == '"';
+    const auto text = quoted ? core::unescape_json(raw.substr(1, raw.size() - 2)) : std::string{raw};
+    return std::string{core::cut_utf8(text, longest_id)};
+}
+
+void add_mcp(model::span& span, const request_context& request)
+{
+    const auto& record = request.record;
+    span.is_mcp = true;
+    span.protocol = request.trace.protocol();
+    if (*record.mcp_method == ::mcp::client_method::tools_call) {  // NOLINT(*-optional-access): its caller has looked
+        span.operation = "execute_tool";
+        span.tool = record.tool_listed ? record.tool : std::string_view{"other"};
+    }
+    if (record.tool_failed && span.error.empty()) {
+        span.error = "tool_error";
+        span.failed = true;
+    }
+}
+
+void add_a2a(model::span& span, const request_context& request)
+{
+    span.is_a2a = true;
+    const auto what = ::a2a::operation_of(*request.record.rpc_method);  // NOLINT(*-optional-access): as above
+    if (what == ::a2a::operation::send || what == ::a2a::operation::stream) {
+        span.operation = "invoke_agent";
+    }
+    span.agent_name = request.trace.agent_name();
+    span.conversation = request.trace.conversation();
+}
+
 model::span span_of_request(const request_context& request, core::wall_time now)
 {
     const auto& record = request.record;
@@ -99,6 +138,12 @@ model::span span_of_request(const request_context& request, core::wall_time now)
     }
     set_host(span, trace.authority());
     span.agent = record.agent;
+    span.request_id = shown_id(request.errors.call_id);
+    if (record.mcp_method) {
+        add_mcp(span, request);
+    } else if (record.rpc_method) {
+        add_a2a(span, request);
+    }
     return span;
 }
 

@@ -63,6 +63,9 @@ void add_hex(core::json_writer& to, std::string_view name, const Number& number)
 
 std::string name_of(const model::span& span)
 {
+    if (span.kind == model::span_kind::server && span.is_mcp) {
+        return std::string{span.rpc_method} + (span.tool.empty() ? "" : ' ' + span.tool);
+    }
     std::string out{span.http_method.empty() ? std::string_view{"HTTP"} : span.http_method};
     if (span.kind == model::span_kind::server && !span.route.empty()) {
         out.append(" ").append(span.route);
@@ -88,6 +91,18 @@ void add_attributes(core::json_writer& to, const model::span& span)
         add_attribute(to, "error.type", std::to_string(span.status));
     }
     add_attribute(to, "rpc.method", span.rpc_method);
+    if (span.is_mcp) {
+        add_attribute(to, "mcp.method.name", span.rpc_method);
+        add_attribute(to, "mcp.protocol.version", span.protocol);
+    }
+    add_attribute(to, "jsonrpc.request.id", span.request_id);
+    add_attribute(to, "gen_ai.operation.name", span.operation);
+    add_attribute(to, "gen_ai.tool.name", span.tool);
+    if (span.is_a2a) {
+        add_attribute(to, "gen_ai.agent.id", span.agent);
+        add_attribute(to, "gen_ai.agent.name", span.agent_name);
+        add_attribute(to, "gen_ai.conversation.id", span.conversation);
+    }
     add_attribute(to, "cardea.agent", span.agent);
     to.close(']');
 }

@@ -1,5 +1,5 @@
 // Spans as one request to a collector: an ExportTraceServiceRequest in the JSON of OTLP (ids in hex, 64-bit numbers as strings;
-// https://opentelemetry.io/docs/specs/otlp/), with the attribute names of OpenTelemetry's conventions for HTTP; and the queue of those that wait
+// https://opentelemetry.io/docs/specs/otlp/), with the attribute names of OpenTelemetry's conventions for HTTP, MCP and agents; and the queue of those that wait
 // to be sent. Pure.
 #pragma once
 

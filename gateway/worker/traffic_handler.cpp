@@ -274,6 +274,9 @@ void traffic_handler::account(request::request_context& request)
         parts_->calls.note(request.record, /*from_within=*/request.sender.inner != nullptr);
     }
     const auto now = std::chrono::system_clock::now();
+    if (request.trace.recorded() && request.record.rpc_method) {
+        note_name(request);
+    }
     parts_->traces.account(request, now);
     if (request.disabled && request.record.code == errc::agent_not_found) {
         request.record.agent = request.disabled->record.id;
@@ -282,6 +285,15 @@ void traffic_handler::account(request::request_context& request)
     lines_.write(request.record, now);
     write_session(log_, request.record);
     write_chain(log_, request);
+}
+
+// The name in the card of a recorded call's agent, for its span.
+void traffic_handler::note_name(request::request_context& request) const
+{
+    const auto* const known = parts_->routes.known.find(request.record.agent);
+    if (known != nullptr && known->card != nullptr) {
+        request.trace.set_agent_name(known->card->name);
+    }
 }
 
 void traffic_handler::failed(std::string_view problem) noexcept

@@ -128,6 +128,7 @@ private:
     std::optional<net::routine<>> admit(request::request_context& request, request::origin_verdict page) const;
     bool is_current(request::request_context& request) const;
     void account(request::request_context& request);
+    void note_name(request::request_context& request) const;
 
     telemetry::access_log& lines_;
     const core::logger& log_;

@@ -59,6 +59,26 @@ void go_to_server(request::request_context& request)
     }
 }
 
+// The version that a message names, wherever its era does that.
+std::string_view
+said_version(const ::mcp::head_fields& fields, const ::mcp::incoming& message, std::string_view body, std::string& room)
+{
+    for (const auto place : {::mcp::routed::meta_version, ::mcp::routed::version}) {
+        if (const auto said = message.text(place, body, room); said && !said->empty()) {
+            return *said;
+        }
+    }
+    return fields.version.value;
+}
+
+// For the span; callers do not decide which texts are there.
+void note_version(request::request_context& request, std::string_view version)
+{
+    if (::mcp::era_of(version)) {
+        request.trace.set_protocol(version);
+    }
+}
+
 }  // namespace
 
 net::routine<> mcp_route::serve(request::request_context& request)
@@ -309,6 +329,9 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
         return refuse(request, *why);
     }
     std::string room;
+    if (request.trace.recorded()) {
+        note_version(request, version.empty() ? said_version(fields, message, body, room) : version);
+    }
     if (!may_post(request, read, body)) {
         return request::respond_forbidden(request, message.text(::mcp::routed::method, body, room));
     }
