@@ -160,13 +160,32 @@ agent_factory::make(const core::agent& record, const model::call_route& route, c
         .gates = &gates_,
         .bridge = bridge_
     };
-    return model::make_entry(record, defaults, contexts_, route, token);
+    auto made = model::make_entry(record, defaults, contexts_, route, token);
+    return made ? pinned(std::move(*made)) : std::move(made);
+}
+
+std::shared_ptr<const model::agent_entry> agent_factory::pinned(std::shared_ptr<const model::agent_entry> entry) const
+{
+    // A copy of an entry that others stand beside holds them all.
+    struct changed_entry {
+        model::agent_entry now;
+        std::shared_ptr<const model::agent_entry> was;
+    };
+    const auto now = pins_ ? pins_(entry->record) : entry_pins{};
+    if (now.pins == entry->pins && now.held == entry->held) {
+        return entry;
+    }
+    const auto changed = std::make_shared<changed_entry>(*entry, entry->siblings == nullptr ? nullptr : entry);
+    changed->now.pins = now.pins;
+    changed->now.held = now.held;
+    return {changed, &changed->now};
 }
 
 std::shared_ptr<const model::agent_entry>
 agent_factory::renewed(const model::agent_entry* was, std::shared_ptr<const model::agent_entry> is, bool served)
 {
     claims_.move(was, is.get());
+    is = pinned(std::move(is));
     if (was == nullptr) {
         return is;
     }

@@ -70,6 +70,12 @@ struct proposed_agent {
     std::shared_ptr<const void> names = nullptr;  // while this is kept, no other agent is given the names of `entry`
 };
 
+// By what lists and calls of an agent are judged, and whether all of it waits to be approved: members of its entry.
+struct entry_pins {
+    std::shared_ptr<const ::mcp::pinned_server> pins{};
+    bool held = false;
+};
+
 class agent_factory {
 public:
     // `settings` outlive it.
@@ -81,6 +87,12 @@ public:
 
     // From now on agents are bridged by the servers that this reaches, as entry_defaults::bridge.
     void set_bridge(std::function<core::descriptor()> dial) { bridge_ = std::move(dial); }
+
+    // From now on entries have what this says of their agents.
+    void set_pins(std::function<entry_pins(const core::agent&)> from) { pins_ = std::move(from); }
+
+    // The entry with the pins that count now; itself if it has them.
+    std::shared_ptr<const model::agent_entry> pinned(std::shared_ptr<const model::agent_entry> entry) const;
 
     // Works as model::make_entry().
     core::result<std::shared_ptr<const model::agent_entry>>
@@ -120,6 +132,7 @@ public:
 private:
     const config::settings& settings_;
     std::function<core::descriptor()> bridge_;
+    std::function<entry_pins(const core::agent&)> pins_;  // empty: nobody has any
     host_claims claims_;
     net::client_contexts contexts_;      // shared by agents with the same files
     balancing::breaker_shelf breakers_;  // of the agents that there are

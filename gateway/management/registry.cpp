@@ -238,6 +238,21 @@ void registry::set_fell_back(const std::string& id, bool fell_back)
     }
 }
 
+void registry::renew_pins(const std::string& id)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || !found->second.published()) {
+        return;
+    }
+    auto entry = factory_.pinned(found->second.entry);
+    if (entry != found->second.entry) {
+        found->second.entry = std::move(entry);
+        if (publish_) {
+            publish_(found->first, found->second.entry);
+        }
+    }
+}
+
 // Remakes an agent that exists. False: it stays as it is.
 bool registry::remake(const std::string& id, const model::call_route& to, const core::secret& token)
 {

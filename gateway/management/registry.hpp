@@ -72,6 +72,12 @@ public:
     // Before load(): as agent_factory::set_bridge().
     void set_bridge(std::function<core::descriptor()> dial) { factory_.set_bridge(std::move(dial)); }
 
+    // Before load(): as agent_factory::set_pins().
+    void set_pins(std::function<entry_pins(const core::agent&)> from) { factory_.set_pins(std::move(from)); }
+
+    // What set_pins() says of this agent is another thing than before, or may be.
+    void renew_pins(const std::string& id);
+
     // The gateway's keys in snapshots.
     void set_key_set(std::shared_ptr<const model::card_bytes> keys) { key_set_ = std::move(keys); }
 

@@ -158,6 +158,32 @@ void audit_trail::containment_changed(const audited_containment& change) const
     sink_->write(line.take());
 }
 
+void audit_trail::pin_changed(const audited_pins& change) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{"pin_changed"};
+    line.add("agent", change.agent);
+    line.add("members", change.members);
+    line.add_some("before_sha256", change.before);
+    line.add("after_sha256", change.after);
+    line.add("held", change.held);
+    sink_->write(line.take());
+}
+
+void audit_trail::pin_approved(std::string_view agent, std::string_view by, const std::vector<std::string>& items) const
+{
+    if (!on()) {
+        return;
+    }
+    audit_line line{"pin_approved"};
+    line.add("agent", agent);
+    line.add("by", by);
+    line.add("items", items);
+    sink_->write(line.take());
+}
+
 void audit_trail::session_restarted(std::string_view agent, std::string_view by) const
 {
     if (!on()) {

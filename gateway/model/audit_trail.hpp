@@ -40,6 +40,15 @@ struct audited_change {
     std::string after;
 };
 
+// Something that an agent says of itself is not what was approved. The hashes are of the last change; an empty one: there was nothing.
+struct audited_pins {
+    std::string_view agent;
+    const std::vector<std::string>& members;  // as JSON pointers
+    std::string_view before;
+    std::string_view after;
+    std::uint64_t held = 0;  // that wait to be approved
+};
+
 // A reload: what was read, and what came of it.
 struct audited_reload {
     std::string_view trigger;
@@ -108,6 +117,9 @@ public:
     void key_first_used(const used_key& key) const;
     void configuration_reloaded(const audited_reload& reload) const;
     void containment_changed(const audited_containment& change) const;
+    void pin_changed(const audited_pins& change) const;
+    // `items` have a kind, a name and a hash each.
+    void pin_approved(std::string_view agent, std::string_view by, const std::vector<std::string>& items) const;
     void session_restarted(std::string_view agent, std::string_view by) const;
 
 private:

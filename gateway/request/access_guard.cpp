@@ -32,7 +32,7 @@ std::optional<model::denial> denial_of(const request_context& request) noexcept
         return record.denied;
     }
     if (request.contained && record.code == request.contained.code) {
-        return model::denial::contained;
+        return *record.code == core::errc::card_held ? std::nullopt : std::optional{model::denial::contained};
     }
     if (!record.access || !record.code || record.over) {
         return std::nullopt;
@@ -41,6 +41,14 @@ std::optional<model::denial> denial_of(const request_context& request) noexcept
         return denied;
     }
     return request.hidden ? std::optional{model::denial::hidden} : std::nullopt;
+}
+
+// An agent that waits for an operator's approval gets as little as one that is contained.
+met_containment waits_for_approval()
+{
+    static const auto none = std::make_shared<const model::containments>();
+    static const model::containment_terms usual;
+    return {none, &usual, core::errc::card_held};
 }
 
 // Routes that read messages of JSON-RPC answer themselves, with the id.
@@ -232,14 +240,16 @@ std::optional<net::routine<>> access_guard::admit_of_contained(request_context& 
 // To a contained agent that the caller may know of.
 std::optional<net::routine<>> access_guard::admit_to_contained(request_context& request) const
 {
-    const auto& all = known_.containments();
-    if (all == nullptr || request.contained || request.way->needs != identity::of_agent || !request.agent_visible ||
+    if (request.contained || request.way->needs != identity::of_agent || !request.agent_visible ||
         asks_first(request)) {
         return std::nullopt;
     }
     const auto* known = known_.find(request.to.agent, request.lookup);
     if (known != nullptr) {
-        request.contained = met_by(all, nullptr, known->entry->record.id);
+        request.contained = met_by(known_.containments(), nullptr, known->entry->record.id);
+        if (!request.contained && known->entry->held) {
+            request.contained = waits_for_approval();
+        }
     }
     if (request.contained) {
         request.set_agent(known->entry);
@@ -251,6 +261,9 @@ bool access_guard::meets_containment(request_context& request) const
 {
     if (!request.contained) {
         request.contained = met_by(known_.containments(), request.principal(), request.agent->record.id);
+    }
+    if (!request.contained && request.agent->held) {
+        request.contained = waits_for_approval();
     }
     return static_cast<bool>(request.contained);
 }

@@ -149,6 +149,8 @@ inline constexpr auto all = std::to_array<metric_row>({
      "Calls of an MCP server's tools that it lists, at most 200 an agent; else other."},
     {mcp_servers, "cardea_mcp_tools_hidden", gauge, "`agent`", "Tools that an MCP server lists and callers do not get.",
      "Only with a filter."},
+    {agents, "cardea_pins_held", gauge, "`agent`, `kind`: `card`, `instructions`, `tool`",
+     "Cards, tools and instructions that wait to be approved.", "Only with `pin: enforce`."},
     {mcp_servers, "cardea_mcp_client_sessions", gauge, "`agent`",
      "Callers' sessions with an MCP server that live in this process.", "Not sessions over streamable HTTP."},
     {mcp_servers, "cardea_mcp_client_sessions_ended_total", counter,

@@ -61,11 +61,21 @@ std::optional<pin_kind> pin_kind_of(std::string_view name) noexcept
     return found == kinds.end() ? std::nullopt : std::optional{static_cast<pin_kind>(found - kinds.begin())};
 }
 
+template <class Test>
+void pin_ledger::drop_held(const Test& is_dropped)
+{
+    revision_ += std::erase_if(held_, is_dropped) > 0;
+}
+
 // Whether this is the first sight, and approves what it sees.
 bool pin_ledger::begins(const pin_terms& terms)
 {
     const bool asks = terms.registered && terms.mode == core::pin_mode::enforce;
-    return !std::exchange(seen_, true) && !asks && !terms.lock;
+    if (std::exchange(seen_, true)) {
+        return false;
+    }
+    ++revision_;
+    return !asks && !terms.lock;
 }
 
 std::vector<pin_change> pin_ledger::take_lists(const server_lists& lists, const pin_terms& terms)
@@ -99,14 +109,13 @@ std::vector<pin_change> pin_ledger::take_card(std::string_view text, const std::
     const seen_item seen{{pin_kind::card, {}, print}, {}, text};
     take_one(seen, terms, first, changes);
     if (card_ && card_->sha256 == print) {
+        revision_ += card_->text != text || card_place_ != terms.place;
         card_->text = text;  // another version, signature or order
         card_place_ = terms.place;
-        std::erase_if(held_, [](const auto& each) { return each.first.kind == pin_kind::card; });
+        drop_held([](const auto& each) { return each.first.kind == pin_kind::card; });
     } else {
         held_card_place_ = terms.place;
-        std::erase_if(held_, [&](const auto& each) {
-            return each.first.kind == pin_kind::card && each.first.sha256 != print;
-        });
+        drop_held([&](const auto& each) { return each.first.kind == pin_kind::card && each.first.sha256 != print; });
     }
     return changes;
 }
@@ -186,8 +195,9 @@ bool pin_ledger::is_volatile(const pin_key& key, const forms& approved, core::wa
     };
     note(approved.back()->sha256);
     note(key.sha256);
+    ++revision_;
     if (known.texts.size() >= volatile_texts && !std::exchange(known.is_volatile, true)) {
-        std::erase_if(held_, [&](const auto& each) {
+        drop_held([&](const auto& each) {
             return each.second.why == held_for::words && place_of(each.first) == place_of(key);
         });
     }
@@ -198,6 +208,7 @@ bool pin_ledger::is_volatile(const pin_key& key, const forms& approved, core::wa
 bool pin_ledger::hold(const seen_item& seen, held_for why, const pin_terms& terms, bool own)
 {
     if (const auto there = held_.find(seen.key); there != held_.end()) {
+        revision_ += own && !there->second.own;
         there->second.own = there->second.own || own;
         return false;
     }
@@ -212,19 +223,20 @@ bool pin_ledger::hold(const seen_item& seen, held_for why, const pin_terms& term
     text.since = terms.now;
     text.own = own;
     held_.emplace(seen.key, std::move(text));
+    ++revision_;
     return true;
 }
 
 // What the gateway's own list does not have any more waits no longer.
 void pin_ledger::drop_unlisted(const std::set<pin_key>& listed)
 {
-    std::erase_if(held_, [&](const auto& each) {
+    drop_held([&](const auto& each) {
         return each.second.own && each.first.kind != pin_kind::card && !listed.contains(each.first);
     });
     for (const auto& key : listed) {
         const auto approved = approved_forms(key);
         if (std::ranges::any_of(approved, [&](const auto* each) { return each->sha256 == key.sha256; })) {
-            held_.erase(key);
+            revision_ += held_.erase(key);
         }
     }
 }
@@ -252,6 +264,7 @@ bool pin_ledger::has_room(const seen_item& seen, const pin_terms& terms) const n
 // `alone`: other forms are approved no longer; else it replaces the one of its shape, or the oldest if there are too many.
 void pin_ledger::put(const pin_key& key, pinned_text text, bool alone)
 {
+    ++revision_;
     if (key.kind != pin_kind::tool) {
         (key.kind == pin_kind::card ? card_ : instructions_) = std::move(text);
         return;
@@ -300,6 +313,7 @@ void pin_ledger::set_lock(const std::optional<locked_agent>& lock)
     if (!lock) {
         return;
     }
+    ++revision_;
     const auto is_out = [&](const pin_key& key) { return !approves(*lock, key); };
     if (card_ && is_out({pin_kind::card, {}, card_->sha256})) {
         card_.reset();

@@ -81,11 +81,12 @@ inline constexpr std::size_t most_changed_members = 8;
 struct pin_terms {
     core::pin_mode mode = core::pin_mode::warn;
     std::vector<std::string> except;        // of core::pin_settings
+    bool server = true;                     // an MCP server; false: an agent with a card
     bool registered = false;                // by itself: first sight approves nothing
     std::optional<locked_agent> lock = {};  // the agent's part of a lock file; nothing: there is no file
     std::size_t room = most_pinned_bytes;   // for this agent, of most_pinned_of_all
     core::wall_time now{};
-    std::string_view place = {};  // of a card: where it was found
+    std::string place = {};  // of a card: where it was found
 };
 
 class pin_ledger {
@@ -115,14 +116,14 @@ public:
     bool waits() const noexcept { return seen_ && !card_ && !instructions_ && tools_.empty(); }
 
     std::size_t bytes() const noexcept;
+
+    // Rises with each change that the store has to have.
+    std::uint64_t revision() const noexcept { return revision_; }
     std::size_t held_count(pin_kind kind) const noexcept;
     std::size_t held_count() const noexcept { return held_.size(); }
 
     // As agents/pins shows it: `approved`, `held` with `diff` if that is wanted, `volatile`.
     core::json shown(bool with_diff) const;
-
-    // The agent's part of a lock file that approves what is approved here.
-    locked_agent locked() const;
 
     // For the store. read() fails with parse_error.
     std::string text() const;
@@ -145,12 +146,15 @@ private:
     bool takes_lock(const seen_item& seen, const pin_terms& terms);
     bool is_volatile(const pin_key& key, const forms& approved, core::wall_time now);
     bool hold(const seen_item& seen, held_for why, const pin_terms& terms, bool own);
+    template <class Test>
+    void drop_held(const Test& is_dropped);
     void drop_unlisted(const std::set<pin_key>& listed);
     forms approved_forms(const pin_key& key) const;
     bool has_room(const seen_item& seen, const pin_terms& terms) const noexcept;
     void put(const pin_key& key, pinned_text text, bool alone);
     pin_change change_of(const seen_item& seen, const forms& approved, bool held) const;
 
+    std::uint64_t revision_ = 1;
     bool seen_ = false;
     std::optional<pinned_text> card_;
     std::string card_place_;

@@ -109,17 +109,6 @@ json pin_ledger::shown(bool with_diff) const
     return {{"approved", std::move(approved)}, {"held", std::move(held)}, {"volatile", std::move(noise)}};
 }
 
-locked_agent pin_ledger::locked() const
-{
-    locked_agent out;
-    out.card = card_ ? card_->sha256 : "";
-    out.instructions = instructions_ ? instructions_->sha256 : "";
-    for (const auto& [tool, all] : tools_) {
-        out.tools[tool] = all.back().sha256;
-    }
-    return out;
-}
-
 std::string pin_ledger::text() const
 {
     json out{{"seen", seen_}};

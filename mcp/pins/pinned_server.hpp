@@ -63,6 +63,7 @@ public:
     // The approved ones; empty: none.
     std::string_view instructions() const noexcept;
 
+    const std::vector<std::string>& except() const noexcept { return except_; }
     const approved_server& approved() const noexcept { return approved_; }
 
 private:

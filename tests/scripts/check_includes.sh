@@ -22,7 +22,7 @@ gateway/tokens: core jose net + model telemetry
 gateway/push: core jose net config store a2a + threads model telemetry
 gateway/cards: core jose net config store a2a mcp + threads model telemetry
 gateway/sessions: core net config mcp + threads model telemetry cards
-gateway/management: core jose net config store + threads model telemetry cards sessions
+gateway/management: core jose net config store mcp + threads model telemetry cards sessions
 gateway/cli: core jose net config a2a mcp + model telemetry access
 gateway/relay: core net config a2a mcp + balancing threads responses model access
 gateway/mcp/table: core net mcp + model
@@ -39,7 +39,7 @@ gateway/a2a: core net config a2a + threads responses model access relay request
 gateway/mcp/route: core net config mcp + threads responses model access relay request bundles telemetry
 gateway/worker: core net config + responses model telemetry relay request pages a2a mcp/route
 gateway/monitors: core net config + balancing model telemetry cards worker
-gateway/reload: core jose net config + threads model telemetry management cli
+gateway/reload: core jose net config mcp + threads model telemetry management cli
 gateway/console: core net config + responses model telemetry
 gateway/admin: core net config + threads responses model telemetry access management relay pages worker reload console
 gateway/lifecycle: core net config store + threads responses model telemetry worker reload

@@ -1,0 +1,492 @@
+#include "gateway/management/pin_book.hpp"
+
+#include "config/file.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/telemetry/metric_family.hpp"
+#include "net/loop/thrown.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <exception>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace gateway::management {
+namespace {
+
+using core::errc;
+
+constexpr std::size_t most_told = 20;  // members of one event
+
+// Cards that operators write are their own; so are agents without any.
+bool has_own_card(const core::agent& record)
+{
+    return record.speaks == core::protocol::a2a && record.card.empty();
+}
+
+std::string joined(const std::vector<std::string>& all)
+{
+    std::string text;
+    for (const auto& each : all) {
+        text.append(text.empty() ? "" : ", ").append(each);
+    }
+    return text;
+}
+
+}  // namespace
+
+pin_book::pin_book(net::deadlines& by, pin_services services)
+    : services_{std::move(services)}
+{
+    by.add(*this);
+}
+
+core::result<> pin_book::load(store::engine& records)
+{
+    auto lock = lock_in(services_.settings.pins.file);
+    if (!lock) {
+        return std::move(lock).error();
+    }
+    lock_ = std::move(*lock);
+    desk_->set_lock(lock_);
+    const auto kept = records.documents(std::string{store::pins_document});
+    if (!kept) {
+        return core::gateway_error(kept.error().code, "store: " + kept.error().detail);
+    }
+    for (const auto& each : *kept) {
+        if (const auto read = desk_->load(each.name, each.text); !read) {
+            services_.log.write(
+                core::log_level::error,
+                "pins_unusable",
+                {{"agent", each.name}, {"detail", read.error().detail}}
+            );
+        }
+        agents_[each.name] = std::make_shared<known_agent>();
+    }
+    return {};
+}
+
+core::result<std::shared_ptr<const ::mcp::lock_file>> pin_book::lock_in(const std::string& path) const
+{
+    using pointer = std::shared_ptr<const ::mcp::lock_file>;
+    if (path.empty()) {
+        return pointer{};
+    }
+    const auto text = config::read_file(path);
+    if (!text) {
+        return text.error();
+    }
+    auto read = ::mcp::read_lock_file(*text);
+    if (!read) {
+        return core::gateway_error(errc::config_invalid, path + ": " + read.error().detail);
+    }
+    return pointer{std::make_shared<const ::mcp::lock_file>(std::move(*read))};
+}
+
+core::pin_mode pin_book::mode_of(const core::agent& record) const
+{
+    return core::pin_of(record, services_.settings.defaults.pin);
+}
+
+bool pin_book::compares(const core::agent& record) const
+{
+    return mode_of(record) != core::pin_mode::off && (record.mcp || has_own_card(record));
+}
+
+::mcp::pin_terms pin_book::terms_of(const core::agent& record) const
+{
+    ::mcp::pin_terms terms;
+    terms.mode = mode_of(record);
+    terms.except = record.pin.except;
+    terms.server = record.mcp.has_value();
+    terms.registered = record.registered;
+    terms.now = services_.clock();
+    return terms;
+}
+
+pin_book::known_pointer pin_book::known(const std::string& id)
+{
+    auto& found = agents_[id];
+    if (found == nullptr) {
+        found = std::make_shared<known_agent>();
+    }
+    return found;
+}
+
+entry_pins pin_book::pins_of(const core::agent& record)
+{
+    if (mode_of(record) != core::pin_mode::enforce || (!record.mcp && !has_own_card(record))) {
+        return {};
+    }
+    const auto terms = terms_of(record);
+    const bool is_new = !agents_.contains(record.id);
+    const auto of = known(record.id);
+    if (!begun_) {
+        static_cast<void>(desk_->apply_lock(record.id, terms));
+        of->view = desk_->view(record.id, terms);
+    } else if (is_new) {
+        of->view.waits = true;
+    }
+    if (record.mcp && (of->view.pins == nullptr || of->view.pins->except() != record.pin.except)) {
+        auto approved = of->view.pins == nullptr ? ::mcp::approved_server{} : of->view.pins->approved();
+        of->view.pins = std::make_shared<const ::mcp::pinned_server>(std::move(approved), record.pin.except);
+    }
+    const bool asks = record.registered || (!record.mcp && is_locked());
+    return {record.mcp ? of->view.pins : nullptr, asks && of->view.waits};
+}
+
+net::task<model::card_verdict>
+pin_book::judge_card(std::shared_ptr<const model::agent_entry> agent, std::string text, std::string place)
+{
+    const auto& record = agent->record;
+    if (!compares(record)) {
+        co_return model::card_verdict{};
+    }
+    const auto id = record.id;
+    const auto of = known(id);
+    auto terms = terms_of(record);
+    terms.place = std::move(place);
+    begun_ = true;
+    std::function work = [desk = desk_, id, text = std::move(text), terms, most = services_.settings.cards.max_size] {
+        return desk->take_card(id, text, most, terms);
+    };
+    auto judged = co_await thread_.ask(std::move(work));
+    take(id, of, std::move(judged.outcome));
+    co_return std::move(judged.verdict);
+}
+
+net::task<std::shared_ptr<const ::mcp::server_lists>>
+pin_book::judge_lists(std::shared_ptr<const model::agent_entry> agent, std::shared_ptr<const ::mcp::server_lists> seen)
+{
+    const auto& record = agent->record;
+    if (!compares(record)) {
+        co_return seen;
+    }
+    const auto id = record.id;
+    const auto of = known(id);
+    begun_ = true;
+    std::function work = [desk = desk_, id, seen, terms = terms_of(record)] {
+        return desk->take_lists(id, seen, terms);
+    };
+    auto judged = co_await thread_.ask(std::move(work));
+    take(id, of, std::move(judged.outcome));
+    co_return std::move(judged.lists);
+}
+
+void pin_book::note_tools(std::string id, std::vector<::mcp::listed_item> tools)
+{
+    const auto* const agent = services_.agents.find(id);
+    if (!stopped_ && agent != nullptr && agent->entry->pins != nullptr && reports_ < most_reports) {
+        ++reports_;
+        spawn(take_tools(std::move(id), std::move(tools)));
+    }
+}
+
+net::task<> pin_book::take_tools(std::string id, std::vector<::mcp::listed_item> tools)
+{
+    const auto* const agent = services_.agents.find(id);
+    const auto of = known(id);
+    auto terms = agent == nullptr ? ::mcp::pin_terms{} : terms_of(agent->entry->record);
+    begun_ = true;
+    std::function work = [desk = desk_, id, tools = std::move(tools), terms = std::move(terms)] {
+        return desk->take_tools(id, tools, terms);
+    };
+    auto outcome = co_await thread_.ask(std::move(work));
+    --reports_;
+    take(id, of, std::move(outcome));
+}
+
+// The agent may be gone meanwhile, and another one be there of its name.
+void pin_book::take(const std::string& id, const known_pointer& of, pin_outcome outcome)
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end() || found->second != of || services_.agents.find(id) == nullptr) {
+        return;
+    }
+    of->view = std::move(outcome.view);
+    if (outcome.text) {
+        keep(id, std::move(*outcome.text));
+    }
+    if (!outcome.changes.empty()) {
+        std::ranges::move(outcome.changes, std::back_inserter(of->unreported));
+        if (services_.now() - of->reported >= event_interval) {
+            report(id, *of);
+        } else {
+            set_due(std::min(due(), of->reported + event_interval));
+        }
+    }
+    services_.agents.renew_pins(id);
+}
+
+void pin_book::report(const std::string& id, known_agent& of)
+{
+    std::vector<std::string> members;
+    std::uint64_t held = 0;
+    for (const auto& each : of.unreported) {
+        held += each.held ? 1 : 0;
+        std::ranges::copy(each.members, std::back_inserter(members));
+    }
+    const auto count = members.size();
+    members.resize(std::min(count, most_told));
+    const auto& last = of.unreported.back();
+    services_.log.write(
+        core::log_level::warn,
+        "pin_changed",
+        {{"agent", id},
+         {"changes", of.unreported.size()},
+         {"held", held},
+         {"members", joined(members)},
+         {"before_sha256", last.before},
+         {"after_sha256", last.now.sha256}}
+    );
+    if (audit_ != nullptr) {
+        audit_->pin_changed({id, members, last.before, last.now.sha256, held});
+    }
+    of.unreported.clear();
+    of.reported = services_.now();
+}
+
+void pin_book::keep(const std::string& id, std::string text)
+{
+    unwritten_.insert_or_assign(id, std::move(text));
+    if (!stopped_ && !std::exchange(writing_, true)) {
+        spawn(write());
+    }
+}
+
+net::task<> pin_book::write()
+{
+    while (!unwritten_.empty()) {
+        auto next = unwritten_.extract(unwritten_.begin());
+        const auto id = next.key();
+        const auto kept = co_await written(id, next.mapped());
+        if (!kept) {
+            unwritten_.emplace(id, std::move(next.mapped()));  // unless it has changed meanwhile
+            set_due(std::min(due(), services_.now() + retry_pause));
+            break;
+        }
+    }
+    writing_ = false;
+}
+
+net::task<core::result<>> pin_book::written(std::string id, std::string text)
+{
+    store::kept_document document{std::string{store::pins_document}, id, id, std::move(text)};
+    std::function work = [document = std::move(document)](store::engine& engine) {
+        return engine.keep_document(document);
+    };
+    auto kept = co_await services_.store.ask(std::move(work));
+    services_.store.note_write(kept);
+    if (!kept && !std::exchange(failing_, true)) {
+        services_.log.write(
+            core::log_level::warn,
+            "pins_persist_failed",
+            {{"agent", id}, {"code", core::name(kept.error().code)}, {"detail", kept.error().detail}}
+        );
+    }
+    failing_ = !kept;
+    co_return kept;
+}
+
+net::task<std::map<std::string, core::json>> pin_book::shown(std::vector<std::string> ids, bool with_diff)
+{
+    begun_ = true;
+    std::function work = [desk = desk_, ids = std::move(ids), with_diff] {
+        std::map<std::string, core::json> all;
+        for (const auto& each : ids) {
+            all.emplace(each, desk->shown(each, with_diff));
+        }
+        return all;
+    };
+    return thread_.ask(std::move(work));
+}
+
+net::task<core::result<pin_book::approval>>
+pin_book::approve(std::string id, std::vector<::mcp::pin_key> items, std::string by)
+{
+    if (is_locked()) {
+        co_return core::caller_error(errc::agent_read_only, "the lock file approves");
+    }
+    const auto* const agent = services_.agents.find(id);
+    if (agent == nullptr) {
+        co_return core::caller_error(errc::agent_not_found);
+    }
+    const auto of = known(id);
+    begun_ = true;
+    std::function work = [desk = desk_, id, items, terms = terms_of(agent->entry->record)] {
+        return desk->approve(id, items, terms);
+    };
+    auto done = co_await thread_.ask(std::move(work));
+    if (!done) {
+        co_return std::move(done).error();
+    }
+    auto text = std::exchange(done->text, std::nullopt);
+    take(id, of, std::move(*done));
+    std::vector<std::string> names;
+    bool card = false;
+    for (const auto& each : items) {
+        card = card || each.kind == ::mcp::pin_kind::card;
+        names.push_back(
+            std::string{::mcp::name(each.kind)} + (each.name.empty() ? "" : ' ' + each.name) + ' ' + each.sha256
+        );
+    }
+    services_.log.write(core::log_level::info, "pin_approved", {{"agent", id}, {"by", by}, {"items", joined(names)}});
+    if (audit_ != nullptr) {
+        audit_->pin_approved(id, by, names);
+    }
+    if (card) {
+        services_.card_changed(id);
+    }
+    approval out{held_of(id), true};
+    if (text) {
+        unwritten_.erase(id);
+        const auto kept = co_await written(id, *text);
+        out.durable = kept.has_value();
+        if (!kept && !unwritten_.contains(id)) {
+            keep(id, std::move(*text));
+        }
+    }
+    out.durable = out.durable && services_.store.durable();
+    co_return out;
+}
+
+std::size_t pin_book::held_of(const std::string& id) const
+{
+    const auto found = agents_.find(id);
+    if (found == agents_.end()) {
+        return 0;
+    }
+    std::size_t sum = 0;
+    for (const auto each : found->second->view.held) {
+        sum += each;
+    }
+    return sum;
+}
+
+// What the store has of agents that are not there any more goes.
+void pin_book::set_agents(const std::shared_ptr<const model::snapshot>& /*now*/)
+{
+    std::vector<std::string> gone;
+    for (const auto& [id, each] : agents_) {
+        if (services_.agents.find(id) == nullptr) {
+            gone.push_back(id);
+        }
+    }
+    std::ranges::for_each(gone, [this](const auto& id) { forget(id); });
+}
+
+void pin_book::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
+{
+    if (agent == nullptr && services_.agents.find(id) == nullptr) {
+        forget(id);
+    }
+}
+
+void pin_book::forget(const std::string& id)
+{
+    agents_.erase(id);
+    unwritten_.erase(id);
+    begun_ = true;
+    thread_.post([desk = desk_, id] { desk->forget(id); });
+    spawn(drop(id));
+}
+
+net::task<> pin_book::drop(std::string id)
+{
+    std::function work = [id = std::move(id)](store::engine& engine) {
+        return engine.drop_document(std::string{store::pins_document}, id);
+    };
+    services_.store.note_write(co_await services_.store.ask(std::move(work)));
+}
+
+void pin_book::apply(const config::settings& /*now*/, const model::changed_settings& /*changed*/)
+{
+    if (!services_.settings.pins.file.empty() || lock_ != nullptr) {
+        spawn(read_lock());
+    }
+}
+
+// The reload has checked the file; one that was damaged since then leaves what counts.
+net::task<> pin_book::read_lock()
+{
+    begun_ = true;
+    std::function read = [this, path = services_.settings.pins.file] { return lock_in(path); };
+    auto next = co_await thread_.ask(std::move(read));
+    if (!next) {
+        services_.log.write(core::log_level::error, "pins_file_unusable", {{"detail", next.error().detail}});
+        co_return;
+    }
+    const bool same = (lock_ == nullptr) == (*next == nullptr) && (lock_ == nullptr || *lock_ == **next);
+    if (same) {
+        co_return;
+    }
+    lock_ = *next;
+    thread_.post([desk = desk_, lock = lock_] { desk->set_lock(lock); });
+    std::vector<std::string> ids;
+    for (const auto& [id, each] : services_.agents.all()) {
+        ids.push_back(id);
+    }
+    for (const auto& id : ids) {
+        const auto* const agent = services_.agents.find(id);
+        if (agent == nullptr || !compares(agent->entry->record)) {
+            continue;
+        }
+        const auto of = known(id);
+        std::function work = [desk = desk_, id, terms = terms_of(agent->entry->record)] {
+            return desk->apply_lock(id, terms);
+        };
+        const bool has_card = has_own_card(agent->entry->record);
+        auto outcome = co_await thread_.ask(std::move(work));
+        take(id, of, std::move(outcome));
+        if (has_card) {
+            services_.card_changed(id);
+        }
+    }
+    services_.log.write(core::log_level::info, "pins_file_applied", {{"agents", lock_ == nullptr ? 0 : lock_->size()}});
+}
+
+void pin_book::on_due()
+{
+    const auto now = services_.now();
+    for (const auto& [id, each] : agents_) {
+        if (each->unreported.empty()) {
+            continue;
+        }
+        if (now - each->reported >= event_interval) {
+            report(id, *each);
+        } else {
+            set_due(std::min(due(), each->reported + event_interval));
+        }
+    }
+    if (!unwritten_.empty() && !stopped_ && !std::exchange(writing_, true)) {
+        spawn(write());
+    }
+}
+
+void pin_book::collect(telemetry::metrics& into) const
+{
+    into.add_agents(telemetry::metric("cardea_pins_held"), [this](telemetry::family& series, const std::string& id) {
+        const auto found = agents_.find(id);
+        const auto* const agent = services_.agents.find(id);
+        if (found == agents_.end() || agent == nullptr || mode_of(agent->entry->record) != core::pin_mode::enforce) {
+            return;
+        }
+        for (std::size_t i = 0; i < found->second->view.held.size(); ++i) {
+            const auto kind = static_cast<::mcp::pin_kind>(i);
+            if ((kind == ::mcp::pin_kind::card) != agent->entry->record.mcp.has_value()) {
+                series.add({{"agent", id}, {"kind", ::mcp::name(kind)}}, std::uint64_t{found->second->view.held[i]});
+            }
+        }
+    });
+}
+
+void pin_book::spawn(net::task<> work)
+{
+    net::asio::co_spawn(services_.where, std::move(work), [&log = services_.log](const std::exception_ptr& bug) {
+        net::log_thrown(bug, log, "pins");
+    });
+}
+
+}  // namespace gateway::management
