@@ -6,6 +6,7 @@
 #include "gateway/cli/call_command.hpp"
 #include "gateway/cli/card_lint_command.hpp"
 #include "gateway/cli/command_line.hpp"
+#include "gateway/cli/explain_command.hpp"
 #include "gateway/cli/gateway_command.hpp"
 #include "gateway/cli/key_command.hpp"
 #include "gateway/lifecycle/listeners.hpp"
@@ -376,6 +377,19 @@ int make_key(const cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
+// By a running gateway, or by the file that the arguments name.
+int explain(const cli::command_line& asked)
+{
+    if (asked.config_file.empty()) {
+        return static_cast<int>(cli::run_explain_command(asked.explain_request, environment_variable));
+    }
+    const auto configured = reload::read_configuration(asked, environment_variable, reload::reading::first);
+    if (!usable(configured, asked.config_file)) {
+        return exit_unusable;
+    }
+    return static_cast<int>(cli::explain_by(configured.settings, asked.explain_request));
+}
+
 // A verb that asks a running gateway.
 int ask_gateway(const cli::command_line& asked)
 {
@@ -415,6 +429,8 @@ int carry_out(const cli::command_line& asked, const std::vector<std::string>& wo
         case cli::top_verb::gateway:
         case cli::top_verb::call:
             return ask_gateway(asked);
+        case cli::top_verb::explain:
+            return explain(asked);
         case cli::top_verb::version:
             std::cout << "cardea " << model::version() << '\n';
             return EXIT_SUCCESS;

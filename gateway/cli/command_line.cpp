@@ -98,13 +98,18 @@ void add_card(CLI::App& root, command_line& line)
 constexpr const char* usual_form = "the format (default: table on a terminal, else json)";
 
 // `agents` accepts these before its verb and after it.
-void add_connection(CLI::App& verb, admin_options& command, const char* form = usual_form)
+void add_connection(
+    CLI::App& verb,
+    admin_options& command,
+    const char* form = usual_form,
+    const char* token = "--token-file FILE"
+)
 {
     constexpr const char* admin =
         "the gateway's admin address, HOST:PORT or a URL\n(default $CARDEA_ADMIN, else 127.0.0.1:4001)";
     add_nonempty(verb, "--admin ADDRESS", admin, command.admin);
     add_nonempty(verb, "--ca-file FILE", ca_file_help, command.ca_file);
-    add_nonempty(verb, "--token-file FILE", token_file_help, command.token_file);
+    add_nonempty(verb, token, token_file_help, command.token_file);
     add_output<output_form>(
         verb,
         "-o,--output json|table",
@@ -355,6 +360,60 @@ void add_call(CLI::App& root, command_line& line)
     call.callback([&line] { line.verb = top_verb::call; });
 }
 
+void add_explain(CLI::App& root, command_line& line)
+{
+    auto& command = line.explain_request;
+    auto& explain = *root.add_subcommand(
+        "explain",
+        "Say why a request is let pass or denied, and by which rule; the exit code is 1 if it is denied"
+    );
+    add_nonempty(explain, "--agent ID", "the agent that would be called; required", command.agent)->required();
+    add_nonempty(explain, "--method METHOD", "of JSON-RPC, such as SendMessage (default any)", command.method);
+    add_nonempty(explain, "--tool NAME", "the tool of a tools/call, as callers name it", command.tool);
+    auto* const principal =
+        add_nonempty(explain, "--principal PRINCIPAL", "whose request it would be", command.principal);
+    auto* const provider = add_nonempty(explain, "--provider NAME", "that identifies the principal", command.provider);
+    principal->needs(provider);
+    constexpr const char* scope = "a scope of the principal (default as the configuration says); may be repeated";
+    add_list(explain, "--scope SCOPE", scope, command.scopes);
+    add_list(explain, "--group GROUP", "a group of the principal; may be repeated", command.groups);
+    add_nonempty(explain, "--tenant TENANT", "the principal's tenant", command.tenant);
+    add_list(explain, "--claim NAME=VALUE", "a claim of the principal; may be repeated", command.claims);
+    for (const auto* of_principal : {"--scope", "--group", "--tenant", "--claim", "--provider"}) {
+        explain.get_option(of_principal)->needs(principal);
+    }
+    constexpr const char* shown = "instead: a file with a credential (- for stdin)";
+    auto* const credential = add_nonempty(explain, "--token-file FILE", shown, command.credential_file);
+    constexpr const char* field = "the header, cookie or parameter with it (default a bearer token)";
+    add_nonempty(explain, "--field NAME", field, command.field)->needs(credential);
+    auto* const anonymous =
+        explain.add_flag("--anonymous", command.anonymous, "instead: a caller without a credential");
+    principal->excludes(credential)->excludes(anonymous);
+    credential->excludes(anonymous);
+    auto* const file =
+        add_nonempty(explain, "-c,--config FILE", "decide by this configuration, without a gateway", line.config_file);
+    add_connection(explain, command, usual_form, "--admin-token-file FILE");
+    for (const auto* other : {"--admin", "--ca-file", "--admin-token-file"}) {
+        file->excludes(explain.get_option(other));
+    }
+    explain.footer(
+        "Exit codes: 0 let pass; 1 denied; 2 the arguments or files cannot be used; 3 the gateway was not\n"
+        "reached. stderr says what went wrong."
+    );
+    explain.callback([&line] {
+        const auto& given = line.explain_request;
+        if (given.principal.empty() && given.credential_file.empty() && !given.anonymous) {
+            throw CLI::ValidationError("expected --principal, --token-file or --anonymous");
+        }
+        for (const auto& each : given.claims) {
+            if (each.find('=') == std::string::npos) {
+                throw CLI::ValidationError("--claim", "expected NAME=VALUE, got '" + each + "'");
+            }
+        }
+        line.verb = top_verb::explain;
+    });
+}
+
 // Completions ask it for ids; no help shows it.
 void add_ids(CLI::App& root, command_line& line)
 {
@@ -416,6 +475,7 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     add_agents(root, line);
     add_bundles(root, line);
     add_call(root, line);
+    add_explain(root, line);
     add_gateway_verbs(root, line);
     add_ids(root, line);
     root.add_subcommand("version", "Print the version")->callback([&version] { version = true; });

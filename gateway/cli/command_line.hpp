@@ -2,6 +2,7 @@
 
 #include "gateway/cli/agents_command.hpp"
 #include "gateway/cli/call_command.hpp"
+#include "gateway/cli/explain_command.hpp"
 #include "gateway/cli/gateway_command.hpp"
 #include "gateway/cli/key_command.hpp"
 
@@ -21,6 +22,7 @@ enum class top_verb {
     agents,
     gateway,
     call,
+    explain,
     version,
     help
 };
@@ -43,6 +45,7 @@ struct command_line {
     agents_command agents_request;           // of agents, also for the verb `bundles`
     gateway_command gateway_request;  // of gateway: the verbs `status`, `events`, `reload` and `config dump --running`
     call_command call_request;        // of call
+    explain_command explain_request;  // of explain; config_file too
     std::string help;                 // of help: the text to print, for the verb that was given
     std::string problem;  // if not empty, the arguments cannot be used: the offending one, and where help is
 };

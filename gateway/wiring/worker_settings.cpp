@@ -132,6 +132,11 @@ void access_publication::apply(const config::settings& now, const model::changed
     if (is_about_access(changed)) {
         publish(now, nullptr);
     }
+    if (now.rules != std::exchange(rules_, now.rules)) {
+        for (const auto& each : told_.workers) {
+            each->post([rules = rules_](worker::worker& on) { on.handler().set_rules(rules); });
+        }
+    }
     if (changed.has("access")) {
         const auto before = std::exchange(schemes_, std::make_shared<const access::card_schemes>(now.access));
         told_.card_work.editor().set_access([schemes = schemes_](const core::agent& agent) {
@@ -150,6 +155,7 @@ void access_publication::publish(const config::settings& now, std::shared_ptr<co
         // Not the admin listener's: whoever fails on `listen` would lock out operators who share the address.
         std::make_shared<access::failure_limit>(now.limits.failed_credentials, core::keyed_hash{}({}, {})[0])
     };
+    callers_ = plans.callers;
     for (const auto& each : told_.workers) {
         each->post([plans](worker::worker& on) { on.handler().set_access(plans); });
     }

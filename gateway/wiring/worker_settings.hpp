@@ -77,10 +77,15 @@ public:
 
     void apply(const config::settings& now, const model::changed_settings& changed) override;
 
+    // The plan that callers are judged by. Null: they need no credential.
+    const std::shared_ptr<const access::access_plan>& callers() const noexcept { return callers_; }
+
 private:
     void publish(const config::settings& now, std::shared_ptr<const access::access_plan> before);
 
     audience told_;
+    std::shared_ptr<const access::access_plan> callers_;
+    std::shared_ptr<const config::rule_places> rules_;
     std::shared_ptr<const access::card_schemes> schemes_ =  // which cards have, or will soon
         std::make_shared<const access::card_schemes>(core::access_settings{});
 };
