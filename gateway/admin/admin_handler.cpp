@@ -175,6 +175,9 @@ admin_handler::manage(net::server_connection& caller, std::string body, admin_ri
     model::rpc_rights may;
     may.may_write = rights.writes;
     may.who = "admin " + rights.who;
+    if (rights.owner) {
+        may.self = {rights.owner->provider, rights.owner->id};
+    }
     management::rpc_caller who{std::move(may), leaving.get_token()};
     auto asked = services_.methods.handle(std::move(body), std::move(who));
     auto done = co_await pages::ask_for(caller, caller.owner().get_executor(), std::move(asked), std::move(leaving));

@@ -30,6 +30,9 @@ card_methods::refresh(core::rpc_request request, const rpc_caller& caller, answe
     if (agent == nullptr) {
         co_return std::move(refusal);
     }
+    if (agent->contained) {
+        co_return failed(request, agent->entry->record.id, errc::agent_contained, caller);
+    }
     const auto* wish = core::member(request.params, "dryRun");
     if (wish != nullptr && !wish->is_boolean()) {
         co_return core::make_error(request.id, errc::invalid_params, {{"wrong", "dryRun"}});
@@ -70,6 +73,9 @@ card_methods::card(core::rpc_request request, const rpc_caller& caller, answer_b
     auto [agent, refusal] = find_agent(request, registry_, caller);
     if (agent == nullptr) {
         co_return std::move(refusal);
+    }
+    if (agent->contained) {
+        co_return failed(request, agent->entry->record.id, errc::agent_contained, caller);
     }
     const auto* wish = core::member(request.params, "a2aVersion");
     if (wish != nullptr && !wish->is_null() && !wish->is_string()) {
@@ -121,6 +127,9 @@ card_methods::restart(core::rpc_request request, const rpc_caller& caller, answe
         co_return std::move(refusal);
     }
     const auto id = agent->entry->record.id;
+    if (agent->contained) {
+        co_return failed(request, id, errc::agent_contained, caller);
+    }
     if (!sessions_.restart(id)) {
         co_return refuse_params(
             request,

@@ -440,6 +440,12 @@ void containment_table::begin_write(const contained_subject& subject)
     if (of.begun || of.releases == of.act || of.written == of.revision) {
         return;
     }
+    if (heir_) {
+        of.failed = true;  // as far as this process knows
+        of.written = of.revision;
+        heir_(document_of(subject, of.record));
+        return;
+    }
     of.begun = services_.now();
     spawn(write(subject));
 }
@@ -467,6 +473,7 @@ net::task<> containment_table::write(contained_subject subject)
     of.begun.reset();
     if (done) {
         of.written = revision;
+        of.failed = false;
         if (std::exchange(of.reported, false)) {
             log_of(subject, core::log_level::info, "containment_persisted", core::error{});
         }
@@ -509,7 +516,7 @@ net::task<bool> containment_table::is_written(contained_subject subject, std::ui
             co_return false;
         }
         if (mine->written == mine->revision) {
-            co_return true;
+            co_return !mine->failed;
         }
         if (mine->failed || stopped_ || services_.now() >= latest) {
             co_return false;

@@ -110,6 +110,11 @@ public:
     // Writes, then lifts. One that was contained again meanwhile stays so. Fails as the store does, and stays contained.
     net::task<core::result<outcome>> release(contained_subject subject, std::string by);
 
+    // All that holds now. Null: nothing is contained.
+    model::containments_pointer now() const;
+
+    core::wall_time clock() const { return services_.clock(); }
+
     // Null: it is not contained by itself.
     const containment_order* find(const contained_subject& subject) const;
 
@@ -130,6 +135,9 @@ public:
 
     // The documents that the store does not have yet.
     std::vector<store::kept_document> unwritten() const;
+
+    // From now on what is to be written goes there, instead of to the store.
+    void set_heir(std::function<void(const store::kept_document& document)> heir) { heir_ = std::move(heir); }
 
     // Of another process, that has passed it on: as if this one had contained it.
     void learn(const store::kept_document& document);
@@ -165,7 +173,6 @@ private:
     };
 
     std::size_t count_of(bool agents) const;
-    model::containments_pointer now() const;
     static void add(model::containments& to, const contained_subject& subject, const containment_record& record);
     containment_record completed(const contained_subject& subject, containment_order order) const;
     bool refresh(const std::string& id);
@@ -190,6 +197,7 @@ private:
     std::map<contained_subject, core::steady_time> to_drop_;  // ended, and still in the store; when to try next
     std::set<contained_subject> dropping_;
     std::uint64_t acts_ = 0;
+    std::function<void(const store::kept_document& document)> heir_;  // empty: none
     net::waiting_tasks waiting_;
     model::cut_counts cut_;
     std::size_t under_way_ = 0;

@@ -39,8 +39,9 @@ directory::directory(
 {
 }
 
-model::listed_agent directory::listed(const model::agent_entry& agent) const
+model::listed_agent directory::listed(const registered_agent& of) const
 {
+    const auto& agent = *of.entry;
     const auto& record = agent.record;
     const auto* status = cards_.status(record.id);
     const bool known = status != nullptr && status->card != nullptr;
@@ -55,13 +56,14 @@ model::listed_agent directory::listed(const model::agent_entry& agent) const
         out.mcp_version = status->card->mcp_version;
     }
     out.tags = model::tags_of(agent.tags, known ? status->words : model::no_words, model::listed_tags);
-    out.state = state_of(status);
+    out.state = of.contained ? model::agent_state::contained : state_of(status);
     return out;
 }
 
 bool directory::is_shown(const model::directory_request& request, const registered_agent& agent) const
 {
-    if (!agent.served() || (request.shows && !request.shows(agent.entry->record))) {
+    const bool offered = request.kind == model::directory_kind::agents ? agent.served() : agent.reached();
+    if (!offered || (request.shows && !request.shows(agent.entry->record))) {
         return false;
     }
     const bool any = request.kind < model::directory_kind::servers;
@@ -100,7 +102,7 @@ net::task<directory::page_pointer> directory::make(model::directory_request requ
         if (!is_shown(request, agent)) {
             return true;
         }
-        const auto shown = listed(*agent.entry);
+        const auto shown = listed(agent);
         if (!has_version(request, shown)) {
             return true;
         }
@@ -126,7 +128,7 @@ directory::page_pointer directory::make_of_one(const model::directory_request& r
     if (agent == nullptr || !is_shown(request, *agent)) {
         return std::make_shared<const model::directory_page>();
     }
-    const auto shown = listed(*agent->entry);
+    const auto shown = listed(*agent);
     if (!has_version(request, shown)) {
         return std::make_shared<const model::directory_page>();
     }

@@ -39,7 +39,7 @@ private:
     bool is_shown(const model::directory_request& request, const registered_agent& agent) const;
     page_pointer finished(model::directory_page page, core::memory_share memory) const;
     page_pointer shared(page_pointer page);
-    model::listed_agent listed(const model::agent_entry& agent) const;
+    model::listed_agent listed(const registered_agent& of) const;
     net::task<std::vector<std::string>> cursors(const model::directory_request& request) const;
 
     const registry& registry_;

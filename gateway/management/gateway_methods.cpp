@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <iterator>
 #include <utility>
 
 namespace gateway::management {
@@ -102,6 +103,24 @@ json to_json(const attention& what)
         out["agent"] = what.agent;
     }
     return out;
+}
+
+attention held_attention(const registered_agent& agent, std::size_t held)
+{
+    const auto& id = agent.entry->record.id;
+    auto why = std::to_string(held) +
+               (held == 1 ? " item of what it says of itself is" : " items of what it says of itself are") +
+               " not approved: callers get the approved form, or none.";
+    if (agent.entry->held) {
+        why = "Nobody has approved the agent: its card and its calls are refused with card_held.";
+    }
+    return {
+        false,
+        id,
+        std::move(why),
+        "Compare with cardea agents pins " + id + " --diff, then approve or mend it.",
+        id
+    };
 }
 
 // The findings of a walk over all agents.
@@ -268,12 +287,49 @@ attention_of(const process_facts& facts, std::uint64_t descriptors, std::uint64_
     return out;
 }
 
+// Agents that are contained, also those that are not there, and that the store has not taken what is contained.
+std::vector<attention> gateway_methods::contained() const
+{
+    std::vector<attention> out;
+    if (containments_ == nullptr) {
+        return out;
+    }
+    if (const auto missing = containments_->unwritten().size(); missing > 0) {
+        out.push_back(about_gateway(
+            true,
+            "containment",
+            std::to_string(missing) + " of what is contained is not in the store: a restart would lift it.",
+            "Look at the disk of the store; the gateway tries again each second."
+        ));
+    }
+    for (const auto& id : containments_->agents()) {
+        const auto& terms = *containments_->find({id, {}});
+        std::string why{"Contained since "};
+        why.append(shown_time(terms.since)).append(terms.until ? " until " + shown_time(*terms.until) : "");
+        why.append(": ").append(core::cut_utf8(terms.reason, 120)) += '.';
+        out.push_back(
+            {.critical = false,
+             .subject = id,
+             .why = std::move(why),
+             .what_to_do = "Release the agent with cardea agents release, once what it did is mended.",
+             .agent = planes_.agents.find(id) == nullptr ? std::string{} : id}
+        );
+        if (out.size() > most_shown) {
+            break;
+        }
+    }
+    return out;
+}
+
 net::task<rpc_result>
 gateway_methods::info(core::rpc_request request, const rpc_caller& caller, answer_builder& /*answer*/) const
 {
     agents_found found;
     agent_visitor visit = [&](const std::string& /*id*/, const registered_agent& agent) {
         found.look_at(agent, planes_);
+        if (const auto held = pins_ == nullptr ? 0 : pins_->held_of(agent.entry->record.id); held > 0) {
+            found.add(held_attention(agent, held));
+        }
         return true;
     };
     auto& line = turns_.of(caller.may_write);
@@ -283,7 +339,8 @@ gateway_methods::info(core::rpc_request request, const rpc_caller& caller, answe
     const auto now = std::chrono::system_clock::now();
     const auto read = telemetry::read_process_stats();
     const auto stats = read ? *read : telemetry::process_stats{};
-    const auto own = attention_of(facts, stats.open_descriptors, stats.most_descriptors, now);
+    auto own = attention_of(facts, stats.open_descriptors, stats.most_descriptors, now);
+    std::ranges::move(contained(), std::back_inserter(own));
     auto needs = json::array();
     for (const bool critical : {true, false}) {
         const auto add = [&](const std::vector<attention>& from) {

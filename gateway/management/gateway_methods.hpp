@@ -7,6 +7,8 @@
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/management/agent_health.hpp"
 #include "gateway/management/answer_builder.hpp"
+#include "gateway/management/containment.hpp"
+#include "gateway/management/pin_book.hpp"
 #include "gateway/threads/turns.hpp"
 #include "net/loop/types.hpp"
 
@@ -93,6 +95,10 @@ public:
     };
     void set_sources(sources from) { from_ = std::move(from); }
 
+    // Before the first request. It outlives this.
+    void set_containments(const containment_table& table) { containments_ = &table; }
+    void set_pins(const pin_book& book) { pins_ = &book; }
+
     // References outlive the tasks.
     net::task<rpc_result> info(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
     net::task<rpc_result> config(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
@@ -105,6 +111,10 @@ public:
 
 private:
     agent_planes planes_;
+    std::vector<attention> contained() const;
+
+    const containment_table* containments_ = nullptr;  // null: nothing is contained
+    const pin_book* pins_ = nullptr;                   // null: nothing is compared
     threads::turn_lines& turns_;
     sources from_;
 };

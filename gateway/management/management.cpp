@@ -69,9 +69,22 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/reset", operators, run<&management::writes_, &write_methods::reset>},
         {"agents/changes", operators, run<&management::writes_, &write_methods::changes>},
         {"agents/restart", operators, run<&management::cards_, &card_methods::restart>},
+        {"agents/contain", operators_to_write, run<&management::containments_, &containment_methods::contain_agent>},
+        {"agents/release", operators_to_write, run<&management::containments_, &containment_methods::release_agent>},
+        {"principals/contain",
+         operators_to_write,
+         run<&management::containments_, &containment_methods::contain_principal>},
+        {"principals/release",
+         operators_to_write,
+         run<&management::containments_, &containment_methods::release_principal>},
+        {"principals/list", readers, run<&management::containments_, &containment_methods::principals>},
+        {"agents/pins", readers, run<&management::pins_, &pin_methods::pins>},
+        {"agents/approve", operators_to_write, run<&management::pins_, &pin_methods::approve>},
         {"gateway/info", readers, run<&management::gateway_, &gateway_methods::info>},
         {"gateway/config", readers, run<&management::gateway_, &gateway_methods::config>},
         {"gateway/advice", readers, run<&management::gateway_, &gateway_methods::sentences>},
+        {"access/explain", readers, run<&management::gateway_, &gateway_methods::explain>},
+        {"calls/edges", readers, run<&management::edge_methods_, &edge_methods::edges>},
         {"bundles/list", operators, run<&management::reads_, &read_methods::bundles>},
     };
     const auto* const found =
@@ -103,6 +116,9 @@ management::management(
       reads_{agents, cards, sessions, {calls_, history_}, turns},
       cards_{agents, cards, sessions},
       gateway_{{agents, cards, sessions, calls_}, turns},
+      containments_{settings, agents, turns},
+      pins_{agents, turns},
+      edge_methods_{edges_, agents, turns},
       writes_{agents, cards, reads_}
 {
 }

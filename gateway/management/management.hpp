@@ -8,9 +8,12 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/call_book.hpp"
+#include "gateway/management/call_edges.hpp"
 #include "gateway/management/call_history.hpp"
 #include "gateway/management/card_methods.hpp"
+#include "gateway/management/containment_methods.hpp"
 #include "gateway/management/gateway_methods.hpp"
+#include "gateway/management/pin_methods.hpp"
 #include "gateway/management/read_methods.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/management/write_methods.hpp"
@@ -19,6 +22,7 @@
 #include "gateway/threads/turns.hpp"
 #include "net/loop/types.hpp"
 
+#include <chrono>
 #include <functional>
 #include <string>
 #include <string_view>
@@ -41,6 +45,21 @@ public:
     // Before the first request.
     void set_bundles(read_methods::next_bundle described) { reads_.set_bundles(std::move(described)); }
 
+    // Before the first request. It outlives this.
+    void set_containments(containment_table& table)
+    {
+        reads_.set_containments(table);
+        gateway_.set_containments(table);
+        containments_.set_table(table);
+    }
+
+    // The same.
+    void set_pins(pin_book& book)
+    {
+        gateway_.set_pins(book);
+        pins_.set_book(book);
+    }
+
     void set_sources(gateway_methods::sources from)
     {
         reads_.set_public_base(*from.public_base);
@@ -58,6 +77,7 @@ public:
     {
         calls_.add(notes, now);
         history_.add(notes, now);
+        edges_.add(notes, std::chrono::system_clock::now());
     }
     const call_book& calls() const noexcept { return calls_; }
 
@@ -83,9 +103,13 @@ private:
     core::memory_budget memory_;  // of all answers
     call_book calls_;
     call_history history_;
+    call_edges edges_;
     read_methods reads_;
     card_methods cards_;
     gateway_methods gateway_;
+    containment_methods containments_;
+    pin_methods pins_;
+    edge_methods edge_methods_;
     write_methods writes_;
 };
 

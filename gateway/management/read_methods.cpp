@@ -214,8 +214,8 @@ std::string read_methods::record_text(const registered_agent& agent, const rpc_c
     if (caller.shows) {
         auto record = shown_to_callers(agent.entry->record);
         const auto* status = cards_.status(agent.entry->record.id);
-        record["card_status"]["state"] =
-            status == nullptr ? "unknown" : card_state(*status, std::chrono::steady_clock::now());
+        record["card_status"]["state"] = status == nullptr ? (agent.contained ? "contained" : "unknown")
+                                                           : card_state(*status, std::chrono::steady_clock::now());
         return core::to_text(record);
     }
     auto text = core::to_text(record_of(agent));
@@ -239,18 +239,30 @@ json read_methods::record_of(const registered_agent& agent) const
     if (!agent.problems.empty()) {
         record["unusable"] = problem_list(agent.problems);
     }
+    add_containment(record, agent);
     const auto now = std::chrono::steady_clock::now();
     const auto session = sessions_.facts(id);
     if (session) {
         record["session"] = session_record(*session, now, /*for_operator=*/true);
     }
     const auto* status = cards_.status(id);
+    const auto* const without = agent.contained ? "contained" : "disabled";
     record["card_status"] =
-        status == nullptr ? json{{"state", "disabled"}} : card_status_record(*status, now, /*for_operator=*/true);
+        status == nullptr ? json{{"state", without}} : card_status_record(*status, now, /*for_operator=*/true);
     if (session && status != nullptr) {
         add_session_problems(record["card_status"], agent.entry->record, *session);
     }
     return record;
+}
+
+// With the reason, for operators.
+void read_methods::add_containment(json& to, const registered_agent& agent) const
+{
+    const auto* const terms =
+        agent.contained && containments_ != nullptr ? containments_->find({agent.entry->record.id, {}}) : nullptr;
+    if (terms != nullptr) {
+        to["containment"] = shown_containment(*terms);
+    }
 }
 
 read_methods::known read_methods::known_of(const registered_agent& agent, core::steady_time now) const
@@ -287,6 +299,7 @@ json read_methods::health_record(
         shown["why"] = words.why;
         shown["advice"] = words.what_to_do;
     }
+    add_containment(shown, known.agent);
     if (public_base_ != nullptr) {
         shown["public_url"] = *public_base_ + "/agents/" + record.id + (record.mcp ? "/mcp" : "");
     }

@@ -6,6 +6,7 @@
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/call_book.hpp"
 #include "gateway/management/call_history.hpp"
+#include "gateway/management/containment.hpp"
 #include "gateway/management/health_order.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/sessions/session_plane.hpp"
@@ -90,6 +91,9 @@ public:
     // Scheme and authority of the gateway for callers; it outlives this, and may change.
     void set_public_base(const std::string& base) { public_base_ = &base; }
 
+    // Before the first request. It outlives this.
+    void set_containments(const containment_table& table) { containments_ = &table; }
+
     // An agent's record, a JSON object, as the caller may see it.
     std::string record_text(const registered_agent& agent, const rpc_caller& caller) const;
 
@@ -115,6 +119,9 @@ private:
     ) const;
 
     const std::string* public_base_ = nullptr;  // null: not known yet
+    void add_containment(core::json& to, const registered_agent& agent) const;
+
+    const containment_table* containments_ = nullptr;  // null: nothing is contained
     const registry& registry_;
     const cards::card_plane& cards_;
     const sessions::session_plane& sessions_;

@@ -42,6 +42,7 @@ model::rpc_rights rights_of(const request::request_context& request)
     const auto* caller = request.principal();
     if (caller != nullptr) {
         rights.who = caller->provider + ' ' + caller->id;
+        rights.self = {caller->provider, caller->id};
     }
     const bool reads = access::has_scope(caller, core::scope_read);
     rights.may_write = reads && access::has_scope(caller, core::scope_write);

@@ -11,13 +11,16 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <optional>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace gateway::upgrade {
 namespace {
@@ -63,6 +66,7 @@ struct handover::attempt {
     std::string step = "start";
     core::steady_time begun = std::chrono::steady_clock::now();
     bool store_closed = false;
+    std::vector<store::kept_document> passed{};  // containments that the store has not taken
 };
 
 handover::handover(parts all, handover_source from, handover_counts before)
@@ -216,6 +220,8 @@ net::task<core::result<>> handover::pass_state(attempt& now)
         co_return closed.error();
     }
     now.store_closed = true;
+    now.passed = all_.contained.unwritten();
+    std::ranges::transform(now.passed, std::back_inserter(frames), frame_of_unwritten);
     frames.push_back(frame_of(handover_word::store_closed));
     for (auto& each : frames) {
         const auto said = co_await now.channel->send(std::move(each), all_.settings.handover.timeout);
@@ -267,6 +273,13 @@ void handover::complete(attempt& now)
         {{"process", now.process.id}, {"version", now.version}, {"milliseconds", took.count()}}
     );
     tell(frame_of(handover_word::settled));
+    const auto pass_on = [this](const store::kept_document& document) { tell(frame_of_unwritten(document)); };
+    for (const auto& each : all_.contained.unwritten()) {
+        if (std::ranges::find(now.passed, each) == now.passed.end()) {
+            pass_on(each);
+        }
+    }
+    all_.contained.set_heir(pass_on);
     all_.tasks.set_heir([this](const model::known_tasks& tasks) {
         for (auto& each : frames_of(tasks)) {
             tell(std::move(each));
@@ -345,6 +358,7 @@ void process_upgrade::start(handover::parts all)
 {
     end_ = &all.end;
     learn_ = all.tasks.learn;
+    contain_ = all.contained.learn;
     handover_ = std::make_unique<handover>(std::move(all), std::move(from_), passed_.counts);
     const auto busy = [this] { return handover_->busy() || (old_process_ != nullptr && old_process_->expected()); };
     end_->set_others({busy, [this] { let_go(); }, [this] { return handover_->tells(); }});
@@ -371,7 +385,7 @@ void process_upgrade::serve(std::function<void()> report)
         }
     };
     old_process_->say_ready();
-    old_process_->watch(loop_, {learn_, std::move(report), let_programs_go});
+    old_process_->watch(loop_, {learn_, contain_, std::move(report), let_programs_go});
 }
 
 net::task<model::handover_report> process_upgrade::hand_over()

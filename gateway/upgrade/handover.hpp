@@ -18,6 +18,7 @@
 #include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
 #include "net/process/spawn.hpp"
+#include "store/engine.hpp"
 
 #include <sys/types.h>
 
@@ -37,6 +38,14 @@ struct task_owners {
     std::function<void(std::function<void(model::known_tasks)> heir)>
         set_heir;                                                // the heir gets later ones, instead of the store
     std::function<void(const model::known_tasks& known)> learn;  // what the old process has learnt in its drain
+};
+
+// What is contained, as the two processes tell each other.
+struct passed_containments {
+    std::function<std::vector<store::kept_document>()> unwritten;
+    std::function<void(std::function<void(const store::kept_document& later)> heir)>
+        set_heir;                                                     // the heir gets later ones, instead of the store
+    std::function<void(const store::kept_document& document)> learn;  // what the old process has been told meanwhile
 };
 
 // How this process was started.
@@ -60,6 +69,7 @@ public:
         threads::store_thread& store;
         const sessions::session_plane& sessions;
         task_owners tasks;
+        passed_containments contained;
         lifecycle::graceful_shutdown& end;
     };
 
@@ -127,6 +137,9 @@ public:
     // gone, but for those that overlap. References outlive this.
     void give_passed(sessions::session_plane& sessions);
 
+    // Containments that the old process could not write.
+    const std::vector<store::kept_document>& unwritten() const noexcept { return passed_.unwritten; }
+
     // Sets the parts that are handed over, and the end that follows, which waits for this.
     void start(handover::parts all);
 
@@ -152,6 +165,7 @@ private:
     old_process* old_process_ = nullptr;      // null: this process has taken nobody's place
     ::mcp::start_turns* programs_ = nullptr;  // that are held back
     std::function<void(const model::known_tasks& known)> learn_;
+    std::function<void(const store::kept_document& document)> contain_;
     lifecycle::graceful_shutdown* end_ = nullptr;
     std::unique_ptr<handover> handover_;
 };

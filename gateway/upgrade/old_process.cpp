@@ -152,6 +152,10 @@ void old_process::take(const handover_message& message)
         if (const auto known = tasks_in(message.content); known && told_.tasks) {
             told_.tasks(*known);
         }
+    } else if (message.word == handover_word::unwritten) {
+        if (const auto document = document_in(message.content); document && told_.contained) {
+            told_.contained(*document);
+        }
     } else if (message.word == handover_word::settled) {
         tell_settled();
     } else if (message.word == handover_word::free) {

@@ -46,7 +46,8 @@ public:
 
     struct observers {
         std::function<void(const model::known_tasks& tasks)>
-            tasks;                      // it has learnt of these meanwhile; any number of times
+            tasks;  // it has learnt of these meanwhile; any number of times
+        std::function<void(const store::kept_document& document)> contained;  // the same
         std::function<void()> settled;  // the service manager knows of this process
         std::function<void()> free;     // its programs are gone; after `settled`
     };

@@ -36,6 +36,8 @@ enum class handover_word : std::uint8_t {
     free = 11,         // no program of an MCP server runs any more
     tasks = 12,        // whose they are, of those that are learnt after `ready`
     lists = 13,        // of an MCP server
+    document = 14,     // of a store in memory
+    unwritten = 15,    // a document that the store has not taken; also after `ready`
     // Of the next one:
     prepared = 64,  // its configuration is valid
     ready = 65,     // it accepts connections

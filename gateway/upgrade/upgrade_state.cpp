@@ -109,6 +109,12 @@ std::string content_of(const store::kept_delivery& each)
     return out.number(number_of(each.received)).take();
 }
 
+std::string content_of(const store::kept_document& each)
+{
+    handover_writer out;
+    return out.text(each.kind).text(each.name).text(each.agent).text(each.text).take();
+}
+
 std::string content_of(const handover_counts& counts)
 {
     handover_writer out;
@@ -305,6 +311,12 @@ core::result<std::vector<std::string>> frames_of(const upgrade_state& state, std
         for (const auto& each : state.memory->deliveries) {
             out.add(handover_word::delivery, content_of(each));
         }
+        for (const auto& each : state.memory->documents) {
+            out.add(handover_word::document, content_of(each));
+        }
+    }
+    for (const auto& each : state.unwritten) {
+        out.add(handover_word::unwritten, content_of(each));
     }
     for (const auto& each : state.lists) {
         out.add_if_room(handover_word::lists, content_of(each));
@@ -341,6 +353,22 @@ std::optional<model::known_tasks> tasks_in(std::string_view content)
     return from.good() ? std::optional{std::move(out)} : std::nullopt;
 }
 
+std::string frame_of_unwritten(const store::kept_document& document)
+{
+    auto frame = framed({handover_word::unwritten, content_of(document)});
+    return frame ? std::move(*frame) : std::string{};  // it has a few kilobytes
+}
+
+std::optional<store::kept_document> document_in(std::string_view content)
+{
+    handover_content from{content};
+    store::kept_document out;
+    for (auto* const each : {&out.kind, &out.name, &out.agent, &out.text}) {
+        *each = from.text();
+    }
+    return from.good() ? std::optional{std::move(out)} : std::nullopt;
+}
+
 void add_to(upgrade_state& state, const handover_message& message)
 {
     const handover_content content{message.content};
@@ -359,6 +387,16 @@ void add_to(upgrade_state& state, const handover_message& message)
             break;
         case handover_word::delivery:
             add_delivery(memory_of(state), content);
+            break;
+        case handover_word::document:
+            if (auto document = document_in(message.content)) {
+                memory_of(state).documents.push_back(std::move(*document));
+            }
+            break;
+        case handover_word::unwritten:
+            if (auto document = document_in(message.content)) {
+                state.unwritten.push_back(std::move(*document));
+            }
             break;
         case handover_word::counts:
             add_counts(state.counts, content);

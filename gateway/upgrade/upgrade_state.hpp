@@ -35,6 +35,7 @@ struct upgrade_state {
     std::optional<store::memory_contents> memory;  // nothing: the store is on disk
     handover_counts counts;
     std::vector<sessions::passed_lists> lists;
+    std::vector<store::kept_document> unwritten;  // containments that hold, and that the store has not taken
 };
 
 // Fails with too_large: more than `most` bytes in all, or one content is over largest_handover_content. Lists that would be too much
@@ -47,6 +48,10 @@ void add_to(upgrade_state& state, const handover_message& message);
 // Messages about tasks that a process learns during its drain, each of which is read without the others.
 std::vector<std::string> frames_of(const model::known_tasks& tasks);
 std::optional<model::known_tasks> tasks_in(std::string_view content);
+
+// A document that a process could not write.
+std::string frame_of_unwritten(const store::kept_document& document);
+std::optional<store::kept_document> document_in(std::string_view content);
 
 // The first message: for which addresses of the configuration the sockets are.
 struct handover_hello {

@@ -2,6 +2,7 @@
 
 #include "jose/sealed_text.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <functional>
 #include <random>
@@ -20,6 +21,34 @@ std::function<double()> any_fraction()
 std::function<std::shared_ptr<const model::agent_entry>(const std::string&)> served_by(management::registry& registry)
 {
     return [&registry](const std::string& id) { return served_agent(registry, id); };
+}
+
+// Without those that are contained, which no plane has.
+std::shared_ptr<const model::snapshot>
+reached(std::shared_ptr<const model::snapshot> all, const management::registry& registry)
+{
+    const auto is_contained = [&](const std::string& id) { return registry.find(id)->contained; };
+    if (std::ranges::none_of(all->agents, [&](const auto& each) { return is_contained(each.first); })) {
+        return all;
+    }
+    auto out = std::make_shared<model::snapshot>(*all);
+    std::erase_if(out->agents, [&](const auto& each) { return is_contained(each.first); });
+    return out;
+}
+
+// Null: it is gone, or disabled.
+void tell(
+    model::plane& plane,
+    const std::string& id,
+    const std::shared_ptr<const model::agent_entry>& agent,
+    bool contained
+)
+{
+    if (agent != nullptr && contained) {
+        plane.contain(id);
+    } else {
+        plane.set_agent(id, agent);
+    }
 }
 
 }  // namespace
@@ -45,8 +74,10 @@ void publish_agents(agent_audience audience, std::string public_base)
             each->post([id, agent](worker::worker& on) { on.handler().set_agent(id, agent); });
         }
         agent = agent && agent->record.disabled ? nullptr : std::move(agent);
+        const auto* const known = audience.registry.find(id);
+        const bool contained = known != nullptr && known->contained;
         for (auto* const each : audience.planes) {
-            each->set_agent(id, agent);
+            tell(*each, id, agent, contained);
         }
     });
     audience.cards.set_pathfinder([audience](const std::string& id, const model::call_route& route) {
@@ -55,22 +86,23 @@ void publish_agents(agent_audience audience, std::string public_base)
     audience.sessions.set_fallback_observer([audience](const std::string& id, bool fell_back) {
         audience.registry.set_fell_back(id, fell_back);
     });
+    const auto there = reached(now, audience.registry);
     for (auto* const each : audience.planes) {
-        each->set_agents(now);
+        each->set_agents(there);
     }
 }
 
 std::shared_ptr<const model::agent_entry> served_agent(const management::registry& registry, const std::string& id)
 {
     const auto* agent = registry.find(id);
-    return agent != nullptr && agent->served() ? agent->entry : nullptr;
+    return agent != nullptr && agent->reached() ? agent->entry : nullptr;
 }
 
 std::map<std::string, std::shared_ptr<const model::agent_entry>> served_agents(const management::registry& registry)
 {
     std::map<std::string, std::shared_ptr<const model::agent_entry>> out;
     for (const auto& [id, each] : registry.all()) {
-        if (each.served()) {
+        if (each.reached()) {
             out.emplace_hint(out.end(), id, each.entry);
         }
     }
@@ -131,9 +163,18 @@ void sign_deliveries(
     );
 }
 
-core::result<> load_all(management::registry& registry, push::push_plane& deliveries, store::engine& records)
+core::result<> load_all(
+    management::containment_table& contained,
+    management::registry& registry,
+    push::push_plane& deliveries,
+    store::engine& records,
+    const std::vector<store::kept_document>& unwritten
+)
 {
-    auto loaded = registry.load();
+    auto loaded = contained.load(records, unwritten);
+    if (loaded) {
+        loaded = registry.load();
+    }
     return loaded ? deliveries.load(records) : loaded;
 }
 

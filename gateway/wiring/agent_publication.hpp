@@ -6,6 +6,7 @@
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_source.hpp"
+#include "gateway/management/containment.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/plane.hpp"
@@ -39,7 +40,7 @@ struct agent_audience {
 // ended.
 void publish_agents(agent_audience audience, std::string public_base);
 
-// Null: there is none that is served.
+// Null: there is none that is served, or it is contained.
 std::shared_ptr<const model::agent_entry> served_agent(const management::registry& registry, const std::string& id);
 
 // All of these, by id.
@@ -69,8 +70,14 @@ void sign_deliveries(
     std::string public_base
 );
 
-// What the store has of both, before it is asked for anything else. Fails as they do.
-core::result<> load_all(management::registry& registry, push::push_plane& deliveries, store::engine& records);
+// What the store has of all three, before it is asked for anything else. `unwritten`: containments of an earlier process. Fails as they do.
+core::result<> load_all(
+    management::containment_table& contained,
+    management::registry& registry,
+    push::push_plane& deliveries,
+    store::engine& records,
+    const std::vector<store::kept_document>& unwritten
+);
 
 // Gives the tokens of agents to those who ask the agents for something on the gateway's own behalf. References outlive the loop.
 void supply_tokens(tokens::token_plane& from, cards::card_source& cards, sessions::session_plane& sessions);

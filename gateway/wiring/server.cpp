@@ -7,8 +7,11 @@
 #include "gateway/responses/answer.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "gateway/telemetry/process_stats.hpp"
+#include "gateway/wiring/access_explainer.hpp"
 #include "gateway/wiring/agent_publication.hpp"
 #include "gateway/wiring/caller_sessions.hpp"
+#include "gateway/wiring/containment_publication.hpp"
+#include "gateway/wiring/pin_publication.hpp"
 #include "gateway/wiring/worker_settings.hpp"
 #include "mcp/transport/stdio_transport.hpp"
 #include "net/loop/thrown.hpp"
@@ -28,8 +31,6 @@
 
 namespace gateway::wiring {
 namespace {
-
-using telemetry::metric;
 
 // 0: one for each core.
 std::size_t or_cores(std::uint64_t configured)
@@ -98,18 +99,6 @@ void set_viewers(worker::worker_list workers, core::log_sink* viewers)
     for (const auto& each : workers) {
         each->post([viewers](worker::worker& on) { on.lines().set_viewers(viewers); });
     }
-}
-
-// Series with an outcome each.
-using outcomes = std::initializer_list<std::pair<std::string_view, std::uint64_t>>;
-
-void add_outcomes(telemetry::metrics& into, const telemetry::metric_row& row, outcomes all)
-{
-    telemetry::family family{row};
-    for (const auto& [outcome, n] : all) {
-        family.add({{"outcome", outcome}}, n);
-    }
-    into.add(std::move(family));
 }
 
 }  // namespace
@@ -183,6 +172,8 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     make_bridge();
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
+    pins_ = make_pin_book({control_, settings_, *registry_, store_, log_, *cards_, *sessions_, turns_.operators});
+    pins_->set_audit(audit_.trail());
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
     push_ = make_push_plane(control_, {*fetcher_, *registry_, store_, long_bodies_, log_}, settings_);
@@ -192,16 +183,31 @@ core::result<> server::start()
     );
     management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
     management_->set_bundles([this](const auto& after) { return bundles_->members().description_after(after); });
-    management_->set_sources({[this] { return facts(); }, [this] { return reloader_->dump(); }, &public_base_});
+    management_->set_sources(
+        {[this] { return facts(); },
+         [this] { return reloader_->dump(); },
+         &public_base_,
+         [this](auto asked) {
+             explainer_facts now{settings_, *registry_, *credentials_, access_->callers(), containments_->now()};
+             return explain_access(std::move(now), std::move(asked));
+         }}
+    );
+    management_->set_pins(*pins_);
     directory_ = std::make_unique<management::directory>(*registry_, *cards_, turns_.callers, management_->memory());
     reloader_ = std::make_unique<reload::reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
     make_services();
+    containments_ =
+        make_containment_table({control_, workers_, admin_->guard(), *callers_, *source_, *registry_, store_, log_});
+    management_->set_containments(*containments_);
     if (auto bound = open_listeners(); !bound) {
         return bound;
     }
     public_base_ = reload::public_base_of(settings_, listeners_.traffic_address());
-    if (auto loaded = load_all(*registry_, *push_, store_.engine()); !loaded) {
+    if (auto loaded = pins_->load(store_.engine()); !loaded) {
+        return loaded;
+    }
+    if (auto loaded = load_all(*containments_, *registry_, *push_, store_.engine(), upgrade_.unwritten()); !loaded) {
         return loaded;
     }
     session_key_ = own_session_key(store_.engine(), log_);
@@ -308,7 +314,9 @@ void server::make_services()
                 net::asio::post(control_.get_executor(), [this, stale = std::move(id)] {
                     cards_->refresh_stale(stale);
                 });
-            }
+            },
+        .note_tools = note_tools_with(control_, pins_),
+        .chains = &chains_
     });
     make_admin();
 }
@@ -346,6 +354,7 @@ void server::list_planes()
         &listeners_,
         &traces_,
         tasks_.get(),
+        &chains_,
         keeper_.get(),
         card_history_.get(),
         worker_settings_.get(),
@@ -353,8 +362,10 @@ void server::list_planes()
         agent_tokens_.get(),
         credentials_.get(),
         card_thread_.get(),
+        pins_.get(),
         cards_.get(),
         access_.get(),
+        containments_.get(),
         &overload_,
         &breakers_,
         &breakers_.checks(),
@@ -413,7 +424,23 @@ void server::make_end()
         [this](auto heir) { tasks_->set_heir(std::move(heir)); },
         [this](const auto& known) { tasks_->learn(known); }
     };
-    upgrade_.start({control_, settings_, log_, listeners_, reports_, store_, *sessions_, std::move(owners), *end_});
+    upgrade::passed_containments contained{
+        [this] { return containments_->unwritten(); },
+        [this](auto heir) { containments_->set_heir(std::move(heir)); },
+        [this](const auto& document) { containments_->learn(document); }
+    };
+    upgrade_.start(
+        {control_,
+         settings_,
+         log_,
+         listeners_,
+         reports_,
+         store_,
+         *sessions_,
+         std::move(owners),
+         std::move(contained),
+         *end_}
+    );
 }
 
 core::result<> server::open_listeners()
@@ -502,84 +529,6 @@ void server::begin_end()
 void server::stop()
 {
     net::asio::post(control_.get_executor(), [this] { begin_end(); });
-}
-
-// The families of the server itself, and of parts that are no planes.
-void server::collect(telemetry::metrics& into) const
-{
-    telemetry::family build{metric("cardea_build_info")};
-    build.add(
-        {{"version", model::version()}, {"revision", model::revision()}, {"compiler", model::compiler()}},
-        std::uint64_t{1}
-    );
-    into.add(std::move(build));
-    const auto started = telemetry::seconds(started_.time_since_epoch());
-    into.add(metric("cardea_start_time_seconds"), started);
-    into.add(metric("process_start_time_seconds"), started);
-    into.add(metric("cardea_ready"), status_.ready() ? 1.0 : 0.0);
-    into.add(metric("cardea_connections_open"), std::uint64_t{worker::open_connections(workers_)});
-    into.add(metric("cardea_dns_failures_total"), shared_.names->failures());
-    into.add(metric("cardea_log_lines_dropped_total"), log_hooks_.dropped ? log_hooks_.dropped() : 0);
-    const auto& writes = store_.writes();
-    add_outcomes(
-        into,
-        metric("cardea_store_writes_total"),
-        {{"ok", writes.ok},
-         {core::name(core::errc::store_failed), writes.failed},
-         {core::name(core::errc::store_full), writes.full}}
-    );
-    const auto& handovers = upgrade_.counts();
-    add_outcomes(
-        into,
-        metric("cardea_handovers_total"),
-        {{"completed", handovers.completed}, {"failed", handovers.failed}, {"refused", handovers.refused}}
-    );
-    telemetry::collect_process(into);
-}
-
-management::process_facts server::facts() const
-{
-    const auto& reload = reloader_->counts();
-    management::process_facts out{
-        .started = started_,
-        .public_url = public_base_,
-        .listeners = {},
-        .certificates = {},
-        .reload = {reload.last, reload.trigger, reload.problems, reload.needs_restart},
-        .connections = worker::open_connections(workers_),
-        .overload = overload_.level().load(),
-        .store_lasts = store_.durable(),
-        .store_trouble = store_.writes().trouble,
-        .audit_fails = audit_.failing(),
-        .lost_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0,
-        .bundles = bundles_->members().published()->size(),
-        .no_tries = std::string{config::untriable(settings_)}
-    };
-    out.listeners = {
-        {"traffic", listeners_.traffic_address(), !settings_.tls.empty()},
-        {"admin", listeners_.admin_address(), !settings_.admin_tls.empty()}
-    };
-    if (const auto address = listeners_.metrics_address(); !address.empty()) {
-        out.listeners.push_back({"metrics", address, !settings_.metrics_tls.empty()});
-    }
-    for (auto& [listener, file, end] : listeners_.certificates().ends()) {
-        out.certificates.push_back({std::move(listener), std::move(file), end});
-    }
-    return out;
-}
-
-std::unique_ptr<admin::metrics_feed> server::metrics()
-{
-    telemetry::metrics all;
-    collect(all);
-    management::collect_agents(all, {*registry_, *cards_, *sessions_, management_->calls()});
-    for (const auto* each : planes_) {
-        each->collect(all);
-    }
-    auto counted = admin_->guard().totals();
-    counted.merge(callers_->totals());
-    const admin::metrics_feed::sources from{workers_, *registry_, turns_.operators, long_bodies_};
-    return std::make_unique<admin::metrics_feed>(from, std::move(all), counted, settings_.metrics_agents);
 }
 
 }  // namespace gateway::wiring

@@ -5,6 +5,7 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "core/secret.hpp"
+#include "gateway/access/chain_limits.hpp"
 #include "gateway/access/credential_verifier.hpp"
 #include "gateway/access/server_metadata.hpp"
 #include "gateway/admin/admin_handler.hpp"
@@ -17,8 +18,10 @@
 #include "gateway/lifecycle/graceful_shutdown.hpp"
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/service_reports.hpp"
+#include "gateway/management/containment.hpp"
 #include "gateway/management/directory.hpp"
 #include "gateway/management/management.hpp"
+#include "gateway/management/pin_book.hpp"
 #include "gateway/model/control_services.hpp"
 #include "gateway/model/inner_calls.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -120,6 +123,7 @@ private:
     config::settings settings_;
     std::string public_base_;  // since start()
     worker::shared_limits shared_{settings_};
+    access::chain_limits chains_{settings_.chains};
     const core::logger& log_;
     log_hooks log_hooks_;
     core::wall_time started_;
@@ -148,12 +152,14 @@ private:
     std::unique_ptr<wiring::caller_sessions> callers_;
     std::unique_ptr<agent_bundles> bundles_;
     std::unique_ptr<management::registry> registry_;
+    std::unique_ptr<management::pin_book> pins_;
     std::unique_ptr<tokens::token_plane> agent_tokens_;
     std::unique_ptr<push::push_plane> push_;
     std::unique_ptr<worker_settings> worker_settings_;
     std::unique_ptr<access_publication> access_;
     threads::side_thread key_set_thread_;
     std::unique_ptr<access::credential_verifier> credentials_;
+    std::unique_ptr<management::containment_table> containments_;
     std::unique_ptr<management::management> management_;
     std::unique_ptr<management::directory> directory_;
     reload::configuration_source from_;

@@ -241,6 +241,48 @@ TEST_CASE("Deliveries have rising numbers, are read one by one, and go when they
     });
 }
 
+TEST_CASE("Documents are kept by kind and name, the last one of a name counts, and they come in the order of names")
+{
+    each_engine([](store::engine& engine) {
+        CHECK(engine.documents("containment")->empty());
+        const store::kept_document b{"containment", "b", "", "{\"reason\":\"ä\"}"};
+        REQUIRE(engine.keep_document({"containment", "b", "", "old"}).has_value());
+        REQUIRE(engine.keep_document(b).has_value());
+        REQUIRE(engine.keep_document({"containment", "a", "", ""}).has_value());
+        REQUIRE(engine.keep_document({"pins", "b", "b", "{}"}).has_value());
+        const std::vector<store::kept_document> all{{"containment", "a", "", ""}, b};
+        CHECK(engine.documents("containment").value() == all);
+        CHECK(engine.documents("pins").value() == std::vector<store::kept_document>{{"pins", "b", "b", "{}"}});
+        REQUIRE(engine.drop_document("containment", "b").has_value());
+        REQUIRE(engine.drop_document("containment", "b").has_value());
+        CHECK(engine.documents("containment").value() == std::vector<store::kept_document>{all.front()});
+        CHECK(engine.documents("pins")->size() == 1);
+    });
+}
+
+TEST_CASE("A document that names an agent goes with it, and one that does not stays")
+{
+    each_engine([](store::engine& engine) {
+        REQUIRE(engine.put("a", "{}", at(noon)).has_value());
+        REQUIRE(engine.keep_document({"pins", "a", "a", "{}"}).has_value());
+        REQUIRE(engine.keep_document({"pins", "b", "b", "{}"}).has_value());
+        REQUIRE(engine.keep_document({"containment", "agent a", "", "{}"}).has_value());
+        REQUIRE(engine.remove("a", at(noon)).has_value());
+        CHECK(engine.documents("pins").value() == std::vector<store::kept_document>{{"pins", "b", "b", "{}"}});
+        CHECK(engine.documents("containment")->size() == 1);
+    });
+}
+
+TEST_CASE("A store in memory passes its documents on")
+{
+    const auto first = store::make_memory();
+    const store::kept_document one{"containment", "agent a", "", "{}"};
+    REQUIRE(first->keep_document(one).has_value());
+    auto passed = store::contents_of(*first).value();
+    CHECK(passed.documents == std::vector{one});
+    CHECK(store::make_memory(std::move(passed))->documents("containment").value() == std::vector{one});
+}
+
 namespace {
 
 store::card_version version_of(const std::string& agent, int number, std::string document = "{}")

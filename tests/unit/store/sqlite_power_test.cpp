@@ -164,4 +164,40 @@ TEST_CASE("a delivery that is kept outlives a power failure, whichever step fail
     CHECK(kept > 0);
 }
 
+TEST_CASE("A document that is kept outlives a power failure, whichever step failed before, and so does its end")
+{
+    for (const bool drops : {false, true}) {
+        CAPTURE(drops);
+        int acknowledged_once = 0;
+        std::uint64_t step = 0;
+        for (bool reached = true; reached && step < 1000;) {
+            ++step;
+            CAPTURE(step);
+            const test_support::scratch_directory scratch;
+            {
+                const auto before = opened(scratch.file("s.db"), failing_vfs);
+                if (drops) {
+                    REQUIRE(before->keep_document({"containment", "a", "", "{}"}).has_value());
+                }
+            }
+            follow_syncs();
+            auto engine = opened(scratch.file("s.db"), failing_vfs);
+            fail_at(step, fault::once);
+            const bool acknowledged = drops ? engine->drop_document("containment", "a").has_value()
+                                            : engine->keep_document({"containment", "a", "", "{}"}).has_value();
+            reached = has_failed();
+            heal();
+            acknowledged_once += acknowledged ? 1 : 0;
+            const test_support::scratch_directory left;
+            cut_power(left.path());
+            const auto found = opened(left.file("s.db"), "")->documents("containment");
+            REQUIRE(found.has_value());
+            CHECK((!acknowledged || found->size() == (drops ? 0 : 1)));
+        }
+        CHECK(step > 3);
+        CHECK(step < 1000);
+        CHECK(acknowledged_once > 0);
+    }
+}
+
 TEST_SUITE_END();

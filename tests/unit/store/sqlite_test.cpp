@@ -182,22 +182,22 @@ TEST_CASE("a file that is no store, of a newer version, or only the rest of one 
     SUBCASE("a newer version's")
     {
         opened(path).reset();
-        run_sql(path, "PRAGMA user_version=6");
+        run_sql(path, "PRAGMA user_version=7");
         said =
-            ": has the schema 6, and this Cardea reads 1 to 5; start the newer Cardea that wrote it, or put back a "
+            ": has the schema 7, and this Cardea reads 1 to 6; start the newer Cardea that wrote it, or put back a "
             "copy from before the upgrade";
     }
     SUBCASE("one that has not been finished")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=0");
-        said = ": has the schema 0, and this Cardea reads 1 to 5";
+        said = ": has the schema 0, and this Cardea reads 1 to 6";
     }
     SUBCASE("one with a negative schema")
     {
         opened(path).reset();
         run_sql(path, "PRAGMA user_version=-1");
-        said = ": has the schema -1, and this Cardea reads 1 to 5";
+        said = ": has the schema -1, and this Cardea reads 1 to 6";
     }
     SUBCASE("the log of a file that is gone")
     {
@@ -311,6 +311,7 @@ TEST_CASE("A store without a place for tasks gets one and keeps its key")
     REQUIRE(store::open_sqlite({.path = path}).value()->session_key(core::secret{"one"}).has_value());
     run_sql(path, "DROP TABLE tasks");
     run_sql(path, "DROP TABLE card_versions");
+    run_sql(path, "DROP TABLE documents");
     run_sql(path, "PRAGMA user_version=3");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->session_key(core::secret{"two"})->reveal() == "one");
@@ -342,6 +343,7 @@ TEST_CASE("A store of the first schema gets a place for the key of sessions and 
     run_sql(path, "DROP TABLE deliveries");
     run_sql(path, "DROP TABLE tasks");
     run_sql(path, "DROP TABLE card_versions");
+    run_sql(path, "DROP TABLE documents");
     run_sql(path, "PRAGMA user_version=1");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->load()->size() == 1);
@@ -357,6 +359,7 @@ TEST_CASE("A store of the second schema gets a place for deliveries and keeps it
     run_sql(path, "DROP TABLE deliveries");
     run_sql(path, "DROP TABLE tasks");
     run_sql(path, "DROP TABLE card_versions");
+    run_sql(path, "DROP TABLE documents");
     run_sql(path, "PRAGMA user_version=2");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->session_key(core::secret{"two"})->reveal() == "one");
@@ -370,11 +373,52 @@ TEST_CASE("A store of the fourth schema gets a place for the history of cards an
     const auto path = scratch.file("s.db");
     REQUIRE(store::open_sqlite({.path = path}).value()->keep_tasks({{1, 10, {}}}).has_value());
     run_sql(path, "DROP TABLE card_versions");
+    run_sql(path, "DROP TABLE documents");
     run_sql(path, "PRAGMA user_version=4");
     const auto opened = store::open_sqlite({.path = path}).value();
     CHECK(opened->tasks()->size() == 1);
     CHECK(opened->keep_card_version({"a", {}, "0a", 2, {}, "{}"}).has_value());
     CHECK(opened->card_versions("a")->size() == 1);
+}
+
+TEST_CASE("A store of the fifth schema gets a place for documents and keeps the history of cards")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    REQUIRE(store::open_sqlite({.path = path}).value()->keep_card_version({"a", {}, "0a", 2, {}, "{}"}).has_value());
+    run_sql(path, "DROP TABLE documents");
+    run_sql(path, "PRAGMA user_version=5");
+    const auto opened = store::open_sqlite({.path = path}).value();
+    CHECK(opened->card_versions("a")->size() == 1);
+    CHECK(opened->documents("containment")->empty());
+    CHECK(opened->keep_document({"containment", "n", "", "{}"}).has_value());
+    CHECK(opened->documents("containment")->size() == 1);
+}
+
+TEST_CASE("Documents are there after the store was closed, and a damaged one fails its kind alone")
+{
+    const test_support::scratch_directory scratch;
+    const auto path = scratch.file("s.db");
+    const store::kept_document one{"containment", "agent a", "", R"({"reason":"ä"})"};
+    const store::kept_document other{"pins", "a", "a", "{}"};
+    {
+        const auto opened = store::open_sqlite({.path = path}).value();
+        REQUIRE(opened->keep_document(one).has_value());
+        REQUIRE(opened->keep_document(other).has_value());
+    }
+    CHECK(store::open_sqlite({.path = path}).value()->documents("containment").value() == std::vector{one});
+    for (const auto* damage :
+         {"UPDATE documents SET text = '{}' WHERE kind = 'containment'",
+          "UPDATE documents SET name = 'agent b' WHERE kind = 'containment'",
+          "UPDATE documents SET agent = 'x' WHERE kind = 'containment'"}) {
+        CAPTURE(damage);
+        REQUIRE(store::open_sqlite({.path = path}).value()->keep_document(one).has_value());
+        run_sql(path, damage);
+        const auto opened = store::open_sqlite({.path = path}).value();
+        CHECK(opened->documents("containment").error().code == errc::store_failed);
+        CHECK(opened->documents("pins").value() == std::vector{other});
+        run_sql(path, "DELETE FROM documents WHERE kind = 'containment'");
+    }
 }
 
 TEST_CASE("The history of cards is there after the store was closed, and a damaged row is left out")

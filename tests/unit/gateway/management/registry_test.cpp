@@ -72,6 +72,12 @@ public:
     {
         return std::vector<store::card_version>{};
     }
+    core::result<> keep_document(store::kept_document) override { return {}; }
+    core::result<> drop_document(std::string, std::string) override { return {}; }
+    core::result<std::vector<store::kept_document>> documents(std::string) override
+    {
+        return std::vector<store::kept_document>{};
+    }
     core::result<core::secret> session_key(core::secret made) override { return made; }
     core::result<std::uint64_t> keep_delivery(store::kept_delivery) override { return 1; }
     core::result<std::vector<store::delivery_facts>> deliveries() override
