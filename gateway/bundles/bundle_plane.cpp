@@ -124,12 +124,30 @@ void bundle_plane::set_agents(const std::shared_ptr<const model::snapshot>& now)
 
 void bundle_plane::set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent)
 {
+    contained_.erase(id);
     if (agent == nullptr) {
         agents_.erase(id);
     } else if (!bundles_.empty()) {
         agents_[id] = agent;
     }
     mark_all_of(id);
+}
+
+void bundle_plane::contain(const std::string& id)
+{
+    if (agents_.contains(id) && contained_.insert(id).second) {
+        mark_all_of(id);
+    }
+}
+
+model::published_member bundle_plane::member_of(const known_bundle& bundle, const std::string& id) const
+{
+    const auto& agent = agents_.find(id)->second;
+    if (!contained_.contains(id)) {
+        return {agent, from_.lists(id), from_.state(id)};
+    }
+    const auto before = bundle.built == nullptr ? std::nullopt : place_of(*bundle.built, id);
+    return {agent, before ? bundle.built->members[*before].lists : nullptr, model::member_state::down};
 }
 
 void bundle_plane::apply(const config::settings& now, const model::changed_settings& changed)
@@ -309,8 +327,7 @@ model::bundle_pointer bundle_plane::build(known_bundle& bundle)
     ::mcp::bundle_catalog::member_list catalogs;
     std::map<std::string, made_catalog> made;
     for (const auto& [id, as] : places.members) {
-        const auto& agent = agents_.find(id)->second;
-        model::published_member member{agent, from_.lists(id), from_.state(id)};
+        auto member = member_of(bundle, id);
         if (member.server() == nullptr) {
             skipped.emplace(id, "no_tools");
             continue;
@@ -414,7 +431,7 @@ void bundle_plane::mark_changed_states()
         const bool changed =
             bundle.built != nullptr && std::ranges::any_of(bundle.built->members, [this](const auto& each) {
                 const auto& id = each.agent->record.id;
-                return from_.state(id) != each.state || from_.lists(id) != each.lists;
+                return !contained_.contains(id) && (from_.state(id) != each.state || from_.lists(id) != each.lists);
             });
         if (changed) {
             mark(name, bundle);

@@ -21,6 +21,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -71,6 +72,9 @@ public:
 
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
+
+    // It stays a member with its last lists, as one whose server is away, so that workers know whom a call is refused for.
+    void contain(const std::string& id) override;
     void apply(const config::settings& now, const model::changed_settings& changed) override;
     void collect(telemetry::metrics& into) const override;
     void stop() override { stopped_ = true; }
@@ -117,10 +121,12 @@ private:
     filters_for(const core::mcp_bundle& settings, const std::map<std::string, known_bundle>& others);
     void tell_skipped(known_bundle& bundle, std::map<std::string, std::string_view> now);
     void mark_changed_states();
+    model::published_member member_of(const known_bundle& bundle, const std::string& id) const;
 
     bundle_sources from_;
     std::shared_ptr<const model::agent_entry> self_;  // published_bundle::self of all
     std::function<agent_map()> all_agents_;
+    std::set<std::string, std::less<>> contained_;
     agent_map agents_;                             // empty: there are no bundles
     std::map<std::string, known_bundle> bundles_;  // by name
     std::shared_ptr<const model::published_bundles> published_ = std::make_shared<const model::published_bundles>();

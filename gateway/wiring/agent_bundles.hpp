@@ -45,6 +45,7 @@ public:
     {
         members_.set_agent(id, agent);
     }
+    void contain(const std::string& id) override { members_.contain(id); }
     void apply(const config::settings& now, const model::changed_settings& changed) override
     {
         members_.apply(now, changed);

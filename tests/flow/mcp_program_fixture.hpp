@@ -116,6 +116,7 @@ public:
 
     std::uint16_t port() const noexcept { return gateway_.port(); }
     running_gateway& gateway() noexcept { return gateway_; }
+    const running_gateway& gateway() const noexcept { return gateway_; }
     const scratch_directory& folder() const noexcept { return folder_; }
 
     http_response send(

@@ -453,6 +453,9 @@ net::routine<core::result<>> program_relay::pass_batch()
     share_.set(0);
     core::result<> sent;
     const bool empty = count == 0 && batch_.events.empty();
+    if (empty && batch_.over && request_.contained) {
+        co_return co_await send_failure(request::contained_failure(request_));  // its session has ended for that
+    }
     if (empty && batch_.over) {
         sent = co_await stream_.send_end();
     } else if (empty) {

@@ -1,0 +1,186 @@
+// Principals that are contained: nothing that they have a credential for is theirs, until the release.
+#include "tests/flow/access_fixture.hpp"
+#include "tests/flow/contained_fixture.hpp"
+#include "tests/flow/relay_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+TEST_SUITE_BEGIN("flow/contained_principals");
+
+namespace {
+
+using namespace flow;
+using namespace std::chrono_literals;
+using core::json;
+using test_support::http_client;
+using test_support::request_text;
+
+constexpr std::string_view code = "principal_contained";
+
+const field_list registrant = bearer("register-token-0123456789");
+
+std::string card_of(std::string_view id)
+{
+    return "/agents/" + std::string{id} + "/.well-known/agent-card.json";
+}
+
+http_client calling(const running_gateway& gateway, std::string_view id, field_list headers, std::string_view body)
+{
+    headers.emplace_back("Content-Type", "application/json");
+    http_client caller{gateway.port()};
+    caller.send(request_text("POST", "/agents/" + std::string{id}, headers, body));
+    return caller;
+}
+
+}  // namespace
+
+TEST_CASE("a contained principal is refused wherever its credential is read, at once and without a reload")
+{
+    guarded_gateway x;
+    const auto port = x.gateway.port();
+    REQUIRE(call(port, "seen", ci).status == 200);  // from here on its key is known to the worker
+    const auto asked = x.agent.request_count();
+    contain_principal(x.gateway, "keys", "ci");
+
+    check_contained(call(port, "seen", ci), contained_rpc("1", code, "seen"));
+    check_contained(call(port, "open", ci), contained_rpc("1", code, "open"));
+    // Not even whether there is an agent.
+    check_contained(call(port, "nobody", ci), contained_rpc("1", code, ""));
+    check_contained(request(port, "GET", card_of("secret"), ci), contained_plain(code, ""));
+    check_contained(request(port, "GET", "/agents", ci), contained_plain(code, ""));
+    check_contained(request(port, "GET", "/agents/seen/files/x", ci), contained_plain(code, ""));
+    check_contained(rpc(port, ci, "agents/list", "{}"), contained_plain(code, ""));
+    CHECK(request(port, "POST", "/agents/seen/rest/message:send", ci, "{}").status == 403);
+    CHECK(x.agent.request_count() == asked);
+    CHECK(x.gateway.wait_for_metric(R"(cardea_denied_total{reason="contained"})", 8));
+
+    // Others, and callers without a credential, are none of it.
+    CHECK(call(port, "open", nobody).status == 200);
+    CHECK(call(port, "open", mallory).status == 200);
+    CHECK(request(port, "GET", card_of("secret"), mallory).status == 404);
+
+    release_principal(x.gateway, "keys", "ci");
+    CHECK(call(port, "seen", ci).status == 200);
+}
+
+TEST_CASE("a contained agent that a caller may not know of is hidden as before")
+{
+    guarded_gateway x;
+    const auto port = x.gateway.port();
+    const auto before = call(port, "secret", mallory);
+    const auto card_before = request(port, "GET", card_of("secret"), mallory);
+    const auto anonymous_before = call(port, "secret", nobody);
+    contain(x.gateway, "secret");
+    contain(x.gateway, "seen");
+    CHECK(call(port, "secret", mallory).body == before.body);
+    CHECK(request(port, "GET", card_of("secret"), mallory).body == card_before.body);
+    CHECK(call(port, "secret", nobody).body == anonymous_before.body);
+    check_contained(call(port, "secret", ci), contained_rpc("1", "agent_contained", "secret"));
+    // That it may not call the agent comes after that the agent is stopped.
+    check_contained(call(port, "seen", mallory), contained_rpc("1", "agent_contained", "seen"));
+}
+
+TEST_CASE("calls and streams of a contained principal end, to whatever agent; those of others go on")
+{
+    guarded_gateway x;
+    constexpr std::string_view stream = R"({"jsonrpc":"2.0","id":7,"method":"message/stream","params":{}})";
+    x.agent.next(test_support::event_stream());
+    auto mine = calling(x.gateway, "seen", ci, stream);
+    REQUIRE(x.agent.wait_for_streams(1));
+    x.agent.next(test_support::event_stream());
+    auto other = calling(x.gateway, "open", mallory, stream);
+    REQUIRE(x.agent.wait_for_streams(2));
+    x.agent.send_event("1");
+    mine.read_until("data: 1\n\n");
+    other.read_until("data: 1\n\n");
+    x.agent.next(test_support::silence());
+    auto waiting = calling(x.gateway, "open", ci, R"({"jsonrpc":"2.0","id":8,"method":"message/send","params":{}})");
+    REQUIRE(x.agent.wait_for([](const auto& all) { return all.back().body.find("\"id\":8") != std::string::npos; }));
+
+    const auto cut = contain_principal(x.gateway, "keys", "ci", {{"notice", "Ask us."}})["cut"];
+    CHECK(cut == json{{"calls", 1}, {"streams", 1}, {"sessions", 0}});
+    const auto rest = mine.read_until("\r\n0\r\n\r\n");
+    CHECK(
+        rest.find(R"(data: {"jsonrpc":"2.0","id":7,"error":{"code":-31403,"message":"Ask us.")") != std::string::npos
+    );
+    const auto got = waiting.read_response();
+    CHECK(got.status == 403);
+    CHECK(parsed(got.body)["error"]["data"]["code"] == code);
+    x.agent.send_event("2");
+    other.read_until("data: 2\n\n");
+}
+
+TEST_CASE("a contained principal neither registers agents nor uses the admin listener")
+{
+    const auto with_scopes = [](const std::string& url) {
+        auto settings = guarded(url);
+        settings.admin_access = core::admin_access::scopes;
+        settings.registration.token = core::secret{"register-token-0123456789"};
+        settings.access.providers.push_back(
+            token("second", "second-token-0123456789", {core::scope_read, core::scope_write})
+        );
+        return settings;
+    };
+    test_support::scripted_agent agent{answer_of_agent};
+    const running_gateway gateway{with_scopes(agent.url("/rpc"))};
+    const auto admin = gateway.admin_port();
+    REQUIRE(rpc(admin, reader, "agents/list", "{}").status == 200);
+    const auto done =
+        rpc(admin,
+            operators,
+            "principals/contain",
+            R"({"provider":"reader","principal":"reader","reason":"r","notice":"No."})");
+    REQUIRE(parsed(done.body).contains("result"));
+    const auto denied = rpc(admin, reader, "agents/list", "{}");
+    CHECK(denied.status == 403);
+    CHECK(denied.header("Cardea-Error") == code);
+    CHECK(parsed(denied.body)["error"]["message"] == "No.");
+    CHECK(request(admin, "GET", "/metrics", reader).status == 403);
+    CHECK(request(admin, "GET", "/readyz", reader).status == 200);
+    CHECK(
+        request(admin, "GET", "/metrics", operators).body.find(R"(cardea_denied_total{reason="contained"} 2)") !=
+        std::string::npos
+    );
+
+    const json body{{"agent_url", agent.url("/x")}, {"name", "mine"}, {"version", "1"}};
+    auto fields = bearer("second-token-0123456789");
+    fields.emplace_back("Content-Type", "application/json");
+    rpc(admin, operators, "principals/contain", R"({"provider":"second","principal":"second","reason":"r"})");
+    check_contained(
+        request(gateway.port(), "POST", "/agent/register", fields, core::to_text(body)),
+        contained_plain(code, "")
+    );
+    rpc(admin, operators, "principals/release", R"({"provider":"reader","principal":"reader"})");
+    CHECK(rpc(admin, reader, "agents/list", "{}").status == 200);
+}
+
+TEST_CASE("each worker refuses and cuts")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = guarded(agent.url("/rpc"));
+    settings.workers = 3;
+    const running_gateway gateway{std::move(settings)};
+    agent.otherwise([](const auto&) { return test_support::event_stream(); });
+    constexpr std::string_view stream = R"({"jsonrpc":"2.0","id":7,"method":"message/stream","params":{}})";
+    std::vector<http_client> open;
+    for (int i = 0; i < 30; ++i) {
+        open.push_back(calling(gateway, "open", i % 2 == 0 ? ci : mallory, stream));
+    }
+    REQUIRE(agent.wait_for_streams(30));
+    agent.send_event("1");
+    for (auto& each : open) {
+        each.read_until("data: 1\n\n");
+    }
+    CHECK(contain_principal(gateway, "keys", "ci")["cut"]["streams"] == 15);
+    CHECK(contain(gateway, "open")["cut"]["streams"] == 15);
+    for (auto& each : open) {
+        CHECK(each.read_until("\r\n0\r\n\r\n").find("_contained") != std::string::npos);
+    }
+    CHECK(agent.wait_until_peer_closed(test_support::patience, 30));
+}
+
+TEST_SUITE_END();
