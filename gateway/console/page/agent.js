@@ -4,7 +4,9 @@ import { rpc } from "./api.js";
 import { Cards, Patch } from "./card.js";
 import { History } from "./charts.js";
 import { Connect } from "./connect.js";
+import { Contain, Contained } from "./contain.js";
 import { useEvents } from "./events.js";
+import { Pins } from "./pins.js";
 import { useAct, usePoll } from "./poll.js";
 import { to } from "./route.js";
 import { clock, link, name, shellWord, span, visible } from "./text.js";
@@ -137,8 +139,9 @@ export function Agent({ id }) {
   return html`
     <div class="row"><h1>${name(id)}</h1><${Status} of=${agent.status} /><span class="tag">${isMcp ? "MCP" : "A2A"}</span>
       ${record && html`<span class="tag">${record.stored ? `stored, version ${record.stored.version}` : "from the configuration"}</span>`}</div>
-    <${Why} agent=${agent} />${problem}
+    ${agent.status === "contained" ? html`<${Contained} id=${id} terms=${record?.containment} done=${again} />` : html`<${Why} agent=${agent} />`}${problem}
     <div class="row"><a class="button" href=${to(["agents", id, "try"])}>Try</a><${Refresh} id=${id} again=${again} />
+      <${Contain} id=${id} contained=${agent.status === "contained"} done=${again} />
       ${record?.stored && html`<${Remove} id=${id} version=${record.stored.version} />`}
       ${url && html`<span><code>${visible(url)}</code> <${Copy} text=${url} label="Copy public URL" /></span>`}</div>
     <div class="columns">
@@ -146,6 +149,7 @@ export function Agent({ id }) {
       ${agent.endpoints && html`<${Endpoints} id=${id} endpoints=${agent.endpoints} again=${again} />`}
       ${isMcp && html`<${Stderr} id=${id} first=${record?.stderr} />`}</div>
     <section class="panel"><h2>Calls</h2><${History} stats=${stats.data} /></section>
+    <${Pins} id=${id} changed=${again} />
     <${Tools} id=${id} isMcp=${isMcp} card=${strict.data?.served} hidden=${record?.hidden_tools} omitted=${agent.session?.left_out} />
     ${record && html`<${Cards} id=${id} status=${record.card_status} />`}
     ${url && html`<${Connect} agent=${agent} />`}`;

@@ -2,9 +2,11 @@
 import { html, still, useRef, useState } from "./dom.js";
 import { useEvents } from "./events.js";
 import { Advice } from "./advice.js";
+import { Denial } from "./denial.js";
 import { setQuery, to } from "./route.js";
 import { clock, count, ms, name, visible } from "./text.js";
 import { Copy, Problem } from "./widgets.js";
+import { isDenied } from "./words.js";
 
 const most = 1000;
 const routes = ["call", "card", "mcp", "bundle", "relay", "management", "key_set", "resource_metadata", "directory", "index", "push", "none"];
@@ -16,6 +18,7 @@ const words = (value) => (typeof value === "object" ? JSON.stringify(value) : St
 function Fields({ line }) {
   return html`<div class="more stack">
     ${line.code && html`<${Advice} code=${line.code} />`}
+    ${isDenied(line) && html`<${Denial} line=${line} />`}
     <dl class="pairs">${Object.entries(line).map(([key, value]) => html`<div><dt>${name(key)}</dt><dd>${key === "agent"
       ? html`<a href=${to(["agents", value])}>${name(value)}</a>`
       : visible(words(value))}</dd></div>`)}</dl>

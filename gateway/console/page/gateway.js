@@ -1,6 +1,7 @@
 // The process: how it is, its configuration, and its reload.
 import { html, useState } from "./dom.js";
 import { act, rpc } from "./api.js";
+import { Edges } from "./edges.js";
 import { useAct, usePoll } from "./poll.js";
 import { bytes, count, moment, name, span, visible } from "./text.js";
 import { Problem, Problems } from "./widgets.js";
@@ -98,5 +99,6 @@ export function Gateway() {
           : html`<p class="dim">No listener has a certificate.</p>`}<//>
       </div>
     </div>
+    <${Edges} />
     <${Configuration} stamp=${info.reload?.at ?? info.started} />`}`;
 }

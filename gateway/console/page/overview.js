@@ -7,7 +7,7 @@ import { setQuery, to } from "./route.js";
 import { count, link, ms, name, percent, shellWord, visible } from "./text.js";
 import { Copy, Dialog, Problem, Sentence, Status } from "./widgets.js";
 
-const statuses = ["unhealthy", "degraded", "unknown", "healthy"];
+const statuses = ["unhealthy", "degraded", "unknown", "contained", "healthy"];
 const steps = [100, 250, 500, 1000];
 const keys = ["status", "text", "tag", "protocol", "sort"];
 const few = 5;

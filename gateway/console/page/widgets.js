@@ -36,7 +36,7 @@ export function Problem({ failure }) {
 // A sentence whose `words` in backquotes are code.
 export const Sentence = ({ text }) => html`${visible(text).split("`").map((part, at) => (at % 2 ? html`<code>${part}</code>` : part))}`;
 
-const shapes = { healthy: "●", degraded: "▲", unhealthy: "✕", unknown: "○", critical: "✕", warning: "▲" };
+const shapes = { healthy: "●", degraded: "▲", unhealthy: "✕", unknown: "○", contained: "■", critical: "✕", warning: "▲" };
 
 // By word and shape, not by colour alone.
 export const Status = ({ of }) => html`<span class=${`status ${of}`}><span aria-hidden="true">${shapes[of] ?? "○"}</span> ${of}</span>`;

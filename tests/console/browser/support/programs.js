@@ -9,6 +9,9 @@ export const everything = program("../../../peers/node_modules/@modelcontextprot
 // Writes its process number into `file`, and does not start again while that is there.
 export const quiet = (file) => program("quiet_program.js", [], { PROCESS_FILE: file });
 
+// Has the tools of the file, which may change.
+export const changing = (file) => program("changing_program.js", [], { TOOLS: file });
+
 // `deep`: of the schema of its tool `deep`.
 export const hostile = (deep) => program("hostile_program.js", [String(deep)]);
 
