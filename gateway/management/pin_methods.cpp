@@ -93,19 +93,23 @@ net::task<rpc_result> pin_methods::pins(core::rpc_request request, const rpc_cal
     auto& line = turns_.of(caller.may_write);
     co_await line.wait();
     std::string text{R"({"agents":[)"};
-    bool first = true;
+    std::string last;
     for (auto& [id, pins] : found) {
         if (line.over()) {
             co_await line.wait();
         }
-        text.append(first ? "" : ",").append(core::to_text(record_of(id, std::move(pins))));
-        first = false;
-        if (!answer.hold(text.capacity())) {
-            more = true;
+        text.append(last.empty() ? "" : ",").append(core::to_text(record_of(id, std::move(pins))));
+        last = id;
+        if (!answer.hold(text.capacity()) || text.size() > answer.room()) {
+            more = more || id != found.rbegin()->first;
             break;
         }
     }
-    text.append(more ? R"(],"more":true})" : "]}");
+    text += ']';
+    if (more) {
+        text.append(R"(,"next":)").append(core::to_text(json(last)));
+    }
+    text += '}';
     co_return core::make_result_of_text(request.id, text);
 }
 

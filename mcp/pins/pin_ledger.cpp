@@ -191,11 +191,11 @@ bool pin_ledger::is_volatile(const pin_key& key, const forms& approved, core::wa
             at->second = now;
         } else if (known.texts.size() < volatile_texts) {
             known.texts.emplace_back(sha256, now);
+            ++revision_;
         }
     };
     note(approved.back()->sha256);
     note(key.sha256);
-    ++revision_;
     if (known.texts.size() >= volatile_texts && !std::exchange(known.is_volatile, true)) {
         drop_held([&](const auto& each) {
             return each.second.why == held_for::words && place_of(each.first) == place_of(key);

@@ -72,7 +72,7 @@ void check_refusal(
     CHECK(answer.header("Content-Type") == "application/json");
     CHECK(answer.header("Cache-Control") == "no-store");
     CHECK(answer.count("ETag") == 0);
-    const bool needs_operator = code == "session_misconfigured";
+    const bool needs_operator = code == "session_misconfigured" || code == "card_held";
     CHECK((answer.count("Retry-After") == 1) == (status == 503 && !needs_operator));
     auto body = parsed(answer.body);
     const auto* error = core::member(body, "error");
