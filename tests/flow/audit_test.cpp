@@ -195,6 +195,29 @@ TEST_CASE("denied callers are told by reason, folded, and every one is counted")
     CHECK(keys == std::map<std::string, int>{{"bob bob", 1}, {"ops ops", 1}});
 }
 
+TEST_CASE("A denial names its rule where the latest configuration has it, and the method that was asked")
+{
+    const audited_gateway with;
+    const auto call = [&] {
+        const test_support::field_list headers{
+            {"Authorization", "Bearer " + std::string{bob}},
+            {"Content-Type", "application/json"}
+        };
+        const auto* const body = R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})";
+        return request(with.gateway->port, "POST", "/agents/a", headers, body).status;
+    };
+    CHECK(call() == 404);
+    const auto first = with.line("access_denied");
+    CHECK(first["reason"] == "hidden");
+    CHECK(first["method"] == "message/send");
+    CHECK(first["rule"] == with.config + ":13:22 access.rules[0].discover");
+    // Nothing changes but the places.
+    write_whole(with.config, "# one\n# two\n" + read_whole(with.config));
+    CHECK(with.gateway->reload().status == 200);
+    CHECK(call() == 404);
+    CHECK(with.line("access_denied", 1)["rule"] == with.config + ":15:22 access.rules[0].discover");
+}
+
 TEST_CASE("The first use of a key is written once, and that of a wrong one never")
 {
     const audited_gateway with;

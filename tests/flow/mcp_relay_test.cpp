@@ -369,9 +369,9 @@ TEST_CASE("Calls of a tool are counted under its name if the server lists it and
         CHECK(post(x, body, {{"Mcp-Session-Id", id}}).status == 200);
     }
     const std::string of_a = R"(cardea_mcp_tool_calls_total{agent="a",tool=")";
-    CHECK(x.gateway.wait_for_metric(of_a + R"(echo"})", 2));
-    CHECK(x.gateway.wait_for_metric(of_a + R"(find"})", 1));
-    CHECK(x.gateway.wait_for_metric(of_a + R"(other"})", 1));
+    CHECK(x.gateway.wait_for_metric(of_a + R"(echo",outcome="ok"})", 2));
+    CHECK(x.gateway.wait_for_metric(of_a + R"(find",outcome="ok"})", 1));
+    CHECK(x.gateway.wait_for_metric(of_a + R"(other",outcome="ok"})", 1));
 }
 
 TEST_CASE("an agent of A2A that is not shown as tools has no such address, unless its relay_paths have it")

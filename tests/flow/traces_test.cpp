@@ -359,7 +359,9 @@ TEST_CASE("a message to an MCP server is traced as a call is")
     CHECK(agents.span != span);
     const auto spans = t.spans();
     const auto request = only(spans, 2);
-    CHECK(request["name"] == "POST /agents/{id}/mcp");
+    CHECK(request["name"] == "initialize");
+    CHECK(attribute(request, "http.route") == "/agents/{id}/mcp");
+    CHECK(attribute(request, "mcp.method.name") == "initialize");
     CHECK(attribute(request, "rpc.method") == "initialize");
     CHECK(only(spans, 3)["spanId"] == agents.span);
 }

@@ -125,4 +125,27 @@ TEST_CASE("anonymous callers, and each principal, take a quarter of the room and
     }
 }
 
+TEST_CASE("denials of two rules are told apart, and the latest method and tool of each are told")
+{
+    rig r;
+    auto one = of("ci");
+    one.rule = "c.yml:3:5 agents.a.call[0]";
+    one.method = "tools/call";
+    one.tool = "first";
+    auto other = one;
+    other.rule = "c.yml:4:5 agents.a.call[1]";
+    r.fold.add(one, start);
+    r.fold.add(other, start);
+    REQUIRE(r.told.size() == 2);
+    one.tool = "last";
+    one.method = "tools/list";
+    r.fold.add(one, start + 1s);
+    r.fold.sweep(start + 10s);
+    REQUIRE(r.told.size() == 3);
+    CHECK(r.told[2].rule == one.rule);
+    CHECK(r.told[2].method == "tools/list");
+    CHECK(r.told[2].tool == "last");
+    CHECK(r.told[2].count == 1);
+}
+
 TEST_SUITE_END();

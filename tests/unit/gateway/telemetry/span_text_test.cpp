@@ -161,4 +161,54 @@ TEST_CASE("a path of any bytes leaves the text JSON")
     CHECK(attribute(out, "url.path")["stringValue"].get<std::string>().starts_with("/a\"\\\n"));
 }
 
+TEST_CASE("a message of MCP has the names of OpenTelemetry's conventions for MCP")
+{
+    auto what = a_request();
+    what.is_mcp = true;
+    what.rpc_method = "tools/call";
+    what.operation = "execute_tool";
+    what.protocol = "2025-11-25";
+    what.tool = "search";
+    what.request_id = "7";
+    what.error = "tool_error";
+    what.failed = true;
+    const auto out = span_of(what);
+    CHECK(out["name"] == "tools/call search");
+    CHECK(attribute(out, "mcp.method.name") == json{{"stringValue", "tools/call"}});
+    CHECK(attribute(out, "mcp.protocol.version") == json{{"stringValue", "2025-11-25"}});
+    CHECK(attribute(out, "jsonrpc.request.id") == json{{"stringValue", "7"}});
+    CHECK(attribute(out, "gen_ai.operation.name") == json{{"stringValue", "execute_tool"}});
+    CHECK(attribute(out, "gen_ai.tool.name") == json{{"stringValue", "search"}});
+    CHECK(attribute(out, "error.type") == json{{"stringValue", "tool_error"}});
+    CHECK(attribute(out, "gen_ai.agent.id") == nullptr);
+    CHECK(attribute(out, "cardea.agent") == json{{"stringValue", "dice"}});
+    CHECK(attribute(out, "http.request.method") == json{{"stringValue", "POST"}});
+
+    what.rpc_method = "tools/list";
+    what.tool.clear();
+    what.operation = {};
+    const auto list = span_of(what);
+    CHECK(list["name"] == "tools/list");
+    CHECK(attribute(list, "gen_ai.operation.name") == nullptr);
+    CHECK(attribute(list, "gen_ai.tool.name") == nullptr);
+}
+
+TEST_CASE("a call of A2A has the names of OpenTelemetry's conventions for agents")
+{
+    auto what = a_request();
+    what.is_a2a = true;
+    what.operation = "invoke_agent";
+    what.agent_name = "Dice Agent";
+    what.conversation = "c-1";
+    what.request_id = "r";
+    const auto out = span_of(what);
+    CHECK(out["name"] == "POST /agents/{id}");
+    CHECK(attribute(out, "gen_ai.operation.name") == json{{"stringValue", "invoke_agent"}});
+    CHECK(attribute(out, "gen_ai.agent.id") == json{{"stringValue", "dice"}});
+    CHECK(attribute(out, "gen_ai.agent.name") == json{{"stringValue", "Dice Agent"}});
+    CHECK(attribute(out, "gen_ai.conversation.id") == json{{"stringValue", "c-1"}});
+    CHECK(attribute(out, "jsonrpc.request.id") == json{{"stringValue", "r"}});
+    CHECK(attribute(out, "mcp.method.name") == nullptr);
+}
+
 TEST_SUITE_END();

@@ -325,7 +325,10 @@ TEST_CASE("Messages to MCP servers are added up by agent, method, era and outcom
     CHECK(translated[2] == R"(cardea_mcp_translated_total{agent="m1",era="modern"} 1)");
     CHECK(page.find("\ncardea_mcp_request_seconds_count{agent=\"m1\"} 3\n") != std::string::npos);
     CHECK(page.find("\ncardea_mcp_request_seconds_count{agent=\"m2\"} 1\n") != std::string::npos);
-    CHECK(page.find("\ncardea_mcp_tool_calls_total{agent=\"m1\",tool=\"search\"} 3\n") != std::string::npos);
+    const std::string calls = "\ncardea_mcp_tool_calls_total{agent=\"m1\",tool=\"search\",outcome=";
+    CHECK(page.find(calls + "\"ok\"} 2\n") != std::string::npos);
+    CHECK(page.find(calls + "\"failed\"} 1\n") != std::string::npos);
+    CHECK(page.find(calls + "\"tool_error\"}") == std::string::npos);
     CHECK(page.find("cardea_mcp_tool_calls_total{agent=\"m2\"") == std::string::npos);
 }
 
@@ -347,7 +350,7 @@ TEST_CASE("200 tools of an agent have a series, others and those that are not li
         const auto page = page_of({&one, &other});
         const auto series = lines_of(family(page, "cardea_mcp_tool_calls_total"));
         CHECK(page.find("made up") == std::string::npos);
-        const auto others = "\ncardea_mcp_tool_calls_total{agent=\"a\",tool=\"other\"} ";
+        const auto others = "\ncardea_mcp_tool_calls_total{agent=\"a\",tool=\"other\",outcome=\"ok\"} ";
         CHECK(page.find(others + std::to_string(tools - 197) + "\n") != std::string::npos);
         CHECK(series.size() == 2 + 200);
     }
@@ -361,7 +364,43 @@ TEST_CASE("A tool that has a series keeps it when it is not listed any more")
     call.tool_listed = false;
     loop.count(call);
     const auto page = page_of({&loop});
-    CHECK(page.find("\ncardea_mcp_tool_calls_total{agent=\"a\",tool=\"search\"} 2\n") != std::string::npos);
+    CHECK(
+        page.find("\ncardea_mcp_tool_calls_total{agent=\"a\",tool=\"search\",outcome=\"ok\"} 2\n") != std::string::npos
+    );
+}
+
+TEST_CASE("Calls of a tool are counted by how they ended, which changes no other counter")
+{
+    gateway::telemetry::worker_metrics loop;
+    auto call = a_tool_call("a", "search");
+    loop.count(call);
+    call.tool_failed = true;
+    loop.count(call);
+    loop.count(call);
+    call.tool_failed = false;
+    call.tool_refused = true;
+    loop.count(call);
+    call.tool_listed = false;
+    call.tool = "made up";
+    loop.count(call);
+    auto denied = a_tool_call("a", "search");
+    denied.code = core::errc::forbidden;
+    denied.from = core::side::caller;
+    denied.tool_failed = true;
+    loop.count(denied);
+    const auto page = page_of({&loop});
+    const auto series = lines_of(family(page, "cardea_mcp_tool_calls_total"));
+    const std::string of_a = R"(cardea_mcp_tool_calls_total{agent="a",tool=")";
+    for (const auto* line :
+         {R"(search",outcome="ok"} 1)",
+          R"(search",outcome="tool_error"} 2)",
+          R"(search",outcome="failed"} 2)",
+          R"(other",outcome="failed"} 1)"}) {
+        CAPTURE(line);
+        CHECK(std::ranges::find(series, of_a + line) != series.end());
+    }
+    const auto requests = family(page, "cardea_mcp_requests_total");
+    CHECK(requests.find(R"(outcome="ok"} 5)") != std::string::npos);
 }
 
 TEST_CASE("Sessions of callers that are over are counted by why, over all loops")
