@@ -87,11 +87,11 @@ std::vector<model::caller_note> call_tally::take_callers(counts& of)
     return all;
 }
 
-void call_tally::note(const model::request_record& record, bool from_within)
+void call_tally::note(const model::request_record& record, const counted& as)
 {
-    const auto verdict = model::verdict_of(record);
-    const bool counted = is_counted(record);
-    if (!counted && verdict == model::call_verdict::unknown) {
+    const auto verdict = as.agent ? model::verdict_of(record) : model::call_verdict::unknown;
+    const bool is_call = is_counted(record) && (as.agent || as.caller);
+    if (!is_call && verdict == model::call_verdict::unknown) {
         return;
     }
     auto found = agents_.find(record.agent);
@@ -105,11 +105,11 @@ void call_tally::note(const model::request_record& record, bool from_within)
     if (!std::exchange(ended.called, true)) {
         called_.push_back(&*found);
     }
-    if (counted) {
+    if (is_call && as.agent) {
         count(ended.all, record);
-        if (!from_within) {
-            note_caller(ended, record);
-        }
+    }
+    if (is_call && as.caller) {
+        note_caller(ended, record);
     }
     ended.calls += verdict == model::call_verdict::unknown ? 0 : 1;
     ended.failures += verdict == model::call_verdict::failed ? 1 : 0;

@@ -24,8 +24,13 @@ public:
     static constexpr std::size_t most_callers =
         4096;  // of all agents, between two times; calls of further ones have none
 
-    // A request that has been answered. `from_within`: the gateway made it for a caller, whose own request is noted too.
-    void note(const model::request_record& record, bool from_within = false);
+    // What a request counts for that has been answered.
+    struct counted {
+        bool agent = true;  // false: it went to another place than where calls of the agent go now, such as to a bridge
+        bool caller = true;  // false: the gateway made it for a caller, whose own request counts
+    };
+    void note(const model::request_record& record, const counted& as);
+    void note(const model::request_record& record) { note(record, {}); }
 
     // All since the last time, one note for each agent that was called; nothing within `interval` of that. Beyond `most`, which are
     // those that have waited longest, the rest comes with the next call.

@@ -253,12 +253,14 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request, r
     return std::nullopt;
 }
 
-// Whether its agent is still there, and called where this request went: what ends later says nothing of how the agent is now.
-bool traffic_handler::is_current(request_context& request) const
+// If its agent is still there. The request says nothing of how the agent is now unless it is called where this one went.
+void traffic_handler::note_call(request_context& request) const
 {
     const auto& agent = request.agent;
-    const auto* known = agent ? parts_->routes.known.find(agent->record.id, request.lookup) : nullptr;
-    return known != nullptr && known->entry->call_url == model::first_of(*agent).call_url;
+    if (const auto* known = agent ? parts_->routes.known.find(agent->record.id, request.lookup) : nullptr) {
+        const bool current = known->entry->call_url == model::first_of(*agent).call_url;
+        parts_->calls.note(request.record, {.agent = current, .caller = request.sender.inner == nullptr});
+    }
 }
 
 void traffic_handler::account(request::request_context& request)
@@ -270,9 +272,7 @@ void traffic_handler::account(request::request_context& request)
     parts_->routes.guard.note_denial(request);
     parts_->routes.metrics.count(request.record);
     parts_->tally.note(request.record);
-    if (is_current(request)) {
-        parts_->calls.note(request.record, /*from_within=*/request.sender.inner != nullptr);
-    }
+    note_call(request);
     const auto now = std::chrono::system_clock::now();
     if (request.trace.recorded() && request.record.rpc_method) {
         note_name(request);

@@ -126,7 +126,7 @@ private:
     void find_sender(request::request_context& request) const;
     void find_destination(request::request_context& request) const;
     std::optional<net::routine<>> admit(request::request_context& request, request::origin_verdict page) const;
-    bool is_current(request::request_context& request) const;
+    void note_call(request::request_context& request) const;
     void account(request::request_context& request);
     void note_name(request::request_context& request) const;
 

@@ -312,6 +312,48 @@ TEST_CASE("A program that ends during a call fails the task, and a hidden tool i
     CHECK(comes_to(x.port(), task, "TASK_STATE_FAILED"));
 }
 
+TEST_CASE("A call through the bridge counts once in its chain and as one call of its caller")
+{
+    const auto x = tools_gateway([](config::settings& settings) {
+        settings.chains.in_flight = 1;
+        settings.chains.calls = 2;
+    });
+    const auto call = [&](const char* trace) {
+        http_client caller{x.port()};
+        caller.send(request_text(
+            "POST",
+            "/agents/a",
+            {{"Content-Type", "application/json"}, {"A2A-Version", "1.0"}, {"traceparent", trace}},
+            method_of("SendMessage", call_params("echo"))
+        ));
+        return caller.read_response();
+    };
+    constexpr const char* one = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    for (int i = 0; i < 2; ++i) {
+        const auto got = call(one);
+        CHECK(got.status == 200);
+        CHECK(got.body.find("TASK_STATE_COMPLETED") != std::string::npos);
+    }
+    CHECK(call(one).status == 508);
+    CHECK(call("00-0af7651916cd43dd8448eb211c80319d-b7ad6b7169203331-01").status == 200);
+    const auto edges = [&] {
+        const auto answer = test_support::request(
+            x.gateway().admin_port(),
+            "POST",
+            "/rpc",
+            {{"Content-Type", "application/json"}},
+            R"({"jsonrpc":"2.0","id":1,"method":"calls/edges"})"
+        );
+        return json::parse(answer.body)["result"]["edges"];
+    };
+    for (int i = 0; i < 100 && (edges().empty() || edges()[0]["calls"] != 4); ++i) {
+        std::this_thread::sleep_for(std::chrono::milliseconds{50});
+    }
+    CHECK(edges().size() == 1);
+    CHECK(edges()[0]["calls"] == 4);
+    CHECK(edges()[0]["refused"] == 1);
+}
+
 TEST_CASE("Access lines, the metric and the event name the bridge, and `bridge: false` keeps 501")
 {
     auto x = tools_gateway([](config::settings& settings) {

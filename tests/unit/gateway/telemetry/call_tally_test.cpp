@@ -191,7 +191,7 @@ TEST_CASE("the calls of each principal of an agent are told with them, those wit
     of_ann.provider = "keys";
     of_ann.principal = "ann";
     tally.note(of_ann);
-    tally.note(of_ann, /*from_within=*/true);
+    tally.note(of_ann, {.caller = false});
     of_ann.code = core::errc::upstream_reset;
     of_ann.from = core::side::upstream;
     tally.note(of_ann);
@@ -216,6 +216,14 @@ TEST_CASE("the calls of each principal of an agent are told with them, those wit
     CHECK(ann.numbers.refused == 2);
     tally.note(call("a", 200));
     CHECK(tally.take(start + 1s)[0].callers.size() == 1);
+    tally.note(call("a", 503), {.agent = false});
+    const auto elsewhere = tally.take(start + 2s);
+    REQUIRE(elsewhere.size() == 1);
+    CHECK(elsewhere[0].calls == 0);
+    CHECK(elsewhere[0].all.ended == decltype(elsewhere[0].all.ended){});
+    CHECK(elsewhere[0].callers.size() == 1);
+    tally.note(call("a", 200), {.agent = false, .caller = false});
+    CHECK(tally.take(start + 3s).empty());
 }
 
 TEST_CASE("of more principals than there is room for, the rest is not told, and there is room again once they are taken"
