@@ -305,6 +305,14 @@ net::routine<::mcp::incoming_body> mcp_route::read_long_message(mcp_call& call, 
     co_return co_await net::ask(here, here, std::move(asked));
 }
 
+// The answer begins a session.
+void mcp_route::expect_session(mcp_call& call, const ::mcp::incoming& initialize, std::string_view body) const
+{
+    auto& sessions = control_.caller_sessions;
+    const auto& from = call.repair->upstream();  // NOLINT(*-optional-access): its caller has set it
+    call.answer.expect_begin(session_begun_by(initialize, body), binding_of(call.request), ids_, sessions, from);
+}
+
 // Sets call.relayed or call.program, or returns the answer that refuses the message.
 std::optional<net::routine<>>
 mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body)
@@ -344,10 +352,7 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
         return refusal;
     }
     if (begins) {
-        auto& terms = call.answer;
-        auto& sessions = control_.caller_sessions;
-        const auto& from = call.repair->upstream();
-        terms.expect_begin(session_begun_by(message, body), binding_of(request), ids_, sessions, from);
+        expect_session(call, message, body);
     }
     if (message.method == ::mcp::client_method::tools_call) {
         request.texts.tool = message.text(::mcp::routed::name, body, room).value_or("");

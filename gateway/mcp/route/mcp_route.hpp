@@ -84,6 +84,7 @@ private:
     net::routine<> post(mcp_call& call);
     net::routine<> pass_message(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body);
     net::routine<::mcp::incoming_body> read_long_message(mcp_call& call, std::string_view body);
+    void expect_session(mcp_call& call, const ::mcp::incoming& initialize, std::string_view body) const;
     std::optional<net::routine<>> prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body);
     void write_call(mcp_call& call, const ::mcp::incoming_body& read, std::string_view passed, ::mcp::answer_form form)
         const;
