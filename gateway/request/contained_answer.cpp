@@ -45,7 +45,12 @@ responses::answer contained_answer(const request_context& request)
 
 std::string contained_event(const request_context& request, bool listens)
 {
-    return listens ? ": contained\n\n" : "data: " + contained_answer(request).body + "\n\n";
+    if (listens) {
+        return ": contained\n\n";
+    }
+    // Clients of HTTP+JSON take an event without a type for a state of the task.
+    const std::string_view type = request.errors.format == error_format::rest ? "event: error\n" : "";
+    return std::string{type} + "data: " + contained_answer(request).body + "\n\n";
 }
 
 }  // namespace gateway::request

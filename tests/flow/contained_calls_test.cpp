@@ -215,6 +215,21 @@ TEST_CASE("a call without a head gets the 403, wherever it is, and the agent's c
     }
 }
 
+TEST_CASE("a stream of HTTP+JSON ends with an event of the type that its clients know as an error")
+{
+    relayed x{test_support::answer_json("{}"), [](config::settings& settings) {
+                  settings.agents[0].dialects = {core::a2a_dialect::v1_rest};
+              }};
+    constexpr std::string_view message = R"({"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}]}})";
+    open_stream stream{
+        x,
+        request_text("POST", "/agents/a/rest/message:stream", {{"Content-Type", "application/json"}}, message)
+    };
+    contain(x.gateway, "a");
+    const auto rest = stream.rest();
+    CHECK(rest.find("event: error\ndata: {\"error\":{\"code\":403,") != std::string::npos);
+}
+
 TEST_CASE("a stream of events ends between two events with an error in its caller's dialect")
 {
     relayed x = agent_with_paths();
@@ -230,7 +245,7 @@ TEST_CASE("a stream of events ends between two events with an error in its calle
         stream.caller.send(call_text(call_body()));
         CHECK(stream.caller.read_response().status == 200);
     }
-    SUBCASE("of HTTP+JSON, translated")
+    SUBCASE("of JSON-RPC of 1.0, with the notice")
     {
         open_stream stream{x, call_text(call_body("7", "SendStreamingMessage"))};
         contain(x.gateway, "a", {{"notice", "n"}});
