@@ -56,7 +56,7 @@ constexpr auto rows = std::to_array<error_row>({
     ROW(chain_limited, 508, -31508, 508, false,
         "The chain of calls that this one belongs to is too large.",
         "a chain, which is a trace that the caller began or a `contextId`, has more calls than "
-        "[`chains`](configuration.md#chains) allows; `data.limit` is `in_flight` or `calls`"),
+        "[`chains`](operations/chains.md#limits) allows; `data.limit` is `in_flight` or `calls`"),
     ROW(not_implemented, 501, -31501, 501, false,
         "The gateway does not do this.",
         "an unknown method or transfer coding, or a call of A2A to an MCP server with `bridge: false`"),
