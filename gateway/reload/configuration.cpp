@@ -10,6 +10,7 @@
 #include "core/url.hpp"
 #include "gateway/management/agent_factory.hpp"
 #include "jose/digest.hpp"
+#include "mcp/pins/lock_file.hpp"
 
 #include <algorithm>
 #include <filesystem>
@@ -111,6 +112,27 @@ private:
             look_at(agent.ca_file);
             look_at(agent.cert_file);
             look_at(agent.key_file);
+        }
+        check_lock_file();
+    }
+
+    // Its content is read again when it counts; here it only has to be usable.
+    void check_lock_file()
+    {
+        const auto& path = out_.settings.pins.file;
+        if (path.empty()) {
+            return;
+        }
+        auto text = core::result<std::string>{""};
+        if (const auto usable = note(path); !usable) {
+            text = usable.error();
+        } else {
+            text = config::read_file(path);
+        }
+        if (!text) {
+            complain("pins.file: " + path + ": " + text.error().detail);
+        } else if (const auto read = ::mcp::read_lock_file(*text); !read) {
+            complain("pins.file: " + path + ": " + read.error().detail);
         }
     }
 

@@ -14,7 +14,7 @@
 
 namespace mcp {
 
-inline constexpr std::size_t longest_lock_file = 64 * 1024 * 1024;  // bytes
+inline constexpr std::size_t longest_lock_file = 16 * 1024 * 1024;  // bytes
 
 // Of one agent; an empty fingerprint approves nothing.
 struct locked_agent {
