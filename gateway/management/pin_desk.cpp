@@ -11,15 +11,12 @@ namespace gateway::management {
 core::result<> pin_desk::load(const std::string& id, std::string_view text)
 {
     auto read = ::mcp::pin_ledger::read(text);
-    if (!read) {
-        return std::move(read).error();
-    }
     auto& entry = entries_[id];
     bytes_ -= entry.bytes;
-    entry.ledger = std::move(*read);
+    entry.ledger = read ? std::move(*read) : ::mcp::pin_ledger::of_nothing();
     entry.bytes = entry.ledger.bytes();
     bytes_ += entry.bytes;
-    return {};
+    return read ? core::result<>{} : core::result<>{std::move(read).error()};
 }
 
 std::optional<::mcp::locked_agent> pin_desk::lock_of(const std::string& id, core::pin_mode mode) const

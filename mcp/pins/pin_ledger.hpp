@@ -91,6 +91,9 @@ struct pin_terms {
 
 class pin_ledger {
 public:
+    // Of an agent that has been seen, and of which nothing is approved.
+    static pin_ledger of_nothing();
+
     // Lists that the gateway itself has read.
     std::vector<pin_change> take_lists(const server_lists& lists, const pin_terms& terms);
 

@@ -148,6 +148,13 @@ std::string pin_ledger::text() const
     return core::to_text(out);
 }
 
+pin_ledger pin_ledger::of_nothing()
+{
+    pin_ledger out;
+    out.seen_ = true;
+    return out;
+}
+
 core::result<pin_ledger> pin_ledger::read(std::string_view text)
 {
     constexpr std::size_t most = 16 * most_pinned_bytes;  // texts within texts are escaped
