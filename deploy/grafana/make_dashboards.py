@@ -10,6 +10,7 @@ WIDTH = 24
 SOURCE = {"type": "prometheus", "uid": "${datasource}"}
 GATEWAY = 'job="$job"'
 AGENT = 'job="$job", agent=~"$agent"'
+NOT_OK = 'outcome!="ok"'
 INSTANCE = 'job="$job", instance=~"$instance"'
 RED_FROM_ONE = [("green", None), ("red", 1)]
 GREEN_FROM_ONE = [("red", None), ("green", 1)]
@@ -209,6 +210,9 @@ MCP = ("mcp", "Cardea: MCP sessions", "Sessions with MCP servers, and what calle
               [(quantile(q, "cardea_mcp_request_seconds", AGENT), f"{{{{agent}}}}: {round(q * 100)} %") for q in (0.5, 0.99)]),
         panel("Calls of tools", "The ten tools that are called most.", "reqps",
               [(f"topk(10, {rate('cardea_mcp_tool_calls_total', AGENT, 'agent, tool')})", "{{agent}}: {{tool}}")]),
+        panel("Errors of tools", "Results with `isError: true`, and calls without a result.", "reqps",
+              [(f"topk(10, {rate('cardea_mcp_tool_calls_total', AGENT, 'agent, tool, outcome', NOT_OK)})",
+                "{{agent}}: {{tool}}, {{outcome}}")]),
         panel("Hidden tools", "Tools that the server lists and callers do not get.", "none",
               [(f"max by (agent) (cardea_mcp_tools_hidden{{{AGENT}}})", "{{agent}}")]),
         panel("Sessions of callers", "Sessions with programs, and programs that wait for clients.", "none",

@@ -5,6 +5,7 @@
 #include "core/pattern.hpp"
 #include "gateway/access/policy.hpp"
 #include "mcp/calls/name_filter.hpp"
+#include "mcp/pins/pinned_server.hpp"
 
 #include <algorithm>
 #include <array>
@@ -17,6 +18,7 @@ namespace {
 using core::errc;
 
 constexpr std::string_view no_rule = "none";
+constexpr std::string_view pin_rule = "pin";
 constexpr std::string_view a_credential = "a credential";
 
 // The rule at this path of a configuration, or of the store's record.
@@ -114,15 +116,24 @@ public:
             out_.who = *caller_;
         }
         identify();
-        const bool agent_alone = find_contained() == nullptr;
-        if (!agent_alone) {
-            contain(*find_contained(), errc::principal_contained);
-        } else if (contained_agent() == nullptr) {
+        const auto* const of_caller = find_contained();
+        const auto* const of_agent = of_caller == nullptr ? contained_agent() : nullptr;
+        const bool held = of_agent == nullptr && facts_.agent != nullptr && facts_.agent->held;
+        if (of_caller != nullptr) {
+            contain(*of_caller, errc::principal_contained);
+        } else if (of_agent == nullptr && !held) {
             pass(access_check::contained);
         }
         discover();
-        if (const auto* const terms = agent_alone ? contained_agent() : nullptr) {
-            contain(*terms, errc::agent_contained);
+        if (of_agent != nullptr) {
+            contain(*of_agent, errc::agent_contained);
+        } else if (of_caller == nullptr && held) {
+            const access_step waits{
+                .check = access_check::contained,
+                .rule = std::string{pin_rule},
+                .missing = "the approval of the agent's card by an operator"
+            };
+            deny(waits, errc::card_held);
         }
         call();
         tool();
@@ -315,8 +326,12 @@ deciding_rule tool_rule(
 )
 {
     const auto* const filters = agent.filters.get();
-    if (filters != nullptr && !filters->tools.original(tool)) {
+    const auto original = filters == nullptr ? std::optional{tool} : filters->tools.original(tool);
+    if (!original) {
         return hidden_by_filter(agent, tool, places);
+    }
+    if (agent.pins != nullptr && !agent.pins->admits(*original)) {
+        return {.allowed = false, .rule = std::string{pin_rule}, .missing = "the approval of the tool by an operator"};
     }
     if (filters != nullptr && !filters->shows(::mcp::list_kind::tools, tool, scopes)) {
         return hidden_by_scopes(agent, tool, places);

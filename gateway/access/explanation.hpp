@@ -45,7 +45,7 @@ deciding_rule call_rule(
 );
 
 // Whether a caller with these scopes, null without a credential, may call the tool that callers call `tool`, by the agent's `tools`,
-// then its `skills`.
+// its `pin` (the rule is `pin`), then its `skills`.
 deciding_rule tool_rule(
     const model::agent_entry& agent,
     std::string_view tool,

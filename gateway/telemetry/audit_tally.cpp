@@ -29,11 +29,12 @@ void audit_tally::note(const model::request_record& record)
     const auto of_caller = [&](const model::denied_requests& each) {
         return each.principal == record.principal && each.provider == record.provider;
     };
+    const auto method = method_of(record);
+    const auto rule = record.rule.empty() ? std::string_view{"none"} : record.rule;
     const auto same = [&](const model::denied_requests& each) {
-        return each.reason == *record.denied && each.agent == record.denied_agent && each.rule == record.rule &&
+        return each.reason == *record.denied && each.agent == record.denied_agent && each.rule == rule &&
                of_caller(each);
     };
-    const auto method = method_of(record);
     const auto address = record.client.empty() ? record.peer : record.client;
     const auto found = std::ranges::find_if(notes_.denied, same);
     if (found != notes_.denied.end()) {
@@ -50,7 +51,7 @@ void audit_tally::note(const model::request_record& record)
              .provider = std::string{record.provider},
              .agent = std::string{record.denied_agent},
              .reason = *record.denied,
-             .rule = std::string{record.rule},
+             .rule = std::string{rule},
              .method = std::string{method},
              .tool = std::string{core::cut_utf8(record.tool, model::audit_trail::longest_text)},
              .address = std::string{address}}

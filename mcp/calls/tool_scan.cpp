@@ -40,6 +40,7 @@ void tool_scan::feed_events(std::string_view piece) noexcept
             continue;
         }
         const auto begin = at;
+        const bool untouched = line_ == line::begins && matched_ == 0;
         while (line_ == line::begins && at < piece.size() && matched_ < data_field.size() &&
                piece[at] == data_field[matched_]) {
             ++at;
@@ -54,7 +55,7 @@ void tool_scan::feed_events(std::string_view piece) noexcept
         const auto end = net::find_line_end(piece, at);
         if (line_ == line::data) {
             feed_document(piece.substr(at, end - at));
-        } else if (end == begin && matched_ == 0) {
+        } else if (untouched && end == begin) {
             begin_document();
         }
         if (end == piece.size()) {

@@ -1,5 +1,6 @@
 // Results of tools that are errors: what spans, metrics and access lines say of them, however the answer comes.
 #include "tests/flow/gateway_answers.hpp"
+#include "tests/flow/mcp_bundle_fixture.hpp"
 #include "tests/flow/mcp_fixture.hpp"
 #include "tests/flow/mcp_program_fixture.hpp"
 
@@ -133,22 +134,86 @@ TEST_CASE("a span of a tool's call has its name, its version and id, and the err
     CHECK(attribute(spans[2], "jsonrpc.request.id") == "made-up");
 }
 
-TEST_CASE("the result of a program's tool counts too")
-{
-    flow::mcp_programs::program_gateway x{[](config::settings& settings) {
-        settings.agents[0].mcp->arguments = {
-            "-c",
-            R"sh(while read -r line; do
+namespace {
+
+// A program of the legacy era with the tool `one`, which always fails.
+constexpr const char* failing_program = R"sh(
+while IFS= read -r line; do
+  id=${line#*\"id\":}; id=${id%%[,\}]*}
+  begin='{"jsonrpc":"2.0","id":'$id','
   case "$line" in
-    *'"method":"initialize"'*) echo '{"jsonrpc":"2.0","id":0,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}';;
-    *'"method":"tools/call"'*) echo '{"jsonrpc":"2.0","id":1,"result":{"content":[],"isError":true}}';;
+    *'"initialize"'*) echo "$begin"'"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"s","version":"1"}}}';;
+    *'"tools/list"'*) echo "$begin"'"result":{"tools":[{"name":"one","inputSchema":{"type":"object"}}]}}';;
+    *'"tools/call"'*) echo "$begin"'"result":{"content":[{"type":"text","text":"no"}],"isError":true}}';;
+    *'"server/discover"'*) echo "$begin"'"error":{"code":-32601,"message":"unknown"}}';;
+    *'"id"'*) echo "$begin"'"result":{}}';;
   esac
-done)sh"
-        };
-    }};
-    const auto session = x.begin();
-    CHECK(x.post(call_of_echo, session).status == 200);
-    CHECK(x.gateway().wait_for_metric(outcome_metric("other", "tool_error"), 1));
+done
+)sh";
+
+void make_failing(config::settings& settings)
+{
+    for (auto& each : settings.agents) {
+        each.mcp->arguments = {"-c", failing_program};
+        each.mcp->start = core::mcp_start::eager;
+    }
+}
+
+std::string call_of_one(std::string_view name)
+{
+    return R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":")" + std::string{name} + "\"}}";
+}
+
+// A request of the modern era.
+http_response send_modern(std::uint16_t port, std::string_view path, std::string_view name)
+{
+    const field_list fields{
+        {"Accept", "application/json, text/event-stream"},
+        {"Content-Type", "application/json"},
+        {"MCP-Protocol-Version", "2026-07-28"},
+        {"Mcp-Method", "tools/call"},
+        {"Mcp-Name", std::string{name}}
+    };
+    const nlohmann::json params{
+        {"name", name},
+        {"_meta",
+         {{"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+          {"io.modelcontextprotocol/clientCapabilities", nlohmann::json::object()}}}
+    };
+    const nlohmann::json body{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "tools/call"}, {"params", params}};
+    return request(port, "POST", path, fields, body.dump());
+}
+
+}  // namespace
+
+TEST_CASE("the result of a program's tool counts, for clients of both eras, in sessions of their own and shared ones")
+{
+    for (const auto sessions : {core::mcp_sessions::own, core::mcp_sessions::shared}) {
+        CAPTURE(static_cast<int>(sessions));
+        flow::mcp_programs::program_gateway x{[&](config::settings& settings) {
+            make_failing(settings);
+            settings.agents[0].mcp->sessions = sessions;
+        }};
+        REQUIRE(flow::becomes_true([&] {
+            return flow::manage(x.gateway(), "agents/health", {{"id", "a"}})["status"] == "healthy";
+        }));
+        const auto session = x.begin();
+        CHECK(x.post(call_of_one("one"), session).status == 200);
+        CHECK(x.gateway().wait_for_metric(outcome_metric("one", "tool_error"), 1));
+        CHECK(send_modern(x.port(), "/agents/a/mcp", "one").status == 200);
+        CHECK(x.gateway().wait_for_metric(outcome_metric("one", "tool_error"), 2));
+    }
+}
+
+TEST_CASE("the result of a member's tool counts at its agent, for clients of a bundle of both eras")
+{
+    flow::mcp_bundles::bundle_gateway x{make_failing};
+    REQUIRE(flow::becomes_true([&] { return x.modern("tools/list", {})["result"]["tools"].size() == 2; }));
+    const auto called = x.post(call_of_one("a__one"), x.begin());
+    CHECK(called["result"]["isError"] == true);
+    CHECK(flow::becomes_true([&] { return x.metric(outcome_metric("one", "tool_error")) == 1; }));
+    CHECK(x.modern("tools/call", {{"name", "a__one"}})["result"]["isError"] == true);
+    CHECK(flow::becomes_true([&] { return x.metric(outcome_metric("one", "tool_error")) == 2; }));
 }
 
 TEST_SUITE_END();

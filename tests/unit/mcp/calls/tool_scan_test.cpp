@@ -88,6 +88,8 @@ TEST_SUITE("mcp tool scan")
         );
         CHECK(scanned(note + "date: {\"result\":{\"isError\":true}}\n\n") == end::ok);
         CHECK(scanned(note) == end::ok);
+        // The end of another line ends no event.
+        CHECK(scanned("data: {\"result\":\nid: 1\ndata: {\"isError\":true}}\n\n") == end::tool_error);
     }
 
     TEST_CASE("Once the answer is known nothing more need be seen")
