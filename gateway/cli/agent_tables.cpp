@@ -235,4 +235,40 @@ std::string status_line(const json& agent)
     return model::printable(out);
 }
 
+std::string containment_text(const std::string& about, const json& result)
+{
+    const auto* terms = core::member(result, "contained");
+    const bool contained = terms != nullptr && !terms->is_null();
+    const bool dry_run = result.value("dryRun", false);
+    if (!contained) {
+        return model::printable(about + (dry_run ? ": would be released" : ": released")) + "\n";
+    }
+    const auto until = shown_member(*terms, "until");
+    std::string out = about + (dry_run ? ": would be contained" : ": contained");
+    out += until.empty() ? " until it is released" : " until " + until;
+    if (const auto* cut = core::member(result, "cut")) {
+        out += dry_run ? "; would cut " : "; cut ";
+        out += shown_member(*cut, "calls") + " calls, " + shown_member(*cut, "streams") + " streams and " +
+               shown_member(*cut, "sessions") + " sessions";
+    }
+    return model::printable(out) + "\n";
+}
+
+std::string principals_table(const json& found)
+{
+    std::vector<std::vector<std::string>> rows{{"PROVIDER", "PRINCIPAL", "AGENT", "SINCE", "UNTIL", "BY", "REASON"}};
+    for (const auto& each : found.at("principals")) {
+        rows.push_back(
+            {shown_member(each, "provider"),
+             shown_member(each, "principal"),
+             shown_member(each, "agent"),
+             member_of(each, "contained", "since"),
+             member_of(each, "contained", "until"),
+             member_of(each, "contained", "by"),
+             member_of(each, "contained", "reason")}
+        );
+    }
+    return rows.size() == 1 ? "No principal is contained.\n" : model::shown_table(rows);
+}
+
 }  // namespace gateway::cli

@@ -38,4 +38,10 @@ std::string history_text(const core::json& found);
 // The status of an agent of agents/health, with its sentences. Without an end of the line.
 std::string status_line(const core::json& agent);
 
+// The answer to a method that contains or releases `about`, in a line.
+std::string containment_text(const std::string& about, const core::json& result);
+
+// The `principals` of principals/list.
+std::string principals_table(const core::json& found);
+
 }  // namespace gateway::cli

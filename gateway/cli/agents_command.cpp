@@ -6,6 +6,7 @@
 #include "core/agent.hpp"
 #include "gateway/cli/admin_client.hpp"
 #include "gateway/cli/agent_tables.hpp"
+#include "gateway/cli/pin_verbs.hpp"
 #include "gateway/model/terminal_text.hpp"
 
 #include <unistd.h>
@@ -78,6 +79,25 @@ public:
                 break;
             case agents_verb::bundles:
                 bundles();
+                break;
+            case agents_verb::contain:
+                change_containment("agents/contain");
+                break;
+            case agents_verb::release:
+                change_containment("agents/release");
+                break;
+            case agents_verb::contain_principal:
+                change_containment("principals/contain");
+                break;
+            case agents_verb::release_principal:
+                change_containment("principals/release");
+                break;
+            case agents_verb::list_principals:
+                principals();
+                break;
+            case agents_verb::pins:
+            case agents_verb::approve:
+                pins();
                 break;
             case agents_verb::ids:
                 ids();
@@ -284,6 +304,57 @@ private:
             }
             std::this_thread::sleep_for(pause);
         }
+    }
+
+    void change_containment(std::string_view method)
+    {
+        json params = json::object();
+        const auto& provider = command_.provider;
+        for (const auto& [key, value] :
+             {std::pair{provider.empty() ? "id" : "principal", &command_.id},
+              {"provider", &provider},
+              {"reason", &command_.reason},
+              {"until", &command_.until},
+              {"notice", &command_.notice}}) {
+            if (!value->empty()) {
+                params[key] = *value;
+            }
+        }
+        if (command_.dry_run) {
+            params["dryRun"] = true;
+        }
+        const auto about = provider.empty() ? command_.id : provider + ' ' + command_.id;
+        const auto result = call(method, params, about);
+        if (!result) {
+            return;
+        }
+        out_ = table_ ? containment_text(about, *result) : model::shown_json(*result);
+        if (!command_.dry_run && !result->value("durable", false)) {
+            complain(about + ": holds, but is not on disk; the gateway tries again, see cardea status");
+        }
+    }
+
+    void pins()
+    {
+        auto done = run_pin_verb(command_, gateway_, table_);
+        exit_ = done.code;
+        out_ = std::move(done.out);
+        err_ += done.err;
+    }
+
+    void principals()
+    {
+        json filter = json::object();
+        if (!command_.after.empty()) {
+            filter["after"] = command_.after;
+        }
+        const auto limit = command_.limit.value_or(UINT64_MAX);
+        const auto found = gateway_.call_pages("principals/list", std::move(filter), limit, "principals");
+        if (!found) {
+            report(found.error(), {});
+            return;
+        }
+        out_ = table_ ? principals_table(*found) : model::shown_json(*found);
     }
 
     void ids()

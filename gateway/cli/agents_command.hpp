@@ -1,4 +1,5 @@
-// `cardea agents` and `cardea bundles`: ask a running gateway for its agents and bundles, or to change agents.
+// `cardea agents`, `cardea bundles` and `cardea principals`: ask a running gateway for its agents and bundles, to change agents, or to contain
+// agents and principals.
 #pragma once
 
 #include "core/clock.hpp"
@@ -24,10 +25,27 @@ enum class agents_verb : std::uint8_t {
     add,
     remove,
     bundles,
+    contain,  // an agent, as `release`
+    release,
+    contain_principal,
+    release_principal,
+    list_principals,
+    pins,
+    approve,
     ids  // for completions: asks for a moment, and complains of nothing
 };
 
 enum class card_form : std::uint8_t { served, raw, diff };
+
+// What `pins` shows, and `approve` approves.
+struct pin_choice {
+    bool diff = false;
+    bool lock = false;
+    bool all = false;
+    bool card = false;
+    bool instructions = false;
+    std::vector<std::string> tools;
+};
 
 // The arguments of one command. Text that was not given is empty.
 struct agents_command : admin_options {
@@ -46,10 +64,15 @@ struct agents_command : admin_options {
     std::string bearer_file;                  // of add
     std::vector<std::string> tags;            // of add; of list and health at most one
     std::string text;                         // of list and health; of ids their beginning
-    std::string after;                        // of list and health
-    std::optional<std::uint64_t> limit;       // of list and health
+    std::string after;                        // of list, health and principals
+    std::optional<std::uint64_t> limit;       // the same
     std::optional<std::uint64_t> if_version;  // of add and remove
-    bool dry_run = false;                     // of refresh
+    bool dry_run = false;                     // of refresh, contain and release
+    std::string provider;                     // of a principal, whose `id` it is
+    std::string reason;                       // of contain, as the next two
+    std::string until;                        // a duration or a time
+    std::string notice;
+    pin_choice pins;  // of pins and approve
 };
 
 // Sends the requests of the command and prints the answers to stdout, failures to stderr; what is printed is safe for a

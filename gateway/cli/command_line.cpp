@@ -2,7 +2,9 @@
 
 #include "config/values.hpp"
 #include "core/ascii.hpp"
+#include "gateway/cli/containment_options.hpp"
 #include "gateway/cli/options.hpp"
+#include "gateway/cli/pin_verbs.hpp"
 
 #include <algorithm>
 #include <array>
@@ -192,7 +194,7 @@ void add_reads(CLI::App& agents, agents_command& command)
     add_id(history_verb, command)->required();
     auto& health_verb = add_agents_verb(agents, command, health, {"health", "Show the health of all agents or of one"});
     add_filters(health_verb, command);
-    constexpr const char* status = "only agents with this status: healthy, degraded, unhealthy or unknown";
+    constexpr const char* status = "only agents with this status: healthy, degraded, unhealthy, unknown or contained";
     add_nonempty(health_verb, "--status STATUS", status, command.status);
     constexpr const char* order =
         "the order; any but id shows at most 1000 agents (default: trouble in a table, else id)";
@@ -213,7 +215,7 @@ void add_wait(CLI::App& agents, agents_command& command)
     );
     add_id(verb, command)->required();
     constexpr const char* wanted = "the status (default healthy)";
-    add_choice(verb, "--for healthy|degraded|unhealthy|unknown", wanted, command.status);
+    add_choice(verb, "--for healthy|degraded|unhealthy|unknown|contained", wanted, command.status);
     add(verb, "--timeout DURATION", "how long (default 60s)", [&command](const CLI::results_t& values) {
         const auto read = config::parse_duration(values.back());
         if (!read) {
@@ -333,6 +335,14 @@ void add_gateway_verbs(CLI::App& root, command_line& line)
     add_number(events, "--last N", "at most so many lines that came before (default 20; at most 1000)", request.last);
     add_connection(events, request);
 
+    auto& edges =
+        add_gateway_verb(root, line, gateway_verb::edges, {"edges", "Show who calls whom through a running gateway"});
+    add_nonempty(edges, "--principal ID", "only calls of this principal", request.principal);
+    add_nonempty(edges, "--agent ID", "only calls of this agent", request.agent);
+    add_choice(edges, "--sort calls|failed|refused|last", "the order (default calls)", request.sort);
+    add_number(edges, "--limit N", "at most so many rows (default 100; at most 1000)", request.limit);
+    add_connection(edges, request);
+
     constexpr std::array<const char*, 2> words{"reload", "Make a running gateway read its configuration again"};
     add_connection(add_gateway_verb(root, line, gateway_verb::reload, words), request);
 }
@@ -436,11 +446,22 @@ void add_bundles(CLI::App& root, command_line& line)
     add_connection(bundles, line.agents_request);
 }
 
+void add_principals_verb(CLI::App& root, command_line& line)
+{
+    auto& principals = add_principals(root, line.agents_request);
+    principals.footer(exit_codes);
+    principals.callback([&line] { line.verb = top_verb::agents; });
+    add_connection(principals, line.agents_request);
+    for (auto* verb : principals.get_subcommands(std::function<bool(CLI::App*)>{})) {
+        add_connection(*verb, line.agents_request);
+    }
+}
+
 void add_agents(CLI::App& root, command_line& line)
 {
     auto& agents = *root.add_subcommand(
         "agents",
-        "List, show, wait for, refresh, restart, add and remove agents of a running gateway"
+        "List, show, wait for, refresh, restart, contain, add and remove agents of a running gateway"
     );
     agents.require_subcommand(1);
     agents.footer(exit_codes);
@@ -448,6 +469,8 @@ void add_agents(CLI::App& root, command_line& line)
     add_reads(agents, line.agents_request);
     add_wait(agents, line.agents_request);
     add_writes(agents, line.agents_request);
+    add_containment_verbs(agents, line.agents_request);
+    add_pin_verbs(agents, line.agents_request);
     add_connection(agents, line.agents_request);
     for (auto* verb : agents.get_subcommands(std::function<bool(CLI::App*)>{})) {
         add_connection(*verb, line.agents_request);
@@ -473,6 +496,7 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     add_card(root, line);
     add_key(root, line);
     add_agents(root, line);
+    add_principals_verb(root, line);
     add_bundles(root, line);
     add_call(root, line);
     add_explain(root, line);

@@ -86,8 +86,14 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
              {{"agents", "wait", "--help"}, "cardea agents wait "},
              {{"agents", "history", "--help"}, "cardea agents history "},
              {{"agents", "restart", "--help"}, "cardea agents restart "},
+             {{"agents", "contain", "--help"}, "cardea agents contain "},
+             {{"agents", "release", "--help"}, "cardea agents release "},
+             {{"principals", "contain", "--help"}, "cardea principals contain "},
+             {{"principals", "release", "--help"}, "cardea principals release "},
+             {{"principals", "list", "--help"}, "cardea principals list "},
              {{"status", "--help"}, "cardea status "},
              {{"events", "--help"}, "cardea events "},
+             {{"edges", "--help"}, "cardea edges "},
              {{"reload", "--help"}, "cardea reload "},
              {{"call", "--help"}, "cardea call "},
          }) {
@@ -97,7 +103,8 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
         CAPTURE(each.usage);
         CHECK(line.help.find("\nUsage: " + each.usage) != std::string::npos);
         const auto asks = [&](const std::string& verb) { return each.usage.starts_with("cardea " + verb + ' '); };
-        const bool of_running = asks("agents") || asks("status") || asks("events") || asks("reload") || asks("call");
+        const bool of_running = asks("agents") || asks("principals") || asks("status") || asks("events") ||
+                                asks("edges") || asks("reload") || asks("call");
         CHECK((line.help.find("  --admin ADDRESS ") != std::string::npos) == of_running);
         CHECK((line.help.find("Exit codes: 0 done; 1 ") != std::string::npos) == of_running);
     }
@@ -343,6 +350,16 @@ TEST_CASE("status, events and reload take their options and those of the connect
     CHECK(status.gateway_request.sort == "failed");
     CHECK(status.gateway_request.admin == "h:1");
     CHECK(status.gateway_request.output == output_form::json);
+    const auto edges = parse_command_line(
+        {"edges", "--principal", "p", "--agent", "a", "--sort", "refused", "--limit", "7", "--admin", "h:1"}
+    );
+    CHECK(edges.problem.empty());
+    CHECK(edges.gateway_request.verb == gateway_verb::edges);
+    CHECK(edges.gateway_request.principal == "p");
+    CHECK(edges.gateway_request.agent == "a");
+    CHECK(edges.gateway_request.sort == "refused");
+    CHECK(edges.gateway_request.limit == 7);
+    CHECK_FALSE(parse_command_line({"edges", "--sort", "name"}).problem.empty());
     const auto events = parse_command_line(
         {"events", "--follow", "--agent", "a", "--event=request", "--route", "call", "--status", "5xx", "--last", "0"}
     );
@@ -405,7 +422,7 @@ TEST_CASE("call takes a message or a tool, never both")
         {{"agents", "wait", "a", "--timeout", "60"},
          "--timeout: expected a duration such as 60s or 5m, got '60'; see cardea agents wait --help"},
         {{"agents", "wait", "a", "--for", "ill"},
-         "--for: expected one of healthy|degraded|unhealthy|unknown, got 'ill'; see cardea agents wait --help"},
+         "--for: expected one of healthy|degraded|unhealthy|unknown|contained, got 'ill'; see cardea agents wait --help"},
         {{"agents", "card", "a", "--raw", "--diff"},
          "--raw cannot be combined with --diff; see cardea agents card --help"},
         {{"status", "--sort", "name"},
@@ -467,6 +484,60 @@ TEST_CASE("A problem of agents names the offending argument and where help is")
         {{"agents", "add", "a"}, "expected ID and URL, or -f FILE; see cardea agents add --help"},
         {{"agents", "add", "-f", "f", "a"}, "ID cannot be combined with --file; see cardea agents add --help"},
     });
+}
+
+TEST_CASE("Agents and principals are contained and released with their terms")
+{
+    using enum agents_verb;
+    const auto agent = parse_command_line(
+        {"agents",
+         "contain",
+         "a",
+         "--reason",
+         "leak",
+         "--until",
+         "2h",
+         "--notice",
+         "call us",
+         "--dry-run",
+         "--admin",
+         "h:1"}
+    );
+    CHECK(agent.problem.empty());
+    CHECK(agent.verb == top_verb::agents);
+    CHECK(agent.agents_request.verb == contain);
+    CHECK(agent.agents_request.id == "a");
+    CHECK(agent.agents_request.reason == "leak");
+    CHECK(agent.agents_request.until == "2h");
+    CHECK(agent.agents_request.notice == "call us");
+    CHECK(agent.agents_request.dry_run);
+    CHECK(agent.agents_request.admin == "h:1");
+    CHECK(parse_command_line({"agents", "release", "a"}).agents_request.verb == release);
+    const auto principal =
+        parse_command_line({"principals", "contain", "keys", "ci", "--reason", "leak", "-o", "json"});
+    CHECK(principal.problem.empty());
+    CHECK(principal.verb == top_verb::agents);
+    CHECK(principal.agents_request.verb == contain_principal);
+    CHECK(principal.agents_request.provider == "keys");
+    CHECK(principal.agents_request.id == "ci");
+    CHECK(principal.agents_request.output == output_form::json);
+    CHECK(parse_command_line({"principals", "release", "keys", "ci"}).agents_request.verb == release_principal);
+    const auto listed = parse_command_line({"principals", "list", "--limit", "7", "--after", "keys ci"});
+    CHECK(listed.agents_request.verb == list_principals);
+    CHECK(listed.agents_request.limit == 7);
+    CHECK(listed.agents_request.after == "keys ci");
+    for (const auto& wrong : std::vector<std::vector<std::string>>{
+             {"agents", "contain", "a"},
+             {"agents", "contain", "--reason", "r"},
+             {"agents", "contain", "a", "--reason", ""},
+             {"agents", "release", "a", "--until", "2h"},
+             {"principals", "contain", "keys", "--reason", "r"},
+             {"principals", "contain", "keys", "ci"},
+             {"principals"}
+         }) {
+        CAPTURE(wrong.back());
+        CHECK_FALSE(parse_command_line(wrong).problem.empty());
+    }
 }
 
 TEST_SUITE_END();
