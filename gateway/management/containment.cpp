@@ -1,14 +1,8 @@
 #include "gateway/management/containment.hpp"
 
-#include "gateway/management/json_records.hpp"
 #include "gateway/telemetry/metric_family.hpp"
-#include "net/loop/thrown.hpp"
-
-#include <boost/asio/co_spawn.hpp>
 
 #include <algorithm>
-#include <chrono>
-#include <exception>
 #include <ranges>
 #include <utility>
 
@@ -16,77 +10,6 @@ namespace gateway::management {
 namespace {
 
 using core::errc;
-using core::json;
-
-constexpr std::string_view by_end = "until";             // that lifts a containment
-constexpr std::chrono::milliseconds look_interval{250};  // at ends and at writes, while something is contained
-
-json names_of(const std::vector<core::principal_name>& all)
-{
-    auto list = json::array();
-    for (const auto& each : all) {
-        list.push_back({{"provider", each.provider}, {"principal", each.principal}});
-    }
-    return list;
-}
-
-std::int64_t milliseconds_of(core::wall_time at)
-{
-    return std::chrono::floor<std::chrono::milliseconds>(at.time_since_epoch()).count();
-}
-
-// A document as it is read: what is missing or of another kind makes it none.
-class document_reader {
-public:
-    explicit document_reader(const json& from)
-        : from_{from}
-    {
-        good_ = from.is_object();
-    }
-
-    bool good() const noexcept { return good_; }
-
-    std::string text(std::string_view key)
-    {
-        const auto* found = core::string_member(from_, key);
-        good_ = good_ && found != nullptr;
-        return found == nullptr ? std::string{} : *found;
-    }
-
-    core::wall_time time(std::string_view key)
-    {
-        return optional_time(key, /*required=*/true).value_or(core::wall_time{});
-    }
-    std::optional<core::wall_time> optional_time(std::string_view key, bool required = false)
-    {
-        constexpr std::int64_t latest = 253'402'300'799'999;  // of the year 9999
-        const auto* found = core::member(from_, key);
-        if (found == nullptr) {
-            good_ = good_ && !required;
-            return std::nullopt;
-        }
-        const bool fits = found->is_number_integer() && *found >= 0 && *found <= latest;
-        good_ = good_ && fits;
-        return core::wall_time{std::chrono::milliseconds{fits ? found->get<std::int64_t>() : 0}};
-    }
-
-    std::vector<core::principal_name> names(std::string_view key)
-    {
-        std::vector<core::principal_name> all;
-        const auto* found = core::member(from_, key);
-        good_ = good_ && found != nullptr && found->is_array();
-        for (std::size_t i = 0; good_ && i < found->size(); ++i) {
-            document_reader each{(*found)[i]};
-            all.push_back({each.text("provider"), each.text("principal")});
-            good_ = good_ && each.good();
-        }
-        return all;
-    }
-
-private:
-    const json& from_;
-    bool good_ = false;
-};
 
 // The principal that registered the agent; its provider is empty: nobody did.
 core::principal_name registrant_of(const core::agent& agent)
@@ -110,72 +33,6 @@ bool ends_later(const std::optional<core::wall_time>& one, const std::optional<c
 }
 
 }  // namespace
-
-store::kept_document document_of(const contained_subject& subject, const containment_record& record)
-{
-    const auto& order = record.order;
-    json text = subject.is_agent()
-                    ? json{{"agent", subject.agent}}
-                    : json{{"provider", subject.principal.provider}, {"principal", subject.principal.principal}};
-    text["since"] = milliseconds_of(order.since);
-    if (order.until) {
-        text["until"] = milliseconds_of(*order.until);
-    }
-    text["reason"] = order.reason;
-    text["by"] = order.by;
-    text["notice"] = order.notice;
-    if (subject.is_agent()) {
-        text["acts_as"] = names_of(record.acts_as);
-        text["registrants"] = names_of(record.registrants);
-    }
-    auto name = subject.is_agent() ? "agent " + subject.agent
-                                   : "principal " + subject.principal.provider + ' ' + subject.principal.principal;
-    return {std::string{store::containment_document}, std::move(name), {}, core::to_text(text)};
-}
-
-std::optional<std::pair<contained_subject, containment_record>> containment_in(const store::kept_document& document)
-{
-    const auto parsed = core::parse_json(document.text);
-    if (!parsed) {
-        return std::nullopt;
-    }
-    document_reader from{*parsed};
-    contained_subject subject;
-    containment_record record;
-    const bool agent = core::member(*parsed, "agent") != nullptr;
-    if (agent) {
-        subject.agent = from.text("agent");
-        record.acts_as = from.names("acts_as");
-        record.registrants = from.names("registrants");
-    } else {
-        subject.principal = {from.text("provider"), from.text("principal")};
-    }
-    auto& order = record.order;
-    order.since = from.time("since");
-    order.until = from.optional_time("until");
-    order.reason = from.text("reason");
-    order.by = from.text("by");
-    order.notice = from.text("notice");
-    const bool whose = agent ? !subject.agent.empty() : !subject.principal.provider.empty();
-    if (!from.good() || !whose || document_of(subject, record).name != document.name) {
-        return std::nullopt;
-    }
-    return std::pair{std::move(subject), std::move(record)};
-}
-
-json shown_containment(const containment_order& order)
-{
-    json out{{"since", shown_time(order.since)}};
-    if (order.until) {
-        out["until"] = shown_time(*order.until);
-    }
-    out["reason"] = order.reason;
-    out["by"] = order.by;
-    if (!order.notice.empty()) {
-        out["notice"] = order.notice;
-    }
-    return out;
-}
 
 containment_table::containment_table(net::deadlines& by, containment_services services)
     : services_{std::move(services)}
@@ -421,165 +278,6 @@ net::task<> containment_table::counted(net::task<model::cut_counts> publishing)
     cut_ += co_await std::move(publishing);
 }
 
-net::task<core::result<>> containment_table::drop_in_store(contained_subject subject)
-{
-    const auto name = document_of(subject, {}).name;
-    std::function work = [name](store::engine& engine) {
-        return engine.drop_document(std::string{store::containment_document}, name);
-    };
-    auto asked = services_.store.ask(std::move(work));
-    auto dropped = co_await std::move(asked);
-    services_.store.note_write(dropped);
-    co_return dropped;
-}
-
-// One write of a subject at a time: the next one begins when it has ended, if there is more to write.
-void containment_table::begin_write(const contained_subject& subject)
-{
-    auto& of = all_.find(subject)->second;
-    if (of.begun || of.releases == of.act || of.written == of.revision) {
-        return;
-    }
-    if (heir_) {
-        of.failed = true;  // as far as this process knows
-        of.written = of.revision;
-        heir_(document_of(subject, of.record));
-        return;
-    }
-    of.begun = services_.now();
-    spawn(write(subject));
-}
-
-net::task<> containment_table::write(contained_subject subject)
-{
-    const auto began = all_.find(subject);
-    if (began == all_.end()) {
-        co_return;
-    }
-    const auto act = began->second.act;
-    const auto revision = began->second.revision;
-    std::function work = [document = document_of(subject, began->second.record)](store::engine& engine) {
-        return engine.keep_document(document);
-    };
-    auto asked = services_.store.ask(std::move(work));
-    const auto done = co_await std::move(asked);
-    services_.store.note_write(done);
-    const auto found = all_.find(subject);
-    if (found == all_.end()) {
-        waiting_.wake();
-        co_return;
-    }
-    auto& of = found->second;
-    of.begun.reset();
-    if (done) {
-        of.written = revision;
-        of.failed = false;
-        if (std::exchange(of.reported, false)) {
-            log_of(subject, core::log_level::info, "containment_persisted", core::error{});
-        }
-    } else {
-        of.failed = of.act == act;
-        of.next_try = services_.now() + retry_pause;
-        report(subject, of, done.error());
-    }
-    if (of.act != act) {
-        begin_write(subject);
-    }
-    waiting_.wake();
-    plan();
-}
-
-// Of an ended one, which the store still has.
-net::task<> containment_table::drop(contained_subject subject)
-{
-    auto dropping = drop_in_store(subject);
-    const auto dropped = co_await std::move(dropping);
-    dropping_.erase(subject);
-    const auto found = to_drop_.find(subject);
-    if (found == to_drop_.end()) {
-        co_return;
-    }
-    if (dropped) {
-        to_drop_.erase(found);
-    } else {
-        found->second = services_.now() + retry_pause;
-    }
-}
-
-// Whether the store has it, within `patience`.
-net::task<bool> containment_table::is_written(contained_subject subject, std::uint64_t act)
-{
-    const auto latest = services_.now() + patience;
-    for (;;) {
-        const auto* const mine = of_act(subject, act);
-        if (mine == nullptr) {
-            co_return false;
-        }
-        if (mine->written == mine->revision) {
-            co_return !mine->failed;
-        }
-        if (mine->failed || stopped_ || services_.now() >= latest) {
-            co_return false;
-        }
-        auto woken = waiting_.wait();
-        co_await std::move(woken);
-    }
-}
-
-void containment_table::report(const contained_subject& subject, entry& of, const core::error& why)
-{
-    if (!std::exchange(of.reported, true)) {
-        log_of(subject, core::log_level::error, "containment_persist_failed", why);
-    }
-}
-
-void containment_table::log_of(
-    const contained_subject& subject,
-    core::log_level level,
-    std::string_view event,
-    const core::error& why
-) const
-{
-    services_.log.write(
-        level,
-        event,
-        {{"agent", subject.agent},
-         {"provider", subject.principal.provider},
-         {"principal", subject.principal.principal},
-         {"code", why.detail.empty() ? std::string_view{} : core::name(why.code)},
-         {"detail", why.detail}}
-    );
-}
-
-// For the log, and for those who answer for the gateway.
-void containment_table::note(const contained_subject& subject, const containment_order& order, const change& what) const
-{
-    const auto until = order.until ? shown_time(*order.until) : std::string{};
-    services_.log.write(
-        what.contains ? core::log_level::warn : core::log_level::info,
-        "containment_changed",
-        {{"agent", subject.agent},
-         {"provider", subject.principal.provider},
-         {"principal", subject.principal.principal},
-         {"state", what.contains ? "contained" : "released"},
-         {"by", what.by},
-         {"reason", order.reason},
-         {"until", until}}
-    );
-    if (const auto* const audit = services_.agents.audit()) {
-        audit->containment_changed(
-            {.contains = what.contains,
-             .agent = subject.agent,
-             .provider = subject.principal.provider,
-             .principal = subject.principal.principal,
-             .by = what.by,
-             .reason = order.reason,
-             .until = until,
-             .cut = what.cut}
-        );
-    }
-}
-
 void containment_table::set_agents(const std::shared_ptr<const model::snapshot>& /*now*/)
 {
     for (const auto& id : agents()) {
@@ -612,63 +310,6 @@ bool containment_table::refresh(const std::string& id)
     return true;
 }
 
-void containment_table::on_due()
-{
-    const auto wall = services_.clock();
-    const auto at = services_.now();
-    std::vector<contained_subject> ended;
-    for (auto& [subject, of] : all_) {
-        if (of.record.order.until && *of.record.order.until <= wall) {
-            ended.push_back(subject);
-            continue;
-        }
-        if (of.begun && at - *of.begun >= patience) {
-            report(subject, of, core::gateway_error(errc::store_failed, "the store has not answered for 1 s"));
-        }
-        if (!stopped_ && at >= of.next_try) {
-            begin_write(subject);
-        }
-    }
-    for (const auto& subject : ended) {
-        to_drop_[subject] = {};
-        lift(all_.find(subject), by_end);
-    }
-    for (const auto& [subject, when] : to_drop_) {
-        if (!stopped_ && at >= when && dropping_.insert(subject).second) {
-            spawn(drop(subject));
-        }
-    }
-    waiting_.wake();
-    plan();
-}
-
-// The next look: there is one for as long as something is contained, or is to be written.
-void containment_table::plan()
-{
-    const bool idle = all_.empty() && to_drop_.empty() && waiting_.size() == 0;
-    set_due(idle ? net::never : std::chrono::steady_clock::now() + look_interval);
-}
-
-void containment_table::spawn(net::task<> work)
-{
-    ++under_way_;
-    net::asio::co_spawn(services_.where, std::move(work), [this](const std::exception_ptr& bug) {
-        --under_way_;
-        net::log_thrown(bug, services_.log, "containment");
-    });
-}
-
-std::vector<store::kept_document> containment_table::unwritten() const
-{
-    std::vector<store::kept_document> out;
-    for (const auto& [subject, each] : all_) {
-        if (each.written != each.revision) {
-            out.push_back(document_of(subject, each.record));
-        }
-    }
-    return out;
-}
-
 std::vector<containment_table::contained_principal> containment_table::principals(
     const std::optional<core::principal_name>& after
 ) const
@@ -694,25 +335,6 @@ std::vector<containment_table::contained_principal> containment_table::principal
     }
     const auto found = std::views::values(all);
     return {found.begin(), found.end()};
-}
-
-void containment_table::learn(const store::kept_document& document)
-{
-    auto read = containment_in(document);
-    if (!read || stopped_) {
-        return;
-    }
-    auto& [subject, record] = *read;
-    const auto act = ++acts_;
-    auto& made = all_[subject];
-    made.record = std::move(record);
-    made.act = made.revision = act;
-    to_drop_.erase(subject);
-    spawn(counted(services_.publish(now())));
-    if (subject.is_agent()) {
-        services_.agents.set_contained(subject.agent, true);
-    }
-    plan();
 }
 
 void containment_table::collect(telemetry::metrics& into) const

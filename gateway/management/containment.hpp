@@ -3,11 +3,10 @@
 // names alone: it stays so whatever becomes of the agent. On the control loop's thread.
 #pragma once
 
-#include "core/access.hpp"
 #include "core/clock.hpp"
 #include "core/error.hpp"
-#include "core/json/json.hpp"
 #include "core/log.hpp"
+#include "gateway/management/containment_record.hpp"
 #include "gateway/management/registry.hpp"
 #include "gateway/model/containments.hpp"
 #include "gateway/model/plane.hpp"
@@ -18,7 +17,6 @@
 #include "store/engine.hpp"
 
 #include <chrono>
-#include <compare>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -32,42 +30,6 @@
 #include <vector>
 
 namespace gateway::management {
-
-// An agent, or a principal.
-struct contained_subject {
-    std::string agent;  // its id; empty: the principal
-    core::principal_name principal{};
-
-    bool is_agent() const noexcept { return !agent.empty(); }
-    friend auto operator<=>(const contained_subject&, const contained_subject&) = default;
-};
-
-// The terms of a containment, as its operator wrote them.
-struct containment_order {
-    core::wall_time since{};
-    std::optional<core::wall_time> until;  // nullopt: until it is released
-    std::string reason;                    // for operators
-    std::string by;
-    std::string notice;  // for callers; empty: the usual sentence
-
-    friend bool operator==(const containment_order&, const containment_order&) = default;
-};
-
-// One of the table, with the principals of an agent as they were when it was last there.
-struct containment_record {
-    containment_order order;
-    std::vector<core::principal_name> acts_as{};
-    std::vector<core::principal_name> registrants{};  // that registered it since it is contained
-
-    friend bool operator==(const containment_record&, const containment_record&) = default;
-};
-
-// The document of the store, and what it says. Nothing: it is none. Pure.
-store::kept_document document_of(const contained_subject& subject, const containment_record& record);
-std::optional<std::pair<contained_subject, containment_record>> containment_in(const store::kept_document& document);
-
-// `{since, until, reason, by, notice}`, without what there is not. Pure.
-core::json shown_containment(const containment_order& order);
 
 // How the parts of the gateway hear of it. References outlive the table.
 struct containment_services {

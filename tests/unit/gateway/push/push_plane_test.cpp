@@ -190,4 +190,36 @@ TEST_CASE("The page of metrics says how many wait, for how long and how large th
     CHECK(x.metric("cardea_push_oldest_seconds") == 90);
 }
 
+TEST_CASE("Notifications of a contained agent wait without attempts, grow older, and go on after the release")
+{
+    push_rig x;
+    x.settings.limits.push_attempts = 3;
+    x.settings.timeouts.push_age = 1h;
+    x.accept(old_task, "1");
+    x.contained = true;
+    x.entry = nullptr;  // as no plane has it
+    for (int i = 0; i < 100; ++i) {
+        x.pass(10s);
+    }
+    CHECK(x.receiver.asked.empty());
+    CHECK(x.metric("cardea_push_queue") == 1);
+    CHECK(x.attempts("retried") == 0);
+    x.contained = false;
+    x.entry = std::make_shared<gateway::model::agent_entry>();
+    x.pass(2s);
+    CHECK(x.receiver.asked.size() == 1);
+    CHECK(x.ended(push_end::delivered) == 1);
+
+    x.accept(old_task, "2");
+    x.contained = true;
+    x.pass(1h - 2s);
+    CHECK(x.metric("cardea_push_queue") == 1);
+    x.pass(2s);
+    x.pass(2s);
+    CHECK(x.metric("cardea_push_queue") == 0);
+    CHECK(x.ended(push_end::expired) == 1);
+    CHECK(x.receiver.asked.size() == 1);
+    CHECK(x.records->deliveries()->empty());
+}
+
 TEST_SUITE_END();

@@ -162,7 +162,8 @@ struct push_rig {
                 }
                 return agent == "a" ? entry : nullptr;
             },
-            nullptr
+            nullptr,
+            [this](const std::string& agent) { return agent == "a" && contained; }
         };
     }
 
@@ -227,6 +228,7 @@ struct push_rig {
     store_faults faults;
     bool lookup_throws = false;
     bool keep_throws = false;
+    bool contained = false;
     std::vector<core::secret> keys{core::secret{std::string(jose::sealing_key_bytes, 'k')}};
     std::shared_ptr<const gateway::model::push_addresses> addresses =
         std::make_shared<const gateway::model::push_addresses>(jose::text_sealer{keys});

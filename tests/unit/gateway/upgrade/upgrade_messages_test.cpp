@@ -87,8 +87,10 @@ upgrade_state some_state()
         {{"a", R"({"url":"http://a"})", 3, noon}, {"b", "{}", 5, noon + 1ms}},
         {{3, noon, "somebody", store::action::created, "a"}, {4, noon, "", store::action::deleted, "gone"}},
         {{7, "id", "a", "lane", "sealed", "body", noon}},
+        {{"containment", "agent a", "", "{}"}, {"pins", "a", "a", "\xc3\xa4"}},
         core::secret{"key"}
     };
+    state.unwritten = {{"containment", "principal keys ann", "", "{}"}};
     return state;
 }
 
@@ -187,6 +189,8 @@ TEST_CASE("What a gateway passes is what the next one has")
     CHECK(after.memory->records == before.memory->records);
     CHECK(after.memory->trail == before.memory->trail);
     CHECK(after.memory->deliveries == before.memory->deliveries);
+    CHECK(after.memory->documents == before.memory->documents);
+    CHECK(after.unwritten == before.unwritten);
     CHECK(after.memory->key == before.memory->key);
     CHECK_FALSE(passed({}).memory.has_value());
     REQUIRE(after.lists.size() == 1);
@@ -280,6 +284,7 @@ TEST_CASE("A message that is cut or unknown changes nothing of what was passed")
     CHECK(state.memory->records.empty());
     CHECK(state.memory->trail.empty());
     CHECK(state.memory->deliveries.empty());
+    CHECK(state.memory->documents.empty());
     CHECK(state.lists.empty());
     CHECK(state.counts == gateway::upgrade::handover_counts{});
 }

@@ -1,0 +1,258 @@
+// What a table of containments keeps in the store, and what it does in time.
+#include "gateway/management/containment.hpp"
+#include "gateway/management/json_records.hpp"
+#include "net/loop/thrown.hpp"
+
+#include <boost/asio/co_spawn.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <exception>
+#include <utility>
+
+namespace gateway::management {
+namespace {
+
+using core::errc;
+
+constexpr std::string_view by_end = "until";             // that lifts a containment
+constexpr std::chrono::milliseconds look_interval{250};  // at ends and at writes, while something is contained
+
+}  // namespace
+
+net::task<core::result<>> containment_table::drop_in_store(contained_subject subject)
+{
+    const auto name = document_of(subject, {}).name;
+    std::function work = [name](store::engine& engine) {
+        return engine.drop_document(std::string{store::containment_document}, name);
+    };
+    auto asked = services_.store.ask(std::move(work));
+    auto dropped = co_await std::move(asked);
+    services_.store.note_write(dropped);
+    co_return dropped;
+}
+
+// One write of a subject at a time: the next one begins when it has ended, if there is more to write.
+void containment_table::begin_write(const contained_subject& subject)
+{
+    auto& of = all_.find(subject)->second;
+    if (of.begun || of.releases == of.act || of.written == of.revision) {
+        return;
+    }
+    if (heir_) {
+        of.failed = true;  // as far as this process knows
+        of.written = of.revision;
+        heir_(document_of(subject, of.record));
+        return;
+    }
+    of.begun = services_.now();
+    spawn(write(subject));
+}
+
+net::task<> containment_table::write(contained_subject subject)
+{
+    const auto began = all_.find(subject);
+    if (began == all_.end()) {
+        co_return;
+    }
+    const auto act = began->second.act;
+    const auto revision = began->second.revision;
+    std::function work = [document = document_of(subject, began->second.record)](store::engine& engine) {
+        return engine.keep_document(document);
+    };
+    auto asked = services_.store.ask(std::move(work));
+    const auto done = co_await std::move(asked);
+    services_.store.note_write(done);
+    const auto found = all_.find(subject);
+    if (found == all_.end()) {
+        waiting_.wake();
+        co_return;
+    }
+    auto& of = found->second;
+    of.begun.reset();
+    if (done) {
+        of.written = revision;
+        of.failed = false;
+        if (std::exchange(of.reported, false)) {
+            log_of(subject, core::log_level::info, "containment_persisted", core::error{});
+        }
+    } else {
+        of.failed = of.act == act;
+        of.next_try = services_.now() + retry_pause;
+        report(subject, of, done.error());
+    }
+    if (of.act != act) {
+        begin_write(subject);
+    }
+    waiting_.wake();
+    plan();
+}
+
+// Of an ended one, which the store still has.
+net::task<> containment_table::drop(contained_subject subject)
+{
+    auto dropping = drop_in_store(subject);
+    const auto dropped = co_await std::move(dropping);
+    dropping_.erase(subject);
+    const auto found = to_drop_.find(subject);
+    if (found == to_drop_.end()) {
+        co_return;
+    }
+    if (dropped) {
+        to_drop_.erase(found);
+    } else {
+        found->second = services_.now() + retry_pause;
+    }
+}
+
+// Whether the store has it, within `patience`.
+net::task<bool> containment_table::is_written(contained_subject subject, std::uint64_t act)
+{
+    const auto latest = services_.now() + patience;
+    for (;;) {
+        const auto* const mine = of_act(subject, act);
+        if (mine == nullptr) {
+            co_return false;
+        }
+        if (mine->written == mine->revision) {
+            co_return !mine->failed;
+        }
+        if (mine->failed || stopped_ || services_.now() >= latest) {
+            co_return false;
+        }
+        auto woken = waiting_.wait();
+        co_await std::move(woken);
+    }
+}
+
+void containment_table::report(const contained_subject& subject, entry& of, const core::error& why)
+{
+    if (!std::exchange(of.reported, true)) {
+        log_of(subject, core::log_level::error, "containment_persist_failed", why);
+    }
+}
+
+void containment_table::log_of(
+    const contained_subject& subject,
+    core::log_level level,
+    std::string_view event,
+    const core::error& why
+) const
+{
+    services_.log.write(
+        level,
+        event,
+        {{"agent", subject.agent},
+         {"provider", subject.principal.provider},
+         {"principal", subject.principal.principal},
+         {"code", why.detail.empty() ? std::string_view{} : core::name(why.code)},
+         {"detail", why.detail}}
+    );
+}
+
+// For the log, and for those who answer for the gateway.
+void containment_table::note(const contained_subject& subject, const containment_order& order, const change& what) const
+{
+    const auto until = order.until ? shown_time(*order.until) : std::string{};
+    services_.log.write(
+        what.contains ? core::log_level::warn : core::log_level::info,
+        "containment_changed",
+        {{"agent", subject.agent},
+         {"provider", subject.principal.provider},
+         {"principal", subject.principal.principal},
+         {"state", what.contains ? "contained" : "released"},
+         {"by", what.by},
+         {"reason", order.reason},
+         {"until", until}}
+    );
+    if (const auto* const audit = services_.agents.audit()) {
+        audit->containment_changed(
+            {.contains = what.contains,
+             .agent = subject.agent,
+             .provider = subject.principal.provider,
+             .principal = subject.principal.principal,
+             .by = what.by,
+             .reason = order.reason,
+             .until = until,
+             .cut = what.cut}
+        );
+    }
+}
+
+void containment_table::on_due()
+{
+    const auto wall = services_.clock();
+    const auto at = services_.now();
+    std::vector<contained_subject> ended;
+    for (auto& [subject, of] : all_) {
+        if (of.record.order.until && *of.record.order.until <= wall) {
+            ended.push_back(subject);
+            continue;
+        }
+        if (of.begun && at - *of.begun >= patience) {
+            report(subject, of, core::gateway_error(errc::store_failed, "the store has not answered for 1 s"));
+        }
+        if (!stopped_ && at >= of.next_try) {
+            begin_write(subject);
+        }
+    }
+    for (const auto& subject : ended) {
+        to_drop_[subject] = {};
+        lift(all_.find(subject), by_end);
+    }
+    for (const auto& [subject, when] : to_drop_) {
+        if (!stopped_ && at >= when && dropping_.insert(subject).second) {
+            spawn(drop(subject));
+        }
+    }
+    waiting_.wake();
+    plan();
+}
+
+// The next look: there is one for as long as something is contained, or is to be written.
+void containment_table::plan()
+{
+    const bool idle = all_.empty() && to_drop_.empty() && waiting_.size() == 0;
+    set_due(idle ? net::never : std::chrono::steady_clock::now() + look_interval);
+}
+
+void containment_table::spawn(net::task<> work)
+{
+    ++under_way_;
+    net::asio::co_spawn(services_.where, std::move(work), [this](const std::exception_ptr& bug) {
+        --under_way_;
+        net::log_thrown(bug, services_.log, "containment");
+    });
+}
+
+std::vector<store::kept_document> containment_table::unwritten() const
+{
+    std::vector<store::kept_document> out;
+    for (const auto& [subject, each] : all_) {
+        if (each.written != each.revision) {
+            out.push_back(document_of(subject, each.record));
+        }
+    }
+    return out;
+}
+
+void containment_table::learn(const store::kept_document& document)
+{
+    auto read = containment_in(document);
+    if (!read || stopped_) {
+        return;
+    }
+    auto& [subject, record] = *read;
+    const auto act = ++acts_;
+    auto& made = all_[subject];
+    made.record = std::move(record);
+    made.act = made.revision = act;
+    to_drop_.erase(subject);
+    spawn(counted(services_.publish(now())));
+    if (subject.is_agent()) {
+        services_.agents.set_contained(subject.agent, true);
+    }
+    plan();
+}
+
+}  // namespace gateway::management
