@@ -84,9 +84,11 @@ OVERVIEW = ("overview", "Cardea: overview", "What callers get, and which agents 
         panel("Status of agents", "One line an agent. Grey: unknown, for example never fetched.", "none",
               [(f'max by (agent) (cardea_agent_status{{{AGENT}, status="healthy"}} * 1'
                 f' or cardea_agent_status{{{AGENT}, status="degraded"}} * 2'
-                f' or cardea_agent_status{{{AGENT}, status="unhealthy"}} * 3)', "{{agent}}")],
+                f' or cardea_agent_status{{{AGENT}, status="unhealthy"}} * 3'
+                f' or cardea_agent_status{{{AGENT}, status="contained"}} * 4)', "{{agent}}")],
               kind="state-timeline", width=16, height=10,
-              names={"0": ("unknown", "gray"), "1": ("healthy", "green"), "2": ("degraded", "orange"), "3": ("unhealthy", "red")}),
+              names={"0": ("unknown", "gray"), "1": ("healthy", "green"), "2": ("degraded", "orange"), "3": ("unhealthy", "red"),
+                     "4": ("contained", "blue")}),
         panel("What agents are", "Name, protocol and version, as their cards and sessions say.", "none",
               [(f"max by (agent, name, protocol, version, source) (cardea_agent_info{{{AGENT}}})", "")], kind="table", height=10),
     ]),
@@ -95,6 +97,10 @@ OVERVIEW = ("overview", "Cardea: overview", "What callers get, and which agents 
               [(rate("cardea_access_total", GATEWAY, "outcome"), "{{outcome}}")]),
         panel("Denied", "Requests that access denied, by reason.", "reqps",
               [(rate("cardea_denied_total", GATEWAY, "reason"), "{{reason}}")]),
+        panel("Contained", "Agents and principals that operators have stopped now.", "none",
+              [(f"max by (kind) (cardea_contained{{{GATEWAY}}})", "{{kind}}")]),
+        panel("Cut by containments", "Calls, streams and sessions that a containment has ended.", "none",
+              [(rate("cardea_contained_cut_total", GATEWAY, "kind"), "{{kind}}")]),
         panel("Over a rate limit", "Requests that got 429, by the limit.", "reqps",
               [(rate("cardea_rate_limited_total", GATEWAY, "limit"), "{{limit}}")]),
     ]),
@@ -104,8 +110,10 @@ ONE_AGENT = ("agent", "Cardea: one agent", "Everything about one agent. Choose i
     ("Now", [
         stat("Status", "As `cardea agents health` says.", "none",
              f'max(cardea_agent_status{{{AGENT}, status="healthy"}} * 1 or cardea_agent_status{{{AGENT}, status="degraded"}} * 2'
-             f' or cardea_agent_status{{{AGENT}, status="unhealthy"}} * 3)',
-             names={"0": ("unknown", "gray"), "1": ("healthy", "green"), "2": ("degraded", "orange"), "3": ("unhealthy", "red")}),
+             f' or cardea_agent_status{{{AGENT}, status="unhealthy"}} * 3'
+             f' or cardea_agent_status{{{AGENT}, status="contained"}} * 4)',
+             names={"0": ("unknown", "gray"), "1": ("healthy", "green"), "2": ("degraded", "orange"), "3": ("unhealthy", "red"),
+                     "4": ("contained", "blue")}),
         stat("Calls", "Calls and messages each second.", "reqps", rate("cardea_agent_calls_total", AGENT, "job")),
         stat("Failed calls", "The share that failed at the agent or in the gateway.", "percentunit", error_ratio(AGENT, "job"),
              steps=[("green", None), ("orange", 0.01), ("red", 0.05)]),
