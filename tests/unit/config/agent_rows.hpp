@@ -102,6 +102,17 @@ inline void change(core::mcp_filter& filter)
     filter.deny.emplace_back("other");
 }
 
+inline void change(std::vector<core::principal_name>& names)
+{
+    names.push_back({"keys", "other"});
+}
+
+inline void change(core::pin_settings& pin)
+{
+    pin.mode = core::pin_mode::enforce;
+    pin.except.emplace_back("table_*");
+}
+
 void change(core::endpoint_rules& rules);
 
 template <class T>
@@ -162,7 +173,7 @@ template <class Agent>
     requires std::is_same_v<std::remove_const_t<Agent>, core::agent>
 auto members_of(Agent& agent)
 {
-    auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, as_tools, tool_wait, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, proxy, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
+    auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, as_tools, tool_wait, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, proxy, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, acts_as, pin, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
         agent;
     return std::tie(
         speaks,
@@ -210,6 +221,8 @@ auto members_of(Agent& agent)
         hosts,
         discover,
         call,
+        acts_as,
+        pin,
         enforced,
         disabled,
         registered,

@@ -104,6 +104,8 @@ TEST_CASE("every setting is read into its member")
     );
     CHECK(s.defaults.endpoints.retry == core::retry_settings{.attempts = 3, .budget = 0.125});
     CHECK(s.defaults.calls == core::call_limits{.in_flight = 255, .queue = 511, .streams = 999, .wait = 2s});
+    CHECK(s.defaults.pin == core::pin_mode::enforce);
+    CHECK(s.pins.file == "/etc/cardea/pins.json");
     CHECK(s.chains.in_flight == 251);
     CHECK(s.chains.calls == 1001);
     CHECK(s.chains.window == 11min);
@@ -252,6 +254,8 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     may_discover.scopes = {"words:call"};
     may_discover.claims = {{"plan", "gold"}, {"plan", "silver"}};
     weather.call.emplace();
+    weather.pin = {core::pin_mode::warn, {"table_*", "tmp"}};
+    weather.acts_as = {{"certs", "spiffe://example/weather"}, {"keys", "ci"}};
     weather.shape = core::card_shape::v03;
     weather.signatures = core::signature_policy::verify;
     weather.trusted_keys = "/etc/cardea/weather.json";
@@ -567,6 +571,51 @@ TEST_CASE("a shape of cards is one of four, for all agents and for one")
         problems_of("agents: {a: {url: \"http://h\", shape: \"\"}}") ==
         "c.yml:1:38: agents.a.shape: is empty; expected auto, v1, v0.3 or hybrid\n"
     );
+}
+
+TEST_CASE("pin is a mode, or a map with a mode and names that are left out")
+{
+    const auto of = [](std::string_view pin) {
+        return config::load("agents: {a: {url: \"http://h\", pin: " + std::string{pin} + "}}", "c.yml", variables);
+    };
+    const auto pin_of = [&](std::string_view pin) { return of(pin).value.agents.at(0).pin; };
+    CHECK(pin_of("off") == core::pin_settings{core::pin_mode::off, {}});
+    CHECK(pin_of("warn") == core::pin_settings{core::pin_mode::warn, {}});
+    CHECK(pin_of("enforce") == core::pin_settings{core::pin_mode::enforce, {}});
+    CHECK(pin_of("{except: [\"a*\"]}") == core::pin_settings{std::nullopt, {"a*"}});
+    CHECK(of("sometimes").problems.size() == 1);
+    CHECK(of("{mode: sometimes}").problems.size() == 1);
+    CHECK(of("{modes: warn}").problems.size() == 1);
+    CHECK(of("[warn]").problems.size() == 1);
+    CHECK_FALSE(problems_of("defaults: {pin: sometimes}").empty());
+}
+
+TEST_CASE("acts_as says what is wrong with each element")
+{
+    const auto of = [](const std::string& value) {
+        return problems_of(
+            "access: {providers: [{type: api_key, name: keys, keys: []}]}\n"
+            "agents: {a: {url: \"http://h\", acts_as: " +
+            value + "}}"
+        );
+    };
+    CHECK(of("[{provider: keys, principal: a}, {provider: keys, principal: b}]").empty());
+    CHECK(of("[]").empty());
+    CHECK(
+        of("[{provider: keys}]").find("agents.a.acts_as[0]: has no principal; expected provider and principal") !=
+        std::string::npos
+    );
+    CHECK(
+        of("[{principal: a}]").find("agents.a.acts_as[0]: has no provider; expected provider and principal") !=
+        std::string::npos
+    );
+    CHECK(
+        of("[{provider: keys, principal: a}, {provider: keys, principal: a}]")
+            .find("agents.a.acts_as[1]: is in the list already; expected each principal once") != std::string::npos
+    );
+    CHECK(of("[{provider: nobody, principal: a}]").find("agents.a.acts_as") != std::string::npos);
+    CHECK(of("[ann]").find("expected a map with provider and principal") != std::string::npos);
+    CHECK_FALSE(of("[{provider: keys, principal: \"\"}]").empty());
 }
 
 TEST_CASE("hosts and relay_paths say what is wrong with each element")
