@@ -4,6 +4,8 @@
 #include "net/sse/sse_events.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 #include <cstring>
 #include <utility>
 
@@ -12,6 +14,48 @@ namespace {
 
 constexpr std::string_view data_field = "data:";
 constexpr std::string_view spaces = " \t\r\n";
+
+enum class byte_kind : std::uint8_t { other, opens, closes, quotes };
+
+constexpr auto kinds = [] {
+    std::array<byte_kind, 256> all{};
+    all['{'] = all['['] = byte_kind::opens;
+    all['}'] = all[']'] = byte_kind::closes;
+    all['"'] = byte_kind::quotes;
+    return all;
+}();
+
+// The quote that ends a text of which `text` from `at` on is a part; its size: it is not there. `escaped`: the byte before was a
+// backslash that counts; then of the last byte. Most texts are short; memchr() is for long ones.
+std::size_t find_quote(std::string_view text, std::size_t at, bool& escaped) noexcept
+{
+    constexpr std::size_t usual = 24;
+    at += std::exchange(escaped, false) ? 1 : 0;
+    for (const auto until = std::min(at + usual, text.size()); at < until; ++at) {
+        if (text[at] == '"') {
+            return at;
+        }
+        at += text[at] == '\\' ? 1 : 0;
+    }
+    for (;;) {
+        if (at >= text.size()) {
+            escaped = at > text.size();
+            return text.size();
+        }
+        const auto* const quote = static_cast<const char*>(std::memchr(text.data() + at, '"', text.size() - at));
+        const auto end = quote == nullptr ? text.size() : static_cast<std::size_t>(quote - text.data());
+        auto slashes = end;
+        while (slashes > at && text[slashes - 1] == '\\') {
+            --slashes;
+        }
+        const bool escapes = (end - slashes) % 2 == 1;
+        if (quote == nullptr || !escapes) {
+            escaped = quote == nullptr && escapes;
+            return end;
+        }
+        at = end + 1;
+    }
+}
 
 }  // namespace
 
@@ -22,8 +66,9 @@ bool tool_scan::feed(std::string_view piece) noexcept
         if (begin == std::string_view::npos) {
             return true;
         }
-        form_ = piece[begin] == '{' ? form::document : form::events;
-        done_ = piece[begin] == '[';  // a batch
+        piece.remove_prefix(begin);
+        form_ = piece.front() == '{' ? form::document : form::events;
+        done_ = piece.front() == '[';  // a batch
     }
     if (!done_) {
         form_ == form::document ? feed_document(piece) : feed_events(piece);
@@ -73,6 +118,8 @@ void tool_scan::feed_document(std::string_view text) noexcept
     for (std::size_t at = 0; at < text.size() && !done_;) {
         if (in_string_) {
             at = skip_string(text, at);
+        } else if (depth_ > (in_result_ ? 2U : 1U)) {
+            at = skip_values(text, at);
         } else {
             take(text[at]);
             ++at;
@@ -83,28 +130,39 @@ void tool_scan::feed_document(std::string_view text) noexcept
 // Returns the place behind the end of the text, or behind `text`.
 std::size_t tool_scan::skip_string(std::string_view text, std::size_t at) noexcept
 {
-    const auto begin = at;
-    at += std::exchange(escaped_, false) ? 1 : 0;
-    for (;;) {
-        const auto* const quote =
-            at < text.size() ? static_cast<const char*>(std::memchr(text.data() + at, '"', text.size() - at)) : nullptr;
-        const auto end = quote == nullptr ? text.size() : static_cast<std::size_t>(quote - text.data());
-        auto slashes = end;
-        while (slashes > at && text[slashes - 1] == '\\') {
-            --slashes;
-        }
-        const bool escapes = (end - slashes) % 2 == 1;
-        if (quote != nullptr && escapes) {
-            at = end + 1;
+    const auto end = find_quote(text, at, escaped_);
+    for (auto i = at; i < end && name_size_ < name_.size(); ++i) {
+        name_[name_size_++] = text[i];
+    }
+    in_string_ = end == text.size();
+    return in_string_ ? end : end + 1;
+}
+
+// Where no key counts: returns the place behind the end of the list or map in which one may, or of `text`.
+std::size_t tool_scan::skip_values(std::string_view text, std::size_t at) noexcept
+{
+    const auto least = in_result_ ? 2U : 1U;
+    for (; at < text.size(); ++at) {
+        const auto kind = kinds[static_cast<unsigned char>(text[at])];
+        if (kind == byte_kind::other) {
             continue;
         }
-        for (auto i = begin; i < end && name_size_ < name_.size(); ++i) {
-            name_[name_size_++] = text[i];
+        if (kind == byte_kind::opens) {
+            ++depth_;
+        } else if (kind == byte_kind::closes) {
+            close();
+            if (depth_ <= least || done_) {
+                return at + 1;
+            }
+        } else {
+            at = find_quote(text, at + 1, escaped_);
+            if (at == text.size()) {
+                in_string_ = true;
+                name_size_ = name_.size();
+            }
         }
-        in_string_ = quote == nullptr;
-        escaped_ = in_string_ && escapes;
-        return quote == nullptr ? text.size() : end + 1;
     }
+    return text.size();
 }
 
 // A byte outside of texts.

@@ -29,6 +29,7 @@ private:
     void feed_events(std::string_view piece) noexcept;
     void feed_document(std::string_view text) noexcept;
     std::size_t skip_string(std::string_view text, std::size_t at) noexcept;
+    std::size_t skip_values(std::string_view text, std::size_t at) noexcept;
     void take(char c) noexcept;
     void note_key() noexcept;
     void begin_value(char c) noexcept;

@@ -301,6 +301,15 @@ check_cell(const running_gateway& gateway, const asked_cell& cell, const named_c
     return answered;
 }
 
+// Three agents and a principal, whatever their policies are.
+void contain_some(running_gateway& gateway)
+{
+    for (const auto* id : {"a0", "m1", "a10"}) {
+        manage(gateway, "agents/contain", {{"id", id}, {"reason", "test"}});
+    }
+    manage(gateway, "principals/contain", {{"provider", "gold"}, {"principal", "g"}, {"reason", "test"}});
+}
+
 // The policy that a rule is of, such as `agents.words.call`.
 std::string policy_of(const std::string& rule)
 {
@@ -380,15 +389,27 @@ TEST_CASE("access/explain says in each cell of a generated matrix what the reque
         const auto cells = cells_of(settings);
         running_gateway gateway{std::move(settings)};
         std::vector<cell_answer> answers;
-        for (const auto& cell : cells) {
-            for (const auto& who : callers) {
-                answers.push_back(check_cell(gateway, cell, who, text));
-                ++codes[answers.back().code];
+        const auto check_all = [&] {
+            for (const auto& cell : cells) {
+                for (const auto& who : callers) {
+                    answers.push_back(check_cell(gateway, cell, who, text));
+                    ++codes[answers.back().code];
+                }
             }
-        }
+        };
+        check_all();
+        contain_some(gateway);
+        check_all();
         check_lines(gateway, answers);
     }
-    for (const auto* code : {"", "unauthenticated", "forbidden", "agent_not_found", "invalid_params"}) {
+    for (const auto* code :
+         {"",
+          "unauthenticated",
+          "forbidden",
+          "agent_not_found",
+          "invalid_params",
+          "agent_contained",
+          "principal_contained"}) {
         CAPTURE(code);
         CHECK(codes[code] > 20);
     }
