@@ -365,7 +365,7 @@ std::size_t pin_book::held_of(const std::string& id) const
     return sum;
 }
 
-// What the store has of agents that are not there any more goes.
+// Documents of agents that are not there any more go.
 void pin_book::set_agents(const std::shared_ptr<const model::snapshot>& /*now*/)
 {
     std::vector<std::string> gone;

@@ -61,7 +61,7 @@ public:
     // By these an entry of this agent is published from now on.
     entry_pins pins_of(const core::agent& record);
 
-    // As model::card_judge and model::list_judge.
+    // These work as model::card_judge and model::list_judge.
     net::task<model::card_verdict>
     judge_card(std::shared_ptr<const model::agent_entry> agent, std::string text, std::string place);
     net::task<std::shared_ptr<const ::mcp::server_lists>>

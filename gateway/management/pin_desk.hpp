@@ -20,14 +20,14 @@
 
 namespace gateway::management {
 
-// What the control loop knows of the approvals of an agent.
+// The approvals of an agent as the control loop knows them.
 struct pin_view {
     std::shared_ptr<const ::mcp::pinned_server> pins;  // of an MCP server with pin: enforce; null: no other has any
     bool waits = false;                                // nothing of the agent is approved
     std::array<std::size_t, 3> held{};                 // by ::mcp::pin_kind
 };
 
-// What became of the approvals of one agent.
+// The approvals of one agent after something was compared, and the changes that were found.
 struct pin_outcome {
     pin_view view;
     std::vector<::mcp::pin_change> changes{};
@@ -36,7 +36,7 @@ struct pin_outcome {
 
 class pin_desk {
 public:
-    // What an agent has in the store. A text that cannot be read is none: the agent waits to be approved again.
+    // The document of an agent in the store. If it cannot be read, everything of the agent waits to be approved again.
     core::result<> load(const std::string& id, std::string_view text);
 
     void set_lock(std::shared_ptr<const ::mcp::lock_file> lock) { lock_ = std::move(lock); }

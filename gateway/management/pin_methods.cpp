@@ -43,7 +43,7 @@ std::optional<::mcp::pin_key> item_in(const json& from, const std::string& path,
 
 }  // namespace
 
-// What an agent says of itself may repeat what it was given to keep.
+// An agent may repeat in its words what it was given to keep.
 json pin_methods::record_of(const std::string& id, json pins) const
 {
     const auto* const agent = registry_.find(id);

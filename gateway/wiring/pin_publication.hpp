@@ -33,7 +33,7 @@ struct pin_audience {
 // From now on entries, cards and lists go by it. Before the registry loads.
 std::unique_ptr<management::pin_book> make_pin_book(const pin_audience& told);
 
-// As model::control_services::note_tools; any thread may call it.
+// The function for model::control_services::note_tools; any thread may call it.
 std::function<void(std::string id, std::vector<::mcp::listed_item> tools)>
 note_tools_with(net::loop& control, const std::unique_ptr<management::pin_book>& book);
 

@@ -44,7 +44,7 @@ core::result<edited_list> edit_list(
     const std::vector<std::string>* scopes
 );
 
-// Of tools, those that `pins` shows, in their approved form, before the filters apply.
+// Edits a list of tools: those that `pins` shows, in their approved form, before the filters apply.
 core::result<edited_list> edit_list(
     const name_filters& filters,
     const pinned_server& pins,

@@ -32,7 +32,7 @@ core::json counted_tool(const core::json& tool);
 
 std::string print_of_words(std::string_view text);
 
-// Of a card all but `version`, `signatures` and the order of lists. Fails with parse_error, also over `most` bytes.
+// Everything of a card counts but `version`, `signatures` and the order of lists. Fails with parse_error, also over `most` bytes.
 core::result<std::string> print_of_card(std::string_view text, std::size_t most);
 
 }  // namespace mcp

@@ -16,7 +16,7 @@ namespace mcp {
 
 inline constexpr std::size_t longest_lock_file = 16 * 1024 * 1024;  // bytes
 
-// Of one agent; an empty fingerprint approves nothing.
+// The part of one agent; an empty fingerprint approves nothing.
 struct locked_agent {
     std::string card;
     std::string instructions;

@@ -13,7 +13,7 @@ namespace {
 
 using core::json;
 
-constexpr std::array<std::string_view, 3> kinds{"card", "instructions", "tool"};
+constexpr std::array<std::string_view, 3> pin_kinds{"card", "instructions", "tool"};
 
 std::string place_of(const pin_key& key)
 {
@@ -52,13 +52,13 @@ std::vector<std::string> changed_members(const pin_key& key, const pinned_text* 
 
 std::string_view name(pin_kind kind) noexcept
 {
-    return kinds[static_cast<std::size_t>(kind)];
+    return pin_kinds[static_cast<std::size_t>(kind)];
 }
 
 std::optional<pin_kind> pin_kind_of(std::string_view name) noexcept
 {
-    const auto found = std::ranges::find(kinds, name);
-    return found == kinds.end() ? std::nullopt : std::optional{static_cast<pin_kind>(found - kinds.begin())};
+    const auto found = std::ranges::find(pin_kinds, name);
+    return found == pin_kinds.end() ? std::nullopt : std::optional{static_cast<pin_kind>(found - pin_kinds.begin())};
 }
 
 template <class Test>
@@ -169,7 +169,7 @@ void pin_ledger::take_one(const seen_item& seen, const pin_terms& terms, bool fi
     }
 }
 
-// What the lock file approves is approved as soon as its text is known.
+// The lock file approves a text as soon as it is seen.
 bool pin_ledger::takes_lock(const seen_item& seen, const pin_terms& terms)
 {
     if (!terms.lock || !approves(*terms.lock, seen.key) || !has_room(seen, terms)) {
@@ -227,7 +227,7 @@ bool pin_ledger::hold(const seen_item& seen, held_for why, const pin_terms& term
     return true;
 }
 
-// What the gateway's own list does not have any more waits no longer.
+// Items that the gateway's own list no longer has wait no longer.
 void pin_ledger::drop_unlisted(const std::set<pin_key>& listed)
 {
     drop_held([&](const auto& each) {

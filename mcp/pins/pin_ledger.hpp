@@ -42,7 +42,7 @@ enum class held_for : std::uint8_t { added, changed, words, pins_full };
 // "new", "changed", "words", "pins_full".
 std::string_view name(held_for why) noexcept;
 
-// What an operator approves by.
+// The name of an item that an operator approves.
 struct pin_key {
     pin_kind kind = pin_kind::card;
     std::string name;  // of a tool; else empty
@@ -91,7 +91,7 @@ struct pin_terms {
 
 class pin_ledger {
 public:
-    // Of an agent that has been seen, and of which nothing is approved.
+    // The ledger of an agent that has been seen, and of which nothing is approved.
     static pin_ledger of_nothing();
 
     // Lists that the gateway itself has read.
@@ -125,7 +125,7 @@ public:
     std::size_t held_count(pin_kind kind) const noexcept;
     std::size_t held_count() const noexcept { return held_.size(); }
 
-    // As agents/pins shows it: `approved`, `held` with `diff` if that is wanted, `volatile`.
+    // Members of an agent in agents/pins: `approved`, `held` with `diff` if that is wanted, `volatile`.
     core::json shown(bool with_diff) const;
 
     // For the store. read() fails with parse_error.

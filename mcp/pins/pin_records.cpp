@@ -11,7 +11,7 @@ namespace {
 
 using core::json;
 
-constexpr std::array<std::string_view, 4> reasons{"new", "changed", "words", "pins_full"};
+constexpr std::array<std::string_view, 4> hold_reasons{"new", "changed", "words", "pins_full"};
 
 // A text as it is compared.
 json document_of(pin_kind kind, std::string_view text)
@@ -46,7 +46,7 @@ pinned_text text_in(const json& from)
     return {core::text_member(from, "sha256"), core::text_member(from, "shape"), core::text_member(from, "text")};
 }
 
-std::int64_t seconds(core::wall_time at)
+std::int64_t epoch_seconds(core::wall_time at)
 {
     return std::chrono::floor<std::chrono::seconds>(at.time_since_epoch()).count();
 }
@@ -61,7 +61,7 @@ core::wall_time time_in(const json* from)
 
 std::string_view name(held_for why) noexcept
 {
-    return reasons[static_cast<std::size_t>(why)];
+    return hold_reasons[static_cast<std::size_t>(why)];
 }
 
 // RFC 6902, as text.
@@ -91,7 +91,7 @@ json pin_ledger::shown(bool with_diff) const
     for (const auto& [key, each] : held_) {
         auto record = key_record(key);
         record["why"] = name(each.why);
-        record["since"] = seconds(each.since);
+        record["since"] = epoch_seconds(each.since);
         if (with_diff && each.why != held_for::pins_full) {
             const auto before = approved_forms(key);
             const auto diff = difference(key.kind, before.empty() ? nullptr : before.back(), each.text);
@@ -132,7 +132,7 @@ std::string pin_ledger::text() const
         record["kind"] = name(key.kind);
         record["name"] = key.name;
         record["why"] = name(each.why);
-        record["since"] = seconds(each.since);
+        record["since"] = epoch_seconds(each.since);
         record["own"] = each.own;
         held.push_back(std::move(record));
     }
@@ -141,7 +141,7 @@ std::string pin_ledger::text() const
     for (const auto& [place, each] : words_) {
         auto texts = json::array();
         for (const auto& [sha256, at] : each.texts) {
-            texts.push_back({{"sha256", sha256}, {"at", seconds(at)}});
+            texts.push_back({{"sha256", sha256}, {"at", epoch_seconds(at)}});
         }
         history.push_back({{"place", place}, {"texts", std::move(texts)}, {"volatile", each.is_volatile}});
     }
@@ -185,9 +185,9 @@ core::result<pin_ledger> pin_ledger::read(std::string_view text)
     }
     for (const auto& each : list("held")) {
         const auto kind = pin_kind_of(core::text_member(each, "kind"));
-        const auto why = std::ranges::find(reasons, core::text_member(each, "why"));
-        if (kind && why != reasons.end()) {
-            held_text one{text_in(each), static_cast<held_for>(why - reasons.begin())};
+        const auto why = std::ranges::find(hold_reasons, core::text_member(each, "why"));
+        if (kind && why != hold_reasons.end()) {
+            held_text one{text_in(each), static_cast<held_for>(why - hold_reasons.begin())};
             one.since = time_in(core::member(each, "since"));
             one.own = is_set(each, "own");
             out.held_.emplace(pin_key{*kind, core::text_member(each, "name"), one.sha256}, std::move(one));
