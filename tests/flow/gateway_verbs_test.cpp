@@ -135,6 +135,23 @@ TEST_CASE("status shows the gateway, what needs attention, and the agents, the w
     CHECK(said(gateway, {"__agents", "z"}) == "z\n");
 }
 
+TEST_CASE("edges shows who calls whom, as a table or JSON")
+{
+    const scripted_agent agent{[](const auto&) { return test_support::answer_json(answer_of_agent); }};
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("a", agent.url("/")));
+    const running_gateway gateway{std::move(settings)};
+    CHECK(said(gateway, {"edges", "-o", "table"}) == "No calls since the start.\n");
+    for (int i = 0; i < 3; ++i) {
+        flow::post_json(gateway.port(), "/agents/a", R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})");
+    }
+    CHECK(flow::becomes_true([&] { return parsed(said(gateway, {"edges"}))["edges"][0]["calls"] == 3; }));
+    const auto table = said(gateway, {"edges", "--agent", "a", "--sort", "last", "--limit", "5", "-o", "table"});
+    CHECK(table.starts_with("CALLER           PROVIDER  AGENT  CALLS  FAILED  REFUSED  LAST\n(no credential)"));
+    CHECK(said(gateway, {"edges", "--principal", "nobody", "-o", "table"}) == "No calls since the start.\n");
+    CHECK(cardea(gateway, {"edges", "--limit", "1001"}).code == 1);
+}
+
 TEST_CASE("A completion asks for a moment only, and is silent without an answer")
 {
     const scripted_agent silent{{.accepts = test_support::on_accept::silence}};
