@@ -81,16 +81,10 @@ public:
                 bundles();
                 break;
             case agents_verb::contain:
-                change_containment("agents/contain");
-                break;
             case agents_verb::release:
-                change_containment("agents/release");
-                break;
             case agents_verb::contain_principal:
-                change_containment("principals/contain");
-                break;
             case agents_verb::release_principal:
-                change_containment("principals/release");
+                change_containment();
                 break;
             case agents_verb::list_principals:
                 principals();
@@ -306,8 +300,11 @@ private:
         }
     }
 
-    void change_containment(std::string_view method)
+    void change_containment()
     {
+        const bool contains = command_.verb == agents_verb::contain || command_.verb == agents_verb::contain_principal;
+        const auto method =
+            std::string{command_.provider.empty() ? "agents/" : "principals/"} + (contains ? "contain" : "release");
         json params = json::object();
         const auto& provider = command_.provider;
         for (const auto& [key, value] :

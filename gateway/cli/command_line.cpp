@@ -448,8 +448,7 @@ void add_bundles(CLI::App& root, command_line& line)
 
 void add_principals_verb(CLI::App& root, command_line& line)
 {
-    auto& principals = add_principals(root, line.agents_request);
-    principals.footer(exit_codes);
+    auto& principals = add_principals(root, line.agents_request, exit_codes);
     principals.callback([&line] { line.verb = top_verb::agents; });
     add_connection(principals, line.agents_request);
     for (auto* verb : principals.get_subcommands(std::function<bool(CLI::App*)>{})) {

@@ -52,12 +52,13 @@ void add_containment_verbs(CLI::App& agents, agents_command& command)
     released.add_flag("--dry-run", command.dry_run, "change nothing");
 }
 
-CLI::App& add_principals(CLI::App& root, agents_command& command)
+CLI::App& add_principals(CLI::App& root, agents_command& command, const char* footer)
 {
     using enum agents_verb;
     auto& principals =
         *root.add_subcommand("principals", "Stop principals of a running gateway, list and release them");
     principals.require_subcommand(1);
+    principals.footer(footer);
     auto& contained = add_verb(
         principals,
         command,

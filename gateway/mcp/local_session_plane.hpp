@@ -50,6 +50,8 @@ public:
     // Null: it is gone. The sessions end that were made of a record that has changed.
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
+    bool is_contained(const std::string& id) const { return contained_.contains(id); }
+
     // Ends the sessions that live here, and refuses the requests of the others until set_agent(): the sessions of a server over streamable
     // HTTP are its own, and stay.
     void contain(const std::string& id) override;

@@ -95,7 +95,8 @@ caller_sessions::caller_sessions(const caller_services& given, const config::mcp
                   }
               },
           .log = given.log,
-          .has_agent = [this](const std::string& id) { return programs_.has_agent(id); }
+          .has_agent = [this](const std::string& id) { return programs_.has_agent(id); },
+          .is_contained = [this](const std::string& id) { return programs_.is_contained(id); }
       }}
 {
     const auto listed = [this](const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists) {

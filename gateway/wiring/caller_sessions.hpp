@@ -50,7 +50,11 @@ public:
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
     // Ends those that live here. Sessions over HTTP are the server's own, and stay for after the release.
-    void contain(const std::string& id) override { programs_.contain(id); }
+    void contain(const std::string& id) override
+    {
+        programs_.contain(id);
+        over_http_.contain(id);
+    }
 
     // Ends them in order. busy() until the programs are gone.
     void stop() override;

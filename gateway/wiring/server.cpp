@@ -181,33 +181,16 @@ core::result<> server::start()
         access::key_set_services{*fetcher_, key_set_thread_, log_, std::chrono::steady_clock::now},
         std::chrono::system_clock::now
     );
-    management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
-    management_->set_bundles([this](const auto& after) { return bundles_->members().description_after(after); });
-    management_->set_sources(
-        {[this] { return facts(); },
-         [this] { return reloader_->dump(); },
-         &public_base_,
-         [this](auto asked) {
-             explainer_facts now{settings_, *registry_, *credentials_, access_->callers(), containments_->now()};
-             return explain_access(std::move(now), std::move(asked));
-         }}
-    );
-    management_->set_pins(*pins_);
+    make_management();
     directory_ = std::make_unique<management::directory>(*registry_, *cards_, turns_.callers, management_->memory());
     reloader_ = std::make_unique<reload::reloader>(control_, std::move(from_), *registry_, settings_, log_);
     reloader_->set_audit(audit_.trail());
     make_services();
-    containments_ =
-        make_containment_table({control_, workers_, admin_->guard(), *callers_, *source_, *registry_, store_, log_});
-    management_->set_containments(*containments_);
     if (auto bound = open_listeners(); !bound) {
         return bound;
     }
     public_base_ = reload::public_base_of(settings_, listeners_.traffic_address());
-    if (auto loaded = pins_->load(store_.engine()); !loaded) {
-        return loaded;
-    }
-    if (auto loaded = load_all(*containments_, *registry_, *push_, store_.engine(), upgrade_.unwritten()); !loaded) {
+    if (auto loaded = load_kept(); !loaded) {
         return loaded;
     }
     session_key_ = own_session_key(store_.engine(), log_);
@@ -228,6 +211,32 @@ core::result<> server::start()
     start_reloads();
     make_end();
     return {};
+}
+
+void server::make_management()
+{
+    management_ = std::make_unique<management::management>(settings_, *registry_, *cards_, *sessions_, turns_);
+    management_->set_bundles([this](const auto& after) { return bundles_->members().description_after(after); });
+    management_->set_sources(
+        {[this] { return facts(); },
+         [this] { return reloader_->dump(); },
+         &public_base_,
+         [this](auto asked) {
+             explainer_facts now{settings_, *registry_, *credentials_, access_->callers(), containments_->now()};
+             return explain_access(std::move(now), std::move(asked));
+         }}
+    );
+    management_->set_pins(*pins_);
+}
+
+// What the store has, before it is asked for anything else.
+core::result<> server::load_kept()
+{
+    containments_ =
+        make_containment_table({control_, workers_, admin_->guard(), *callers_, *source_, *registry_, store_, log_});
+    management_->set_containments(*containments_);
+    auto loaded = pins_->load(store_.engine());
+    return loaded ? load_all(*containments_, *registry_, *push_, store_.engine(), upgrade_.unwritten()) : loaded;
 }
 
 // A connection within the process goes to the worker that has the caller's, or else the fewest connections.

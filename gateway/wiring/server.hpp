@@ -107,6 +107,8 @@ private:
     management::process_facts facts() const;
     void collect(telemetry::metrics& into) const;
 
+    void make_management();
+    core::result<> load_kept();
     void make_services();
     void make_admin();
     void serve_within(net::accepted_socket from, const net::loop* home);

@@ -2,6 +2,7 @@
 // arrives at the caller's URL. over 400 lines: the cases share one rig.
 #include "core/url.hpp"
 #include "tests/flow/access_fixture.hpp"
+#include "tests/flow/contained_fixture.hpp"
 #include "tests/flow/gateway_answers.hpp"
 #include "tests/flow/relay_fixture.hpp"
 #include "tests/support/scripted_agent.hpp"
@@ -9,10 +10,12 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -524,6 +527,22 @@ TEST_CASE("an agent needs no credential of access.providers to notify, and its p
         CHECK(told.status == 202);
     }
     CHECK(receiver.wait_for_requests(3));
+}
+
+TEST_CASE("Notifications that wait when their agent is contained go out after the release")
+{
+    mediated x;
+    x.receiver.next(answer(503, ""));  // it would be sent again after 1 s
+    const auto config = x.registered({{"url", x.receiver.url("/hook")}});
+    REQUIRE(x.notify(config, task).status / 100 == 2);
+    REQUIRE(x.receiver.wait_for_requests(1));
+    contain(x.x.gateway, "a");
+    std::this_thread::sleep_for(std::chrono::milliseconds{2500});
+    CHECK(x.receiver.request_count() == 1);
+    CHECK(x.notify(config, task).status == 403);
+    release(x.x.gateway, "a");
+    CHECK(x.receiver.wait_for_requests(2));
+    CHECK(x.ended("delivered"));
 }
 
 TEST_SUITE_END();

@@ -184,18 +184,29 @@ std::shared_ptr<const ::mcp::http_settings> http_sessions::settings_for(const mo
 
 void http_sessions::cancel(model::session_call in, std::string request_id)
 {
-    later([this, call = std::move(in), id = std::move(request_id)] { notes_.cancel(settings_for(call), call, id); });
+    later([this, call = std::move(in), id = std::move(request_id)] {
+        if (!is_contained(call)) {
+            notes_.cancel(settings_for(call), call, id);
+        }
+    });
 }
 
 void http_sessions::answer(model::session_call in, std::string text)
 {
-    later([this, call = std::move(in), said = std::move(text)] { notes_.answer(settings_for(call), call, said); });
+    later([this, call = std::move(in), said = std::move(text)] {
+        if (!is_contained(call)) {
+            notes_.answer(settings_for(call), call, said);
+        }
+    });
 }
 
 net::task<core::result<::mcp::upstream_session>> http_sessions::recover(model::session_call lost, std::stop_token left)
 {
     if (stopped_) {
         co_return core::gateway_error(errc::draining);
+    }
+    if (is_contained(lost)) {
+        co_return core::caller_error(errc::agent_contained);
     }
     auto* const known = touch(lost.agent->record.id, lost.id);
     if (known == nullptr) {
@@ -338,6 +349,22 @@ void http_sessions::forget(const std::string& agent)
     if (!under_way) {
         clear_some();
     }
+}
+
+bool http_sessions::is_contained(const model::session_call& call) const
+{
+    return services_.is_contained && services_.is_contained(call.agent->record.id);
+}
+
+void http_sessions::contain(const std::string& agent)
+{
+    for (const auto& each : turns_.take(agent)) {
+        if (auto* const known = look(agent, each->call.id)) {
+            known->under_way.reset();
+        }
+        finish(*each, core::caller_error(errc::agent_contained));
+    }
+    begin_next();
 }
 
 void http_sessions::clear_some()

@@ -36,6 +36,8 @@ struct http_session_services {
     const core::logger& log;
     // There is such an agent: of others nothing is kept. A worker may know one that is gone for a moment.
     std::function<bool(const std::string& agent)> has_agent;
+    // Its server is told and asked for nothing. Empty: no agent is contained.
+    std::function<bool(const std::string& agent)> is_contained{};
 };
 
 class http_sessions final : public model::client_sessions {
@@ -69,6 +71,9 @@ public:
     // upstream_reset. Of more sessions than most_swept the others lose their marks behind what else is due on the loop.
     void forget(const std::string& agent);
 
+    // The agent is contained: sessions that begin again end their attempts with agent_contained. What is known of them stays.
+    void contain(const std::string& agent);
+
     // Drops what is old. Called every minute. More than most_swept go after what else is due on the loop.
     void sweep(core::steady_time now);
 
@@ -96,6 +101,7 @@ private:
 
     known_session* look(const std::string& agent, const ::mcp::session_digest& id);
     known_session* touch(const std::string& agent, const ::mcp::session_digest& id);
+    bool is_contained(const model::session_call& call) const;
     void clear_some();
     void clear_all(const std::string& agent);
     void begin(const recovery_turns::attempt& attempt);

@@ -89,6 +89,36 @@ TEST_CASE("A session that begins again is not subscribed to what its agent hides
     x.poll();
 }
 
+TEST_CASE("A contained agent hears nothing, and its sessions begin again after the release")
+{
+    test_support::scripted_agent silent{{.accepts = test_support::on_accept::silence}};
+    test_support::scripted_agent server{begins_only};
+    http_rig x;
+    x.urls["a"] = silent.url("/mcp");
+    const auto waiting = x.recover(1);
+    x.poll();
+    CHECK(outcome_of(waiting) == "waits");
+    x.contained.insert("a");
+    x.sessions.contain("a");
+    x.poll();
+    CHECK(outcome_of(waiting) == "agent_contained");
+    x.urls["a"] = server.url("/mcp");
+    CHECK(outcome_of(x.recover(1)) == "agent_contained");
+    x.sessions.cancel(call_in(1), "7");
+    x.sessions.answer(call_in(1), R"({"jsonrpc":"2.0","id":1,"result":{}})");
+    for (int i = 0; i < 20; ++i) {
+        x.poll();
+    }
+    CHECK(server.request_count() == 0);
+    CHECK(x.sessions.known("a") == 1);
+    x.contained.clear();
+    const auto again = x.recover(1);
+    REQUIRE(x.wait_until([&] { return again->outcome.has_value(); }));
+    CHECK((**again->outcome).id == "s-1");
+    x.sessions.stop();
+    x.poll();
+}
+
 TEST_CASE("16 sessions of an agent begin again at a time, 1,024 wait, and one more is refused")
 {
     test_support::scripted_agent server{{.accepts = test_support::on_accept::silence}};

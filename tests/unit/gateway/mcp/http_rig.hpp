@@ -146,6 +146,7 @@ public:
     core::steady_time now{1h};
     std::map<session_digest, bool> marked;
     std::set<std::string> gone;  // agents
+    std::set<std::string> contained;
     core::mcp_filter resources;
     quiet lines;
     core::logger log{lines, core::log_level::debug};
@@ -161,7 +162,8 @@ public:
          .clock = [this] { return now; },
          .mark = [this](const session_digest& id, bool ask) { marked[id] = ask; },
          .log = log,
-         .has_agent = [this](const std::string& agent) { return !gone.contains(agent); }}
+         .has_agent = [this](const std::string& agent) { return !gone.contains(agent); },
+         .is_contained = [this](const std::string& agent) { return contained.contains(agent); }}
     };
 };
 
