@@ -69,6 +69,7 @@ struct calls_under_way::clock {
     bool waiting = false;  // the timer runs
 };
 
+// Calls that wait for a head come before streams, of which there may be many.
 model::cut_counts calls_under_way::cut(const model::containments_pointer& now)
 {
     model::cut_counts counts;
@@ -84,7 +85,7 @@ model::cut_counts calls_under_way::cut(const model::containments_pointer& now)
             clock_ = std::make_shared<clock>(request.caller.owner().get_executor());
         }
         open_.erase(request_list::s_iterator_to(request));
-        ending_.push_back(request);
+        ending_.insert(request.caller.answered() ? ending_.end() : ending_.begin(), request);
     }
     if (!ending_.empty()) {
         take_turns();
