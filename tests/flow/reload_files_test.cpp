@@ -150,4 +150,21 @@ TEST_CASE("the level and the format of the log take effect with a reload")
     CHECK(gateway.process.err().find(R"("event":"request")") == std::string::npos);
 }
 
+TEST_CASE("A lock file that is broken refuses the reload and says where, and one that is mended applies")
+{
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto lock = here.file("pins.json");
+    write_whole(lock, R"({"version": 1, "agents": {}})");
+    write_whole(file, "pins: {file: " + lock + "}\nagents:\n" + inline_agent("a", "A"));
+    reloading_gateway gateway{file};
+    write_whole(lock, "{\"version\": 1,\n \"agents\": {,}}");
+    CHECK(gateway.event("config_rejected", "pins.json: line 2, column 13: is not JSON").has_value());
+    write_whole(lock, R"({"version": 1, "agents": {"a": {"cards": null}}})");
+    CHECK(gateway.event("config_rejected", "agents.a.cards: is not known").has_value());
+    write_whole(lock, R"({"version": 1, "agents": {"a": {"card": null}}})");
+    CHECK(gateway.event("pins_file_applied", R"("agents":1)").has_value());
+    CHECK(gateway.serves("a", "A"));
+}
+
 TEST_SUITE_END();
