@@ -155,11 +155,9 @@ std::size_t tool_scan::skip_values(std::string_view text, std::size_t at) noexce
                 return at + 1;
             }
         } else {
+            name_size_ = name_.size();  // no key that counts
             at = find_quote(text, at + 1, escaped_);
-            if (at == text.size()) {
-                in_string_ = true;
-                name_size_ = name_.size();
-            }
+            in_string_ = at == text.size();
         }
     }
     return text.size();

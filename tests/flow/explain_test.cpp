@@ -415,4 +415,45 @@ TEST_CASE("access/explain says in each cell of a generated matrix what the reque
     }
 }
 
+TEST_CASE("a principal is explained to readers, a credential to operators alone, and it counts and stands nowhere")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = guarded(agent.url("/rpc"));
+    settings.limits.failed_credentials = 3;
+    running_gateway gateway{std::move(settings)};
+    const auto ask = [&](const field_list& who, const json& params) {
+        return parsed(rpc(gateway.port(), who, "access/explain", params.dump()).body);
+    };
+    const json of_principal{{"agent", "sends"}, {"principal", {{"provider", "keys"}, {"id", "ci"}}}};
+    CHECK(ask(mallory, of_principal)["error"]["data"]["code"] == "admin_only");
+    CHECK(ask(reader, of_principal)["result"]["allowed"] == true);
+    CHECK(ask(reader, {{"agent", "sends"}, {"anonymous", true}})["result"]["status"] == 401);
+
+    json of_credential{{"agent", "sends"}, {"credential", {{"value", "guess-of-somebody"}}}};
+    CHECK(ask(reader, of_credential)["error"]["data"]["code"] == "admin_only");
+    for (int i = 0; i < 10; ++i) {
+        const auto said = ask(operators, of_credential)["result"];
+        CHECK(said["status"] == 401);
+        CHECK(said["steps"][0]["outcome"] == "deny");
+    }
+    of_credential["credential"]["value"] = "mallory-token-0123456789";
+    CHECK(ask(operators, of_credential)["result"]["status"] == 404);
+    // The address is not locked out by the guesses.
+    CHECK(call(gateway.port(), "open", mallory).status == 200);
+    for (const auto& params :
+         {json{{"agent", "sends"}},
+          json{{"agent", "sends"}, {"principal", {{"provider", "no such"}, {"id", "x"}}}},
+          json{{"agent", "sends"}, {"credential", {{"value", "x"}, {"field", "X-None"}}}}}) {
+        const auto refused = ask(operators, params);
+        CHECK(refused["error"]["code"] == -32602);
+        CHECK_FALSE(refused["error"]["data"]["problems"][0]["path"].empty());
+    }
+    gateway.stop();
+    REQUIRE(gateway.wait_until_stopped());
+    for (const auto& line : gateway.log().all()) {
+        CHECK(line.find("guess-of-somebody") == std::string::npos);
+        CHECK(line.find("mallory-token") == std::string::npos);
+    }
+}
+
 TEST_SUITE_END();
