@@ -37,6 +37,9 @@ std::string_view name(route r) noexcept
 
 stream_end end_of_stream(const core::error& why) noexcept
 {
+    if (why.code == core::errc::agent_contained || why.code == core::errc::principal_contained) {
+        return stream_end::contained;
+    }
     if (why.from == core::side::caller) {
         return stream_end::caller;
     }
@@ -57,6 +60,8 @@ std::string_view name(stream_end e) noexcept
             return "upstream";
         case stream_end::idle:
             return "idle";
+        case stream_end::contained:
+            return "contained";
         case stream_end::drain:
             return "drain";
     }

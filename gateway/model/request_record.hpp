@@ -63,7 +63,7 @@ enum class route : std::uint8_t {
 std::string_view name(route r) noexcept;
 
 // How a stream of events ended; also a metric label.
-enum class stream_end : std::uint8_t { complete, caller, upstream, idle, drain };
+enum class stream_end : std::uint8_t { complete, caller, upstream, idle, drain, contained };
 
 std::string_view name(stream_end e) noexcept;
 

@@ -383,7 +383,11 @@ agent_relay::end_contained(request_context& request, const relay::relay_call& ca
     if (!told) {
         request.caller.cut();
     }
-    note_failure(request, contained_failure(request));
+    auto failure = contained_failure(request);
+    if (request.record.stream) {
+        request.record.stream = model::end_of_stream(failure);
+    }
+    note_failure(request, std::move(failure));
 }
 
 // Answers a call whose answer did not go to the caller, or not whole.

@@ -9,10 +9,10 @@
 namespace gateway::request {
 namespace {
 
-bool is_mcp(const request_context& request) noexcept
+bool is_mcp(error_format format) noexcept
 {
     using enum error_format;
-    return request.errors.format == mcp || request.errors.format == mcp_session || request.errors.format == mcp_bundle;
+    return format == mcp || format == mcp_session || format == mcp_bundle;
 }
 
 }  // namespace
@@ -24,15 +24,18 @@ core::error contained_failure(const request_context& request)
 
 responses::answer contained_answer(const request_context& request)
 {
-    const auto code = request.contained.code;
-    const auto& terms = *request.contained.terms;
-    const auto& agent = request.record.agent;
-    const auto& errors = request.errors;
+    return contained_answer(request.errors, request.contained, request.record.agent);
+}
+
+responses::answer contained_answer(const error_terms& errors, const met_containment& met, std::string_view agent)
+{
+    const auto code = met.code;
+    const auto& terms = *met.terms;
     responses::answer answer;
     if (errors.format == error_format::rest) {
         answer = responses::rest_error_answer(code, agent, errors.rest_version, errors.profile, terms.notice);
     } else {
-        const bool rpc = !errors.call_id.empty() || is_mcp(request);
+        const bool rpc = !errors.call_id.empty() || is_mcp(errors.format);
         auto body = rpc ? core::jsonrpc_error_body(errors.call_id, code, agent, terms.notice)
                         : core::http_error_body(code, agent, terms.notice);
         answer = responses::refusal_answer(code, core::http_status(code), std::move(body));

@@ -5,9 +5,12 @@
 #include "gateway/responses/answer.hpp"
 
 #include <string>
+#include <string_view>
 
 namespace gateway::request {
 
+struct error_terms;
+struct met_containment;
 struct request_context;
 
 // The failure that is noted then. Of a request that has met one, as in all of these.
@@ -17,6 +20,11 @@ core::error contained_failure(const request_context& request);
 // the code, and with `until` the end of the containment, if there is one. No field invites to come again, or to log in: the session of an MCP
 // client outlives it.
 responses::answer contained_answer(const request_context& request);
+responses::answer contained_answer(
+    const error_terms& errors,
+    const met_containment& met,
+    std::string_view agent
+);  // empty: none is named
 
 // The same as the last event of a stream, with its empty line. `listens`: of what a server says unasked, which answers nothing: a comment.
 std::string contained_event(const request_context& request, bool listens);

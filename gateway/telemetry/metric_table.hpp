@@ -96,7 +96,7 @@ inline constexpr auto all = std::to_array<metric_row>({
     {agents, "cardea_queue_length", gauge, "`agent`", "Calls of an agent that wait for one in flight to end."},
     {agents, "cardea_streams_active", gauge, "`agent`", "Event streams that are open now."},
     {agents, "cardea_streams_ended_total", counter,
-     "`agent`, `reason`: `complete`, `caller`, `upstream`, `idle`, `drain`",
+     "`agent`, `reason`: `complete`, `caller`, `upstream`, `idle`, `drain`, `contained`",
      "Event streams that have ended, by who or what ended them."},
     {agents, "cardea_task_states_total", counter, "`agent`, `state` as A2A 0.3 spells it",
      "Tasks that came to a state, as answers to calls showed them."},

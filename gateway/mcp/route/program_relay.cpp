@@ -101,6 +101,10 @@ core::caller_mark program_relay::whose() const noexcept
 
 net::routine<> program_relay::run()
 {
+    if (request_.contained) {
+        co_await request::respond_contained(request_);
+        co_return;
+    }
     auto& caller = request_.caller;
     auto& asked = call_.asked;
     const auto act = asked.act;
