@@ -1,6 +1,7 @@
 #include "gateway/management/pin_book.hpp"
 
 #include "config/file.hpp"
+#include "gateway/model/agent_record.hpp"
 #include "gateway/model/snapshot.hpp"
 #include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/thrown.hpp"
@@ -222,14 +223,17 @@ void pin_book::take(const std::string& id, const known_pointer& of, pin_outcome 
 
 void pin_book::report(const std::string& id, known_agent& of)
 {
+    const auto* const agent = services_.agents.find(id);
+    const auto secrets =
+        agent == nullptr ? core::redaction{} : model::secrets_of(agent->entry->record, {agent->entry->token.reveal()});
     std::vector<std::string> members;
     std::uint64_t held = 0;
     for (const auto& each : of.unreported) {
         held += each.held ? 1 : 0;
-        std::ranges::copy(each.members, std::back_inserter(members));
+        for (std::size_t i = 0; i < each.members.size() && members.size() < most_told; ++i) {
+            members.push_back(model::shown_words(secrets, each.members[i]));
+        }
     }
-    const auto count = members.size();
-    members.resize(std::min(count, most_told));
     const auto& last = of.unreported.back();
     services_.log.write(
         core::log_level::warn,

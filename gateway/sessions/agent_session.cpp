@@ -233,8 +233,8 @@ void agent_session::judge()
     net::asio::co_spawn(
         services_.control.get_executor(),
         judge_lists(alive_),
-        [this, alive = std::weak_ptr<bool>{alive_}](const std::exception_ptr& bug) {
-            net::log_thrown(bug, services_.log, "pins");
+        [this, &log = services_.log, alive = std::weak_ptr<bool>{alive_}](const std::exception_ptr& bug) {
+            net::log_thrown(bug, log, "pins");
             if (!alive.expired()) {
                 judging_ = false;
                 if (--rendering_ == 0) {

@@ -80,16 +80,15 @@ public:
         if (!name) {
             return std::nullopt;
         }
+        bool replaced = false;  // by the approved form
         if (audience_ != nullptr && audience_->pins != nullptr && !audience_->pins->leaves_out(*name)) {
             const auto approved = audience_->pins->shown(*name, entry);
             if (!approved) {
                 leave_unapproved(*name, entry);
                 return std::nullopt;
             }
-            if (*approved != entry) {
-                entry = *approved;
-                places = places_in(entry, key_member(list_));
-            }
+            replaced = approved->data() != entry.data() && *approved != entry;
+            entry = replaced ? *approved : entry;
         }
         const auto seen = filter_.exposed(*name);
         if (!seen || (audience_ != nullptr && !audience_->filters.shows(list_, *seen, audience_->scopes))) {
@@ -100,6 +99,11 @@ public:
                 repeated_.emplace_back(*seen);
             }
             return std::nullopt;
+        }
+        if (replaced && (*seen != *name || filter_.description(*seen))) {
+            places = places_in(entry, key_member(list_));
+        } else if (replaced) {
+            return std::string{entry};
         }
         return edited(entry, edits(places, *name, *seen));
     }
