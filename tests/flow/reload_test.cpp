@@ -347,6 +347,43 @@ TEST_CASE("limits of rates apply at once, on every worker, and end at once")
     CHECK(refused() == 0);
 }
 
+TEST_CASE("Limits of chains apply at once, and chains that are there keep what they have")
+{
+    scripted_agent agent{[](const auto&) { return test_support::answer_json("{}"); }};
+    const scratch_directory here;
+    const auto file = here.file("c.yml");
+    const auto with = [&](const std::string& limits) {
+        const auto url = agent.url("/");
+        write_whole(file, limits + agents("  a: {url: \"" + url + "\", card: {name: A}}\n"));
+    };
+    with("");
+    const reloading_gateway gateway{file};
+    const auto refused = [&] {
+        int count = 0;
+        for (int i = 0; i < 5; ++i) {
+            const auto got = request(
+                gateway.port,
+                "POST",
+                "/agents/a",
+                {{"Content-Type", "application/json"}},
+                R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"contextId":"one"}}})"
+            );
+            count += got.status == 508 ? 1 : 0;
+        }
+        return count;
+    };
+    CHECK(refused() == 0);
+    with("chains: {calls: 2}\n");
+    CHECK(gateway.reloaded()["settings"] == json{"chains.calls"});
+    CHECK(refused() == 3);
+    with("chains: {calls: 4, in_flight: 0, window: 1h}\n");
+    CHECK(gateway.reloaded()["settings"].size() == 3);
+    CHECK(refused() == 3);
+    with("");
+    CHECK(gateway.reloaded()["needs_restart"] == json::array());
+    CHECK(refused() == 0);
+}
+
 TEST_CASE("a stream goes on when its agent is removed")
 {
     scripted_agent agent{[](const auto&) { return test_support::event_stream(); }};
