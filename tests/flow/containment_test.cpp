@@ -1,6 +1,7 @@
 // What operators ask for to contain agents and principals, and what the gateway itself does no more.
 #include "tests/flow/access_fixture.hpp"
 #include "tests/flow/contained_fixture.hpp"
+#include "tests/flow/mcp_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -20,7 +21,7 @@ using namespace std::chrono_literals;
 using core::json;
 
 // The error of a call as an operator with a credential.
-json refused(const running_gateway& gateway, std::string_view method, const json& params, const field_list& whose)
+json refusal_of(const running_gateway& gateway, std::string_view method, const json& params, const field_list& whose)
 {
     auto headers = whose;
     headers.emplace_back("Content-Type", "application/json");
@@ -57,12 +58,12 @@ TEST_CASE("A request that cannot be carried out says what is wrong, and contains
     const auto of_agent = [&](const json& further) {
         json params{{"id", id}, {"reason", "leak"}};
         params.update(further);
-        return problem_of(refused(gateway, "agents/contain", params, operators));
+        return problem_of(refusal_of(gateway, "agents/contain", params, operators));
     };
     const auto of_principal = [&](const json& further) {
         json params{{"provider", "keys"}, {"principal", "ci"}, {"reason", "leak"}};
         params.update(further);
-        return problem_of(refused(gateway, "principals/contain", params, operators));
+        return problem_of(refusal_of(gateway, "principals/contain", params, operators));
     };
     const auto bytes = std::string{"expected 1 to 256 bytes of text without line breaks"};
     CHECK(of_agent({{"reason", nullptr}}) == "reason: is missing; " + bytes);
@@ -105,12 +106,13 @@ TEST_CASE("A request that cannot be carried out says what is wrong, and contains
         "principal: is the one that asks; expected another"
     );
     CHECK(
-        refused(gateway, "agents/contain", {{"id", "no"}, {"reason", "r"}}, operators).at("data").at("code") ==
+        refusal_of(gateway, "agents/contain", {{"id", "no"}, {"reason", "r"}}, operators).at("data").at("code") ==
         "agent_not_found"
     );
-    CHECK(refused(gateway, "agents/release", {{"id", "no"}}, operators).at("data").at("code") == "agent_not_found");
+    CHECK(refusal_of(gateway, "agents/release", {{"id", "no"}}, operators).at("data").at("code") == "agent_not_found");
     CHECK(
-        refused(gateway, "agents/contain", {{"id", id}, {"reason", "r"}}, reader).at("data").at("code") == "admin_only"
+        refusal_of(gateway, "agents/contain", {{"id", id}, {"reason", "r"}}, reader).at("data").at("code") ==
+        "admin_only"
     );
     const auto page = request(gateway.admin_port(), "GET", "/metrics", operators).body;
     CHECK(page.find("cardea_contained{kind=\"agent\"} 0\n") != std::string::npos);
@@ -209,6 +211,45 @@ TEST_CASE("The gateway asks a contained agent for nothing, and goes on after the
     release(gateway, "a");
     CHECK(get_card(gateway, "a").status == 200);
     CHECK(agent.wait_for_requests(asked + 4));
+}
+
+TEST_CASE("The gateway's own session with an MCP server ends without a word, and begins again after the release")
+{
+    test_support::scripted_agent server{[](const test_support::recorded_request& asked) {
+        if (asked.body.find("\"initialize\"") == std::string::npos) {
+            return mcp_calls::listing_server(asked);
+        }
+        auto begun = parsed(mcp_calls::initialized);
+        begun["id"] = parsed(asked.body)["id"];
+        return test_support::answer_json(begun.dump(), {{"Mcp-Session-Id", "own"}});
+    }};
+    auto settings = quick_settings();
+    settings.agents.push_back(a2a_agent("m", server.url("/mcp")));
+    mcp_calls::make_mcp(settings);
+    settings.agents.back().mcp->start = core::mcp_start::eager;
+    settings.agents.back().mcp->era = core::mcp_era::legacy;
+    settings.agents.back().mcp->ping_interval = 30ms;
+    const running_gateway gateway{settings};
+    const auto ready = [&] {
+        const auto found = manage(gateway, "agents/get", {{"id", "m"}});
+        return found.contains("session") && found.at("session").at("state") == "ready";
+    };
+    REQUIRE(becomes_true(ready));
+    REQUIRE(server.wait_for_requests(server.request_count() + 3));
+    contain(gateway, "m");
+    std::this_thread::sleep_for(50ms);  // what was under way
+    const auto asked = server.request_count();
+    std::this_thread::sleep_for(300ms);
+    CHECK(server.request_count() == asked);
+    for (const auto& each : server.requests()) {
+        CHECK(each.method != "DELETE");
+    }
+    const auto found = manage(gateway, "agents/get", {{"id", "m"}});
+    CHECK_FALSE(found.contains("session"));
+    CHECK(found.at("card_status").at("state") == "contained");
+    release(gateway, "m");
+    CHECK(becomes_true(ready));
+    CHECK(server.request_count() > asked);
 }
 
 TEST_CASE("An id stays contained when its agent is deleted and comes back")
