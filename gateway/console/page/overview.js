@@ -38,7 +38,7 @@ function Filters({ info, values, change, search }) {
   return html`<div class="row filters" role="group" aria-label="Filters">
     <span class="choices">
       <button aria-pressed=${values.status === ""} onClick=${() => change({ status: "" })}>all ${count(counts.agents)}</button>
-      ${statuses.map((each) => html`<button aria-pressed=${values.status === each}
+      ${statuses.filter((each) => each !== "contained" || counts.contained > 0 || values.status === each).map((each) => html`<button aria-pressed=${values.status === each}
         onClick=${() => change({ status: values.status === each ? "" : each })}><${Status} of=${each} /> ${count(counts[each])}</button>`)}
     </span>
     <input ref=${search} type="search" aria-label="Search agents" placeholder="Search agents, skills, tools  ( / )" size="30" value=${values.text}
