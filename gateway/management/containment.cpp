@@ -26,7 +26,7 @@ core::principal_name registrant_of(const core::agent& agent)
                : core::principal_name{agent.registered_by.substr(0, blank), agent.registered_by.substr(blank + 1)};
 }
 
-// Of two ends the later one; none is the latest.
+// Whether an end comes later than another one; no end is the latest.
 bool ends_later(const std::optional<core::wall_time>& one, const std::optional<core::wall_time>& other)
 {
     return other && (!one || *one > *other);

@@ -54,8 +54,8 @@ public:
     // Before load(): `by` calls on_due().
     containment_table(net::deadlines& by, containment_services services);
 
-    // What the store has, and what an earlier process could not write; before the registry loads, and before anything is asked of the store's
-    // thread. Fails with store_failed if the store cannot say it: then nothing may be served.
+    // Takes over the documents of the store, and those that an earlier process could not write; before the registry loads, and before anything
+    // is asked of the store's thread. Fails with store_failed if the store cannot say it: then nothing may be served.
     core::result<> load(store::engine& records, const std::vector<store::kept_document>& unwritten);
 
     // From now on it is contained, with these terms. `durable`: that is on disk. Fails with invalid_params: there are `most` of its kind.
@@ -101,7 +101,7 @@ public:
     // From now on what is to be written goes there, instead of to the store.
     void set_heir(std::function<void(const store::kept_document& document)> heir) { heir_ = std::move(heir); }
 
-    // Of another process, that has passed it on: as if this one had contained it.
+    // Takes over a document that another process passes on, as if this one had contained it.
     void learn(const store::kept_document& document);
 
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;

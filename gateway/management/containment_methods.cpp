@@ -22,7 +22,7 @@ namespace gateway::management {
 using core::errc;
 using core::json;
 
-// What a request is about, and what is wrong with it.
+// A request as it was read, with the problems of its parameters.
 struct containment_methods::asked {
     contained_subject subject;
     containment_order order;

@@ -1,4 +1,4 @@
-// What a table of containments keeps in the store, and what it does in time.
+// The writes of a table of containments, their repetition, and the ends that come with time.
 #include "gateway/management/containment.hpp"
 #include "gateway/management/json_records.hpp"
 #include "net/loop/thrown.hpp"
@@ -88,7 +88,7 @@ net::task<> containment_table::write(contained_subject subject)
     plan();
 }
 
-// Of an ended one, which the store still has.
+// Removes the document of a containment that has ended.
 net::task<> containment_table::drop(contained_subject subject)
 {
     auto dropping = drop_in_store(subject);

@@ -40,7 +40,7 @@ struct task_owners {
     std::function<void(const model::known_tasks& known)> learn;  // what the old process has learnt in its drain
 };
 
-// What is contained, as the two processes tell each other.
+// Containments, as the two processes tell each other of them.
 struct passed_containments {
     std::function<std::vector<store::kept_document>()> unwritten;
     std::function<void(std::function<void(const store::kept_document& later)> heir)>

@@ -70,7 +70,7 @@ void sign_deliveries(
     std::string public_base
 );
 
-// What the store has of all three, before it is asked for anything else. `unwritten`: containments of an earlier process. Fails as they do.
+// Loads all three from the store, before it is asked for anything else. `unwritten`: containments of an earlier process. Fails as they do.
 core::result<> load_all(
     management::containment_table& contained,
     management::registry& registry,

@@ -422,7 +422,8 @@ TEST_CASE("call takes a message or a tool, never both")
         {{"agents", "wait", "a", "--timeout", "60"},
          "--timeout: expected a duration such as 60s or 5m, got '60'; see cardea agents wait --help"},
         {{"agents", "wait", "a", "--for", "ill"},
-         "--for: expected one of healthy|degraded|unhealthy|unknown|contained, got 'ill'; see cardea agents wait --help"},
+         "--for: expected one of healthy|degraded|unhealthy|unknown|contained, got 'ill'; see cardea agents wait --help"
+        },
         {{"agents", "card", "a", "--raw", "--diff"},
          "--raw cannot be combined with --diff; see cardea agents card --help"},
         {{"status", "--sort", "name"},
