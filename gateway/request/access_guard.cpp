@@ -226,7 +226,7 @@ std::optional<net::routine<>> access_guard::admit(request_context& request) cons
     return request.contained ? std::nullopt : admit_one_more(request);
 }
 
-// Of a contained principal.
+// The answer to a contained principal.
 std::optional<net::routine<>> access_guard::admit_of_contained(request_context& request) const
 {
     const auto& all = known_.containments();
@@ -237,7 +237,7 @@ std::optional<net::routine<>> access_guard::admit_of_contained(request_context& 
     return refusal_of_contained(request);
 }
 
-// To a contained agent that the caller may know of.
+// The answer to a request for a contained agent that the caller may know of.
 std::optional<net::routine<>> access_guard::admit_to_contained(request_context& request) const
 {
     if (request.contained || request.way->needs != identity::of_agent || !request.agent_visible ||
@@ -354,6 +354,22 @@ void access_guard::note_denial(request_context& request) const
         request.texts.rule = rule_of_denial(request);
         record.rule = request.texts.rule;
     }
+}
+
+void access_guard::note_member_rule(request_context& request, const model::agent_entry& member, std::string_view tool)
+    const
+{
+    const auto* const caller = request.principal();
+    access::deciding_rule by{.allowed = true};
+    if (const auto& plan = request.sender.access) {
+        by = access::discover_rule(*plan, member, caller, rules_.get());
+        by = by.allowed ? access::call_rule(*plan, member, caller, "tools/call", rules_.get()) : by;
+    }
+    if (by.allowed) {
+        by = access::tool_rule(member, tool, caller == nullptr ? nullptr : &caller->scopes, rules_.get());
+    }
+    request.texts.rule = std::move(by.rule);
+    request.record.rule = request.texts.rule;
 }
 
 // As the steps of access/explain name it: `none` if no policy decides.

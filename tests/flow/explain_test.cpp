@@ -1,6 +1,7 @@
 // access/explain agrees with requests: generated policies, principals, methods and tools, each cell asked both ways.
 #include "config/load.hpp"
 #include "tests/flow/access_fixture.hpp"
+#include "tests/flow/mcp_bundle_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -454,6 +455,36 @@ TEST_CASE("a principal is explained to readers, a credential to operators alone,
         CHECK(line.find("guess-of-somebody") == std::string::npos);
         CHECK(line.find("mallory-token") == std::string::npos);
     }
+}
+
+TEST_CASE("a tool of a bundle that its caller does not get is denied by the member's rule")
+{
+    mcp_bundles::bundle_gateway x{[](config::settings& settings) {
+        settings.access.providers = {
+            token("ops", "operator-token-0123456789", {}),
+            token("gold", "gold-token-0123456789", {"s"})
+        };
+        for (auto& each : settings.agents) {
+            each.discover = anyone;
+            each.call = anyone;
+        }
+        auto& a = settings.agents[0];
+        a.skills = {{.id = "one", .visibility = core::skill_visibility::extended, .required_scopes = {"s"}}};
+        settings.agents[1].call = only({.principals = {"gold"}});
+    }};
+    const auto with_rule = [&](const std::string& rule) {
+        return x.programs().gateway().log().wait_for([&](std::string_view line) {
+            return line.find("\"rule\":\"" + rule + "\"") != line.npos &&
+                   line.find(R"("bundle":"default")") != line.npos;
+        });
+    };
+    const auto gold = bearer("gold-token-0123456789");
+    REQUIRE(becomes_true([&] { return x.modern("tools/list", {}, gold)["result"]["tools"].size() == 4; }));
+    CHECK(x.modern("tools/call", {{"name", "a__one"}}, gold).contains("result"));
+    CHECK(x.modern("tools/call", {{"name", "a__one"}}, operators)["error"]["code"] == -32602);
+    CHECK(with_rule("agents.a.skills").has_value());
+    CHECK(x.modern("tools/call", {{"name", "bee__one"}}, operators)["error"]["code"] == -32602);
+    CHECK(with_rule("agents.b.call").has_value());
 }
 
 TEST_SUITE_END();

@@ -398,4 +398,48 @@ TEST_CASE("A running gateway prints its configuration, and reads it again")
     CHECK(end_of(gateway).code == 0);
 }
 
+TEST_CASE("explain ends with 0 for a request that is let pass, 1 for one that is denied, and 2 for no answer")
+{
+    const flow::guarded_gateway x;
+    const arguments of_ci{"--principal", "ci", "--provider", "keys"};
+    const auto explain = [&](arguments given) {
+        given.insert(given.begin(), "explain");
+        given.insert(given.end(), of_ci.begin(), of_ci.end());
+        return cardea(x.gateway, given);
+    };
+    const auto passes = explain({"--agent", "sends", "--method", "message/send"});
+    CHECK(passes.code == 0);
+    CHECK(parsed(passes.out)["allowed"] == true);
+    const auto denied = explain({"--agent", "sends", "--method", "tasks/get", "-o", "table"});
+    CHECK(denied.code == 1);
+    CHECK(denied.out.find("call       deny     agents.sends.call ") != std::string::npos);
+    CHECK(denied.out.find("  the method message/send\n") != std::string::npos);
+    CHECK(denied.out.ends_with("denied: 403 forbidden\n"));
+    const auto none = cardea(x.gateway, {"explain", "--agent", "sends", "--principal", "x", "--provider", "none"});
+    CHECK(none.code == 2);
+    CHECK(none.err.find("names no provider of access.providers") != std::string::npos);
+
+    const test_support::scratch_directory directory;
+    const auto file = directory.file("c.yml");
+    test_support::write_whole(
+        file,
+        "access: {providers: [{name: ops, type: static_token, token: token-of-ops-0123, principal: op}]}\n"
+        "agents: {a: {url: \"http://127.0.0.1:9/\", discover: authenticated, call: {scopes: x}}}\n"
+    );
+    const arguments by_file{"explain", "-c", file, "--agent", "a", "--provider", "ops", "--principal", "op"};
+    CHECK(cardea(x.gateway, by_file).code == 1);
+    auto with_scope = by_file;
+    with_scope.insert(with_scope.end(), {"--scope", "x", "-o", "table"});
+    const auto pass = cardea(x.gateway, with_scope);
+    CHECK(pass.code == 0);
+    CHECK(pass.out.find(file + ":2:73 agents.a.call\n") != std::string::npos);
+    test_support::write_whole(directory.file("token"), "token-of-ops-0123\n");
+    CHECK(
+        cardea(x.gateway, {"explain", "-c", file, "--agent", "a", "--token-file", directory.file("token")}).code == 1
+    );
+    CHECK(cardea(x.gateway, {"explain", "-c", file, "--agent", "a", "--anonymous"}).code == 1);
+    CHECK(cardea(x.gateway, {"explain", "-c", directory.file("no"), "--agent", "a", "--anonymous"}).code == 2);
+    CHECK(cardea(x.gateway, {"explain", "--agent", "a", "--anonymous", "--admin", "127.0.0.1:1"}).code == 3);
+}
+
 TEST_SUITE_END();

@@ -170,6 +170,7 @@ core::result<bundle_route::destination> bundle_route::destination_of(const bundl
         const auto any = by_uri ? catalog.find_uri(*name, {}) : catalog.find_named(list, *name, {});
         if (any.to != ::mcp::reach::none && found.to == ::mcp::reach::none) {
             call.message.request.record.denied = model::denial::forbidden;
+            note_rule(call, any, list);
         }
         return unknown(found, *name);
     }
@@ -180,6 +181,14 @@ core::result<bundle_route::destination> bundle_route::destination_of(const bundl
     }
     to.name = found.own;
     return to;
+}
+
+// Of a tool that its caller does not get.
+void bundle_route::note_rule(const bundle_call& call, const ::mcp::found_place& of, ::mcp::list_kind list) const
+{
+    if (list == ::mcp::list_kind::tools && of.to == ::mcp::reach::one) {
+        guard_.note_member_rule(call.message.request, *call.bundle->members[of.member].server(), of.own);
+    }
 }
 
 net::routine<> bundle_route::pass_on(bundle_call& call, destination to)

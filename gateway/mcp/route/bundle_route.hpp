@@ -138,6 +138,7 @@ private:
     parameters_of(const model::published_bundle& bundle, const destination& to, std::string_view arguments);
 
     core::result<destination> destination_of(const bundle_call& call) const;
+    void note_rule(const bundle_call& call, const ::mcp::found_place& of, ::mcp::list_kind list) const;
     net::routine<> pass_on(bundle_call& call, destination to);
     net::routine<> resume(bundle_call& call, ::mcp::event_origin from);
     net::routine<core::result<>> enter(bundle_call& call, destination& to);
