@@ -73,7 +73,7 @@ public:
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
-    // It stays a member with its last lists, as one whose server is away, so that workers know whom a call is refused for.
+    // The agent stays a member with its last lists, as one whose server is away: workers then know for whom they refuse a call.
     void contain(const std::string& id) override;
     void apply(const config::settings& now, const model::changed_settings& changed) override;
     void collect(telemetry::metrics& into) const override;

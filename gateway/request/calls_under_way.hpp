@@ -28,13 +28,13 @@ public:
     calls_under_way(const calls_under_way&) = delete;
     calls_under_way& operator=(const calls_under_way&) = delete;
 
-    // It is listed until it is destroyed.
+    // The request is listed until it is destroyed.
     void add(request_context& request) noexcept { open_.push_back(request); }
 
     // Marks those that `now`, which is not null, forbids, and ends them, in turns behind this call.
     model::cut_counts cut(const model::containments_pointer& now);
 
-    // What cut() would end.
+    // Counts what cut() would end.
     model::cut_counts count(const model::containments& then) const;
 
 private:

@@ -26,7 +26,7 @@ responses::answer contained_answer(
     std::string_view agent
 );  // empty: none is named
 
-// The same as the last event of a stream, with its empty line. `listens`: of what a server says unasked, which answers nothing: a comment.
+// The last event of a stream, with its empty line, which says the same. `listens`: a comment, in a stream of what a server says unasked.
 std::string contained_event(const request_context& request, bool listens);
 
 }  // namespace gateway::request

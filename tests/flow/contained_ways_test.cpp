@@ -121,4 +121,68 @@ TEST_CASE("whoever waits for the card of a contained agent gets the 403")
     CHECK(x.agent.wait_until_peer_closed());
 }
 
+TEST_CASE("a call that waits for a token gets the 403, and the token of a contained agent is not used")
+{
+    test_support::scripted_agent server{[](const auto&) { return test_support::silence(); }};
+    flow::relayed x{test_support::answer_json("{}"), [&](config::settings& settings) {
+                        core::oauth_client client;
+                        client.token_url = server.url("/token");
+                        client.client_id = "cardea";
+                        client.client_secret = core::secret{"planted-secret"};
+                        settings.agents[0].credentials = std::move(client);
+                    }};
+    http_client client{x.port()};
+    client.send(flow::call_text(flow::call_body("5")));
+    REQUIRE(server.wait_for_requests(1));
+    CHECK(contain(x.gateway, "a")["cut"]["calls"] == 1);
+    check_contained(client.read_response(), contained_rpc("5", code));
+    CHECK(x.agent.request_count() == 0);
+}
+
+TEST_CASE("notifications of a contained agent get the 403, with their proof alone")
+{
+    const auto echo = [](const test_support::recorded_request& asked) {
+        const auto call = core::json::parse(asked.body, nullptr, /*allow_exceptions=*/false);
+        return call.is_object() && call.contains("params")
+                   ? test_support::answer_json(
+                         core::json{{"jsonrpc", "2.0"}, {"id", call["id"]}, {"result", call["params"]}}.dump()
+                     )
+                   : test_support::answer(404, "");
+    };
+    test_support::scripted_agent receiver{[](const auto&) { return test_support::answer(204, ""); }};
+    flow::relayed x{echo, [](config::settings& settings) {
+                        settings.agents[0].push = core::push_mode::mediate;
+                        settings.push_allow = {"127.0.0.0/8"};
+                    }};
+    const core::json ask{
+        {"jsonrpc", "2.0"},
+        {"id", 7},
+        {"method", "CreateTaskPushNotificationConfig"},
+        {"params", {{"taskId", "1"}, {"url", receiver.url("/")}}}
+    };
+    REQUIRE(flow::call(x.port(), ask.dump()).status == 200);
+    const auto got = flow::parsed(x.agent.request(x.agent.request_count() - 1).body)["params"];
+    const auto url = got["url"].get<std::string>();
+    const auto target = url.substr(url.find("/agents/"));
+    constexpr std::string_view task = R"({"task":{"id":"1","status":{"state":"TASK_STATE_WORKING"}}})";
+    const auto notify = [&](const std::string& proof) {
+        return test_support::request(
+            x.port(),
+            "POST",
+            target,
+            {{"Content-Type", "application/json"}, {"X-A2A-Notification-Token", proof}},
+            task
+        );
+    };
+    const auto proof = got["token"].get<std::string>();
+    CHECK(notify(proof).status == 202);
+    REQUIRE(receiver.wait_for_requests(1));
+    contain(x.gateway, "a");
+    check_contained(notify(proof), contained_plain(code));
+    CHECK(notify("wrong").status == 401);
+    release(x.gateway, "a");
+    CHECK(notify(proof).status == 202);
+    CHECK(receiver.wait_for_requests(2));
+}
+
 TEST_SUITE_END();
