@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -34,15 +35,7 @@ std::size_t size_of(const call_edges::edge& each) noexcept
 
 constexpr std::array<std::string_view, 4> orders{"calls", "failed", "refused", "last"};
 
-constexpr std::size_t usual_limit = 100;
 constexpr std::size_t most_limit = 1000;
-
-struct edge_wishes {
-    std::string principal;  // empty: all
-    std::string agent;      // empty: all
-    std::string_view order = orders.front();
-    std::size_t limit = usual_limit;
-};
 
 std::string read_name(const json& params, std::string_view key, std::vector<config::problem>& problems)
 {
@@ -51,7 +44,7 @@ std::string read_name(const json& params, std::string_view key, std::vector<conf
         return {};
     }
     if (!value->is_string() || value->get_ref<const std::string&>().empty()) {
-        problems.push_back({{}, 1, 1, std::string{key}, "is no text; expected a name"});
+        problems.push_back({{}, 1, 1, std::string{key}, "is not text; expected a name"});
         return {};
     }
     return value->get<std::string>();
@@ -66,7 +59,7 @@ edge_wishes read_edge_wishes(const json& params, std::vector<config::problem>& p
     if (const auto asked = read_name(params, "sort", problems); !asked.empty()) {
         const auto* const found = std::ranges::find(orders, asked);
         if (found == orders.end()) {
-            problems.push_back({{}, 1, 1, "sort", "is no order; expected calls, failed, refused or last"});
+            problems.push_back({{}, 1, 1, "sort", "is not an order; expected calls, failed, refused or last"});
         } else {
             out.order = *found;
         }
@@ -74,10 +67,11 @@ edge_wishes read_edge_wishes(const json& params, std::vector<config::problem>& p
     const auto* const limit = core::member(params, "limit");
     if (limit != nullptr && !limit->is_null()) {
         const bool fits = limit->is_number_unsigned() && *limit >= 1 && *limit <= most_limit;
-        if (!fits) {
-            problems.push_back({{}, 1, 1, "limit", "is no limit; expected a whole number, 1 to 1000"});
+        if (fits) {
+            out.limit = limit->get<std::size_t>();
+        } else {
+            problems.push_back({{}, 1, 1, "limit", "is not a limit; expected a whole number, 1 to 1000"});
         }
-        out.limit = fits ? limit->get<std::size_t>() : usual_limit;
     }
     return out;
 }
@@ -166,6 +160,27 @@ void call_edges::forget_last()
     edges_.pop_back();
 }
 
+// Copies, since others change while the answer is built in turns.
+edge_methods::choice edge_methods::chosen(const edge_wishes& wishes) const
+{
+    std::vector<const call_edges::edge*> found;
+    for (const auto& each : edges_.all()) {
+        const bool wanted = (wishes.agent.empty() || each.agent() == wishes.agent) &&
+                            (wishes.principal.empty() || each.principal() == wishes.principal);
+        if (wanted && agents_.find(each.agent()) != nullptr) {
+            found.push_back(&each);
+        }
+    }
+    const auto end = found.begin() + static_cast<std::ptrdiff_t>(std::min(wishes.limit, found.size()));
+    std::ranges::partial_sort(found, end, [&](const auto* one, const auto* other) {
+        return std::tuple{rank_of(*one, wishes.order), one->last, std::string_view{other->name}} >
+               std::tuple{rank_of(*other, wishes.order), other->last, std::string_view{one->name}};
+    });
+    choice out{{}, found.size()};
+    std::transform(found.begin(), end, std::back_inserter(out.edges), [](const auto* each) { return *each; });
+    return out;
+}
+
 net::task<rpc_result> edge_methods::edges(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
     const
 {
@@ -184,27 +199,19 @@ net::task<rpc_result> edge_methods::edges(core::rpc_request request, const rpc_c
     auto& line = turns_.of(caller.may_write);
     std::string from_the_first;
     co_await walk_agents(agents_, line, std::move(from_the_first), std::move(visit), caller.left);
-    std::vector<const call_edges::edge*> found;
-    for (const auto& each : edges_.all()) {
-        const bool wanted = (wishes.agent.empty() || each.agent() == wishes.agent) &&
-                            (wishes.principal.empty() || each.principal() == wishes.principal);
-        if (wanted && agents_.find(each.agent()) != nullptr) {
-            found.push_back(&each);
+    co_await line.wait();
+    const auto found = chosen(wishes);
+    record_page page{request.id, wishes.limit, answer.room(), "edges"};
+    for (const auto& each : found.edges) {
+        if (line.over()) {
+            co_await line.wait();
+        }
+        const bool fits = page.add({}, core::to_text(edge_record(each, agents)));
+        if (caller.left.stop_requested() || !fits || !answer.hold(page.capacity())) {
+            break;
         }
     }
-    const auto total = found.size();
-    const auto shown = std::min(wishes.limit, total);
-    std::ranges::sort(found, [&](const auto* one, const auto* other) {
-        return std::tuple{rank_of(*one, wishes.order), one->last, std::string_view{other->name}} >
-               std::tuple{rank_of(*other, wishes.order), other->last, std::string_view{one->name}};
-    });
-    record_page page{request.id, wishes.limit, answer.room(), "edges"};
-    for (std::size_t i = 0; i < shown && page.add({}, core::to_text(edge_record(*found[i], agents))); ++i) {
-    }
-    if (!answer.hold(page.capacity())) {
-        co_return core::make_error(request.id, core::errc::overloaded);
-    }
-    co_return page.finish(/*more=*/false, R"(,"total":)" + std::to_string(total));
+    co_return page.finish(/*more=*/false, R"(,"total":)" + std::to_string(found.total));
 }
 
 }  // namespace gateway::management

@@ -54,6 +54,14 @@ private:
     std::size_t bytes_ = 0;
 };
 
+// The parameters of calls/edges.
+struct edge_wishes {
+    std::string principal;            // empty: all
+    std::string agent;                // empty: all
+    std::string_view order{"calls"};  // a constant
+    std::size_t limit = 100;
+};
+
 class edge_methods {
 public:
     // References outlive it.
@@ -68,6 +76,12 @@ public:
     net::task<rpc_result> edges(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
 private:
+    struct choice {
+        std::vector<call_edges::edge> edges;
+        std::size_t total = 0;  // of those that are wanted
+    };
+    choice chosen(const edge_wishes& wishes) const;
+
     const call_edges& edges_;
     const registry& agents_;
     threads::turn_lines& turns_;
