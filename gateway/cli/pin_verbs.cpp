@@ -37,7 +37,7 @@ std::string operation_text(const json& operation)
 {
     const auto* const value = core::member(operation, "value");
     return "    " + shown_member(operation, "op") + ' ' + shown_member(operation, "path") +
-           (value == nullptr ? "" : " " + core::to_text(*value)) + "\n";
+           (value == nullptr ? "" : " " + core::to_text(*value));
 }
 
 const json& list_in(const json& of, std::string_view name)
@@ -146,7 +146,7 @@ std::string pins_text(const json& agents)
         for (const auto& each : held) {
             out += model::printable("  " + subject_of(each) + ' ' + sentence_of(shown_member(each, "why"))) + "\n";
             for (const auto& operation : list_in(each, "diff")) {
-                out += model::printable(operation_text(operation));
+                out += model::printable(operation_text(operation)) + "\n";
             }
         }
         for (const auto& each : list_in(agent, "volatile")) {
