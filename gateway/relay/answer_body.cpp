@@ -66,6 +66,16 @@ event_stream::passage event_stream::pass(std::string_view piece) noexcept
     return {mark_ ? mark_->take(piece) : net::late_bom::outcome{{}, piece}, too_large};
 }
 
+std::size_t event_stream::rest_of_event(std::string_view piece) const noexcept
+{
+    auto scanner = scanner_;
+    std::size_t at = 0;
+    while (at < piece.size() && !scanner.at_boundary()) {
+        scanner.feed(piece.substr(at++, 1));
+    }
+    return at;
+}
+
 core::steady_time event_stream::comment_due() const noexcept
 {
     const bool wanted = keep_alive_ > core::duration::zero() && scanner_.at_boundary();

@@ -44,6 +44,9 @@ public:
     };
     passage pass(std::string_view piece) noexcept;
 
+    // How many bytes of the next piece belong to the event under way: all of them, if it does not end there.
+    std::size_t rest_of_event(std::string_view piece) const noexcept;
+
     // The caller was written to.
     void wrote(core::steady_time now) noexcept { written_ = now; }
 

@@ -106,6 +106,12 @@ public:
     // A part of an event is out, and its end is not.
     bool within_event() const noexcept { return begun_ && events_ && kept_ == nullptr && !events_->between_events(); }
 
+    // As event_stream::rest_of_event(), within_event().
+    std::size_t rest_of_event(std::string_view data) const noexcept
+    {
+        return within_event() ? events_->rest_of_event(data) : 0;
+    }
+
     // Whether an event of the gateway's own may end the stream, whatever is held of the agent's.
     bool takes_end() const noexcept
     {

@@ -403,6 +403,9 @@ core::result<std::size_t> relay::add_body()
         if (!piece) {
             return std::move(piece).error();
         }
+        if (contained_) {
+            piece->data = piece->data.substr(0, writer_.rest_of_event(piece->data));
+        }
         const bool added = writer_.add(piece->data);
         if (call_.hooks.gate != nullptr && !settle_gate()) {
             return core::gateway_error(errc::overloaded, "bodies");
@@ -411,6 +414,9 @@ core::result<std::size_t> relay::add_body()
             return core::upstream_error(errc::event_too_large);
         }
         used += piece->used;
+        if (contained_ && !writer_.within_event()) {
+            return used;
+        }
     }
     if (received.empty() && side.ended()) {
         auto ended = body_.end(side.read_error());
@@ -452,6 +458,9 @@ net::routine<core::result<>> relay::pass_body()
         }
         if (!used) {
             co_return std::move(used).error();
+        }
+        if (contained_ && !writer_.within_event()) {
+            co_return interrupted(woken::ended, "body");
         }
         side.consume(*used);
         if (body_.done() || writer_.is_over()) {

@@ -257,9 +257,10 @@ TEST_CASE("a stream of events ends between two events with an error in its calle
         x.agent.send_stream("data: tw");
         stream.caller.read_until("data: tw");
         CHECK(contain(x.gateway, "a")["cut"]["streams"] == 1);
-        x.agent.send_stream("o\n\n");
+        x.agent.send_stream("o\n\ndata: three\n\ndata: fo");
         const auto rest = stream.rest();
         CHECK(rest.find("o\n\n") != std::string::npos);
+        CHECK(rest.find("three") == std::string::npos);
         CHECK(rest.find(contained_rpc("7", code)) != std::string::npos);
     }
     SUBCASE("within an event that does not go on")

@@ -116,6 +116,27 @@ TEST_CASE("A byte order mark behind a comment is taken out, in one piece or in s
     }
 }
 
+TEST_CASE("The rest of an event ends with its empty line, wherever it was cut")
+{
+    const std::string events = "data: one\r\n\r\ndata: two\n\n";
+    constexpr std::size_t first = 13;
+    for (std::size_t cut = 1; cut < first; ++cut) {
+        CAPTURE(cut);
+        event_stream stream{1000, 1s};
+        passed(stream, events.substr(0, cut));
+        const auto rest = stream.rest_of_event(std::string_view{events}.substr(cut));
+        CHECK(rest == first - cut);
+        CHECK_FALSE(stream.between_events());  // it only looks
+        passed(stream, events.substr(cut, rest));
+        CHECK(stream.between_events());
+        CHECK(stream.rest_of_event("data: two") == 0);
+    }
+    event_stream open{1000, 1s};
+    passed(open, "data: on");
+    CHECK(open.rest_of_event("e\ndata: more") == 12);
+    CHECK(open.rest_of_event("") == 0);
+}
+
 TEST_CASE("A byte order mark at the very beginning stays, and so does what only began like one")
 {
     event_stream first{1024, 15s};
