@@ -327,7 +327,7 @@ private:
         }
         out_ = table_ ? containment_text(about, *result) : model::shown_json(*result);
         if (!command_.dry_run && !result->value("durable", false)) {
-            complain(about + ": holds, but is not on disk; the gateway tries again, see cardea status");
+            complain(about + ": holds, but is not on disk: a restart lifts it");
         }
     }
 

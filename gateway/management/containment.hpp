@@ -98,8 +98,8 @@ public:
     // The documents that the store does not have yet.
     std::vector<store::kept_document> unwritten() const;
 
-    // From now on what is to be written goes there, instead of to the store.
-    void set_heir(std::function<void(const store::kept_document& document)> heir) { heir_ = std::move(heir); }
+    // From now on what the store does not have goes there, instead of to the store.
+    void set_heir(std::function<void(const store::kept_document& document)> heir);
 
     // Takes over a document that another process passes on, as if this one had contained it.
     void learn(const store::kept_document& document);

@@ -81,7 +81,7 @@ net::task<> containment_table::write(contained_subject subject)
         of.next_try = services_.now() + retry_pause;
         report(subject, of, done.error());
     }
-    if (of.act != act) {
+    if (of.act != act || heir_) {
         begin_write(subject);
     }
     waiting_.wake();
@@ -223,6 +223,14 @@ void containment_table::spawn(net::task<> work)
         --under_way_;
         net::log_thrown(bug, services_.log, "containment");
     });
+}
+
+void containment_table::set_heir(std::function<void(const store::kept_document& document)> heir)
+{
+    heir_ = std::move(heir);
+    for (const auto& each : all_) {
+        begin_write(each.first);
+    }
 }
 
 std::vector<store::kept_document> containment_table::unwritten() const

@@ -273,13 +273,12 @@ void handover::complete(attempt& now)
         {{"process", now.process.id}, {"version", now.version}, {"milliseconds", took.count()}}
     );
     tell(frame_of(handover_word::settled));
-    const auto pass_on = [this](const store::kept_document& document) { tell(frame_of_unwritten(document)); };
-    for (const auto& each : all_.contained.unwritten()) {
-        if (std::ranges::find(now.passed, each) == now.passed.end()) {
-            pass_on(each);
+    all_.contained.set_heir([this](const store::kept_document& document) {
+        const auto& passed = now_->passed;
+        if (std::ranges::find(passed, document) == passed.end()) {
+            tell(frame_of_unwritten(document));
         }
-    }
-    all_.contained.set_heir(pass_on);
+    });
     all_.tasks.set_heir([this](const model::known_tasks& tasks) {
         for (auto& each : frames_of(tasks)) {
             tell(std::move(each));

@@ -218,6 +218,27 @@ TEST_CASE("What an earlier process could not write holds from the start, and is 
     CHECK(next.disk->names() == names{"agent words"});
 }
 
+TEST_CASE("After a hand-over the heir gets what the store has not taken, also what it was about to write")
+{
+    fixture f;
+    REQUIRE(f.start().has_value());
+    f.disk->set_fails(true);
+    REQUIRE(f.contain(of_agent("words")).has_value());
+    f.disk->set_hangs(true);
+    const auto waits = f.begin(f.table->contain(of_principal("keys", "ann"), f.order()));
+    REQUIRE(f.run_until([&] { return f.holds("keys", "ann"); }));
+    names heard;
+    f.table->set_heir([&](const store::kept_document& document) { heard.push_back(document.name); });
+    CHECK(heard == names{"agent words"});
+    f.disk->set_hangs(false);  // and fails
+    REQUIRE(f.run_until([&] { return waits->has_value(); }));
+    CHECK_FALSE((**waits)->durable);
+    CHECK(heard == names{"agent words", "principal keys ann"});
+    f.now += 5s;
+    f.table->on_due();
+    CHECK(heard.size() == 2);
+}
+
 TEST_CASE("After a hand-over the heir gets what comes, and learns it")
 {
     fixture f;
