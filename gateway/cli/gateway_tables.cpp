@@ -178,9 +178,12 @@ std::string edges_table(const json& found)
     for (const auto& each : part_of(found, "edges")) {
         const auto principal = shown_member(each, "principal");
         const auto agent = shown_member(each, "caller");
-        const auto caller = principal.empty() ? "(no credential)" : principal;
+        auto caller = principal.empty() ? "(no credential)" : principal;
+        if (!agent.empty()) {
+            caller.insert(0, agent + " (").append(")");
+        }
         rows.push_back(
-            {agent.empty() ? caller : agent + " (" + caller + ")",
+            {std::move(caller),
              shown_member(each, "provider"),
              shown_member(each, "agent"),
              shown_member(each, "calls"),

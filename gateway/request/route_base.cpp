@@ -108,8 +108,8 @@ net::routine<model::card_answer> route_base::obtain_card(request_context& reques
 void route_base::answer_stale(const known_agent& known, model::card_standing standing, model::card_answer& found) const
 {
     found.use = model::card_use::stale;
-    if (known.card->failure) {
-        found.failure = core::upstream_error(*known.card->failure);
+    if (const auto failure = known.card->failure) {
+        found.failure = core::upstream_error(*failure);
     }
     if (standing == model::card_standing::refreshing && !std::exchange(known.refresh_asked, true)) {
         control_.refresh_card(known.entry->record.id);
