@@ -15,33 +15,29 @@ namespace {
 constexpr std::string_view data_field = "data:";
 constexpr std::string_view spaces = " \t\r\n";
 
-enum class byte_kind : std::uint8_t { other, opens, closes, quotes };
+enum class byte_kind : std::uint8_t { other, space, opens, closes, colon, quotes };
 
 constexpr auto kinds = [] {
     std::array<byte_kind, 256> all{};
+    all[' '] = all['\t'] = all['\r'] = all['\n'] = byte_kind::space;
     all['{'] = all['['] = byte_kind::opens;
     all['}'] = all[']'] = byte_kind::closes;
+    all[':'] = byte_kind::colon;
     all['"'] = byte_kind::quotes;
     return all;
 }();
 
+byte_kind kind_of(char c) noexcept
+{
+    return kinds[static_cast<unsigned char>(c)];
+}
+
 // The quote that ends a text of which `text` from `at` on is a part; its size: it is not there. `escaped`: the byte before was a
-// backslash that counts; then of the last byte. Most texts are short; memchr() is for long ones.
+// backslash that counts; then of the last byte.
 std::size_t find_quote(std::string_view text, std::size_t at, bool& escaped) noexcept
 {
-    constexpr std::size_t usual = 24;
     at += std::exchange(escaped, false) ? 1 : 0;
-    for (const auto until = std::min(at + usual, text.size()); at < until; ++at) {
-        if (text[at] == '"') {
-            return at;
-        }
-        at += text[at] == '\\' ? 1 : 0;
-    }
-    for (;;) {
-        if (at >= text.size()) {
-            escaped = at > text.size();
-            return text.size();
-        }
+    while (at < text.size()) {
         const auto* const quote = static_cast<const char*>(std::memchr(text.data() + at, '"', text.size() - at));
         const auto end = quote == nullptr ? text.size() : static_cast<std::size_t>(quote - text.data());
         auto slashes = end;
@@ -55,6 +51,7 @@ std::size_t find_quote(std::string_view text, std::size_t at, bool& escaped) noe
         }
         at = end + 1;
     }
+    return text.size();
 }
 
 }  // namespace
@@ -118,43 +115,82 @@ void tool_scan::feed_document(std::string_view text) noexcept
     for (std::size_t at = 0; at < text.size() && !done_;) {
         if (in_string_) {
             at = skip_string(text, at);
-        } else if (depth_ > (in_result_ ? 2U : 1U)) {
+        } else if (depth_ > deepest_with_keys()) {
             at = skip_values(text, at);
         } else {
-            take(text[at]);
-            ++at;
+            at = read_members(text, at);
         }
     }
 }
 
-// Returns the place behind the end of the text, or behind `text`.
+// Returns the place behind the end of a text that has come in pieces, or behind this one.
 std::size_t tool_scan::skip_string(std::string_view text, std::size_t at) noexcept
 {
     const auto end = find_quote(text, at, escaped_);
-    for (auto i = at; i < end && name_size_ < name_.size(); ++i) {
-        name_[name_size_++] = text[i];
-    }
+    keep_name(text.substr(at, end - at));
     in_string_ = end == text.size();
     return in_string_ ? end : end + 1;
+}
+
+// Appends to the name that may be a key's, as far as it matters.
+void tool_scan::keep_name(std::string_view part) noexcept
+{
+    for (std::size_t i = 0; i < part.size() && name_size_ < name_.size(); ++i) {
+        name_[name_size_++] = part[i];
+    }
+}
+
+// Where keys count: returns the place behind what is done, at which a text is cut, no key counts any more, or nothing matters.
+std::size_t tool_scan::read_members(std::string_view text, std::size_t at) noexcept
+{
+    std::string_view name{name_.data(), name_size_};
+    while (at < text.size()) {
+        const char c = text[at++];
+        const auto kind = kind_of(c);
+        if (kind == byte_kind::space) {
+            continue;
+        }
+        if (kind == byte_kind::colon) {
+            note_key(name);
+            continue;
+        }
+        if (key_ != key::other) {
+            begin_value(c);
+        }
+        if (kind == byte_kind::quotes) {
+            const auto end = find_quote(text, at, escaped_);
+            name = text.substr(at, end - at);
+            in_string_ = end == text.size();
+            at = in_string_ ? end : end + 1;
+        } else if (kind == byte_kind::opens) {
+            ++depth_;
+        } else if (kind == byte_kind::closes) {
+            close();
+        }
+        if (done_ || depth_ > deepest_with_keys()) {
+            break;
+        }
+    }
+    if (name.data() != name_.data()) {
+        name_size_ = 0;
+        keep_name(name);
+    }
+    return at;
 }
 
 // Where no key counts: returns the place behind the end of the list or map in which one may, or of `text`.
 std::size_t tool_scan::skip_values(std::string_view text, std::size_t at) noexcept
 {
-    const auto least = in_result_ ? 2U : 1U;
     for (; at < text.size(); ++at) {
-        const auto kind = kinds[static_cast<unsigned char>(text[at])];
-        if (kind == byte_kind::other) {
-            continue;
-        }
+        const auto kind = kind_of(text[at]);
         if (kind == byte_kind::opens) {
             ++depth_;
         } else if (kind == byte_kind::closes) {
             close();
-            if (depth_ <= least || done_) {
+            if (depth_ <= deepest_with_keys() || done_) {
                 return at + 1;
             }
-        } else {
+        } else if (kind == byte_kind::quotes) {
             name_size_ = name_.size();  // no key that counts
             at = find_quote(text, at + 1, escaped_);
             in_string_ = at == text.size();
@@ -163,39 +199,8 @@ std::size_t tool_scan::skip_values(std::string_view text, std::size_t at) noexce
     return text.size();
 }
 
-// A byte outside of texts.
-void tool_scan::take(char c) noexcept
+void tool_scan::note_key(std::string_view name) noexcept
 {
-    switch (c) {
-        case ' ':
-        case '\t':
-        case '\r':
-        case '\n':
-            return;
-        case '"':
-            in_string_ = true;
-            // Elsewhere no text is a key that counts.
-            name_size_ = depth_ == 1 || (depth_ == 2 && in_result_) ? 0 : name_.size();
-            break;
-        case ':':
-            note_key();
-            return;
-        default:
-            break;
-    }
-    if (key_ != key::other) {
-        begin_value(c);
-    }
-    if (c == '{' || c == '[') {
-        ++depth_;
-    } else if (c == '}' || c == ']') {
-        close();
-    }
-}
-
-void tool_scan::note_key() noexcept
-{
-    const std::string_view name{name_.data(), name_size_};
     if (depth_ == 1) {
         key_ = name == "result" ? key::result : name == "error" ? key::error : key::other;
     } else if (depth_ == 2 && in_result_ && name == "isError") {

@@ -30,11 +30,15 @@ private:
     void feed_document(std::string_view text) noexcept;
     std::size_t skip_string(std::string_view text, std::size_t at) noexcept;
     std::size_t skip_values(std::string_view text, std::size_t at) noexcept;
-    void take(char c) noexcept;
-    void note_key() noexcept;
+    std::size_t read_members(std::string_view text, std::size_t at) noexcept;
+    void keep_name(std::string_view part) noexcept;
+    void note_key(std::string_view name) noexcept;
     void begin_value(char c) noexcept;
     void close() noexcept;
     void begin_document() noexcept;
+
+    // Of maps and lists: the message, and the result in it.
+    std::size_t deepest_with_keys() const noexcept { return in_result_ ? 2 : 1; }
 
     form form_ = form::unknown;
     line line_ = line::begins;
