@@ -1,7 +1,6 @@
 // access/explain agrees with requests: generated policies, principals, methods and tools, each cell asked both ways.
 #include "config/load.hpp"
-#include "tests/flow/access_fixture.hpp"
-#include "tests/flow/mcp_bundle_fixture.hpp"
+#include "tests/flow/explain_fixture.hpp"
 
 #include <doctest/doctest.h>
 
@@ -200,14 +199,6 @@ http_response send(std::uint16_t port, const asked_cell& cell, field_list fields
     return request(port, "POST", "/agents/" + cell.agent + (mcp ? "/mcp" : ""), fields, body.dump());
 }
 
-json explained(std::uint16_t admin, json params)
-{
-    const json body{{"jsonrpc", "2.0"}, {"id", 1}, {"method", "access/explain"}, {"params", std::move(params)}};
-    const auto got = request(admin, "POST", "/rpc", {{"Content-Type", "application/json"}}, body.dump());
-    CHECK(got.status == 200);
-    return parsed(got.body);
-}
-
 json params_of(const asked_cell& cell)
 {
     json params{{"agent", cell.agent}, {"method", cell.method}};
@@ -221,16 +212,6 @@ json params_of(const asked_cell& cell)
 std::string code_of(const http_response& got)
 {
     return got.header("Cardea-Error");
-}
-
-// The line of a text, from 1.
-std::string line_of(const std::string& text, unsigned number)
-{
-    std::size_t begin = 0;
-    for (unsigned i = 1; i < number; ++i) {
-        begin = text.find('\n', begin) + 1;
-    }
-    return text.substr(begin, text.find('\n', begin) - begin);
 }
 
 // A rule that names a place in the file has that line's agent or section.
@@ -309,13 +290,6 @@ void contain_some(running_gateway& gateway)
         manage(gateway, "agents/contain", {{"id", id}, {"reason", "test"}});
     }
     manage(gateway, "principals/contain", {{"provider", "gold"}, {"principal", "g"}, {"reason", "test"}});
-}
-
-// The policy that a rule is of, such as `agents.words.call`.
-std::string policy_of(const std::string& rule)
-{
-    const auto path = rule.substr(rule.find(' ') + 1);
-    return path.ends_with(']') ? path.substr(0, path.rfind('[')) : path;
 }
 
 // The access lines of a gateway that has ended, in the order of its requests, which one worker has served.
@@ -414,77 +388,6 @@ TEST_CASE("access/explain says in each cell of a generated matrix what the reque
         CAPTURE(code);
         CHECK(codes[code] > 20);
     }
-}
-
-TEST_CASE("a principal is explained to readers, a credential to operators alone, and it counts and stands nowhere")
-{
-    test_support::scripted_agent agent{answer_of_agent};
-    auto settings = guarded(agent.url("/rpc"));
-    settings.limits.failed_credentials = 3;
-    running_gateway gateway{std::move(settings)};
-    const auto ask = [&](const field_list& who, const json& params) {
-        return parsed(rpc(gateway.port(), who, "access/explain", params.dump()).body);
-    };
-    const json of_principal{{"agent", "sends"}, {"principal", {{"provider", "keys"}, {"id", "ci"}}}};
-    CHECK(ask(mallory, of_principal)["error"]["data"]["code"] == "admin_only");
-    CHECK(ask(reader, of_principal)["result"]["allowed"] == true);
-    CHECK(ask(reader, {{"agent", "sends"}, {"anonymous", true}})["result"]["status"] == 401);
-
-    json of_credential{{"agent", "sends"}, {"credential", {{"value", "guess-of-somebody"}}}};
-    CHECK(ask(reader, of_credential)["error"]["data"]["code"] == "admin_only");
-    for (int i = 0; i < 10; ++i) {
-        const auto said = ask(operators, of_credential)["result"];
-        CHECK(said["status"] == 401);
-        CHECK(said["steps"][0]["outcome"] == "deny");
-    }
-    of_credential["credential"]["value"] = "mallory-token-0123456789";
-    CHECK(ask(operators, of_credential)["result"]["status"] == 404);
-    // The address is not locked out by the guesses.
-    CHECK(call(gateway.port(), "open", mallory).status == 200);
-    for (const auto& params :
-         {json{{"agent", "sends"}},
-          json{{"agent", "sends"}, {"principal", {{"provider", "no such"}, {"id", "x"}}}},
-          json{{"agent", "sends"}, {"credential", {{"value", "x"}, {"field", "X-None"}}}}}) {
-        const auto refused = ask(operators, params);
-        CHECK(refused["error"]["code"] == -32602);
-        CHECK_FALSE(refused["error"]["data"]["problems"][0]["path"].empty());
-    }
-    gateway.stop();
-    REQUIRE(gateway.wait_until_stopped());
-    for (const auto& line : gateway.log().all()) {
-        CHECK(line.find("guess-of-somebody") == std::string::npos);
-        CHECK(line.find("mallory-token") == std::string::npos);
-    }
-}
-
-TEST_CASE("a tool of a bundle that its caller does not get is denied by the member's rule")
-{
-    mcp_bundles::bundle_gateway x{[](config::settings& settings) {
-        settings.access.providers = {
-            token("ops", "operator-token-0123456789", {}),
-            token("gold", "gold-token-0123456789", {"s"})
-        };
-        for (auto& each : settings.agents) {
-            each.discover = anyone;
-            each.call = anyone;
-        }
-        auto& a = settings.agents[0];
-        a.skills = {{.id = "one", .visibility = core::skill_visibility::extended, .required_scopes = {"s"}}};
-        settings.agents[1].call = only({.principals = {"gold"}});
-    }};
-    const auto with_rule = [&](const std::string& rule) {
-        return x.programs().gateway().log().wait_for([&](std::string_view line) {
-            return line.find("\"rule\":\"" + rule + "\"") != line.npos &&
-                   line.find(R"("bundle":"default")") != line.npos;
-        });
-    };
-    const auto gold = bearer("gold-token-0123456789");
-    REQUIRE(becomes_true([&] { return x.modern("tools/list", {}, gold)["result"]["tools"].size() == 4; }));
-    CHECK(x.modern("tools/call", {{"name", "a__one"}}, gold).contains("result"));
-    CHECK(x.modern("tools/call", {{"name", "a__one"}}, operators)["error"]["code"] == -32602);
-    CHECK(with_rule("agents.a.skills").has_value());
-    CHECK(x.modern("tools/call", {{"name", "bee__one"}}, operators)["error"]["code"] == -32602);
-    CHECK(with_rule("agents.b.call").has_value());
 }
 
 TEST_SUITE_END();
