@@ -488,8 +488,10 @@ void pin_book::collect(telemetry::metrics& into) const
 
 void pin_book::spawn(net::task<> work)
 {
-    net::asio::co_spawn(services_.where, std::move(work), [&log = services_.log](const std::exception_ptr& bug) {
-        net::log_thrown(bug, log, "pins");
+    ++under_way_;
+    net::asio::co_spawn(services_.where, std::move(work), [this](const std::exception_ptr& bug) {
+        --under_way_;
+        net::log_thrown(bug, services_.log, "pins");
     });
 }
 

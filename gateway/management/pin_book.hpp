@@ -95,7 +95,7 @@ public:
     void apply(const config::settings& now, const model::changed_settings& changed) override;
     void collect(telemetry::metrics& into) const override;
     void stop() override { stopped_ = true; }
-    bool busy() const noexcept override { return writing_; }
+    bool busy() const noexcept override { return under_way_ > 0; }
 
     // Reports changes whose time has come, and writes again what the store did not take.
     void on_due() override;
@@ -129,7 +129,8 @@ private:
     std::shared_ptr<const ::mcp::lock_file> lock_;  // null: there is none
     std::map<std::string, known_pointer, std::less<>> agents_;
     std::map<std::string, std::string, std::less<>> unwritten_;
-    std::size_t reports_ = 0;  // of tools, under way
+    std::size_t reports_ = 0;    // of tools, under way
+    std::size_t under_way_ = 0;  // work that nobody awaits
     bool writing_ = false;
     bool failing_ = false;
     bool stopped_ = false;

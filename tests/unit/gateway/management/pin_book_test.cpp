@@ -1,0 +1,271 @@
+#include "gateway/management/pin_book.hpp"
+
+#include "gateway/model/snapshot.hpp"
+#include "mcp/pins/definition.hpp"
+#include "tests/unit/gateway/management/containment_rig.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+TEST_SUITE_BEGIN("gateway/pin_book");
+
+namespace {
+
+using containment_rig::lines;
+using containment_rig::moody_store;
+using gateway::management::pin_book;
+using namespace std::chrono_literals;
+
+core::agent server(core::pin_mode mode = core::pin_mode::enforce)
+{
+    core::agent out;
+    out.id = "m";
+    out.url = "http://127.0.0.1:9/mcp";
+    out.speaks = core::protocol::mcp;
+    out.mcp.emplace();
+    out.pin.mode = mode;
+    return out;
+}
+
+std::string tool(const std::string& name, const std::string& words = "w")
+{
+    return R"({"name":")" + name + R"(","description":")" + words + "\"}";
+}
+
+std::shared_ptr<const mcp::server_lists> lists(const std::vector<std::string>& names, const std::string& words = "w")
+{
+    auto out = std::make_shared<mcp::server_lists>();
+    for (const auto& each : names) {
+        out->lists[mcp::index_of(mcp::list_kind::tools)].push_back({each, tool(each, words)});
+    }
+    return out;
+}
+
+std::vector<mcp::pin_key> key(const std::string& name)
+{
+    return {{mcp::pin_kind::tool, name, mcp::print_of_tool(tool(name))->whole}};
+}
+
+struct fixture {
+    explicit fixture(
+        core::agent declared = server(),
+        std::unique_ptr<moody_store> with = std::make_unique<moody_store>()
+    )
+    {
+        settings.agents = {std::move(declared)};
+        disk = with.get();
+        thread.emplace(std::move(with));
+        agents.emplace(settings, *thread, log, by);
+        agents->set_publisher([this](const std::string&, auto entry) { published = std::move(entry); });
+        book.emplace(
+            loop.timers(),
+            gateway::management::pin_services{
+                loop.get_executor(),
+                settings,
+                *agents,
+                *thread,
+                log,
+                [this] { return wall; },
+                [this] { return now; },
+                [](const std::string&) {}
+            }
+        );
+        book->set_audit(audit);
+        agents->set_pins([this](const core::agent& record) { return book->pins_of(record); });
+    }
+
+    void start()
+    {
+        REQUIRE(book->load(*disk).has_value());
+        REQUIRE(agents->load().has_value());
+        published = agents->find("m")->entry;
+    }
+
+    bool run_until(const std::function<bool()>& done)
+    {
+        const auto end = std::chrono::steady_clock::now() + 10s;
+        while (!done() && std::chrono::steady_clock::now() < end) {
+            loop.io().restart();
+            loop.io().run_for(2ms);
+        }
+        return done();
+    }
+
+    template <class T>
+    T run(net::task<T> work)
+    {
+        std::optional<T> out;
+        net::asio::co_spawn(loop.get_executor(), std::move(work), [&](const std::exception_ptr& bug, T value) {
+            CHECK_FALSE(bug);
+            out.emplace(std::move(value));
+        });
+        REQUIRE(run_until([&] { return out.has_value(); }));
+        return std::move(*out);
+    }
+
+    std::size_t shown(const std::shared_ptr<const mcp::server_lists>& seen)
+    {
+        const auto judged = run(book->judge_lists(published, seen));
+        return (*judged)[mcp::list_kind::tools].size();
+    }
+
+    std::size_t documents() { return disk->documents(std::string{store::pins_document}).value().size(); }
+
+    config::settings settings;
+    lines sink;
+    core::logger log{sink, core::log_level::debug};
+    lines trail;
+    gateway::model::audit_trail audit{&trail};
+    core::wall_time wall = containment_rig::noon;
+    core::steady_time now{1h};
+    net::loop loop;
+    moody_store* disk = nullptr;
+    std::optional<gateway::threads::store_thread> thread;
+    gateway::threads::turns by{0us};
+    std::optional<gateway::management::registry> agents;
+    std::optional<pin_book> book;
+    std::shared_ptr<const gateway::model::agent_entry> published;
+};
+
+}  // namespace
+
+TEST_CASE("An entry with enforce has pins from the first moment, and one without never")
+{
+    fixture f;
+    f.start();
+    REQUIRE(f.published->pins != nullptr);
+    CHECK_FALSE(f.published->pins->seen());
+    CHECK(f.shown(lists({"a"})) == 1);
+    CHECK(f.published->pins->admits("a"));
+    for (const auto mode : {core::pin_mode::off, core::pin_mode::warn}) {
+        fixture other{server(mode)};
+        other.start();
+        CHECK(other.published->pins == nullptr);
+        const auto seen = lists({"a"});
+        CHECK(other.run(other.book->judge_lists(other.published, seen)) == seen);
+        CHECK(other.published->pins == nullptr);
+    }
+}
+
+TEST_CASE("Approvals are written, and read by the next process")
+{
+    fixture f;
+    f.start();
+    CHECK(f.shown(lists({"a"})) == 1);
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    REQUIRE(f.documents() == 1);
+    auto next = std::make_unique<moody_store>();
+    REQUIRE(next->keep_document(f.disk->documents(std::string{store::pins_document}).value().front()).has_value());
+    fixture again{server(), std::move(next)};
+    again.start();
+    CHECK(again.published->pins->admits("a"));
+    CHECK(again.shown(lists({"a", "b"})) == 1);
+    CHECK(again.book->held_of("m") == 1);
+}
+
+TEST_CASE("An approval that the disk refuses holds, says so, and is written again")
+{
+    fixture f;
+    f.start();
+    f.shown(lists({"a"}));
+    f.shown(lists({"a", "b"}));
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    f.disk->set_fails(true);
+    const auto done = f.run(f.book->approve("m", key("b"), "ann"));
+    REQUIRE(done.has_value());
+    CHECK_FALSE(done->durable);
+    CHECK(done->held == 0);
+    CHECK(f.published->pins->admits("b"));
+    CHECK(f.sink.count("pins_persist_failed") == 1);
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    f.disk->set_fails(false);
+    f.now += pin_book::retry_pause;
+    f.book->on_due();
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    const auto kept = f.disk->documents(std::string{store::pins_document}).value();
+    REQUIRE(kept.size() == 1);
+    CHECK(kept[0].text.find(R"("held":[])") != std::string::npos);
+    CHECK(f.trail.all.find(R"("event":"pin_approved","agent":"m","by":"ann","items":["tool b )") != std::string::npos);
+}
+
+TEST_CASE("An approval of what does not wait is a conflict, and one of no agent finds none")
+{
+    fixture f;
+    f.start();
+    f.shown(lists({"a"}));
+    CHECK(f.run(f.book->approve("m", key("z"), "ann")).error().code == core::errc::version_conflict);
+    CHECK(f.run(f.book->approve("x", key("z"), "ann")).error().code == core::errc::agent_not_found);
+}
+
+TEST_CASE("Changes of an agent are one event in ten seconds")
+{
+    fixture f{server(core::pin_mode::warn)};
+    f.start();
+    f.shown(lists({"a"}, "one"));
+    f.shown(lists({"a"}, "two"));
+    CHECK(f.sink.count(R"("event":"pin_changed")") == 1);
+    f.shown(lists({"a", "b"}, "two"));
+    f.shown(lists({"a", "b", "c"}, "two"));
+    f.now += pin_book::event_interval - 1ms;
+    f.book->on_due();
+    CHECK(f.sink.count(R"("event":"pin_changed")") == 1);
+    f.now += 1ms;
+    f.book->on_due();
+    CHECK(f.sink.count(R"("event":"pin_changed")") == 2);
+    CHECK(f.sink.all.find(R"("changes":2)") != std::string::npos);
+    CHECK(f.trail.count(R"("event":"pin_changed")") == 2);
+}
+
+TEST_CASE("A store that cannot say what is approved keeps the gateway from starting")
+{
+    fixture f;
+    f.disk->unreadable = true;
+    CHECK_FALSE(f.book->load(*f.disk).has_value());
+}
+
+TEST_CASE("Approvals that cannot be read approve nothing")
+{
+    auto disk = std::make_unique<moody_store>();
+    REQUIRE(disk->keep_document({std::string{store::pins_document}, "m", "m", "{"}).has_value());
+    fixture f{server(), std::move(disk)};
+    f.start();
+    CHECK(f.sink.count("pins_unusable") == 1);
+    CHECK(f.shown(lists({"a"})) == 0);
+}
+
+TEST_CASE("What the store has of an agent goes with it, also one that is gone at the start")
+{
+    auto disk = std::make_unique<moody_store>();
+    REQUIRE(disk->keep_document({std::string{store::pins_document}, "gone", "gone", R"({"seen":true})"}).has_value());
+    fixture f{server(), std::move(disk)};
+    f.start();
+    f.shown(lists({"a"}));
+    f.book->set_agents(nullptr);
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    REQUIRE(f.documents() == 1);
+    CHECK(f.disk->documents(std::string{store::pins_document}).value().front().name == "m");
+}
+
+TEST_CASE("Sixty-four mebibytes of all agents are kept, and what is beyond waits as pins_full")
+{
+    gateway::management::pin_desk desk;
+    mcp::pin_terms terms;
+    terms.mode = core::pin_mode::enforce;
+    terms.now = containment_rig::noon;
+    const auto large = lists({"a", "b"}, std::string(mcp::most_pinned_bytes / 2 - 100, 'w'));
+    constexpr auto agents = mcp::most_pinned_of_all / mcp::most_pinned_bytes;
+    for (std::size_t i = 0; i < agents; ++i) {
+        CHECK(desk.take_lists("m" + std::to_string(i), large, terms).outcome.view.held[2] == 0);
+    }
+    CHECK(desk.take_lists("last", large, terms).outcome.view.held[2] == 2);
+    CHECK(desk.shown("last", false)["held"][0]["why"] == "pins_full");
+    desk.forget("m0");
+    CHECK(desk.take_lists("next", large, terms).outcome.view.held[2] == 0);
+}
+
+TEST_SUITE_END();
