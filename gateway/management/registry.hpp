@@ -75,7 +75,7 @@ public:
     // Before load(): as agent_factory::set_pins().
     void set_pins(std::function<entry_pins(const core::agent&)> from) { factory_.set_pins(std::move(from)); }
 
-    // What set_pins() says of this agent is another thing than before, or may be.
+    // The function of set_pins() may say something else of this agent than before.
     void renew_pins(const std::string& id);
 
     // The gateway's keys in snapshots.

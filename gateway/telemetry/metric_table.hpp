@@ -148,7 +148,7 @@ inline constexpr auto all = std::to_array<metric_row>({
     {mcp_servers, "cardea_mcp_tool_calls_total", counter, "`agent`, `tool`, `outcome`",
      "Calls of an MCP server's tools that it lists, at most 200 an agent; else other."},
     {mcp_servers, "cardea_mcp_tools_hidden", gauge, "`agent`", "Tools that an MCP server lists and callers do not get.",
-     "Only with a filter."},
+     "Only with a filter, or with tools that wait to be approved."},
     {agents, "cardea_pins_held", gauge, "`agent`, `kind`: `card`, `instructions`, `tool`",
      "Cards, tools and instructions that wait to be approved.", "Only with `pin: enforce`."},
     {mcp_servers, "cardea_mcp_client_sessions", gauge, "`agent`",

@@ -100,7 +100,7 @@ struct name_filters {
 // resources are filtered; and for changes of single resources in subscriptions/listen then; every other method passes.
 core::result<std::optional<text_edit>> admit(const name_filters& filters, const incoming& call, std::string_view body);
 
-// As admit(); and tools/call is for tools alone that `pins` admits. Fails with session_not_ready while nothing is known of the server
+// Works as admit(); and tools/call is for tools alone that `pins` admits. Fails with session_not_ready while nothing is known of the server
 // that could be approved.
 core::result<std::optional<text_edit>>
 admit(const name_filters& filters, const pinned_server& pins, const incoming& call, std::string_view body);

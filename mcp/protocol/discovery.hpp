@@ -51,7 +51,7 @@ struct server_lists {
     server_facts server;
     std::array<std::vector<listed_item>, list_kinds> lists;  // by index_of(), in the server's order
     std::array<left_out_items, list_kinds> left_out;         // by index_of(); for operators
-    std::vector<held_tool> held = {};                        // tools that are not in `lists`, of a server with pin: enforce
+    std::vector<held_tool> held = {};  // tools that are not in `lists`, of a server with pin: enforce
 
     // From the modern era: how long the server holds it for fresh, at most a day, and whether other principals may see it.
     // Nothing: the era has no such word.
