@@ -31,6 +31,9 @@ std::string summary_line(const json& summary)
 {
     std::string out;
     for (const auto& [status, count] : summary.items()) {
+        if (status == "contained" && count == 0) {
+            continue;  // as nearly always
+        }
         out += (out.empty() ? "" : ", ") + core::to_text(count) + " " + status;
     }
     return out.empty() ? out : out + "\n";

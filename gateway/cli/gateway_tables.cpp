@@ -71,6 +71,9 @@ std::string agents_line(const json& info)
     for (const auto* status : {"healthy", "degraded", "unhealthy", "unknown"}) {
         add(by_status, ", ", shown_member(counts, status) + " " + status);
     }
+    if (const auto contained = shown_member(counts, "contained"); !contained.empty() && contained != "0") {
+        add(by_status, ", ", contained + " contained");
+    }
     return shown_member(counts, "agents") + ": " + by_status + "; " +
            counted(shown_member(counts, "bundles"), "bundle");
 }

@@ -262,7 +262,7 @@ TEST_CASE("health of all counts every agent, shows those that are wanted page by
     const running_gateway gateway{std::move(settings)};
     REQUIRE(becomes(gateway, "good", "ready"));
     const auto all = manage(gateway, "agents/health", json::object());
-    CHECK(all["summary"] == parsed(R"({"healthy":1,"degraded":0,"unhealthy":0,"unknown":3})"));
+    CHECK(all["summary"] == parsed(R"({"healthy":1,"degraded":0,"unhealthy":0,"unknown":3,"contained":0})"));
     REQUIRE(all["agents"].size() == 4);
     CHECK_FALSE(all.contains("next"));
     auto first_of_all = all["agents"][0];
