@@ -158,6 +158,38 @@ TEST_CASE("a contained principal neither registers agents nor uses the admin lis
     CHECK(rpc(admin, reader, "agents/list", "{}").status == 200);
 }
 
+TEST_CASE("with an agent its own credentials stop, and those that it was registered with")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = guarded(agent.url("/rpc"));
+    settings.agents[0].acts_as = {{"keys", "ci"}};
+    settings.registration.token = core::secret{"register-token-0123456789"};
+    settings.registration.allow = {"127.0.0.0/8"};
+    settings.access.providers.push_back(token("scoped", "scoped-token-0123456789", {core::scope_register}));
+    const running_gateway gateway{std::move(settings)};
+    const auto port = gateway.port();
+    const auto enroll = [&](field_list fields, std::string_view name) {
+        fields.emplace_back("Content-Type", "application/json");
+        const json body{{"agent_url", agent.url("/x")}, {"name", name}, {"version", "1"}};
+        return request(port, "POST", "/agent/register", fields, core::to_text(body));
+    };
+    contain(gateway, "open");
+    check_contained(call(port, "seen", ci), contained_rpc("1", code, "seen"));
+    release(gateway, "open");
+    CHECK(call(port, "seen", ci).status == 200);
+
+    const auto scoped = bearer("scoped-token-0123456789");
+    REQUIRE(enroll(scoped, "hers").status < 300);
+    contain(gateway, "hers");
+    check_contained(enroll(scoped, "more"), contained_plain(code, ""));
+    CHECK(enroll(registrant, "mine").status < 300);
+    contain(gateway, "mine");
+    check_contained(enroll(registrant, "more"), contained_plain(code, ""));
+    release(gateway, "mine");
+    CHECK(enroll(registrant, "mine").status < 300);
+    check_contained(enroll(scoped, "more"), contained_plain(code, ""));
+}
+
 TEST_CASE("each worker refuses and cuts")
 {
     test_support::scripted_agent agent{answer_of_agent};
