@@ -45,6 +45,9 @@ judgement judge_session(const sessions::session_facts& session, const cards::car
 judgement judge_card(const cards::card_status& card, core::steady_time now)
 {
     const bool usable = card.card && now < card.card->usable_until;
+    if (card.failure && card.failure->code == errc::card_held) {
+        return {healthy, {}};  // the agent has served a card that can be used, once it is approved
+    }
     if (card.failure) {
         return because(usable ? degraded : unhealthy, card.failure->code);
     }

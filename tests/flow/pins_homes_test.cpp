@@ -125,6 +125,39 @@ TEST_CASE("Callers of A2A see and call the approved tools alone")
     CHECK(told.find("leak") == std::string::npos);
 }
 
+TEST_CASE("An MCP server that registered itself is held until something of it is approved")
+{
+    const changing_server server{tool("search", "Finds things.")};
+    const relayed x{server.as_handler(), [](config::settings& settings) {
+                        make_mcp(settings);
+                        auto& agent = settings.agents[0];
+                        agent.pin.mode = core::pin_mode::enforce;
+                        agent.registered = true;
+                        agent.mcp->era = core::mcp_era::legacy;
+                        settings.registration.allow = {"127.0.0.0/8"};
+                    }};
+    const auto got = post(x, initialize_body);
+    CHECK(got.status == 503);
+    CHECK(json::parse(got.body)["error"]["data"]["code"] == "card_held");
+    CHECK(json::parse(got.body)["id"] == 0);
+    CHECK(got.count("Retry-After") == 0);
+    const auto pins = [&] { return manage(x.gateway, "agents/pins", {{"id", "a"}})["agents"][0]; };
+    REQUIRE(becomes_true([&] { return pins()["held"].size() == 2; }));
+    CHECK(manage(x.gateway, "agents/health", {{"id", "a"}})["status"] == "healthy");
+    const auto held = pins()["held"];
+    auto items = core::json::array();
+    for (const auto& each : held) {
+        items.push_back({{"kind", each["kind"]}, {"sha256", each["sha256"]}});
+        if (each.contains("name")) {
+            items.back()["name"] = each["name"];
+        }
+    }
+    manage(x.gateway, "agents/approve", {{"id", "a"}, {"items", items}});
+    const auto session = begin(x);
+    const auto list = post(x, list_body, {{"Mcp-Session-Id", session}}).body;
+    CHECK(list.find("Finds things.") != std::string::npos);
+}
+
 TEST_CASE("Approvals outlive the process, and end with the agent")
 {
     const test_support::scratch_directory folder;

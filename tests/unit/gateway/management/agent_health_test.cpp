@@ -63,6 +63,8 @@ TEST_CASE("an A2A agent is as its latest fetch says, and while an older card is 
     CHECK(words(judge(agent, &none, nullptr, no_calls, start)) == "unknown not_fetched");
     none.failure = core::upstream_error(errc::upstream_refused);
     CHECK(words(judge(agent, &none, nullptr, no_calls, start)) == "unhealthy upstream_refused");
+    none.failure = core::gateway_error(errc::card_held);
+    CHECK(words(judge(agent, &none, nullptr, no_calls, start)) == "healthy");
     auto card = card_until(start + 1s);
     CHECK(words(judge(agent, &card, nullptr, no_calls, start)) == "healthy");
     CHECK(words(judge(agent, &card, nullptr, no_calls, start + 1s)) == "unknown card_stale");
