@@ -52,7 +52,8 @@ void rule_places::add_policies(const std::string& owner, const node& map)
             continue;
         }
         const auto& policy = map.items[i];
-        const auto path = owner + '.' + key;
+        auto path = owner + '.';
+        path += key;
         places_.emplace(path, policy.at);
         for (std::size_t rule = 0; policy.is == node::kind::list && rule < policy.items.size(); ++rule) {
             places_.emplace(element(path, rule), policy.items[rule].at);

@@ -410,14 +410,12 @@ access_plan::judge_key(const credential& found, core::wall_time now) const
 
 const core::access_policy& access_plan::discover(const core::agent& agent) const
 {
-    const auto* const rule = agent.discover ? nullptr : rule_for(agent.id, &core::access_default::discover);
-    return agent.discover ? *agent.discover : rule != nullptr ? *rule->discover : nobody;
+    return agent.discover ? *agent.discover : rule_for(agent.id, &core::access_default::discover);
 }
 
 const core::access_policy& access_plan::call(const core::agent& agent) const
 {
-    const auto* const rule = agent.call ? nullptr : rule_for(agent.id, &core::access_default::call);
-    return agent.call ? *agent.call : rule != nullptr ? *rule->call : nobody;
+    return agent.call ? *agent.call : rule_for(agent.id, &core::access_default::call);
 }
 
 std::string access_plan::discover_path(const core::agent& agent) const
@@ -446,23 +444,29 @@ bool access_plan::may_call_somehow(const core::agent& agent, const core::princip
     return allows_some_method(call(agent), caller) && (!before_ || before_->may_call_somehow(agent, caller));
 }
 
-// Null: there is none.
-const core::access_default* access_plan::rule_for(std::string_view id, policy_of_rule policy) const
+const core::access_policy& access_plan::rule_for(std::string_view id, policy_of_rule policy) const
 {
-    const auto counts = [&](const core::access_default& rule) {
-        return (rule.*policy).has_value() && is_for(rule, id);
-    };
-    const auto found = std::ranges::find_if(rules_, counts);
-    return found == rules_.end() ? nullptr : &*found;
+    for (const auto& rule : rules_) {
+        const auto& own = rule.*policy;
+        if (own && is_for(rule, id)) {
+            return *own;
+        }
+    }
+    return nobody;
 }
 
+// The rule that rule_for() finds.
 std::string access_plan::path_of(const core::agent& agent, policy_of_rule policy, std::string_view key) const
 {
-    const auto* const rule = rule_for(agent.id, policy);
-    if (rule == nullptr) {
+    const auto found = std::ranges::find_if(rules_, [&](const core::access_default& rule) {
+        return (rule.*policy).has_value() && is_for(rule, agent.id);
+    });
+    if (found == rules_.end()) {
         return {};
     }
-    return "access.rules[" + std::to_string(rule - rules_.data()) + "]." + std::string{key};
+    auto path = "access.rules[" + std::to_string(found - rules_.begin()) + "].";
+    path += key;
+    return path;
 }
 
 }  // namespace gateway::access

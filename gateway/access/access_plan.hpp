@@ -144,7 +144,7 @@ private:
     std::optional<core::result<model::accepted_credential>> judge_key(const credential& found, core::wall_time now)
         const;
     using policy_of_rule = std::optional<core::access_policy> core::access_default::*;
-    const core::access_default* rule_for(std::string_view id, policy_of_rule policy) const;
+    const core::access_policy& rule_for(std::string_view id, policy_of_rule policy) const;
     std::string path_of(const core::agent& agent, policy_of_rule policy, std::string_view key) const;
 
     credential_reader reader_;

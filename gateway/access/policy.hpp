@@ -37,7 +37,7 @@ struct policy_verdict {
     std::string missing;  // what the caller lacks for that rule, in words of operators; empty: nothing
 };
 
-// As allows(), which it agrees with; without a method as allows_some_method().
+// Agrees with allows(); without a method with allows_some_method().
 policy_verdict
 judge(const core::access_policy& policy, const core::principal* caller, std::optional<std::string_view> method);
 

@@ -29,7 +29,7 @@ struct explain_command : admin_options {
 // refused: it is denied. Blocking.
 exit_code run_explain_command(const explain_command& command, const environment& variable);
 
-// The same by these settings, without a gateway: credentials of keys and static tokens alone are known.
+// Decides by these settings instead, without a gateway: credentials of keys and static tokens alone are known.
 exit_code explain_by(const config::settings& settings, const explain_command& command);
 
 }  // namespace gateway::cli

@@ -34,7 +34,7 @@ struct span {
     std::string host;              // that was asked; empty: not known
     std::uint16_t port = 0;        // of it; 0: the scheme's own
     std::string agent;             // an id; empty: none
-    // Of a message of MCP or a call of A2A, in the words of OpenTelemetry's conventions for MCP and generative AI; empty: none.
+    // A message of MCP or a call of A2A in the words of OpenTelemetry's conventions for MCP and generative AI; empty: none.
     bool is_mcp = false;
     bool is_a2a = false;
     std::string_view operation;  // execute_tool or invoke_agent

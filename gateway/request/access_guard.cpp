@@ -372,7 +372,7 @@ void access_guard::note_member_rule(request_context& request, const model::agent
     request.record.rule = request.texts.rule;
 }
 
-// As the steps of access/explain name it: `none` if no policy decides.
+// The rule as the steps of access/explain name it: `none` if no policy decides.
 std::string access_guard::rule_of_denial(const request_context& request) const
 {
     const auto denied = request.record.denied;

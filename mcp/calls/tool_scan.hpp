@@ -37,7 +37,7 @@ private:
     void close() noexcept;
     void begin_document() noexcept;
 
-    // Of maps and lists: the message, and the result in it.
+    // The depth of maps and lists down to which keys count: the message, and the result in it.
     std::size_t deepest_with_keys() const noexcept { return in_result_ ? 2 : 1; }
 
     form form_ = form::unknown;
