@@ -125,6 +125,26 @@ TEST_CASE("A session begins, is called, told, and ends by its handle, for its pr
     CHECK(x.failure_of(x.asked(program_act::end, session)) == "session_not_found");
 }
 
+TEST_CASE("A contained agent has no sessions here, and gets no requests until it is set again")
+{
+    plane_rig x;
+    const auto session = x.begin_session();
+    CHECK(x.plane.ending("a") == 1);
+    x.plane.contain("a");
+    x.poll();
+    CHECK(x.plane.ending("a") == 0);
+    CHECK(x.plane.is_contained("a"));
+    CHECK(x.plane.keeps("a"));
+    for (const auto act : {program_act::request, program_act::tell, program_act::listen, program_act::end}) {
+        CHECK(x.failure_of(x.asked(act, session, message("2", "tools/list"))) == "agent_contained");
+    }
+    CHECK(x.failure_of(x.asked(program_act::begin, "", opening)) == "agent_contained");
+    x.plane.set_agent("a", x.new_entry());
+    CHECK_FALSE(x.plane.is_contained("a"));
+    CHECK(x.failure_of(x.asked(program_act::request, session, message("2", "tools/list"))) == "session_not_found");
+    CHECK(x.begin_session().size() == 16);
+}
+
 TEST_CASE("A bridged agent is kept from the time when a caller asks for it until it is gone")
 {
     plane_rig x;

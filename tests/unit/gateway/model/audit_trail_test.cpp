@@ -154,6 +154,53 @@ TEST_CASE("a denied caller, a key and a reload have what is known of them and no
     CHECK(r.line() == json{{"event", "session_restarted"}, {"agent", "words"}, {"by", "ops ops"}});
 }
 
+TEST_CASE("A line says who contained what, why, until when and what that has cut")
+{
+    rig r;
+    r.trail.containment_changed(
+        {.contains = true,
+         .agent = "words",
+         .provider = {},
+         .principal = {},
+         .by = "admin ops",
+         .reason = "leak",
+         .until = "2027-01-31T12:00:00.000Z",
+         .cut = gateway::model::cut_counts{3, 2, 1}}
+    );
+    CHECK(
+        r.line() ==
+        json{
+            {"event", "agent_contained"},
+            {"agent", "words"},
+            {"by", "admin ops"},
+            {"reason", "leak"},
+            {"until", "2027-01-31T12:00:00.000Z"},
+            {"cut", {{"calls", 3}, {"streams", 2}, {"sessions", 1}}}
+        }
+    );
+    for (const bool contains : {true, false}) {
+        r.trail.containment_changed(
+            {.contains = contains,
+             .agent = {},
+             .provider = "keys",
+             .principal = "ci",
+             .by = "until",
+             .reason = "leak",
+             .until = {}}
+        );
+        CHECK(
+            r.line() ==
+            json{
+                {"event", contains ? "principal_contained" : "principal_released"},
+                {"provider", "keys"},
+                {"principal", "ci"},
+                {"by", "until"},
+                {"reason", "leak"}
+            }
+        );
+    }
+}
+
 TEST_CASE("texts and lists are cut, and nothing that a terminal obeys is in a line")
 {
     rig r;
@@ -188,6 +235,7 @@ TEST_CASE("a trail without a sink writes nothing")
     off.agent_changed({});
     off.configuration_reloaded({});
     off.session_restarted("a", "b");
+    off.containment_changed({});
 }
 
 TEST_SUITE_END();
