@@ -250,9 +250,12 @@ std::string containment_text(const std::string& about, const json& result)
     std::string out = about + (dry_run ? ": would be contained" : ": contained");
     out += until.empty() ? " until it is released" : " until " + until;
     if (const auto* cut = core::member(result, "cut")) {
-        out += dry_run ? "; would cut " : "; cut ";
-        out += shown_member(*cut, "calls") + " calls, " + shown_member(*cut, "streams") + " streams and " +
-               shown_member(*cut, "sessions") + " sessions";
+        const auto count = [cut](std::string_view what) {
+            const auto n = shown_member(*cut, what);
+            return n + ' ' + std::string{what.substr(0, what.size() - (n == "1" ? 1 : 0))};
+        };
+        out += (dry_run ? "; would cut " : "; cut ") + count("calls") + ", " + count("streams") + " and " +
+               count("sessions");
     }
     return model::printable(out) + "\n";
 }

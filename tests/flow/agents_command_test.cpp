@@ -154,6 +154,40 @@ TEST_CASE("Health is shown as a table with why and a summary or as JSON, and an 
     CHECK(x.ask({"health", "--status", "ill"}).err.find("status: is no status") != std::string::npos);
 }
 
+TEST_CASE("Agents and principals are contained, listed and released")
+{
+    auto settings = with_agents({"a"}, "http://127.0.0.1:1/");
+    settings.access.providers = {{"keys", core::api_key_provider{}}};
+    settings.agents[0].acts_as = {{"keys", "ci"}};
+    const asked_gateway x{settings};
+    const auto principals = [&](arguments given) {
+        given.insert(given.begin(), {"principals", "--admin", "127.0.0.1:" + std::to_string(x.gateway.admin_port())});
+        flow::child_process child{CARDEA_BIN, given};
+        CHECK(child.wait() == 0);
+        return child.out();
+    };
+    const std::string nothing{"0 calls, 0 streams and 0 sessions\n"};
+    CHECK(
+        x.said({"contain", "a", "--reason", "leak", "--dry-run", "-o", "table"}) ==
+        "a: would be contained until it is released; would cut " + nothing
+    );
+    const auto done = x.ask({"contain", "a", "--reason", "leak", "--until", "2199-01-31T12:00:00Z", "-o", "table"});
+    CHECK(done.code == 0);
+    CHECK(done.out == "a: contained until 2199-01-31T12:00:00.000Z; cut " + nothing);
+    CHECK(done.err == "cardea: a: holds, but is not on disk: a restart lifts it\n");  // the store is in memory
+    CHECK(x.said({"health", "-o", "table"}).ends_with("\n0 healthy, 0 degraded, 0 unhealthy, 0 unknown, 1 contained\n")
+    );
+    CHECK(x.said({"wait", "a", "--for", "contained"}).find("agent_contained") != std::string::npos);
+    CHECK(principals({"list", "-o", "table"}).find("\nkeys      ci         a ") != std::string::npos);
+    CHECK(x.ask({"contain", "no", "--reason", "leak"}).err == "cardea: no: No such agent. (agent_not_found)\n");
+    CHECK(x.ask({"contain", "a", "--reason", "leak", "--until", "soon"}).code == 1);
+    CHECK(parsed(x.ask({"release", "a"}).out)["contained"].is_null());
+    CHECK(principals({"list", "-o", "table"}) == "No principal is contained.\n");
+    CHECK(principals({"contain", "keys", "ci", "--reason", "leak", "-o", "table"})
+              .starts_with("keys ci: contained until it is released; "));
+    CHECK(principals({"release", "keys", "ci", "-o", "table"}) == "keys ci: released\n");
+}
+
 TEST_CASE("an agent is added, changed, shown, refreshed and removed")
 {
     scripted_agent agent{[](const auto&) { return answer_json(flow::card_text("Weather", "http://10.0.0.1/")); }};
