@@ -4,6 +4,7 @@
 #include "config/load.hpp"
 #include "gateway/access/explain_request.hpp"
 #include "gateway/access/policy.hpp"
+#include "mcp/pins/pinned_server.hpp"
 
 #include <doctest/doctest.h>
 
@@ -12,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -255,6 +257,37 @@ TEST_SUITE("access explanation")
         CHECK(said["code"] == "principal_contained");
         CHECK(step(said, "contained")["missing"] == "the release of the principal, or 1970-01-02T00:00:00.000Z");
         CHECK(step(said, "discover")["outcome"] == "skip");
+    }
+
+    TEST_CASE("A held tool is an unknown one and a held agent waits, both by the rule `pin`")
+    {
+        const world x;
+        auto facts = x.facts("tools");
+        auto entry = std::make_shared<gateway::model::agent_entry>(*facts.agent);
+        mcp::approved_server approved;
+        approved.seen = true;
+        approved.tools["plain"].variants.push_back({"shape", "{}"});
+        entry->pins =
+            std::make_shared<const mcp::pinned_server>(std::move(approved), std::vector<std::string>{"free*"});
+        facts.agent = entry;
+        const core::principal op{"op", "ops", "", {"a", "z"}, {}, {}};
+        const identified owner{std::make_shared<const core::principal>(op)};
+        const auto said = [&](const char* tool) {
+            return to_json(gateway::access::explain({"tools", "tools/call", tool}, owner, facts));
+        };
+        CHECK(said("plain")["allowed"] == true);
+        CHECK(said("free_one")["allowed"] == true);
+        CHECK(said("swapped")["code"] == "invalid_params");
+        CHECK(said("swapped")["status"] == 200);
+        CHECK(step(said("swapped"), "tool")["rule"] == "pin");
+        CHECK(step(said("drop"), "tool")["rule"] == "c.yml:29:12 agents.tools.tools");
+
+        entry->held = true;
+        CHECK(said("plain")["code"] == "card_held");
+        CHECK(said("plain")["status"] == 503);
+        CHECK(step(said("plain"), "contained")["rule"] == "pin");
+        CHECK(step(said("plain"), "discover")["outcome"] == "pass");
+        CHECK(step(said("plain"), "call")["outcome"] == "skip");
     }
 
     TEST_CASE("Where callers need no credential everything passes, and an unknown agent is not found")
