@@ -319,6 +319,34 @@ TEST_CASE("an agent that does not stop talking, and callers that do not read, do
     CHECK(std::chrono::steady_clock::now() - begun < soon);
 }
 
+TEST_CASE("a try from the console is refused like any other call")
+{
+    relayed x = agent_with_paths();
+    const field_list json_type{{"Content-Type", "application/json"}};
+    REQUIRE(request(x.gateway.admin_port(), "POST", "/try/agents/a", json_type, call_body()).status == 200);
+    contain(x.gateway, "a");
+    check_contained(
+        request(x.gateway.admin_port(), "POST", "/try/agents/a", json_type, call_body()),
+        contained_rpc("1", code)
+    );
+}
+
+TEST_CASE("a stream in HTTP/1.0 ends with its connection, behind the error")
+{
+    relayed x = agent_with_paths();
+    x.agent.next(test_support::event_stream());
+    http_client caller{x.port()};
+    caller.send(
+        "POST /agents/a HTTP/1.0\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: " +
+        std::to_string(stream_call.size()) + "\r\n\r\n" + stream_call
+    );
+    REQUIRE(x.agent.wait_for_streams(1));
+    x.agent.send_event("1");
+    caller.read_until("data: 1\n\n");
+    contain(x.gateway, "a");
+    CHECK(caller.read_until_closed() == "data: " + contained_rpc("7", code) + "\n\n");
+}
+
 TEST_CASE("a dry run counts and cuts nothing")
 {
     relayed x = agent_with_paths();

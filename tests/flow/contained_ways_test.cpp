@@ -134,6 +134,7 @@ TEST_CASE("a call that waits for a token gets the 403, and the token of a contai
     http_client client{x.port()};
     client.send(flow::call_text(flow::call_body("5")));
     REQUIRE(server.wait_for_requests(1));
+    REQUIRE(x.gateway.wait_for_metric("cardea_requests_in_flight", 1));
     CHECK(contain(x.gateway, "a")["cut"]["calls"] == 1);
     check_contained(client.read_response(), contained_rpc("5", code));
     CHECK(x.agent.request_count() == 0);

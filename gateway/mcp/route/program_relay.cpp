@@ -474,7 +474,8 @@ net::routine<core::result<>> program_relay::send_failure(core::error failure)
 {
     core::result<> sent;
     if (request_.contained) {
-        const auto text = request::contained_event(request_, request_.errors.call_id.empty());
+        const bool listens = request_.caller.head().verb == net::http1::method::get;
+        const auto text = request::contained_event(request_, listens);
         sent = co_await stream_.send_last(text);
         failure = request::contained_failure(request_);
     } else if (request_.errors.call_id.empty()) {
