@@ -221,7 +221,7 @@ core::json counted_tool(const core::json& tool)
 
 core::result<tool_print> print_of_tool(std::string_view raw)
 {
-    const auto tool = core::parse_json(raw, {.bytes = longest_definition, .depth = 64, .members = 10000});
+    const auto tool = core::parse_json(raw, {.bytes = longest_definition, .depth = 64});
     if (!tool) {
         return tool.error();
     }
@@ -238,7 +238,7 @@ std::string print_of_words(std::string_view text)
 
 core::result<std::string> print_of_card(std::string_view text, std::size_t most)
 {
-    auto card = core::parse_json(text, {.bytes = most, .depth = 64, .members = 10000});
+    auto card = core::parse_json(text, {.bytes = most, .depth = 64});
     if (!card) {
         return std::move(card).error();
     }

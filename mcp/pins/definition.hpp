@@ -24,7 +24,7 @@ struct tool_print {
 };
 
 // `raw` is one object. Fails with parse_error: not JSON, or over longest_definition, nested deeper than 64, or with an object of more than
-// 10,000 members.
+// 1,000 members.
 core::result<tool_print> print_of_tool(std::string_view raw);
 
 // The members that count of a tool, as they are compared; of anything else: null.

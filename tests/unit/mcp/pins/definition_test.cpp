@@ -167,6 +167,16 @@ TEST_CASE("A tool at the limit of size is read, and one beyond it is not, nor is
     CHECK(mcp::print_of_tool(of(mcp::longest_definition - 1)).has_value());
     CHECK(mcp::print_of_tool(of(mcp::longest_definition)).has_value());
     CHECK_FALSE(mcp::print_of_tool(of(mcp::longest_definition + 1)).has_value());
+    const auto with_members = [](std::size_t count) {
+        std::string all = R"({"name":"a","inputSchema":{)";
+        for (std::size_t i = 0; i < count; ++i) {
+            all.append(i == 0 ? "\"" : ",\"").append(std::to_string(i)).append("\":1");
+        }
+        return all + "}}";
+    };
+    CHECK(mcp::print_of_tool(with_members(999)).has_value());
+    CHECK(mcp::print_of_tool(with_members(1000)).has_value());
+    CHECK_FALSE(mcp::print_of_tool(with_members(1001)).has_value());
     CHECK_FALSE(mcp::print_of_tool("[]").has_value());
     CHECK_FALSE(mcp::print_of_tool("{").has_value());
     CHECK_FALSE(mcp::print_of_card("{}  ", 3).has_value());

@@ -65,7 +65,10 @@ TEST_CASE("A tool of another shape or name is left out, and is reported once")
     CHECK(list.hidden == 2);
     REQUIRE(list.unapproved.size() == 2);
     CHECK(list.unapproved[1] == mcp::listed_item{"b", R"({"name":"b"})"});
-    CHECK(edited(pins, tools).unapproved.empty());
+    // Two of them could have one place among the hashes.
+    const mcp::pinned_server others{example(), {}};
+    CHECK(edited(others, R"([{"name":"b"}])").unapproved.size() == 1);
+    CHECK(edited(others, R"([{"name":"b"}])").unapproved.empty());
 }
 
 TEST_CASE("Filters apply to the approved form")
