@@ -13,6 +13,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdint>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -53,6 +54,22 @@ public:
         admin_ = flow::listening_port(*line, "admin");
     }
 
+    // While this is so, whoever writes to the disk waits.
+    void set_hangs(bool now) const
+    {
+        if (now) {
+            test_support::write_whole(here_.file("hang"), "");
+        } else {
+            std::filesystem::remove(here_.file("hang"));
+        }
+    }
+
+    bool logs(std::string_view text)
+    {
+        return gateway_->wait_for_line([text](auto line) { return line.find(text) != std::string_view::npos; }
+        ).has_value();
+    }
+
     std::unique_ptr<child_process> begun() const
     {
         const std::vector<std::string> how{
@@ -66,7 +83,11 @@ public:
             "--admin",
             "127.0.0.1:0"
         };
-        return std::make_unique<child_process>(CARDEA_BIN, how);
+        const flow::handed_over disk{
+            {std::string{"LD_PRELOAD="} + CARDEA_HANGING_DISK, "CARDEA_TEST_HANG=" + here_.file("hang")},
+            {}
+        };
+        return std::make_unique<child_process>(CARDEA_BIN, how, disk);
     }
 
     void kill()
@@ -129,6 +150,29 @@ TEST_CASE("A contained agent is contained after a kill, until it is released")
     gateway.kill();
     gateway.start();
     CHECK(gateway.call("a") == 200);
+}
+
+TEST_CASE("A containment holds while the disk hangs, the answer says so, and it is written later")
+{
+    scripted_agent agent{answer};
+    restarted_gateway gateway{one_agent(agent)};
+    REQUIRE(gateway.call("a") == 200);
+    gateway.set_hangs(true);
+    const auto begun = std::chrono::steady_clock::now();
+    const auto contained = gateway.rpc("agents/contain", {{"id", "a"}, {"reason", "leak"}});
+    const auto took = std::chrono::steady_clock::now() - begun;
+    CHECK(took >= std::chrono::milliseconds{950});
+    CHECK(took < std::chrono::seconds{5});
+    CHECK(contained.at("durable") == false);
+    CHECK(gateway.call("a") == 403);
+    CHECK(gateway.logs(R"("event":"containment_persist_failed","agent":"a")"));
+    const auto info = gateway.rpc("gateway/info", json::object());
+    CHECK(info.at("attention").at(0).at("subject") == "containment");
+    gateway.set_hangs(false);
+    CHECK(gateway.logs(R"("event":"containment_persisted","agent":"a")"));
+    gateway.kill();
+    gateway.start();
+    CHECK(gateway.call("a") == 403);
 }
 
 TEST_CASE("A containment whose end comes while no gateway runs is over at the start")
