@@ -240,16 +240,17 @@ std::optional<net::routine<>> access_guard::admit_of_contained(request_context& 
 // The answer to a request for a contained agent that the caller may know of.
 std::optional<net::routine<>> access_guard::admit_to_contained(request_context& request) const
 {
-    if (request.contained || request.way->needs != identity::of_agent || !request.agent_visible ||
-        asks_first(request)) {
+    if (request.contained || request.way->needs != identity::of_agent || !request.agent_visible) {
         return std::nullopt;
     }
+    const auto& all = known_.containments();
     const auto* known = known_.find(request.to.agent, request.lookup);
-    if (known != nullptr) {
-        request.contained = met_by(known_.containments(), nullptr, known->entry->record.id);
-        if (!request.contained && known->entry->held) {
-            request.contained = waits_for_approval();
-        }
+    if (known == nullptr || (all == nullptr && !known->entry->held) || asks_first(request)) {
+        return std::nullopt;
+    }
+    request.contained = met_by(all, nullptr, known->entry->record.id);
+    if (!request.contained && known->entry->held) {
+        request.contained = waits_for_approval();
     }
     if (request.contained) {
         request.set_agent(known->entry);
