@@ -59,7 +59,7 @@ verb_outcome failed(const admin_failure& why, const std::string& about)
     return {code_of(why), {}, complaints(why, about)};
 }
 
-// Of several forms of a tool the latest that waits is last.
+// Every form of a chosen tool that waits is among them.
 json chosen_items(const json& held, const pin_choice& choice)
 {
     auto items = json::array();

@@ -13,7 +13,7 @@ namespace gateway::cli {
 // `pins` and `approve` below `agents`.
 void add_pin_verbs(CLI::App& agents, agents_command& command);
 
-// What a verb prints, printable, and how it ends.
+// The output of a verb, printable, and its exit code.
 struct verb_outcome {
     exit_code code = exit_code::done;
     std::string out{};

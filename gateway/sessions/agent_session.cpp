@@ -222,7 +222,7 @@ void agent_session::listed(std::shared_ptr<const ::mcp::server_lists> lists)
     rendered_ = true;
 }
 
-// Of an agent that is not pinned the lists reach callers whatever comes of it.
+// The lists of an agent that is not pinned reach callers, whatever the outcome.
 void agent_session::judge()
 {
     if (std::exchange(judging_, true)) {

@@ -74,7 +74,7 @@ struct session_services {
     // The server of an agent speaks HTTP+SSE, though its record has streamable HTTP, or does not any more. It may set the agent.
     const std::function<void(const std::string& id, bool fell_back)>& fell_back;
 
-    // What of the lists reaches callers; may be empty.
+    // Says which lists reach callers; may be empty.
     const model::list_judge& judge;
 };
 
@@ -105,7 +105,7 @@ public:
     std::vector<std::string> complaints() const;
     bool speaks_modern() const noexcept { return runner_->spoken() == ::mcp::era::modern; }
 
-    // As callers get them. Null: none were walked yet, or nobody has judged them.
+    // The lists that callers get. Null: none were walked yet, or nobody has judged them.
     const std::shared_ptr<const ::mcp::server_lists>& lists() const noexcept
     {
         return is_pinned() ? approved_ : runner_->latest();
