@@ -122,13 +122,10 @@ entry_pins pin_book::pins_of(const core::agent& record)
         return {};
     }
     const auto terms = terms_of(record);
-    const bool is_new = !agents_.contains(record.id);
     const auto of = known(record.id);
     if (!begun_) {
         static_cast<void>(desk_->apply_lock(record.id, terms));
         of->view = desk_->view(record.id, terms);
-    } else if (is_new) {
-        of->view.waits = true;
     }
     if (record.mcp && (of->view.pins == nullptr || of->view.pins->except() != record.pin.except)) {
         auto approved = of->view.pins == nullptr ? ::mcp::approved_server{} : of->view.pins->approved();

@@ -23,7 +23,7 @@ namespace gateway::management {
 // The approvals of an agent as the control loop knows them.
 struct pin_view {
     std::shared_ptr<const ::mcp::pinned_server> pins;  // of an MCP server with pin: enforce; null: no other has any
-    bool waits = false;                                // nothing of the agent is approved
+    bool waits = true;                                 // nothing of the agent is approved, as far as it is known
     std::array<std::size_t, 3> held{};                 // by ::mcp::pin_kind
 };
 

@@ -115,8 +115,8 @@ public:
 
     approved_server approved() const;
 
-    // An item without an approval waits, so that the whole agent does.
-    bool waits() const noexcept { return seen_ && !card_ && !instructions_ && tools_.empty(); }
+    // Nothing of the agent is approved, be it seen or not.
+    bool waits() const noexcept { return !card_ && !instructions_ && tools_.empty(); }
 
     std::size_t bytes() const noexcept;
 

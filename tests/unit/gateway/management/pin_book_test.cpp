@@ -152,6 +152,20 @@ TEST_CASE("An entry with enforce has pins from the first moment, and one without
     }
 }
 
+TEST_CASE("An agent that registered itself is held from the first moment until something of it is approved")
+{
+    auto registered = server();
+    registered.registered = true;
+    fixture f{std::move(registered)};
+    f.start();
+    CHECK(f.published->held);
+    CHECK(f.shown(lists({"a"})) == 0);
+    CHECK(f.published->held);
+    REQUIRE(f.run(f.book->approve("m", key("a"), "ann")).has_value());
+    CHECK_FALSE(f.published->held);
+    CHECK(f.shown(lists({"a"})) == 1);
+}
+
 TEST_CASE("Approvals are written, and read by the next process")
 {
     fixture f;

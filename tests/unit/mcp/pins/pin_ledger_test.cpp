@@ -76,6 +76,7 @@ TEST_CASE("First sight approves, but not of an agent that registered itself")
     CHECK(admits(ledger, "a"));
 
     mcp::pin_ledger other;
+    CHECK(other.waits());
     auto registered = terms();
     registered.registered = true;
     CHECK(other.take_lists(lists({item("a")}), registered).size() == 2);
