@@ -83,6 +83,7 @@ std::vector<pin_change> pin_ledger::take_lists(const server_lists& lists, const 
     const bool first = begins(terms);
     std::vector<pin_change> changes;
     std::set<pin_key> listed;
+    decltype(own_shapes_) shapes;
     const auto& said = lists.server.instructions;
     const seen_item instructions{{pin_kind::instructions, {}, print_of_words(said)}, {}, said};
     listed.insert(instructions.key);
@@ -97,8 +98,16 @@ std::vector<pin_change> pin_ledger::take_lists(const server_lists& lists, const 
         seen.shape = print ? std::move(print->shape) : std::string{};
         listed.insert(seen.key);
         take_one(seen, terms, first, changes);
+        const auto approved = approved_forms(seen.key);
+        const auto [at, is_new] = shapes.emplace(each.key, seen.shape);
+        if (!is_new && at->second != seen.shape &&
+            std::ranges::none_of(approved, [&](const auto* form) { return form->shape == seen.shape; })) {
+            at->second.clear();
+        }
     }
     drop_unlisted(listed);
+    revision_ += shapes != own_shapes_;
+    own_shapes_ = std::move(shapes);
     return changes;
 }
 
@@ -346,14 +355,9 @@ approved_server pin_ledger::approved() const
         for (const auto& each : all) {
             to.variants.push_back({each.shape, each.text});
         }
-    }
-    for (const auto& [key, each] : held_) {
-        const auto found = key.kind == pin_kind::tool ? out.tools.find(key.name) : out.tools.end();
-        if (found != out.tools.end() && each.own && each.why != held_for::words) {
-            found->second.callable = std::ranges::any_of(found->second.variants, [&](const auto& variant) {
-                return variant.shape == each.shape;
-            });
-        }
+        const auto own = own_shapes_.find(tool);
+        to.callable = own == own_shapes_.end() ||
+                      std::ranges::find(to.variants, own->second, &approved_variant::shape) != to.variants.end();
     }
     return out;
 }

@@ -164,6 +164,8 @@ private:
     std::optional<pinned_text> instructions_;
     std::map<std::string, std::vector<pinned_text>, std::less<>> tools_;
     std::map<pin_key, held_text> held_;
+    // Shapes of the tools of the gateway's own list, by name; empty: it cannot be read, or another one of its name is not approved.
+    std::map<std::string, std::string, std::less<>> own_shapes_;
     std::map<std::string, word_history, std::less<>> words_;  // by place_of()
     std::string held_card_place_;
 };

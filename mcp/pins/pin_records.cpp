@@ -126,6 +126,13 @@ std::string pin_ledger::text() const
             tools.back()["name"] = tool;
         }
     }
+    // Of names of which nothing is approved it says nothing that a call depends on.
+    auto& own = out["own_shapes"] = json::array();
+    for (const auto& [tool, shape] : own_shapes_) {
+        if (tools_.contains(tool)) {
+            own.push_back({{"name", tool}, {"shape", shape}});
+        }
+    }
     auto& held = out["held"] = json::array();
     for (const auto& [key, each] : held_) {
         auto record = stored(each);
@@ -182,6 +189,9 @@ core::result<pin_ledger> pin_ledger::read(std::string_view text)
     }
     for (const auto& each : list("tools")) {
         out.tools_[core::text_member(each, "name")].push_back(text_in(each));
+    }
+    for (const auto& each : list("own_shapes")) {
+        out.own_shapes_.emplace(core::text_member(each, "name"), core::text_member(each, "shape"));
     }
     for (const auto& each : list("held")) {
         const auto kind = pin_kind_of(core::text_member(each, "kind"));

@@ -319,4 +319,40 @@ TEST_CASE("A tool that cannot be read is hidden, and cannot be approved")
     CHECK(ledger.shown(true)["held"][0]["why"] == "pins_full");
 }
 
+TEST_CASE("A tool of another shape is not callable, whether or not there is room for it among what waits")
+{
+    mcp::pin_ledger ledger;
+    ledger.take_lists(lists({item("a"), item("b")}), terms());
+    std::vector<mcp::listed_item> many;
+    for (std::size_t i = 0; i <= mcp::most_held; ++i) {
+        many.push_back(item("t" + std::to_string(i)));
+    }
+    many.push_back(item("a", "w", "number"));
+    ledger.take_lists(lists(many), terms());
+    CHECK(ledger.held_count() == mcp::most_held);
+    CHECK_FALSE(admits(ledger, "a"));
+    CHECK(admits(ledger, "b"));
+    CHECK_FALSE(admits(*mcp::pin_ledger::read(ledger.text()), "a"));
+    ledger.take_lists(lists({item("a")}), terms());
+    CHECK(admits(ledger, "a"));
+
+    // A form that only a caller saw is approved: the gateway's own list has another one.
+    ledger.take_lists(lists({item("c", "w", "number")}), terms());
+    ledger.take_tool(item("c"), terms());
+    REQUIRE(ledger.approve({key("c")}).has_value());
+    CHECK_FALSE(admits(ledger, "c"));
+    REQUIRE(ledger.approve({key("c", "w", "number")}).has_value());
+    CHECK(admits(ledger, "c"));
+    ledger.set_lock(mcp::locked_agent{{}, {}, {{"c", key("c").sha256}}});
+    CHECK_FALSE(admits(ledger, "c"));
+
+    // Of two of one name the one that is not approved counts.
+    ledger.take_lists(lists({item("c"), item("c", "w", "number")}), terms());
+    CHECK_FALSE(admits(ledger, "c"));
+    ledger.take_lists(lists({item("c", "w", "number"), item("c")}), terms());
+    CHECK_FALSE(admits(ledger, "c"));
+    ledger.take_lists(lists({item("c"), item("c")}), terms());
+    CHECK(admits(ledger, "c"));
+}
+
 TEST_SUITE_END();
