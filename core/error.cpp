@@ -233,7 +233,7 @@ constexpr auto rows = std::to_array<error_row>({
     ROW(card_signature, 502, -32603, 502, false,
         "The agent's card is not signed by a key that this gateway trusts.",
         "[no trusted key](operations/secure.md#signatures-of-cards) has signed the card"),
-    ROW(card_held, 503, -31503, 200, false,
+    ROW(card_held, 503, -31503, 503, false,
         "The agent waits until an operator approves it.",
         "an agent that registered itself and has `pin: enforce` is not [approved](operations/pins.md) yet"),
     ROW(session_not_started, 503, -31503, 503, true,

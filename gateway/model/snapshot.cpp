@@ -321,9 +321,14 @@ std::shared_ptr<const agent_entry> with_version(const std::shared_ptr<const agen
     if (agent->version == version) {
         return agent;
     }
-    auto changed = std::make_shared<agent_entry>(*agent);
-    changed->version = version;
-    return changed;
+    // The entries that stand beside it live as long as the one that was.
+    struct copied_entry {
+        agent_entry now;
+        std::shared_ptr<const agent_entry> was;
+    };
+    const auto changed = std::make_shared<copied_entry>(*agent, agent->siblings == nullptr ? nullptr : agent);
+    changed->now.version = version;
+    return {changed, &changed->now};
 }
 
 core::result<std::shared_ptr<const snapshot>> make_snapshot(const config::settings& settings, std::string public_base)
