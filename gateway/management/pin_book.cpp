@@ -196,16 +196,17 @@ net::task<> pin_book::take_tools(std::string id, std::vector<::mcp::listed_item>
     take(id, of, std::move(outcome));
 }
 
-// The agent may be gone meanwhile, and another one be there of its name.
-void pin_book::take(const std::string& id, const known_pointer& of, pin_outcome outcome)
+// False: the agent is gone meanwhile, and there may be another one of its name.
+bool pin_book::take(const std::string& id, const known_pointer& of, pin_outcome outcome)
 {
     const auto found = agents_.find(id);
     if (found == agents_.end() || found->second != of || services_.agents.find(id) == nullptr) {
-        return;
+        return false;
     }
     of->view = std::move(outcome.view);
     if (outcome.text) {
-        keep(id, std::move(*outcome.text));
+        put(id, std::make_shared<const std::string>(std::move(*outcome.text)));
+        begin_write();
     }
     if (!outcome.changes.empty()) {
         std::ranges::move(outcome.changes, std::back_inserter(of->unreported));
@@ -216,6 +217,7 @@ void pin_book::take(const std::string& id, const known_pointer& of, pin_outcome 
         }
     }
     services_.agents.renew_pins(id);
+    return true;
 }
 
 void pin_book::report(const std::string& id, known_agent& of)
@@ -249,46 +251,54 @@ void pin_book::report(const std::string& id, known_agent& of)
     of.reported = services_.now();
 }
 
-void pin_book::keep(const std::string& id, std::string text)
+void pin_book::put(const std::string& id, std::shared_ptr<const std::string> text)
 {
-    unwritten_.insert_or_assign(id, std::move(text));
-    if (!stopped_ && !std::exchange(writing_, true)) {
+    unwritten_.insert_or_assign(id, unwritten_document{std::move(text), ++documents_});
+}
+
+void pin_book::begin_write()
+{
+    if (!stopped_ && !unwritten_.empty() && !std::exchange(writing_, true)) {
         spawn(write());
     }
 }
 
 net::task<> pin_book::write()
 {
-    while (!unwritten_.empty()) {
-        auto next = unwritten_.extract(unwritten_.begin());
-        const auto id = next.key();
-        const auto kept = co_await written(id, next.mapped());
-        if (!kept) {
-            unwritten_.emplace(id, std::move(next.mapped()));  // unless it has changed meanwhile
-            set_due(std::min(due(), services_.now() + retry_pause));
-            break;
-        }
+    bool goes_on = true;
+    while (goes_on && !unwritten_.empty()) {
+        const auto done = co_await write_latest(unwritten_.begin()->first);
+        goes_on = done.has_value();
     }
     writing_ = false;
 }
 
-net::task<core::result<>> pin_book::written(std::string id, std::string text)
+// The store carries out in order what it is asked, so that it has the latest at last; `unwritten_` has the agent.
+net::task<core::result<>> pin_book::write_latest(std::string id)
 {
-    store::kept_document document{std::string{store::pins_document}, id, id, std::move(text)};
-    std::function work = [document = std::move(document)](store::engine& engine) {
-        return engine.keep_document(document);
+    const auto what = unwritten_.at(id);
+    std::function work = [id, text = what.text](store::engine& engine) {
+        const std::string kind{store::pins_document};
+        return text == nullptr ? engine.drop_document(kind, id) : engine.keep_document({kind, id, id, *text});
     };
-    auto kept = co_await services_.store.ask(std::move(work));
-    services_.store.note_write(kept);
-    if (!kept && !std::exchange(failing_, true)) {
+    auto done = co_await services_.store.ask(std::move(work));
+    services_.store.note_write(done);
+    if (const auto found = unwritten_.find(id);
+        done && found != unwritten_.end() && found->second.number == what.number) {
+        unwritten_.erase(found);
+    }
+    if (!done) {
+        set_due(std::min(due(), services_.now() + retry_pause));
+    }
+    if (!done && !failing_) {
         services_.log.write(
             core::log_level::warn,
             "pins_persist_failed",
-            {{"agent", id}, {"code", core::name(kept.error().code)}, {"detail", kept.error().detail}}
+            {{"agent", id}, {"code", core::name(done.error().code)}, {"detail", done.error().detail}}
         );
     }
-    failing_ = !kept;
-    co_return kept;
+    failing_ = !done;
+    co_return done;
 }
 
 net::task<std::map<std::string, core::json>> pin_book::shown(std::vector<std::string> ids, bool with_diff)
@@ -323,8 +333,11 @@ pin_book::approve(std::string id, std::vector<::mcp::pin_key> items, std::string
     if (!done) {
         co_return std::move(done).error();
     }
-    auto text = std::exchange(done->text, std::nullopt);
-    take(id, of, std::move(*done));
+    if (auto text = std::exchange(done->text, std::nullopt); !take(id, of, std::move(*done))) {
+        co_return core::caller_error(errc::agent_not_found);
+    } else if (text) {
+        put(id, std::make_shared<const std::string>(std::move(*text)));
+    }
     std::vector<std::string> names;
     bool card = false;
     for (const auto& each : items) {
@@ -341,13 +354,9 @@ pin_book::approve(std::string id, std::vector<::mcp::pin_key> items, std::string
         services_.card_changed(id);
     }
     approval out{held_of(id), true};
-    if (text) {
-        unwritten_.erase(id);
-        const auto kept = co_await written(id, *text);
+    if (unwritten_.contains(id)) {
+        const auto kept = co_await write_latest(id);
         out.durable = kept.has_value();
-        if (!kept && !unwritten_.contains(id)) {
-            keep(id, std::move(*text));
-        }
     }
     out.durable = out.durable && services_.store.durable();
     co_return out;
@@ -388,18 +397,10 @@ void pin_book::set_agent(const std::string& id, const std::shared_ptr<const mode
 void pin_book::forget(const std::string& id)
 {
     agents_.erase(id);
-    unwritten_.erase(id);
     begun_ = true;
     thread_.post([desk = desk_, id] { desk->forget(id); });
-    spawn(drop(id));
-}
-
-net::task<> pin_book::drop(std::string id)
-{
-    std::function work = [id = std::move(id)](store::engine& engine) {
-        return engine.drop_document(std::string{store::pins_document}, id);
-    };
-    services_.store.note_write(co_await services_.store.ask(std::move(work)));
+    put(id, nullptr);
+    begin_write();
 }
 
 void pin_book::apply(const config::settings& /*now*/, const model::changed_settings& /*changed*/)
@@ -461,9 +462,7 @@ void pin_book::on_due()
             set_due(std::min(due(), each->reported + event_interval));
         }
     }
-    if (!unwritten_.empty() && !stopped_ && !std::exchange(writing_, true)) {
-        spawn(write());
-    }
+    begin_write();
 }
 
 void pin_book::collect(telemetry::metrics& into) const

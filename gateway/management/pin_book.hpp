@@ -20,6 +20,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
@@ -107,19 +108,24 @@ private:
         std::vector<::mcp::pin_change> unreported{};
     };
     using known_pointer = std::shared_ptr<known_agent>;
+    // For the store, which has it last.
+    struct unwritten_document {
+        std::shared_ptr<const std::string> text;  // null: there is to be none
+        std::uint64_t number = 0;                 // no other has it
+    };
 
     ::mcp::pin_terms terms_of(const core::agent& record) const;
     known_pointer known(const std::string& id);
-    void take(const std::string& id, const known_pointer& of, pin_outcome outcome);
+    bool take(const std::string& id, const known_pointer& of, pin_outcome outcome);
     void report(const std::string& id, known_agent& of);
-    void keep(const std::string& id, std::string text);
+    void put(const std::string& id, std::shared_ptr<const std::string> text);
+    void begin_write();
     net::task<> write();
-    net::task<core::result<>> written(std::string id, std::string text);
+    net::task<core::result<>> write_latest(std::string id);
     net::task<> take_tools(std::string id, std::vector<::mcp::listed_item> tools);
     net::task<> read_lock();
     core::result<std::shared_ptr<const ::mcp::lock_file>> lock_in(const std::string& path) const;
     void forget(const std::string& id);
-    net::task<> drop(std::string id);
     void spawn(net::task<> work);
 
     pin_services services_;
@@ -128,9 +134,10 @@ private:
     bool begun_ = false;                            // the desk is the side thread's
     std::shared_ptr<const ::mcp::lock_file> lock_;  // null: there is none
     std::map<std::string, known_pointer, std::less<>> agents_;
-    std::map<std::string, std::string, std::less<>> unwritten_;
-    std::size_t reports_ = 0;    // of tools, under way
-    std::size_t under_way_ = 0;  // work that nobody awaits
+    std::map<std::string, unwritten_document, std::less<>> unwritten_;  // by agent; until the store has it
+    std::uint64_t documents_ = 0;                                       // that were to be written
+    std::size_t reports_ = 0;                                           // of tools, under way
+    std::size_t under_way_ = 0;                                         // work that nobody awaits
     bool writing_ = false;
     bool failing_ = false;
     bool stopped_ = false;

@@ -5,6 +5,7 @@
 #include "gateway/telemetry/metric_family.hpp"
 #include "store/memory.hpp"
 
+#include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/co_spawn.hpp>
 
 #include <doctest/doctest.h>
@@ -97,6 +98,13 @@ public:
         fails_ = now;
     }
 
+    // So many of the next writes, of those that wait too.
+    void set_refused(std::size_t most)
+    {
+        const std::lock_guard guard{mutex_};
+        refused_ = most;
+    }
+
     // Until it is let go.
     void set_hangs(bool now)
     {
@@ -121,12 +129,15 @@ private:
     {
         std::unique_lock lock{mutex_};
         changed_.wait(lock, [this] { return !hangs_; });
-        return fails_ ? core::result<>{core::gateway_error(errc::store_full, "the disk is full")} : core::result<>{};
+        const bool fails = fails_ || refused_ > 0;
+        refused_ -= refused_ > 0 ? 1 : 0;
+        return fails ? core::result<>{core::gateway_error(errc::store_full, "the disk is full")} : core::result<>{};
     }
 
     std::mutex mutex_;
     std::condition_variable changed_;
     bool fails_ = false;
+    std::size_t refused_ = 0;
     bool hangs_ = false;
     std::unique_ptr<store::engine> below_ = store::make_memory();
 };
@@ -201,7 +212,20 @@ struct fixture {
     }
     ~fixture() { disk->set_hangs(false); }
 
-    net::task<cut_counts> counted() { co_return cuts; }
+    net::task<cut_counts> counted()
+    {
+        net::asio::basic_waitable_timer<
+            std::chrono::steady_clock,
+            net::asio::wait_traits<std::chrono::steady_clock>,
+            net::executor>
+            pause{loop.get_executor()};
+        while (workers_hang) {
+            pause.expires_after(1ms);
+            auto waits = pause.async_wait(net::use_task);
+            co_await std::move(waits);
+        }
+        co_return cuts;
+    }
 
     core::result<> start(std::vector<store::kept_document> unwritten = {})
     {
@@ -289,8 +313,9 @@ struct fixture {
     lines trail;
     gateway::model::audit_trail audit{&trail};
     core::wall_time wall = noon;
-    core::steady_time now{1h};
+    core::steady_time now = std::chrono::steady_clock::now();
     cut_counts cuts{3, 2, 1};
+    bool workers_hang = false;  // and say only later what they have cut
     net::loop loop;
     moody_store* disk = nullptr;
     std::optional<gateway::threads::store_thread> thread;

@@ -207,6 +207,72 @@ TEST_CASE("An approval that the disk refuses holds, says so, and is written agai
     CHECK(f.trail.all.find(R"("event":"pin_approved","agent":"m","by":"ann","items":["tool b )") != std::string::npos);
 }
 
+TEST_CASE("An older text that the disk refuses never replaces an approval that was reported durable")
+{
+    fixture f;
+    f.start();
+    f.shown(lists({"a"}));
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    f.disk->set_hangs(true);
+    f.shown(lists({"a", "b"}));
+    std::optional<core::result<pin_book::approval>> done;
+    net::asio::co_spawn(
+        f.loop.get_executor(),
+        f.book->approve("m", key("b"), "ann"),
+        [&](const std::exception_ptr& bug, auto outcome) {
+            CHECK_FALSE(bug);
+            done.emplace(std::move(outcome));
+        }
+    );
+    REQUIRE(f.run_until([&] { return f.sink.count("pin_approved") == 1; }));
+    f.disk->set_refused(1);
+    f.disk->set_hangs(false);
+    REQUIRE(f.run_until([&] { return done.has_value() && !f.book->busy(); }));
+    REQUIRE(done->has_value());
+    CHECK((*done)->durable);
+    f.now += pin_book::retry_pause;
+    f.book->on_due();
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(
+        f.disk->documents(std::string{store::pins_document}).value().front().text.find(R"("held":[])") !=
+        std::string::npos
+    );
+}
+
+TEST_CASE("Of an agent that is gone the disk keeps nothing, whichever of its writes fails")
+{
+    for (const std::size_t refused : {0U, 1U, 2U}) {
+        CAPTURE(refused);
+        fixture f;
+        f.start();
+        f.disk->set_hangs(true);
+        f.shown(lists({"a"}));
+        REQUIRE(f.run(f.agents->declare({}, {"m"})).has_value());
+        f.book->set_agent("m", nullptr);
+        f.disk->set_refused(refused);
+        f.disk->set_hangs(false);
+        REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+        f.now += pin_book::retry_pause;
+        f.book->on_due();
+        REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+        CHECK(f.documents() == 0);
+    }
+    fixture f;
+    f.start();
+    f.shown(lists({"a"}));
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    f.disk->set_fails(true);
+    REQUIRE(f.run(f.agents->declare({}, {"m"})).has_value());
+    f.book->set_agent("m", nullptr);
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(f.documents() == 1);
+    f.disk->set_fails(false);
+    f.now += pin_book::retry_pause;
+    f.book->on_due();
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(f.documents() == 0);
+}
+
 TEST_CASE("An approval of what does not wait is a conflict, and one of no agent finds none")
 {
     fixture f;
