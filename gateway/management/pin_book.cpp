@@ -301,15 +301,12 @@ net::task<core::result<>> pin_book::write_latest(std::string id)
     co_return done;
 }
 
-net::task<std::map<std::string, core::json>> pin_book::shown(std::vector<std::string> ids, bool with_diff)
+net::task<std::string>
+pin_book::shown(std::string id, bool with_diff, std::function<std::string(core::json pins)> write)
 {
     begun_ = true;
-    std::function work = [desk = desk_, ids = std::move(ids), with_diff] {
-        std::map<std::string, core::json> all;
-        for (const auto& each : ids) {
-            all.emplace(each, desk->shown(each, with_diff));
-        }
-        return all;
+    std::function work = [desk = desk_, id = std::move(id), with_diff, write = std::move(write)] {
+        return write(desk->shown(id, with_diff));
     };
     return thread_.ask(std::move(work));
 }

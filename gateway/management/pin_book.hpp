@@ -71,8 +71,9 @@ public:
     // Tools that a server has listed for a caller, and that nobody has approved.
     void note_tools(std::string id, std::vector<::mcp::listed_item> tools);
 
-    // The members `approved`, `held` and `volatile` of these agents, by id.
-    net::task<std::map<std::string, core::json>> shown(std::vector<std::string> ids, bool with_diff);
+    // What `write` makes of the members `approved`, `held` and `volatile` of the agent. It is called on the book's own thread, because
+    // they may be megabytes.
+    net::task<std::string> shown(std::string id, bool with_diff, std::function<std::string(core::json pins)> write);
 
     struct approval {
         std::size_t held = 0;  // that still wait

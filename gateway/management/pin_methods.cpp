@@ -43,26 +43,25 @@ std::optional<::mcp::pin_key> item_in(const json& from, const std::string& path,
 
 }  // namespace
 
-// An agent may repeat in its words what it was given to keep.
-json pin_methods::record_of(const std::string& id, json pins) const
+// Writes the record of the agent, on another thread: to mask its secrets takes long. An agent may repeat in its words what it was given to
+// keep.
+std::function<std::string(json pins)> pin_methods::writer_of(const registered_agent& agent) const
 {
-    const auto* const agent = registry_.find(id);
-    json out{{"id", id}};
-    if (agent == nullptr) {
-        return out;
-    }
-    const auto& entry = *agent->entry;
-    out["mode"] = core::name(book_->mode_of(entry.record));
-    out["locked"] = book_->is_locked();
-    for (auto& each : pins["held"]) {
-        const std::chrono::seconds since{each["since"].get<std::int64_t>()};
-        each["since"] = shown_time(core::wall_time{since});
-    }
-    const auto text = model::secrets_of(entry.record, {entry.token.reveal()}).apply(core::to_text(pins));
-    if (auto masked = core::parse_json(text, {.bytes = text.size(), .depth = 64, .members = 10000})) {
-        out.update(*masked);
-    }
-    return out;
+    const auto& entry = *agent.entry;
+    json head{{"id", entry.record.id}, {"mode", core::name(book_->mode_of(entry.record))}};
+    head["locked"] = book_->is_locked();
+    auto secrets = model::secrets_of(entry.record, {entry.token.reveal()});
+    return [out = std::move(head), secrets = std::move(secrets)](json pins) mutable {
+        for (auto& each : pins["held"]) {
+            const std::chrono::seconds since{each["since"].get<std::int64_t>()};
+            each["since"] = shown_time(core::wall_time{since});
+        }
+        const auto text = secrets.apply(core::to_text(pins));
+        if (auto masked = core::parse_json(text, {.bytes = text.size(), .depth = 64, .members = 10000})) {
+            out.update(*masked);
+        }
+        return core::to_text(out);
+    };
 }
 
 net::task<rpc_result> pin_methods::pins(core::rpc_request request, const rpc_caller& caller, answer_builder& answer)
@@ -89,19 +88,18 @@ net::task<rpc_result> pin_methods::pins(core::rpc_request request, const rpc_cal
     }
     const auto* wish = core::member(request.params, "diff");
     const bool with_diff = wish != nullptr && wish->is_boolean() ? wish->get<bool>() : one;
-    auto found = co_await book_->shown(std::move(ids), with_diff);
-    auto& line = turns_.of(caller.may_write);
-    co_await line.wait();
     std::string text{R"({"agents":[)"};
     std::string last;
-    for (auto& [id, pins] : found) {
-        if (line.over()) {
-            co_await line.wait();
+    for (const auto& id : ids) {
+        const auto* const agent = registry_.find(id);
+        if (agent == nullptr) {
+            continue;
         }
-        text.append(last.empty() ? "" : ",").append(core::to_text(record_of(id, std::move(pins))));
+        const auto record = co_await book_->shown(id, with_diff, writer_of(*agent));
+        text.append(last.empty() ? "" : ",").append(record);
         last = id;
         if (!answer.hold(text.capacity()) || text.size() > answer.room()) {
-            more = more || id != found.rbegin()->first;
+            more = more || id != ids.back();
             break;
         }
     }

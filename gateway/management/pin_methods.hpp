@@ -9,6 +9,7 @@
 #include "net/loop/types.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <string>
 
 namespace gateway::management {
@@ -33,7 +34,7 @@ public:
     net::task<rpc_result> approve(core::rpc_request request, const rpc_caller& caller, answer_builder& answer);
 
 private:
-    core::json record_of(const std::string& id, core::json pins) const;
+    std::function<std::string(core::json pins)> writer_of(const registered_agent& agent) const;
 
     const registry& registry_;
     threads::turn_lines& turns_;

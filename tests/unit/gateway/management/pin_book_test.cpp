@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -329,6 +330,21 @@ TEST_CASE("What the store has of an agent goes with it, also one that is gone at
     REQUIRE(f.run_until([&] { return !f.book->busy(); }));
     REQUIRE(f.documents() == 1);
     CHECK(f.disk->documents(std::string{store::pins_document}).value().front().name == "m");
+}
+
+TEST_CASE("What is shown of an agent is written on a thread that serves nobody else")
+{
+    fixture f;
+    f.start();
+    f.shown(lists({"a"}));
+    std::optional<std::thread::id> where;
+    const auto text = f.run(f.book->shown("m", true, [&where](const core::json& pins) {
+        where = std::this_thread::get_id();
+        return core::to_text(pins);
+    }));
+    CHECK(text.find(R"("name":"a")") != std::string::npos);
+    REQUIRE(where.has_value());
+    CHECK(*where != std::this_thread::get_id());
 }
 
 TEST_CASE("Sixty-four mebibytes of all agents are kept, and what is beyond waits as pins_full")
