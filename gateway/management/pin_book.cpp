@@ -176,23 +176,31 @@ pin_book::judge_lists(std::shared_ptr<const model::agent_entry> agent, std::shar
 void pin_book::note_tools(std::string id, std::vector<::mcp::listed_item> tools)
 {
     const auto* const agent = services_.agents.find(id);
-    if (!stopped_ && agent != nullptr && agent->entry->pins != nullptr && reports_ < most_reports) {
-        ++reports_;
-        spawn(take_tools(std::move(id), std::move(tools)));
+    if (!stopped_ && agent != nullptr && agent->entry->pins != nullptr &&
+        static_cast<std::size_t>(reports_.use_count()) <= most_reports) {
+        spawn(take_tools(std::move(id), std::move(tools), reports_));
     }
 }
 
-net::task<> pin_book::take_tools(std::string id, std::vector<::mcp::listed_item> tools)
+// `under_way` goes with the frame. The agent may be gone since it was begun.
+net::task<> pin_book::take_tools(
+    std::string id,
+    std::vector<::mcp::listed_item> tools,
+    std::shared_ptr<const int> /*under_way*/
+)
 {
     const auto* const agent = services_.agents.find(id);
-    const auto of = known(id);
-    auto terms = agent == nullptr ? ::mcp::pin_terms{} : terms_of(agent->entry->record);
+    const auto found = agents_.find(id);
+    if (agent == nullptr || found == agents_.end()) {
+        co_return;
+    }
+    const auto of = found->second;
+    auto terms = terms_of(agent->entry->record);
     begun_ = true;
     std::function work = [desk = desk_, id, tools = std::move(tools), terms = std::move(terms)] {
         return desk->take_tools(id, tools, terms);
     };
     auto outcome = co_await thread_.ask(std::move(work));
-    --reports_;
     take(id, of, std::move(outcome));
 }
 

@@ -123,7 +123,7 @@ private:
     void begin_write();
     net::task<> write();
     net::task<core::result<>> write_latest(std::string id);
-    net::task<> take_tools(std::string id, std::vector<::mcp::listed_item> tools);
+    net::task<> take_tools(std::string id, std::vector<::mcp::listed_item> tools, std::shared_ptr<const int> under_way);
     net::task<> read_lock();
     core::result<std::shared_ptr<const ::mcp::lock_file>> lock_in(const std::string& path) const;
     void forget(const std::string& id);
@@ -135,10 +135,10 @@ private:
     bool begun_ = false;                            // the desk is the side thread's
     std::shared_ptr<const ::mcp::lock_file> lock_;  // null: there is none
     std::map<std::string, known_pointer, std::less<>> agents_;
-    std::map<std::string, unwritten_document, std::less<>> unwritten_;  // by agent; until the store has it
-    std::uint64_t documents_ = 0;                                       // that were to be written
-    std::size_t reports_ = 0;                                           // of tools, under way
-    std::size_t under_way_ = 0;                                         // work that nobody awaits
+    std::map<std::string, unwritten_document, std::less<>> unwritten_;     // by agent; until the store has it
+    std::uint64_t documents_ = 0;                                          // that were to be written
+    std::shared_ptr<const int> reports_ = std::make_shared<const int>(0);  // held by each take_tools() that goes on
+    std::size_t under_way_ = 0;                                            // work that nobody awaits
     bool writing_ = false;
     bool failing_ = false;
     bool stopped_ = false;

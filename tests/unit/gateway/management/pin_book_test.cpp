@@ -332,6 +332,20 @@ TEST_CASE("What the store has of an agent goes with it, also one that is gone at
     CHECK(f.disk->documents(std::string{store::pins_document}).value().front().name == "m");
 }
 
+TEST_CASE("Tools that a caller was listed bring no agent back that is gone")
+{
+    fixture f;
+    f.start();
+    f.agents->set_publisher([&f](const std::string& id, const auto& entry) { f.book->set_agent(id, entry); });
+    bool gone = false;
+    net::asio::co_spawn(f.loop.get_executor(), f.agents->declare({}, {"m"}), [&](const std::exception_ptr&, auto) {
+        gone = true;
+    });
+    f.book->note_tools("m", (*lists({"a"}))[mcp::list_kind::tools]);
+    REQUIRE(f.run_until([&] { return gone && !f.book->busy(); }));
+    CHECK(f.run(f.book->shown("m", false, core::to_text)).find(R"("held":[])") != std::string::npos);
+}
+
 TEST_CASE("What is shown of an agent is written on a thread that serves nobody else")
 {
     fixture f;
