@@ -81,6 +81,7 @@ bool pin_ledger::begins(const pin_terms& terms)
 std::vector<pin_change> pin_ledger::take_lists(const server_lists& lists, const pin_terms& terms)
 {
     const bool first = begins(terms);
+    drop_old(terms.now);
     std::vector<pin_change> changes;
     std::set<pin_key> listed;
     decltype(own_shapes_) shapes;
@@ -131,6 +132,7 @@ std::vector<pin_change> pin_ledger::take_card(std::string_view text, const std::
 
 std::vector<pin_change> pin_ledger::take_tool(const listed_item& tool, const pin_terms& terms)
 {
+    drop_old(terms.now);
     std::vector<pin_change> changes;
     const auto print = print_of_tool(tool.raw);
     if (!print) {
@@ -221,7 +223,7 @@ bool pin_ledger::hold(const seen_item& seen, held_for why, const pin_terms& term
         there->second.own = there->second.own || own;
         return false;
     }
-    if (held_.size() >= most_held) {
+    if (!makes_room(seen.text.size(), own, terms.now)) {
         return false;
     }
     held_text text;
@@ -234,6 +236,40 @@ bool pin_ledger::hold(const seen_item& seen, held_for why, const pin_terms& term
     held_.emplace(seen.key, std::move(text));
     ++revision_;
     return true;
+}
+
+// What only callers were listed has a share of the room, in which the oldest gives way; all of it gives way to the gateway's own.
+bool pin_ledger::makes_room(std::size_t bytes, bool own, core::wall_time now)
+{
+    if (!own && bytes > most_callers_bytes) {
+        return false;
+    }
+    for (;;) {
+        std::size_t count = 0;
+        std::size_t size = bytes;
+        auto oldest = held_.end();
+        for (auto each = held_.begin(); each != held_.end(); ++each) {
+            if (!each->second.own) {
+                ++count;
+                size += each->second.text.size();
+                oldest = oldest == held_.end() || each->second.since < oldest->second.since ? each : oldest;
+            }
+        }
+        if (held_.size() < most_held && (own || (count < most_of_callers && size <= most_callers_bytes))) {
+            return true;
+        }
+        if (oldest == held_.end() || (!own && now - oldest->second.since < callers_turn)) {
+            return false;
+        }
+        held_.erase(oldest);
+        ++revision_;
+    }
+}
+
+// What a caller is still listed will be seen again.
+void pin_ledger::drop_old(core::wall_time now)
+{
+    drop_held([now](const auto& each) { return !each.second.own && now - each.second.since > callers_within; });
 }
 
 // Items that the gateway's own list no longer has wait no longer.

@@ -27,7 +27,11 @@ inline constexpr std::size_t most_pinned_tools = 1000;               // of one a
 inline constexpr std::size_t most_pinned_bytes = 4 * 1024 * 1024;    // the same, with what waits
 inline constexpr std::size_t most_pinned_of_all = 64 * 1024 * 1024;  // of all agents
 inline constexpr std::size_t most_held = 1000;                       // of one agent
-inline constexpr std::chrono::hours volatile_within{24};             // three texts
+inline constexpr std::size_t most_of_callers = most_held / 4;        // of these, that only callers' lists have
+inline constexpr std::size_t most_callers_bytes = most_pinned_bytes / 4;
+inline constexpr std::chrono::minutes callers_turn{10};   // before one of these gives way to the next
+inline constexpr std::chrono::hours callers_within{24};   // that it waits; then it has to be seen again
+inline constexpr std::chrono::hours volatile_within{24};  // three texts
 inline constexpr std::size_t volatile_texts = 3;
 
 enum class pin_kind : std::uint8_t { card, instructions, tool };
@@ -149,6 +153,8 @@ private:
     bool takes_lock(const seen_item& seen, const pin_terms& terms);
     bool is_volatile(const pin_key& key, const forms& approved, core::wall_time now);
     bool hold(const seen_item& seen, held_for why, const pin_terms& terms, bool own);
+    bool makes_room(std::size_t bytes, bool own, core::wall_time now);
+    void drop_old(core::wall_time now);
     template <class Test>
     void drop_held(const Test& is_dropped);
     void drop_unlisted(const std::set<pin_key>& listed);

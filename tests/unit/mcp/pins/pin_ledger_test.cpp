@@ -355,4 +355,55 @@ TEST_CASE("A tool of another shape is not callable, whether or not there is room
     CHECK(admits(ledger, "c"));
 }
 
+TEST_CASE("What only callers see has a quarter of the room, the oldest gives way after a while, and none stays for ever"
+)
+{
+    mcp::pin_ledger ledger;
+    auto now = terms();
+    ledger.take_lists(lists({item("a")}), now);
+    const auto see = [&](std::size_t i) { return ledger.take_tool(item("t" + std::to_string(i)), now).size(); };
+    CHECK(see(0) == 1);
+    now.now += 1s;
+    for (std::size_t i = 1; i < mcp::most_of_callers; ++i) {
+        CHECK(see(i) == 1);
+    }
+    CHECK(see(mcp::most_of_callers) == 0);
+    now.now += mcp::callers_turn - 1s;
+    CHECK(see(mcp::most_of_callers) == 1);
+    CHECK(see(mcp::most_of_callers + 1) == 0);  // the others are younger
+    CHECK(ledger.held_count() == mcp::most_of_callers);
+    CHECK_FALSE(ledger.approve({key("t0")}).has_value());
+
+    std::vector<mcp::listed_item> own{item("a", "w", "number")};
+    for (std::size_t i = 0; i + 2 < mcp::most_held; ++i) {
+        own.push_back(item("o" + std::to_string(i)));
+    }
+    ledger.take_lists(lists(own, "other"), now);
+    CHECK(ledger.held_count() == mcp::most_held);  // those of callers gave way
+    CHECK(ledger.approve({key("o0"), key("o997"), key("a", "w", "number")}).has_value());
+
+    mcp::pin_ledger quiet;
+    quiet.take_lists(lists({item("a")}), now);
+    quiet.take_tool(item("b"), now);
+    now.now += mcp::callers_within;
+    quiet.take_lists(lists({item("a")}), now);
+    CHECK(quiet.held_count() == 1);
+    now.now += 1s;
+    quiet.take_lists(lists({item("a")}), now);
+    CHECK(quiet.held_count() == 0);
+}
+
+TEST_CASE("Long tools of callers' lists leave the bytes to the gateway's own")
+{
+    mcp::pin_ledger ledger;
+    ledger.take_lists(lists({item("a")}), terms());
+    const std::string words(mcp::most_pinned_bytes / 10, 'w');
+    for (std::size_t i = 0; i < 20; ++i) {
+        ledger.take_tool(item("t" + std::to_string(i), words), terms());
+    }
+    CHECK(ledger.bytes() < mcp::most_pinned_bytes / 3);
+    ledger.take_lists(lists({item("a"), item("b", std::string(mcp::most_pinned_bytes / 2, 'w'))}), terms());
+    CHECK(ledger.shown(false)["held"][0]["why"] == "new");
+}
+
 TEST_SUITE_END();
