@@ -396,7 +396,24 @@ void pin_book::set_agent(const std::string& id, const std::shared_ptr<const mode
 {
     if (agent == nullptr && services_.agents.find(id) == nullptr) {
         forget(id);
+    } else if (agent != nullptr && agent->pins != nullptr && !agent->pins->seen()) {
+        spawn(look(id));
     }
+}
+
+// An agent that nothing was enforced of may have been seen all the same.
+net::task<> pin_book::look(std::string id)
+{
+    const auto* const agent = services_.agents.find(id);
+    const auto found = agents_.find(id);
+    if (agent == nullptr || found == agents_.end()) {
+        co_return;
+    }
+    const auto of = found->second;
+    begun_ = true;
+    std::function work = [desk = desk_, id, terms = terms_of(agent->entry->record)] { return desk->view(id, terms); };
+    auto view = co_await thread_.ask(std::move(work));
+    take(id, of, pin_outcome{std::move(view)});
 }
 
 void pin_book::forget(const std::string& id)

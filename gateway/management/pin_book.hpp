@@ -124,6 +124,7 @@ private:
     net::task<> write();
     net::task<core::result<>> write_latest(std::string id);
     net::task<> take_tools(std::string id, std::vector<::mcp::listed_item> tools, std::shared_ptr<const int> under_way);
+    net::task<> look(std::string id);
     net::task<> read_lock();
     core::result<std::shared_ptr<const ::mcp::lock_file>> lock_in(const std::string& path) const;
     void forget(const std::string& id);

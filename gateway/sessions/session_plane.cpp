@@ -171,6 +171,9 @@ void session_plane::set_agent(const std::string& id, const std::shared_ptr<const
     if (there != sessions_.end()) {
         if (agent != nullptr && keeps_session(*there->second->entry(), *agent)) {
             there->second->set_agent(agent, defaults_.walk);
+            if (agent->pins != nullptr) {
+                there->second->runner().demand();  // as in add(); one that has begun goes on
+            }
             return;
         }
         auto gone = std::move(there->second);

@@ -332,6 +332,35 @@ TEST_CASE("What the store has of an agent goes with it, also one that is gone at
     CHECK(f.disk->documents(std::string{store::pins_document}).value().front().name == "m");
 }
 
+TEST_CASE("An agent that is switched to enforce has at once what was seen of it before")
+{
+    fixture f{server(core::pin_mode::warn)};
+    f.start();
+    f.shown(lists({"a"}));
+    f.agents->set_publisher([&f](const std::string& id, auto entry) {
+        f.book->set_agent(id, entry);
+        f.published = std::move(entry);
+    });
+    REQUIRE(f.run(f.agents->declare({server()}, {})).has_value());
+    REQUIRE(f.published->pins != nullptr);
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(f.published->pins->seen());
+    CHECK(f.published->pins->admits("a"));
+    CHECK_FALSE(f.published->pins->admits("b"));
+
+    fixture unseen{server(core::pin_mode::warn)};
+    unseen.start();
+    std::size_t published = 0;
+    unseen.agents->set_publisher([&](const std::string& id, const auto& entry) {
+        ++published;
+        unseen.book->set_agent(id, entry);
+    });
+    REQUIRE(unseen.run(unseen.agents->declare({server()}, {})).has_value());
+    REQUIRE(unseen.run_until([&] { return !unseen.book->busy(); }));
+    CHECK_FALSE(unseen.agents->find("m")->entry->pins->seen());
+    CHECK(published <= 2);
+}
+
 TEST_CASE("Tools that a caller was listed bring no agent back that is gone")
 {
     fixture f;
