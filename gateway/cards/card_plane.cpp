@@ -168,14 +168,26 @@ net::task<> card_plane::choose_again(choice chosen, threads::turns& by, std::sha
             at = std::exchange(buckets, entries_.bucket_count()) == buckets ? at : 0;
         }
         for (auto each = entries_.begin(at); each != entries_.end(at); ++each) {
-            const auto& entry = each->second;
-            const bool differs = chosen(entry->agent->record);
-            if (differs && entry->is_written()) {
-                written_.make_again(entry);
-            } else if (differs && entry->is_fetched()) {
-                fetched_.make_again(*entry);
+            if (chosen(each->second->agent->record)) {
+                make_again(each->second);
             }
         }
+    }
+}
+
+void card_plane::make_again(const std::string& id)
+{
+    if (const auto entry = entry_of(id); entry != nullptr && !stopped_) {
+        make_again(entry);
+    }
+}
+
+void card_plane::make_again(const entry_pointer& entry)
+{
+    if (entry->is_written()) {
+        written_.make_again(entry);
+    } else if (entry->is_fetched()) {
+        fetched_.make_again(*entry);
     }
 }
 

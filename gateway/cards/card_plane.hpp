@@ -104,6 +104,9 @@ public:
     using choice = std::function<bool(const core::agent&)>;
     void make_again(choice chosen, threads::turns& by);
 
+    // Likewise the card of one agent, at once.
+    void make_again(const std::string& id);
+
     // Whether make_again() still goes on; after stop() it ends with its turn.
     bool busy() const noexcept override { return walks_.use_count() > 1; }
 
@@ -149,6 +152,7 @@ public:
 private:
     net::task<> choose_again(choice chosen, threads::turns& by, std::shared_ptr<const int> under_way);
     entry_pointer entry_of(const std::string& id) const;
+    void make_again(const entry_pointer& entry);
     void add(const std::string& id, std::shared_ptr<const model::agent_entry> agent, bool recall);
     void drop(card_shelf::iterator place);
     net::task<model::card_answer> obtain_of(entry_pointer entry);

@@ -12,6 +12,7 @@
 #include <exception>
 #include <iterator>
 #include <optional>
+#include <ranges>
 #include <utility>
 
 namespace gateway::management {
@@ -25,6 +26,24 @@ constexpr std::size_t most_told = 20;  // members of one event
 bool has_own_card(const core::agent& record)
 {
     return record.speaks == core::protocol::a2a && record.card.empty();
+}
+
+// The agents of which two lock files say different things.
+std::vector<std::string> changed_agents(const ::mcp::lock_file& was, const ::mcp::lock_file& is)
+{
+    std::vector<std::string> all;
+    for (const auto& [id, each] : was) {
+        const auto found = is.find(id);
+        if (found == is.end() || found->second != each) {
+            all.push_back(id);
+        }
+    }
+    for (const auto& [id, each] : is) {
+        if (!was.contains(id)) {
+            all.push_back(id);
+        }
+    }
+    return all;
 }
 
 std::string joined(const std::vector<std::string>& all)
@@ -442,15 +461,19 @@ net::task<> pin_book::read_lock()
         services_.log.write(core::log_level::error, "pins_file_unusable", {{"detail", next.error().detail}});
         co_return;
     }
-    const bool same = (lock_ == nullptr) == (*next == nullptr) && (lock_ == nullptr || *lock_ == **next);
-    if (same) {
-        co_return;
+    const auto was = lock_;
+    const auto is = *next;
+    lock_ = is;
+    std::function compare = [desk = desk_, was, is] {
+        desk->set_lock(is);
+        return was == nullptr || is == nullptr ? std::vector<std::string>{} : changed_agents(*was, *is);
+    };
+    auto ids = co_await thread_.ask(std::move(compare));
+    if ((was == nullptr) != (is == nullptr)) {
+        std::ranges::copy(services_.agents.all() | std::views::keys, std::back_inserter(ids));
     }
-    lock_ = *next;
-    thread_.post([desk = desk_, lock = lock_] { desk->set_lock(lock); });
-    std::vector<std::string> ids;
-    for (const auto& [id, each] : services_.agents.all()) {
-        ids.push_back(id);
+    if (ids.empty()) {
+        co_return;
     }
     for (const auto& id : ids) {
         const auto* const agent = services_.agents.find(id);
@@ -462,9 +485,9 @@ net::task<> pin_book::read_lock()
             return desk->apply_lock(id, terms);
         };
         const bool has_card = has_own_card(agent->entry->record);
-        auto outcome = co_await thread_.ask(std::move(work));
-        take(id, of, std::move(outcome));
-        if (has_card) {
+        auto applied = co_await thread_.ask(std::move(work));
+        take(id, of, std::move(applied.outcome));
+        if (has_card && applied.card) {
             services_.card_changed(id);
         }
     }

@@ -129,12 +129,14 @@ pin_desk::approve(const std::string& id, const std::vector<::mcp::pin_key>& item
     return settled(found->second, terms, before);
 }
 
-pin_outcome pin_desk::apply_lock(const std::string& id, const ::mcp::pin_terms& terms)
+pin_desk::locked pin_desk::apply_lock(const std::string& id, const ::mcp::pin_terms& terms)
 {
     auto& entry = entries_[id];
+    const auto card = [&] { return entry.ledger.card() == nullptr ? std::string{} : entry.ledger.card()->sha256; };
     const auto before = entry.ledger.revision();
+    const auto was = card();
     entry.ledger.set_lock(lock_of(id, terms.mode));
-    return settled(entry, terms, before);
+    return {settled(entry, terms, before), card().empty() || card() != was};
 }
 
 pin_view pin_desk::view(const std::string& id, const ::mcp::pin_terms& terms)

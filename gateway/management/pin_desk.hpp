@@ -63,8 +63,12 @@ public:
     core::result<pin_outcome>
     approve(const std::string& id, const std::vector<::mcp::pin_key>& items, const ::mcp::pin_terms& terms);
 
+    struct locked {
+        pin_outcome outcome;
+        bool card;  // another one is approved, or none
+    };
     // The lock file counts from now on as it is.
-    pin_outcome apply_lock(const std::string& id, const ::mcp::pin_terms& terms);
+    locked apply_lock(const std::string& id, const ::mcp::pin_terms& terms);
 
     pin_view view(const std::string& id, const ::mcp::pin_terms& terms);
 

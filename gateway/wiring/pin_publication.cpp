@@ -19,9 +19,7 @@ std::unique_ptr<management::pin_book> make_pin_book(const pin_audience& told)
             told.log,
             std::chrono::system_clock::now,
             std::chrono::steady_clock::now,
-            [told](const std::string& id) {
-                told.cards.make_again([id](const core::agent& record) { return record.id == id; }, told.turns);
-            }
+            [told](const std::string& id) { told.cards.make_again(id); }
         }
     );
     auto& made = *book;

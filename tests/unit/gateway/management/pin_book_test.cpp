@@ -2,6 +2,7 @@
 
 #include "gateway/model/snapshot.hpp"
 #include "mcp/pins/definition.hpp"
+#include "tests/support/scratch.hpp"
 #include "tests/unit/gateway/management/containment_rig.hpp"
 
 #include <doctest/doctest.h>
@@ -73,7 +74,7 @@ struct fixture {
                 log,
                 [this] { return wall; },
                 [this] { return now; },
-                [](const std::string&) {}
+                [this](const std::string& id) { cards.push_back(id); }
             }
         );
         book->set_audit(audit);
@@ -131,6 +132,7 @@ struct fixture {
     std::optional<gateway::management::registry> agents;
     std::optional<pin_book> book;
     std::shared_ptr<const gateway::model::agent_entry> published;
+    std::vector<std::string> cards;  // that were to be made again
 };
 
 }  // namespace
@@ -359,6 +361,49 @@ TEST_CASE("An agent that is switched to enforce has at once what was seen of it 
     REQUIRE(unseen.run_until([&] { return !unseen.book->busy(); }));
     CHECK_FALSE(unseen.agents->find("m")->entry->pins->seen());
     CHECK(published <= 2);
+}
+
+TEST_CASE("A lock file that changes renews the agents of which it says something else, and no other")
+{
+    const test_support::scratch_directory here;
+    const auto set = [&](const std::string& id, const std::string& tool) {
+        mcp::lock_file file;
+        for (const auto& each : {"m", "n", "card"}) {
+            file[each].instructions = mcp::print_of_words("");
+            file[each].tools["a"] = key("a")[0].sha256;
+            file[each].card = std::string(64, '0');
+        }
+        file[id].tools = {{tool, key(tool)[0].sha256}};
+        test_support::write_whole(here.file("pins.json"), mcp::lock_file_text(file));
+    };
+    fixture f;
+    f.settings.pins.file = here.file("pins.json");
+    set("m", "a");
+    f.start();
+    auto other = server();
+    other.id = "n";
+    core::agent with_card;
+    with_card.id = "card";
+    with_card.url = "http://127.0.0.1:9/";
+    with_card.pin.mode = core::pin_mode::enforce;
+    REQUIRE(f.run(f.agents->declare({other, with_card}, {})).has_value());
+    const auto entry_of = [&](const std::string& id) { return f.agents->find(id)->entry; };
+    for (const auto& id : {"m", "n"}) {
+        f.run(f.book->judge_lists(entry_of(id), lists({"a"})));
+        REQUIRE(entry_of(id)->pins->admits("a"));
+    }
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    const auto of_m = entry_of("m");
+    set("n", "b");
+    f.book->apply(f.settings, std::vector<std::string_view>{});
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(entry_of("m") == of_m);
+    CHECK_FALSE(entry_of("n")->pins->admits("a"));
+    CHECK(f.cards.empty());
+    CHECK(f.sink.count("pins_file_applied") == 1);
+    f.book->apply(f.settings, std::vector<std::string_view>{});
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(f.sink.count("pins_file_applied") == 1);
 }
 
 TEST_CASE("Tools that a caller was listed bring no agent back that is gone")
