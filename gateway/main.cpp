@@ -282,6 +282,7 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
     set_dumpable(settings.debug.core);
     // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
     std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
     net::raise_descriptor_limit();
     telemetry::log_output output;
     const auto place = telemetry::place_of(STDERR_FILENO, environment_variable);

@@ -9,6 +9,7 @@
 #include "tests/support/scripted_agent.hpp"
 
 #include <doctest/doctest.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <csignal>
@@ -62,6 +63,13 @@ public:
         } else {
             std::filesystem::remove(here_.file("hang"));
         }
+    }
+
+    // The longest file that it may write.
+    void limit_files(rlim_t bytes) const
+    {
+        const rlimit limit{bytes, RLIM_INFINITY};
+        REQUIRE(::prlimit(gateway_->id(), RLIMIT_FSIZE, &limit, nullptr) == 0);
     }
 
     bool logs(std::string_view text)
@@ -170,6 +178,22 @@ TEST_CASE("A containment holds while the disk hangs, the answer says so, and it 
     CHECK(info.at("attention").at(0).at("subject") == "containment");
     gateway.set_hangs(false);
     CHECK(gateway.logs(R"("event":"containment_persisted","agent":"a")"));
+    gateway.kill();
+    gateway.start();
+    CHECK(gateway.call("a") == 403);
+}
+
+TEST_CASE("Where files may not grow a containment holds, and is written once they may")
+{
+    scripted_agent agent{answer};
+    restarted_gateway gateway{one_agent(agent)};
+    gateway.limit_files(1);
+    const auto contained = gateway.rpc("agents/contain", {{"id", "a"}, {"reason", "leak"}});
+    CHECK(contained.at("durable") == false);
+    CHECK(gateway.call("a") == 403);
+    CHECK(gateway.logs("containment_persist_failed"));
+    gateway.limit_files(RLIM_INFINITY);
+    CHECK(gateway.logs("containment_persisted"));
     gateway.kill();
     gateway.start();
     CHECK(gateway.call("a") == 403);
