@@ -325,9 +325,27 @@ private:
         if (!result) {
             return;
         }
-        out_ = table_ ? containment_text(about, *result) : model::shown_json(*result);
+        const auto with = contains ? std::string{} : shown_member(*result, "agent");
+        if (!table_) {
+            out_ = model::shown_json(*result);
+        } else if (with.empty()) {
+            out_ = containment_text(about, *result);
+        }
         if (!command_.dry_run && !result->value("durable", false)) {
             complain(about + ": holds, but is not on disk: a restart lifts it");
+        }
+        if (const auto warning = shown_member(*result, "warning"); !warning.empty()) {
+            complain(about + ": " + warning);
+        }
+        if (const auto* others = core::member(*result, "also_at"); others != nullptr && others->is_array()) {
+            std::string all;
+            for (const auto& each : *others) {
+                all += (all.empty() ? "" : ", ") + each.get<std::string>();
+            }
+            complain(about + ": not contained with it, though at the same address: " + all);
+        }
+        if (!with.empty()) {
+            fail(exit_code::refused, about + ": still contained, with the agent " + with);
         }
     }
 

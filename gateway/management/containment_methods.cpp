@@ -6,6 +6,7 @@
 #include "config/schema.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
+#include "core/url.hpp"
 #include "gateway/management/json_records.hpp"
 #include "gateway/management/read_methods.hpp"
 #include "gateway/model/agent_filter.hpp"
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace gateway::management {
@@ -122,6 +124,22 @@ const json* given(const json& params, std::string_view key)
     return value == nullptr || value->is_null() ? nullptr : value;
 }
 
+// Where its calls go, as its operator says: `host:port` of each of its URLs.
+std::vector<std::string> addresses_of(const core::agent& agent)
+{
+    std::vector<std::string> urls{agent.url};
+    if (agent.rules) {
+        urls.insert(urls.end(), agent.rules->upstreams.begin(), agent.rules->upstreams.end());
+    }
+    std::vector<std::string> out;
+    for (const auto& each : urls) {
+        if (const auto url = core::http_url::parse(each)) {
+            out.push_back(core::in_lower_case(url->host) + ':' + url->port);
+        }
+    }
+    return out;
+}
+
 // The principal behind which a page begins, as `next` names it.
 std::optional<core::principal_name> name_in(const std::string& cursor)
 {
@@ -204,6 +222,51 @@ void containment_methods::check_provider(asked& what) const
     }
 }
 
+// Whether the provider is one that names its principals, and not this one.
+bool containment_methods::has_no(const core::principal_name& who) const
+{
+    const auto& providers = settings_.access.providers;
+    const auto found = std::ranges::find(providers, who.provider, &core::access_provider::name);
+    if (found == providers.end()) {
+        return who.principal != core::registration_owner;
+    }
+    if (const auto* const token = std::get_if<core::static_token_provider>(&found->type)) {
+        return token->bearer.id != who.principal;
+    }
+    const auto* const keys = std::get_if<core::api_key_provider>(&found->type);
+    return keys != nullptr &&
+           std::ranges::none_of(keys->keys, [&](const auto& each) { return each.owner.id == who.principal; });
+}
+
+// Other agents that get requests at an address of this one.
+net::task<std::vector<std::string>> containment_methods::others_at(std::string agent, threads::turns& turns) const
+{
+    const auto* const contained = registry_.find(agent);
+    if (contained == nullptr || !contained->published()) {
+        co_return std::vector<std::string>{};
+    }
+    const auto there = addresses_of(contained->entry->record);
+    std::vector<std::string> out;
+    co_await turns.wait();
+    for (auto at = registry_.all().begin(); at != registry_.all().end();) {
+        const auto& [id, other] = *at;
+        if (id != agent && other.reached() &&
+            std::ranges::any_of(addresses_of(other.entry->record), [&](const auto& each) {
+                return std::ranges::find(there, each) != there.end();
+            })) {
+            out.push_back(id);
+        }
+        if (turns.over()) {
+            const auto seen = id;
+            co_await turns.wait();
+            at = registry_.all().upper_bound(seen);
+        } else {
+            ++at;
+        }
+    }
+    co_return out;
+}
+
 // An operator who contains the own principal could not undo it.
 void containment_methods::check_self(asked& what, const rpc_caller& caller) const
 {
@@ -220,7 +283,7 @@ void containment_methods::check_self(asked& what, const rpc_caller& caller) cons
     }
 }
 
-net::task<rpc_result> containment_methods::contain(core::rpc_request request, asked what)
+net::task<rpc_result> containment_methods::contain(core::rpc_request request, asked what, threads::turns& turns)
 {
     if (!what.problems.empty()) {
         co_return refuse_params(request, what.problems);
@@ -237,10 +300,31 @@ net::task<rpc_result> containment_methods::contain(core::rpc_request request, as
     result["contained"] = now ? shown_containment(*now) : json{};
     result["cut"] = {{"calls", done->cut.calls}, {"streams", done->cut.streams}, {"sessions", done->cut.sessions}};
     result["durable"] = done->durable;
+    if (what.subject.is_agent()) {
+        if (const auto others = co_await others_at(what.subject.agent, turns); !others.empty()) {
+            result["also_at"] = others;
+        }
+    } else if (has_no(what.subject.principal)) {
+        result["warning"] = "The provider has no principal of this id now. It is contained if it comes.";
+    }
     if (what.dry_run) {
         result["dryRun"] = true;
     }
     co_return core::make_result(request.id, result);
+}
+
+// The agent with which a principal stays contained, if there is one.
+void containment_methods::add_agent(json& released, const asked& what) const
+{
+    if (what.subject.is_agent()) {
+        return;
+    }
+    for (const auto& each : table_->principals(std::nullopt)) {
+        if (each.name == what.subject.principal && !each.agent.empty()) {
+            released["contained"] = shown_containment(*each.order);
+            released["agent"] = each.agent;
+        }
+    }
 }
 
 net::task<rpc_result> containment_methods::release(core::rpc_request request, asked what, std::string by)
@@ -253,6 +337,7 @@ net::task<rpc_result> containment_methods::release(core::rpc_request request, as
     result["durable"] = registry_.durable();
     if (what.dry_run) {
         result["dryRun"] = true;
+        add_agent(result, what);
         co_return core::make_result(request.id, result);
     }
     auto doing = table_->release(what.subject, std::move(by));
@@ -265,6 +350,7 @@ net::task<rpc_result> containment_methods::release(core::rpc_request request, as
     if (const auto& now = done->now) {
         result["contained"] = shown_containment(*now);
     }
+    add_agent(result, what);
     co_return core::make_result(request.id, result);
 }
 
@@ -277,7 +363,7 @@ containment_methods::contain_agent(core::rpc_request request, const rpc_caller& 
         co_return core::make_error(request.id, errc::agent_not_found, {{"agent", id}, {"retryable", false}});
     }
     check_self(what, caller);
-    co_return co_await contain(std::move(request), std::move(what));
+    co_return co_await contain(std::move(request), std::move(what), turns_.of(caller.may_write));
 }
 
 net::task<rpc_result>
@@ -297,7 +383,7 @@ containment_methods::contain_principal(core::rpc_request request, const rpc_call
     auto what = read(request, caller, /*of_agent=*/false, /*contains=*/true);
     check_provider(what);
     check_self(what, caller);
-    co_return co_await contain(std::move(request), std::move(what));
+    co_return co_await contain(std::move(request), std::move(what), turns_.of(caller.may_write));
 }
 
 net::task<rpc_result>

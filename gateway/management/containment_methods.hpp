@@ -3,6 +3,7 @@
 #pragma once
 
 #include "config/settings.hpp"
+#include "core/access.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/containment.hpp"
@@ -11,6 +12,7 @@
 #include "net/loop/types.hpp"
 
 #include <string>
+#include <vector>
 
 namespace gateway::management {
 
@@ -42,7 +44,10 @@ private:
     asked read(const core::rpc_request& request, const rpc_caller& caller, bool of_agent, bool contains) const;
     void check_provider(asked& what) const;
     void check_self(asked& what, const rpc_caller& caller) const;
-    net::task<rpc_result> contain(core::rpc_request request, asked what);
+    net::task<rpc_result> contain(core::rpc_request request, asked what, threads::turns& turns);
+    net::task<std::vector<std::string>> others_at(std::string agent, threads::turns& turns) const;
+    void add_agent(core::json& released, const asked& what) const;
+    bool has_no(const core::principal_name& who) const;
     net::task<rpc_result> release(core::rpc_request request, asked what, std::string by);
 
     const config::settings& settings_;

@@ -179,6 +179,14 @@ TEST_CASE("Agents and principals are contained, listed and released")
     );
     CHECK(x.said({"wait", "a", "--for", "contained"}).find("agent_contained") != std::string::npos);
     CHECK(principals({"list", "-o", "table"}).find("\nkeys      ci         a ") != std::string::npos);
+    {
+        const auto admin = "127.0.0.1:" + std::to_string(x.gateway.admin_port());
+        flow::child_process child{CARDEA_BIN, {"principals", "--admin", admin, "release", "keys", "ci", "-o", "table"}};
+        CHECK(child.wait() == 1);
+        CHECK(child.out().empty());
+        CHECK(child.err().starts_with("cardea: keys ci: "));
+        CHECK(child.err().ends_with("still contained, with the agent a\n"));
+    }
     CHECK(x.ask({"contain", "no", "--reason", "leak"}).err == "cardea: no: No such agent. (agent_not_found)\n");
     CHECK(x.ask({"contain", "a", "--reason", "leak", "--until", "soon"}).code == 1);
     CHECK(parsed(x.ask({"release", "a"}).out)["contained"].is_null());
@@ -186,6 +194,63 @@ TEST_CASE("Agents and principals are contained, listed and released")
     CHECK(principals({"contain", "keys", "ci", "--reason", "leak", "-o", "table"})
               .starts_with("keys ci: contained until it is released; "));
     CHECK(principals({"release", "keys", "ci", "-o", "table"}) == "keys ci: released\n");
+}
+
+TEST_CASE("who contains is told what goes on: agents at the same address, and a name that nobody has")
+{
+    auto settings = with_agents({"a", "b", "c", "d"}, "http://127.0.0.1:1/");
+    settings.agents[1].url = "http://127.0.0.1:1/other";
+    settings.agents[2].url = "http://127.0.0.1:2/";
+    settings.agents[3].url = "http://127.0.0.1:3/";
+    settings.agents[3].rules = core::endpoint_rules{};
+    settings.agents[3].rules->upstreams = {"http://127.0.0.1:3/", "http://127.0.0.1:1/"};
+    const auto known = [](const std::string& id, const std::string& provider) {
+        core::principal who;
+        who.id = id;
+        who.provider = provider;
+        return who;
+    };
+    core::api_key_provider keys;
+    keys.keys.push_back({std::string(64, '0'), {}, false, known("ci", "keys")});
+    settings.access.providers = {
+        {"keys", keys},
+        {"token", core::static_token_provider{core::secret{"token-0123456789"}, known("t", "token")}}
+    };
+    const asked_gateway x{settings};
+    const auto contain = [&](const std::string& provider, const std::string& principal, const std::string& form) {
+        flow::child_process child{
+            CARDEA_BIN,
+            {"principals",
+             "--admin",
+             "127.0.0.1:" + std::to_string(x.gateway.admin_port()),
+             "contain",
+             provider,
+             principal,
+             "--reason",
+             "r",
+             "--dry-run",
+             "-o",
+             form}
+        };
+        CHECK(child.wait() == 0);
+        return std::pair{child.out(), child.err()};
+    };
+    const auto done = x.ask({"contain", "a", "--reason", "r", "--dry-run", "-o", "table"});
+    CHECK(done.code == 0);
+    CHECK(done.err == "cardea: a: not contained with it, though at the same address: b, d\n");
+    CHECK(parsed(x.ask({"contain", "a", "--reason", "r", "--dry-run"}).out)["also_at"] == json{"b", "d"});
+    CHECK_FALSE(parsed(x.ask({"contain", "c", "--reason", "r", "--dry-run"}).out).contains("also_at"));
+
+    CHECK(contain("keys", "ci", "json").second.empty());
+    CHECK(contain("token", "t", "json").second.empty());
+    for (const std::string provider : {"keys", "token"}) {
+        const auto [out, err] = contain(provider, "typo", "json");
+        CHECK(parsed(out)["warning"] == "The provider has no principal of this id now. It is contained if it comes.");
+        CHECK(
+            err == "cardea: " + provider +
+                       " typo: The provider has no principal of this id now. It is contained if it comes.\n"
+        );
+    }
 }
 
 TEST_CASE("an agent is added, changed, shown, refreshed and removed")
