@@ -166,19 +166,24 @@ agent_factory::make(const core::agent& record, const model::call_route& route, c
 
 std::shared_ptr<const model::agent_entry> agent_factory::pinned(std::shared_ptr<const model::agent_entry> entry) const
 {
-    // A copy of an entry that others stand beside holds them all.
-    struct changed_entry {
-        model::agent_entry now;
-        std::shared_ptr<const model::agent_entry> was;
+    // A copy of an entry that others stand beside holds the one that holds them, and not the copies before it.
+    struct holder {
+        std::shared_ptr<const model::agent_entry> of_siblings;  // null: there are none
+        void operator()(const model::agent_entry* gone) const { std::default_delete<const model::agent_entry>{}(gone); }
     };
     const auto now = pins_ ? pins_(entry->record) : entry_pins{};
     if (now.pins == entry->pins && now.held == entry->held) {
         return entry;
     }
-    const auto changed = std::make_shared<changed_entry>(*entry, entry->siblings == nullptr ? nullptr : entry);
-    changed->now.pins = now.pins;
-    changed->now.held = now.held;
-    return {changed, &changed->now};
+    auto changed = std::make_unique<model::agent_entry>(*entry);
+    changed->pins = now.pins;
+    changed->held = now.held;
+    const auto* const copied = std::get_deleter<holder>(entry);
+    holder with{copied == nullptr ? entry : copied->of_siblings};
+    if (entry->siblings == nullptr) {
+        with.of_siblings = nullptr;
+    }
+    return {changed.release(), std::move(with)};
 }
 
 std::shared_ptr<const model::agent_entry>

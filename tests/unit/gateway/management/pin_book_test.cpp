@@ -406,6 +406,32 @@ TEST_CASE("A lock file that changes renews the agents of which it says something
     CHECK(f.sink.count("pins_file_applied") == 1);
 }
 
+TEST_CASE("A renewed entry of an agent with several endpoints holds these, and not the entries before it")
+{
+    core::agent several;
+    several.id = "e";
+    several.speaks = core::protocol::a2a;
+    several.url = "http://127.0.0.1:9/";
+    several.rules.emplace().upstreams = {"http://127.0.0.1:9/", "http://127.0.0.1:10/"};
+    const config::settings settings;
+    gateway::management::agent_factory factory{settings};
+    bool held = false;
+    factory.set_pins([&held](const core::agent&) { return gateway::management::entry_pins{nullptr, held}; });
+    auto entry = factory.make(several).value();
+    REQUIRE(entry->siblings != nullptr);
+    const std::weak_ptr<const gateway::model::agent_entry> made = entry;
+    held = true;
+    entry = factory.pinned(std::move(entry));
+    CHECK(entry->held);
+    const std::weak_ptr<const gateway::model::agent_entry> first = entry;
+    held = false;
+    entry = factory.pinned(std::move(entry));
+    CHECK_FALSE(entry->held);
+    CHECK(first.expired());
+    CHECK_FALSE(made.expired());
+    CHECK(gateway::model::endpoint_count(*entry) == 2);
+}
+
 TEST_CASE("Tools that a caller was listed bring no agent back that is gone")
 {
     fixture f;
