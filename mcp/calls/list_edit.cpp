@@ -6,9 +6,12 @@
 #include "mcp/pins/pinned_server.hpp"
 #include "mcp/protocol/raw_json.hpp"
 
+#include <algorithm>
+#include <array>
 #include <functional>
 #include <optional>
 #include <set>
+#include <span>
 #include <utility>
 
 namespace mcp {
@@ -20,6 +23,11 @@ core::error unusable(std::string_view why)
 {
     return core::upstream_error(core::errc::upstream_protocol, "a list: " + std::string{why});
 }
+
+// Members that pass where tools are compared with approved ones; what else there is could be another list to a lenient reader.
+constexpr std::array<std::string_view, 6> message_members{"jsonrpc", "id", "result", "error", "method", "params"};
+constexpr std::array<std::string_view, 6>
+    result_members{"tools", "nextCursor", "_meta", "resultType", "ttlMs", "cacheScope"};
 
 bool is_named(std::string_view raw_name, bool escaped, std::string_view name)
 {
@@ -163,6 +171,7 @@ public:
     )
         : list_{list},
           entries_{filter, list, audience},
+          strict_{audience != nullptr && audience->pins != nullptr},
           message_{message},
           cursor_{message, cursor_type::deepest}
     {
@@ -174,7 +183,7 @@ public:
         if (cursor_.peek() != '{') {
             return unusable("not an object");
         }
-        if (!copy_members("result", '{', &list_editor::copy_result) || !cursor_.finish()) {
+        if (!copy_members({"result", '{', &list_editor::copy_result, message_members}) || !cursor_.finish()) {
             return unusable(why_.empty() ? cursor_.why() : why_);
         }
         copy_until(message_.size());
@@ -200,9 +209,16 @@ private:
         copied_ = end;
     }
 
-    // One object, whose member `name` goes to `inside` if it opens with `bracket`.
-    bool copy_members(std::string_view name, char bracket, step inside)
+    struct level {
+        std::string_view name;  // of the member that goes to `inside` if it opens with `bracket`
+        char bracket;
+        step inside;
+        std::span<const std::string_view> passing;  // members that stay if `strict_`
+    };
+
+    bool copy_members(const level& of)
     {
+        const auto inside = offset() + 1;
         if (!cursor_.open('{')) {
             return false;
         }
@@ -210,25 +226,40 @@ private:
             return true;
         }
         bool found = false;
+        std::size_t kept = inside;  // the end of the last member that stays
         do {
             std::string_view raw_name;
             bool escaped = false;
             if (!cursor_.name(raw_name, escaped)) {
                 return false;
             }
-            const bool wanted = is_named(raw_name, escaped, name);
+            const bool wanted = is_named(raw_name, escaped, of.name);
             if (wanted && std::exchange(found, true)) {
                 return fail("a member stands twice");
             }
-            if (!(wanted && cursor_.peek() == bracket ? (this->*inside)() : cursor_.value())) {
+            const bool opens = wanted && cursor_.peek() == of.bracket;
+            if (strict_ && wanted && !opens && cursor_.peek() != 'n') {
+                return fail("a member of another type");
+            }
+            if (!(opens ? (this->*of.inside)() : cursor_.value())) {
                 return false;
             }
+            const auto end = offset();
             cursor_.skip_space();
+            const bool stays = !strict_ || std::ranges::any_of(of.passing, [&](std::string_view each) {
+                return is_named(raw_name, escaped, each);
+            });
+            if (stays) {
+                kept = end;
+            } else {
+                copy_until(std::max(copied_, kept));
+                copied_ = kept == inside && cursor_.peek() == ',' ? offset() + 1 : end;
+            }
         } while (cursor_.take(','));
         return cursor_.close();
     }
 
-    bool copy_result() { return copy_members(list_member(list_), '[', &list_editor::copy_entries); }
+    bool copy_result() { return copy_members({list_member(list_), '[', &list_editor::copy_entries, result_members}); }
 
     // Before the first entry that stays stands what stood before the first of all, before the others what stood before them.
     bool copy_entries()
@@ -267,6 +298,7 @@ private:
 
     list_kind list_;
     entry_editor entries_;
+    bool strict_;  // tools are compared
     std::string_view message_;
     cursor_type cursor_;
     edited_list out_;

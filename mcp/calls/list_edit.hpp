@@ -44,7 +44,8 @@ core::result<edited_list> edit_list(
     const std::vector<std::string>* scopes
 );
 
-// Edits a list of tools: those that `pins` shows, in their approved form, before the filters apply.
+// Edits a list of tools: those that `pins` shows, in their approved form, before the filters apply. Of the message and of its result only the
+// members stay that the protocol has. Fails besides: the result or its list is something else.
 core::result<edited_list> edit_list(
     const name_filters& filters,
     const pinned_server& pins,

@@ -9,6 +9,21 @@
 #include <utility>
 
 namespace mcp {
+namespace {
+
+// Whether a lenient reader may take the name for `other`; some fold letters beyond ASCII.
+bool is_lookalike(std::string_view name, std::string_view other)
+{
+    return is_twin(name, other) ||
+           std::ranges::any_of(name, [](char c) { return static_cast<unsigned char>(c) > 127; });
+}
+
+bool has_lookalike(const raw_object& object, std::string_view name)
+{
+    return std::ranges::any_of(object.members(), [name](const auto& each) { return is_lookalike(each.name, name); });
+}
+
+}  // namespace
 
 pinned_server::pinned_server(approved_server approved, std::vector<std::string> except)
     : approved_{std::move(approved)},
@@ -109,31 +124,38 @@ core::result<std::optional<std::string>> with_approved_instructions(const pinned
     if (!read) {
         return unusable;
     }
-    const auto raw = read->find("result");
-    if (raw.empty()) {
-        return std::optional<std::string>{};
-    }
-    const auto result = raw_object::read(raw);
-    if (!result) {
-        return unusable;
-    }
-    const auto approved = pins.instructions();
-    const auto said = result->find("instructions");
-    if (said.empty() ? approved.empty() : text_of(said) == approved) {
-        return std::optional<std::string>{};
-    }
-    std::string edited{"{"};
-    for (const auto& each : result->members()) {
-        if (each.name != "instructions" && !is_twin(each.name, "instructions")) {
-            append_member(edited, each.name, each.value);
+    std::string edited;  // empty: the result stays
+    if (const auto raw = read->find("result"); !raw.empty()) {
+        const auto result = raw_object::read(raw);
+        if (!result) {
+            return unusable;
+        }
+        const auto approved = pins.instructions();
+        const auto said = result->find("instructions");
+        const bool same = said.empty() ? approved.empty() : text_of(said) == approved;
+        if (!same || has_lookalike(*result, "instructions")) {
+            edited = "{";
+            for (const auto& each : result->members()) {
+                if (each.name != "instructions" && !is_lookalike(each.name, "instructions")) {
+                    append_member(edited, each.name, each.value);
+                }
+            }
+            if (!approved.empty()) {
+                append_text_member(edited, "instructions", approved);
+            }
+            close(edited, '}');
         }
     }
-    if (!approved.empty()) {
-        append_text_member(edited, "instructions", approved);
+    if (edited.empty() && !has_lookalike(*read, "result")) {
+        return std::optional<std::string>{};
     }
-    close(edited, '}');
-    std::string out{message};
-    out.replace(static_cast<std::size_t>(raw.data() - message.data()), raw.size(), edited);
+    std::string out{"{"};
+    for (const auto& each : read->members()) {
+        if (!is_lookalike(each.name, "result")) {
+            append_member(out, each.name, each.name == "result" && !edited.empty() ? edited : each.value);
+        }
+    }
+    close(out, '}');
     return std::optional{std::move(out)};
 }
 
