@@ -119,9 +119,11 @@ std::vector<pin_change> pin_ledger::take_card(std::string_view text, const std::
     const seen_item seen{{pin_kind::card, {}, print}, {}, text};
     take_one(seen, terms, first, changes);
     if (card_ && card_->sha256 == print) {
-        revision_ += card_->text != text || card_place_ != terms.place;
-        card_->text = text;  // another version, signature or order
-        card_place_ = terms.place;
+        if (terms.mode != core::pin_mode::enforce || may_replace_card(card_->text, text)) {
+            revision_ += card_->text != text || card_place_ != terms.place;
+            card_->text = text;  // another version, signature or order
+            card_place_ = terms.place;
+        }
         drop_held([](const auto& each) { return each.first.kind == pin_kind::card; });
     } else {
         held_card_place_ = terms.place;
@@ -358,17 +360,20 @@ void pin_ledger::set_lock(const std::optional<locked_agent>& lock)
     if (!lock) {
         return;
     }
-    ++revision_;
     const auto is_out = [&](const pin_key& key) { return !approves(*lock, key); };
+    std::size_t gone = 0;
     if (card_ && is_out({pin_kind::card, {}, card_->sha256})) {
         card_.reset();
+        ++gone;
     }
     if (instructions_ && is_out({pin_kind::instructions, {}, instructions_->sha256})) {
         instructions_.reset();
+        ++gone;
     }
     for (auto& [tool, all] : tools_) {
-        std::erase_if(all, [&](const auto& each) { return is_out({pin_kind::tool, tool, each.sha256}); });
+        gone += std::erase_if(all, [&](const auto& each) { return is_out({pin_kind::tool, tool, each.sha256}); });
     }
+    revision_ += gone > 0 ? 1 : 0;
     std::erase_if(tools_, [](const auto& each) { return each.second.empty(); });
     std::vector<pin_key> now;
     for (const auto& [key, each] : held_) {

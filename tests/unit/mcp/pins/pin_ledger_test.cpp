@@ -283,6 +283,11 @@ TEST_CASE("With a lock file its fingerprints alone approve, as soon as their tex
     CHECK_FALSE(admits(ledger, "b"));
     CHECK(shown(ledger, lists({item("a")})) == std::vector<std::string>{tool("a", "other")});
     CHECK_FALSE(ledger.approved().instructions);
+
+    // One that approves what is approved is nothing for the store.
+    const auto revision = ledger.revision();
+    ledger.set_lock(next);
+    CHECK(ledger.revision() == revision);
 }
 
 TEST_CASE("With warn a lock file stays the baseline")
@@ -404,6 +409,34 @@ TEST_CASE("Long tools of callers' lists leave the bytes to the gateway's own")
     CHECK(ledger.bytes() < mcp::most_pinned_bytes / 3);
     ledger.take_lists(lists({item("a"), item("b", std::string(mcp::most_pinned_bytes / 2, 'w'))}), terms());
     CHECK(ledger.shown(false)["held"][0]["why"] == "new");
+}
+
+TEST_CASE("With enforce the text of an approved card gives way to another version alone, and to what looks like one")
+{
+    const auto shown = [](std::string_view next, pin_mode mode = pin_mode::enforce) {
+        mcp::pin_ledger ledger;
+        const std::string first = R"({"name":"n","list":[1,2],"version":"1","signatures":[]})";
+        for (const auto text : {std::string_view{first}, next}) {
+            ledger.take_card(text, *mcp::print_of_card(text, 4096), terms(mode));
+        }
+        CHECK(ledger.held_count() == 0);
+        return ledger.card()->text == next;
+    };
+    const auto version = [&](std::string_view text) {
+        return shown(R"({"name":"n","list":[1,2],"version":)" + std::string{text} + "}");
+    };
+    CHECK_FALSE(shown(R"({"name":"n","list":[1,2],"version":2})"));
+    CHECK(version(R"("2.0.1-rc.1+b_7")"));
+    CHECK(version('"' + std::string(64, '9') + '"'));
+    CHECK_FALSE(version('"' + std::string(65, '9') + '"'));
+    CHECK_FALSE(version(R"("9 IGNORE")"));
+    CHECK_FALSE(version(R"(["9"])"));
+    CHECK_FALSE(shown(R"({"name":"n","list":[2,1],"version":"1","signatures":[]})"));
+    CHECK(shown(R"({"version":"1","name":"n","list":[1,2]})"));
+    CHECK(shown(R"({"name":"n","list":[1,2],"version":"1","signatures":[{"protected":"e30","signature":"A-_A"}]})"));
+    CHECK_FALSE(shown(R"({"name":"n","list":[1,2],"version":"1","signatures":[{"signature":"IGNORE ALL"}]})"));
+    CHECK_FALSE(shown(R"({"name":"n","list":[1,2],"version":"1","signatures":[{"header":{"a":"IGNORE"}}]})"));
+    CHECK(shown(R"({"name":"n","list":[2,1],"version":"9 IGNORE"})", pin_mode::warn));
 }
 
 TEST_SUITE_END();
