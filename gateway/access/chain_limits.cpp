@@ -175,6 +175,10 @@ chain_limits::entered chain_limits::enter(name of, core::steady_time now) noexce
             chains_.fetch_sub(begins ? 1 : 0, std::memory_order_relaxed);
             continue;
         }
+        if ((place.word & name_bits) != (of & name_bits)) {
+            // The few bits of its name that a window has may be those of the chain before.
+            atomic_word{in.windows[place.at]}.store(0, std::memory_order_relaxed);
+        }
         const auto at = static_cast<slot>(number * row + place.at);
         if (!count_call(in, place.at, of, tick)) {
             leave(at);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -70,34 +71,37 @@ std::string wanted(std::string_view noun, const std::vector<std::string>& values
     return values.size() > most_named ? text + " and " + std::to_string(values.size() - most_named) + " more" : text;
 }
 
-std::vector<std::string> shown(const std::vector<core::claim>& claims)
+std::string wanted(std::string_view noun, const std::vector<core::claim>& claims)
 {
     std::vector<std::string> texts;
     texts.reserve(claims.size());
     for (const auto& [name, value] : claims) {
         texts.emplace_back(name).append("=").append(value);
     }
-    return texts;
+    return wanted(noun, texts);
 }
 
-// The conditions of the rule that do not hold, each as wanted().
-std::vector<std::string>
-lacks(const core::access_rule& rule, const core::principal& caller, std::optional<std::string_view> method)
+// Calls `lacks(noun, values)` for each condition of the rule that does not hold.
+template <class Lacks>
+void check_conditions(
+    const core::access_rule& rule,
+    const core::principal& caller,
+    std::optional<std::string_view> method,
+    Lacks lacks
+)
 {
-    std::vector<std::string> all;
-    const auto check = [&](bool holds, std::string_view noun, const std::vector<std::string>& values) {
+    const auto check = [&](bool holds, std::string_view noun, const auto& values) {
         if (!holds) {
-            all.push_back(wanted(noun, values));
+            lacks(noun, values);
         }
     };
     check(names(rule.providers, caller.provider), "provider", rule.providers);
     check(names(rule.principals, caller.id), "principal", rule.principals);
     check(names(rule.tenants, caller.tenant), "tenant", rule.tenants);
     check(has_one_of(rule.groups, caller.groups), "group", rule.groups);
-    check(has_one_of(rule.claims, caller.claims), "claim", shown(rule.claims));
+    check(has_one_of(rule.claims, caller.claims), "claim", rule.claims);
     check(has_one_of(rule.scopes, caller.scopes), "scope", rule.scopes);
     check(!method || is_for_method(rule, *method), "method", rule.methods);
-    return all;
 }
 
 }  // namespace
@@ -157,20 +161,22 @@ judge(const core::access_policy& policy, const core::principal* caller, std::opt
     if (caller == nullptr) {
         return {.allowed = false, .rule = 0, .missing = "a credential"};
     }
-    policy_verdict nearest;
-    std::size_t least = 0;
-    for (std::size_t i = 0; i < policy.any_of.size() && !nearest.allowed; ++i) {
-        const auto lacking = lacks(policy.any_of[i], *caller, method);
-        if (nearest.rule && lacking.size() >= least) {
-            continue;
-        }
-        least = lacking.size();
-        nearest = {.allowed = lacking.empty(), .rule = i, .missing = {}};
-        for (const auto& each : lacking) {
-            nearest.missing.append(nearest.missing.empty() ? "" : ", and ").append(each);
+    std::size_t nearest = 0;
+    std::size_t least = std::numeric_limits<std::size_t>::max();
+    for (std::size_t i = 0; i < policy.any_of.size() && least > 0; ++i) {
+        std::size_t count = 0;
+        check_conditions(policy.any_of[i], *caller, method, [&](std::string_view, const auto&) { ++count; });
+        if (count < least) {
+            least = count;
+            nearest = i;
         }
     }
-    return nearest;
+    policy_verdict out{.allowed = least == 0, .rule = nearest, .missing = {}};
+    // Words for one rule alone: a denial may have many.
+    check_conditions(policy.any_of[nearest], *caller, method, [&](std::string_view noun, const auto& values) {
+        out.missing.append(out.missing.empty() ? "" : ", and ").append(wanted(noun, values));
+    });
+    return out;
 }
 
 bool has_scope(const core::principal* caller, std::string_view scope)

@@ -10,6 +10,9 @@ namespace gateway::relay {
 void task_watch::begin(const net::http1::response_head& head, body_care care)
 {
     scan_.reset();
+    if (!has_identity_coding(head)) {
+        tool_ = nullptr;
+    }
     const bool good = call_.hooks.tasks.index != nullptr && head.status >= 200 && head.status < 300;
     claims_ = good && call_.hooks.tasks.context != 0;
     reads_ = good && has_identity_coding(head);
