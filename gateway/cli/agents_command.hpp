@@ -37,7 +37,7 @@ enum class agents_verb : std::uint8_t {
 
 enum class card_form : std::uint8_t { served, raw, diff };
 
-// What `pins` shows, and `approve` approves.
+// Arguments of `pins` and `approve`.
 struct pin_choice {
     bool diff = false;
     bool lock = false;

@@ -53,7 +53,7 @@ public:
         containments_.set_table(table);
     }
 
-    // The same.
+    // Likewise.
     void set_pins(pin_book& book)
     {
         gateway_.set_pins(book);

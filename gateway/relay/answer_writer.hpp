@@ -106,7 +106,7 @@ public:
     // A part of an event is out, and its end is not.
     bool within_event() const noexcept { return begun_ && events_ && kept_ == nullptr && !events_->between_events(); }
 
-    // As event_stream::rest_of_event(), within_event().
+    // These ask event_stream::rest_of_event() and within_event().
     std::size_t rest_of_event(std::string_view data) const noexcept
     {
         return within_event() ? events_->rest_of_event(data) : 0;

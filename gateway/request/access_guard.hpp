@@ -72,7 +72,7 @@ public:
     // From now on denials name the rules' places in this file; null: there is none.
     void set_rules(std::shared_ptr<const config::rule_places> rules) { rules_ = std::move(rules); }
 
-    // Of a request to a bundle: notes the rule that hides the tool from its caller, which the member calls `tool`.
+    // For a request to a bundle: notes the rule that hides the tool from its caller, which the member calls `tool`.
     void note_member_rule(request_context& request, const model::agent_entry& member, std::string_view tool) const;
 
     // Once it is answered: notes what access denied it, of which agent, and by which rule.

@@ -24,7 +24,7 @@ public:
     static constexpr std::size_t most_callers =
         4096;  // of all agents, between two times; calls of further ones have none
 
-    // What a request counts for that has been answered.
+    // The counts of a request that has been answered.
     struct counted {
         bool agent = true;  // false: it went to another place than where calls of the agent go now, such as to a bridge
         bool caller = true;  // false: the gateway made it for a caller, whose own request counts

@@ -1,4 +1,4 @@
-// What a server says of itself: its metrics, and the facts of gateway/info.
+// The server about itself: its metrics, and the facts of gateway/info.
 #include "config/exposure.hpp"
 #include "gateway/management/agent_health.hpp"
 #include "gateway/model/version.hpp"

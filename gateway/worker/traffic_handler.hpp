@@ -88,7 +88,7 @@ public:
     // gets 403 at once, streams end in turns. What it has cut.
     model::cut_counts set_containments(model::containments_pointer now);
 
-    // What set_containments() would cut.
+    // The work that set_containments() would cut.
     model::cut_counts would_cut(const model::containments& then) const;
 
     // Sets where the rules of policies are in the configuration's file, for lines about denials; null: there is none.

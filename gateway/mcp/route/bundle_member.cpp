@@ -183,7 +183,7 @@ core::result<bundle_route::destination> bundle_route::destination_of(const bundl
     return to;
 }
 
-// Of a tool that its caller does not get.
+// The answer about a tool that its caller does not get.
 void bundle_route::note_rule(const bundle_call& call, const ::mcp::found_place& of, ::mcp::list_kind list) const
 {
     if (list == ::mcp::list_kind::tools && of.to == ::mcp::reach::one) {

@@ -83,7 +83,7 @@ const model::agent_entry& program_relay::agent() const noexcept
     return *request_.agent;
 }
 
-// What goes out is whole events.
+// Only whole events go out.
 bool program_relay::contain(bool /*at_once*/)
 {
     auto& caller = request_.caller;
