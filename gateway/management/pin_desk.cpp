@@ -94,7 +94,7 @@ pin_desk::take_card(const std::string& id, const std::string& text, std::size_t 
     judged_card out{settled(entry, terms, before), {}};
     out.outcome.changes = std::move(changes);
     const auto* const approved = entry.ledger.card();
-    const bool fits = approved != nullptr && approved->sha256 == *print;
+    const bool fits = approved != nullptr && approved->sha256 == *print && approved->text == text;
     if (terms.mode == core::pin_mode::enforce && !fits) {
         out.verdict = {true, approved == nullptr ? "" : approved->text, entry.ledger.card_place()};
     }

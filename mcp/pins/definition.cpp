@@ -16,6 +16,8 @@ using core::json;
 
 enum class texts : bool { without, with };
 
+constexpr std::size_t longest_version = 64;  // that is taken over unseen
+
 constexpr std::array<std::string_view, 2> text_members{"title", "description"};
 constexpr std::array<std::string_view, 3> unordered_members{"required", "enum", "type"};
 
@@ -212,6 +214,23 @@ void append_unordered(std::string& out, const json& value)
     }
 }
 
+bool looks_like_version(const json& value)
+{
+    const auto* text = value.is_string() ? &value.get_ref<const std::string&>() : nullptr;
+    return text != nullptr && text->size() <= longest_version && std::ranges::all_of(*text, [](char c) {
+               return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                      std::string_view{".-+_"}.find(c) != std::string_view::npos;
+           });
+}
+
+// The member, which is taken out; null: there is none.
+json taken(json& card, const char* name)
+{
+    auto out = card.contains(name) ? card[name] : json{};
+    card.erase(name);
+    return out;
+}
+
 }  // namespace
 
 core::json counted_tool(const core::json& tool)
@@ -249,6 +268,26 @@ core::result<std::string> print_of_card(std::string_view text, std::size_t most)
     std::string out;
     append_unordered(out, *card);
     return jose::sha256_hex(out);
+}
+
+bool may_replace_card(std::string_view approved, std::string_view next)
+{
+    if (approved == next) {
+        return true;
+    }
+    auto before = core::parse_json(approved, {.bytes = approved.size()});
+    auto after = core::parse_json(next, {.bytes = next.size()});
+    if (!before || !after || !before->is_object() || !after->is_object()) {
+        return false;
+    }
+    const auto version = taken(*after, "version");
+    const auto signatures = taken(*after, "signatures");
+    const bool has_good_version = taken(*before, "version") == version || looks_like_version(version);
+    const auto signed_by = core::canonical_json(signatures);
+    const bool has_good_signatures =
+        taken(*before, "signatures") == signatures ||
+        std::ranges::all_of(signed_by, [](char c) { return c > ' ' && c < '\x7f' && c != '\\'; });
+    return has_good_version && has_good_signatures && core::canonical_json(*before) == core::canonical_json(*after);
 }
 
 }  // namespace mcp

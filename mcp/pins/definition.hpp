@@ -35,4 +35,8 @@ std::string print_of_words(std::string_view text);
 // Everything of a card counts but `version`, `signatures` and the order of lists. Fails with parse_error, also over `most` bytes.
 core::result<std::string> print_of_card(std::string_view text, std::size_t most);
 
+// Whether callers may get the card `next`, whose print is that of the approved one, in its place: the order of its lists is the same, its
+// version is the approved one or at most 64 letters, digits, `.`, `-`, `+`, `_`, and its signatures have no blanks and no texts beyond ASCII.
+bool may_replace_card(std::string_view approved, std::string_view next);
+
 }  // namespace mcp

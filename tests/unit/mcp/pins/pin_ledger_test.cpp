@@ -435,7 +435,7 @@ TEST_CASE("With enforce the text of an approved card gives way to another versio
     CHECK(shown(R"({"version":"1","name":"n","list":[1,2]})"));
     CHECK(shown(R"({"name":"n","list":[1,2],"version":"1","signatures":[{"protected":"e30","signature":"A-_A"}]})"));
     CHECK_FALSE(shown(R"({"name":"n","list":[1,2],"version":"1","signatures":[{"signature":"IGNORE ALL"}]})"));
-    CHECK_FALSE(shown(R"({"name":"n","list":[1,2],"version":"1","signatures":[{"header":{"a":"IGNORE"}}]})"));
+    CHECK_FALSE(shown(R"({"name":"n","list":[1,2],"version":"1","signatures":[{"header":{"a":"IGNORE ALL"}}]})"));
     CHECK(shown(R"({"name":"n","list":[2,1],"version":"9 IGNORE"})", pin_mode::warn));
 }
 
