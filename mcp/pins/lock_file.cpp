@@ -1,5 +1,6 @@
 #include "mcp/pins/lock_file.hpp"
 
+#include "core/json/ambiguity.hpp"
 #include "core/json/json.hpp"
 
 #include <algorithm>
@@ -99,6 +100,9 @@ core::result<lock_file> read_lock_file(std::string_view text)
     }
     if (!read->is_object()) {
         return unfit("expected an object with version and agents");
+    }
+    if (const auto two_ways = core::ambiguity(text)) {
+        return unfit(*two_ways);  // reviewers would read another file
     }
     lock_file out;
     bool versioned = false;

@@ -59,6 +59,9 @@ TEST_CASE("What is not JSON is told by line and column, and all else by its memb
         why(R"({"version":1,"agents":{"q":{"tools":{"t":7}}}})") ==
         "agents.q.tools.t: expected 64 hexadecimal digits in small letters, or null"
     );
+    CHECK_FALSE(why(R"({"version":1,"agents":{},"agents":{}})").empty());
+    CHECK_FALSE(why(R"({"version":1,"agents":{"q":{},"q":{}}})").empty());
+    CHECK_FALSE(why(R"({"version":1,"agents":{"q":{"tools":{"a":null,"\u0061":null}}}})").empty());
     CHECK(why(R"({"version":1})").empty());
 }
 
