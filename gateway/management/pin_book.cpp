@@ -123,6 +123,9 @@ bool pin_book::compares(const core::agent& record) const
     terms.server = record.mcp.has_value();
     terms.registered = record.registered;
     terms.now = services_.clock();
+    if (const auto found = agents_.find(record.id); found != agents_.end() && record.registered) {
+        terms.source = found->second->source;
+    }
     return terms;
 }
 
@@ -140,11 +143,16 @@ entry_pins pin_book::pins_of(const core::agent& record)
     if (mode_of(record) != core::pin_mode::enforce || (!record.mcp && !has_own_card(record))) {
         return {};
     }
-    const auto terms = terms_of(record);
     const auto of = known(record.id);
+    const auto source = record.registered ? record.url + '\n' + record.card_url : of->source;
+    const bool moved = std::exchange(of->source, source) != source;
+    const auto terms = terms_of(record);
     if (!begun_) {
         static_cast<void>(desk_->apply_lock(record.id, terms));
         of->view = desk_->view(record.id, terms);
+    } else if (moved) {
+        of->view = {};  // until the desk has looked
+        spawn(renew(record.id, terms));
     }
     if (record.mcp && (of->view.pins == nullptr || of->view.pins->except() != record.pin.except)) {
         auto approved = of->view.pins == nullptr ? ::mcp::approved_server{} : of->view.pins->approved();
@@ -152,6 +160,14 @@ entry_pins pin_book::pins_of(const core::agent& record)
     }
     const bool asks = record.registered || (!record.mcp && is_locked());
     return {record.mcp ? of->view.pins : nullptr, asks && of->view.waits};
+}
+
+net::task<> pin_book::renew(std::string id, ::mcp::pin_terms terms)
+{
+    const auto of = known(id);
+    std::function work = [desk = desk_, id, terms = std::move(terms)] { return desk->apply_lock(id, terms); };
+    auto outcome = co_await thread_.ask(std::move(work));
+    take(id, of, std::move(outcome.outcome));
 }
 
 net::task<model::card_verdict>
@@ -229,6 +245,9 @@ bool pin_book::take(const std::string& id, const known_pointer& of, pin_outcome 
     const auto found = agents_.find(id);
     if (found == agents_.end() || found->second != of || services_.agents.find(id) == nullptr) {
         return false;
+    }
+    if (outcome.view.source != of->source && !of->source.empty()) {
+        return false;  // of its addresses before; what is approved of these comes
     }
     of->view = std::move(outcome.view);
     if (outcome.text) {

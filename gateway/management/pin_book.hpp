@@ -105,6 +105,7 @@ public:
 private:
     struct known_agent {
         pin_view view;
+        std::string source{};          // of ::mcp::pin_terms, as the agent's newest entry has it
         core::steady_time reported{};  // the last event
         std::vector<::mcp::pin_change> unreported{};
     };
@@ -123,6 +124,7 @@ private:
     void begin_write();
     net::task<> write();
     net::task<core::result<>> write_latest(std::string id);
+    net::task<> renew(std::string id, ::mcp::pin_terms terms);
     net::task<> take_tools(std::string id, std::vector<::mcp::listed_item> tools, std::shared_ptr<const int> under_way);
     net::task<> look(std::string id);
     net::task<> read_lock();

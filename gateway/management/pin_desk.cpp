@@ -33,6 +33,7 @@ std::optional<::mcp::locked_agent> pin_desk::lock_of(const std::string& id, core
 pin_desk::desk_entry& pin_desk::entry_of(const std::string& id, ::mcp::pin_terms& terms)
 {
     auto& entry = entries_[id];
+    entry.ledger.set_source(terms.source);
     terms.lock = lock_of(id, terms.mode);
     terms.room = ::mcp::most_pinned_of_all - std::min(::mcp::most_pinned_of_all, bytes_ - entry.bytes);
     return entry;
@@ -49,6 +50,7 @@ pin_view pin_desk::view_of(desk_entry& entry, const ::mcp::pin_terms& terms)
         entry.shown = ledger.revision();
     }
     pin_view out{entry.pins, terms.server ? ledger.waits() : ledger.card() == nullptr};
+    out.source = ledger.source();
     for (std::size_t i = 0; enforces && i < out.held.size(); ++i) {
         out.held[i] = ledger.held_count(static_cast<::mcp::pin_kind>(i));
     }
@@ -123,6 +125,7 @@ pin_desk::approve(const std::string& id, const std::vector<::mcp::pin_key>& item
         return core::caller_error(core::errc::version_conflict, "nothing of it waits");
     }
     const auto before = found->second.ledger.revision();
+    found->second.ledger.set_source(terms.source);
     if (auto approved = found->second.ledger.approve(items); !approved) {
         return std::move(approved).error();
     }
@@ -135,6 +138,7 @@ pin_desk::locked pin_desk::apply_lock(const std::string& id, const ::mcp::pin_te
     const auto card = [&] { return entry.ledger.card() == nullptr ? std::string{} : entry.ledger.card()->sha256; };
     const auto before = entry.ledger.revision();
     const auto was = card();
+    entry.ledger.set_source(terms.source);
     entry.ledger.set_lock(lock_of(id, terms.mode));
     return {settled(entry, terms, before), card().empty() || card() != was};
 }

@@ -25,6 +25,7 @@ struct pin_view {
     std::shared_ptr<const ::mcp::pinned_server> pins;  // of an MCP server with pin: enforce; null: no other has any
     bool waits = true;                                 // nothing of the agent is approved, as far as it is known
     std::array<std::size_t, 3> held{};                 // by ::mcp::pin_kind
+    std::string source{};                              // as of ::mcp::pin_ledger
 };
 
 // The approvals of one agent after something was compared, and the changes that were found.
@@ -67,7 +68,7 @@ public:
         pin_outcome outcome;
         bool card;  // another one is approved, or none
     };
-    // The lock file counts from now on as it is.
+    // The lock file, and the agent's addresses, count from now on as they are.
     locked apply_lock(const std::string& id, const ::mcp::pin_terms& terms);
 
     pin_view view(const std::string& id, const ::mcp::pin_terms& terms);

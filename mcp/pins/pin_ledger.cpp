@@ -67,6 +67,20 @@ void pin_ledger::drop_held(const Test& is_dropped)
     revision_ += std::erase_if(held_, is_dropped) > 0;
 }
 
+void pin_ledger::set_source(const std::string& source)
+{
+    if (source.empty() || source == source_) {
+        return;
+    }
+    if (!source_.empty()) {
+        auto next = of_nothing();
+        next.revision_ = revision_;
+        *this = std::move(next);
+    }
+    source_ = source;
+    ++revision_;
+}
+
 // Whether this is the first sight, and approves what it sees.
 bool pin_ledger::begins(const pin_terms& terms)
 {

@@ -91,12 +91,18 @@ struct pin_terms {
     std::size_t room = most_pinned_bytes;   // for this agent, of most_pinned_of_all
     core::wall_time now{};
     std::string place = {};  // of a card: where it was found
+    // The addresses of an agent that registered itself: what is approved is so for these. Empty: for any.
+    std::string source = {};
 };
 
 class pin_ledger {
 public:
     // The ledger of an agent that has been seen, and of which nothing is approved.
     static pin_ledger of_nothing();
+
+    // What was approved of an agent with other addresses is approved no longer.
+    void set_source(const std::string& source);
+    const std::string& source() const noexcept { return source_; }
 
     // Lists that the gateway itself has read.
     std::vector<pin_change> take_lists(const server_lists& lists, const pin_terms& terms);
@@ -164,6 +170,7 @@ private:
     pin_change change_of(const seen_item& seen, const forms& approved, bool held) const;
 
     std::uint64_t revision_ = 1;
+    std::string source_;  // of pin_terms; empty: none was told
     bool seen_ = false;
     std::optional<pinned_text> card_;
     std::string card_place_;

@@ -111,7 +111,7 @@ json pin_ledger::shown(bool with_diff) const
 
 std::string pin_ledger::text() const
 {
-    json out{{"seen", seen_}};
+    json out{{"seen", seen_}, {"source", source_}};
     if (card_) {
         out["card"] = stored(*card_);
         out["place"] = card_place_;
@@ -179,6 +179,7 @@ core::result<pin_ledger> pin_ledger::read(std::string_view text)
     };
     pin_ledger out;
     out.seen_ = is_set(*from, "seen");
+    out.source_ = core::text_member(*from, "source");
     out.card_place_ = core::text_member(*from, "place");
     out.held_card_place_ = core::text_member(*from, "held_place");
     if (const auto* card = core::member(*from, "card")) {

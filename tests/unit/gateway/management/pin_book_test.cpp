@@ -128,7 +128,7 @@ struct fixture {
     net::loop loop;
     moody_store* disk = nullptr;
     std::optional<gateway::threads::store_thread> thread;
-    gateway::threads::turns by{0us};
+    gateway::threads::turns by{10s};
     std::optional<gateway::management::registry> agents;
     std::optional<pin_book> book;
     std::shared_ptr<const gateway::model::agent_entry> published;
@@ -166,6 +166,29 @@ TEST_CASE("An agent that registered itself is held from the first moment until s
     CHECK(f.published->held);
     REQUIRE(f.run(f.book->approve("m", key("a"), "ann")).has_value());
     CHECK_FALSE(f.published->held);
+    CHECK(f.shown(lists({"a"})) == 1);
+}
+
+TEST_CASE("An approval of an agent that registered itself is for its addresses")
+{
+    auto registered = server();
+    registered.registered = true;
+    fixture f{registered};
+    f.start();
+    f.shown(lists({"a"}));
+    REQUIRE(f.run(f.book->approve("m", key("a"), "ann")).has_value());
+    CHECK_FALSE(f.book->pins_of(registered).held);
+    auto moved = registered;
+    moved.url = "http://127.0.0.1:10/mcp";
+    const auto now = f.book->pins_of(moved);
+    CHECK(now.held);
+    CHECK_FALSE(now.pins->admits("a"));
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(f.book->pins_of(registered).held);  // back where it was
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    CHECK(f.shown(lists({"a"})) == 0);
+    REQUIRE(f.run(f.book->approve("m", key("a"), "ann")).has_value());
+    CHECK_FALSE(f.book->pins_of(registered).held);
     CHECK(f.shown(lists({"a"})) == 1);
 }
 
@@ -435,14 +458,19 @@ TEST_CASE("A renewed entry of an agent with several endpoints holds these, and n
 TEST_CASE("Tools that a caller was listed bring no agent back that is gone")
 {
     fixture f;
+    auto other = server();
+    other.id = "k";
+    f.settings.agents.push_back(other);
     f.start();
-    f.agents->set_publisher([&f](const std::string& id, const auto& entry) { f.book->set_agent(id, entry); });
-    bool gone = false;
-    net::asio::co_spawn(f.loop.get_executor(), f.agents->declare({}, {"m"}), [&](const std::exception_ptr&, auto) {
-        gone = true;
+    // In one turn: a list of `m` is to be compared, and `m` goes.
+    f.agents->set_publisher([&f](const std::string& id, const auto& entry) {
+        if (id == "k") {
+            f.book->note_tools("m", (*lists({"a"}))[mcp::list_kind::tools]);
+        }
+        f.book->set_agent(id, entry);
     });
-    f.book->note_tools("m", (*lists({"a"}))[mcp::list_kind::tools]);
-    REQUIRE(f.run_until([&] { return gone && !f.book->busy(); }));
+    REQUIRE(f.run(f.agents->declare({}, {"k", "m"})).has_value());
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
     CHECK(f.run(f.book->shown("m", false, core::to_text)).find(R"("held":[])") != std::string::npos);
 }
 
