@@ -8,7 +8,6 @@
 #include "gateway/management/registry.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/threads/store_thread.hpp"
-#include "gateway/threads/turns.hpp"
 #include "net/loop/loop.hpp"
 
 #include <functional>
@@ -27,7 +26,6 @@ struct pin_audience {
     const core::logger& log;
     cards::card_plane& cards;
     sessions::session_plane& sessions;
-    threads::turns& turns;
 };
 
 // From now on entries, cards and lists go by it. Before the registry loads.

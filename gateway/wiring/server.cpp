@@ -172,7 +172,7 @@ core::result<> server::start()
     sessions_ = std::make_unique<sessions::session_plane>(control_, *cards_, log_, settings_.mcp, std::move(programs));
     make_bridge();
     registry_ = std::make_unique<management::registry>(settings_, store_, log_, turns_.operators);
-    pins_ = make_pin_book({control_, settings_, *registry_, store_, log_, *cards_, *sessions_, turns_.operators});
+    pins_ = make_pin_book({control_, settings_, *registry_, store_, log_, *cards_, *sessions_});
     pins_->set_audit(audit_.trail());
     agent_tokens_ = make_token_plane(control_, *fetcher_, *registry_, log_);
     supply_tokens(*agent_tokens_, *source_, *sessions_);
