@@ -197,23 +197,26 @@ containment_table::contain(contained_subject subject, containment_order order)
     auto record = completed(subject, std::move(order));
     const auto act = ++acts_;
     auto& made = all_[subject];
+    audit_contained(subject, made, std::nullopt);
     made.record = std::move(record);
     made.act = made.revision = act;
-    made.failed = made.reported = false;
+    made.failed = made.reported = made.audited = false;
     made.next_try = {};
     to_drop_.erase(subject);
     auto published = services_.publish(now());
     if (subject.is_agent()) {
         services_.agents.set_contained(subject.agent, true);
     }
+    log_change(subject, made.record.order, {true, made.record.order.by, std::nullopt});
+    begin_write(subject);
+    const auto latest = services_.now() + patience;
     plan();
     const auto cut = co_await std::move(published);
     cut_ += cut;
-    if (const auto* const mine = of_act(subject, act)) {
-        note(subject, mine->record.order, {true, mine->record.order.by, cut});
-        begin_write(subject);
+    if (auto* const mine = of_act(subject, act)) {
+        audit_contained(subject, *mine, cut);
     }
-    const bool written = co_await is_written(subject, act);
+    const bool written = co_await is_written(subject, act, latest);
     const auto* const there = find(subject);
     co_return outcome{
         there == nullptr ? std::nullopt : std::optional{*there},
@@ -262,12 +265,14 @@ void containment_table::lift(entries::iterator which, std::string_view by)
 {
     const auto subject = which->first;
     const auto order = which->second.record.order;
+    audit_contained(subject, which->second, std::nullopt);
     all_.erase(which);
     spawn(counted(services_.publish(now())));
     if (subject.is_agent()) {
         services_.agents.set_contained(subject.agent, false);
     }
-    note(subject, order, {false, by, std::nullopt});
+    log_change(subject, order, {false, by, std::nullopt});
+    audit(subject, order, {false, by, std::nullopt});
     waiting_.wake();
     plan();
 }

@@ -124,6 +124,7 @@ private:
         std::optional<core::steady_time> begun{};  // writing now
         bool failed = false;                       // the last write of this act
         bool reported = false;                     // that the store does not take it
+        bool audited = true;                       // the act has its line
     };
     using entries = std::map<contained_subject, entry>;
 
@@ -146,11 +147,13 @@ private:
     void begin_write(const contained_subject& subject);
     net::task<> write(contained_subject subject);
     net::task<> drop(contained_subject subject);
-    net::task<bool> is_written(contained_subject subject, std::uint64_t act);
+    net::task<bool> is_written(contained_subject subject, std::uint64_t act, core::steady_time latest);
     void report(const contained_subject& subject, entry& of, const core::error& why);
     void log_of(const contained_subject& subject, core::log_level level, std::string_view event, const core::error& why)
         const;
-    void note(const contained_subject& subject, const containment_order& order, const change& what) const;
+    void log_change(const contained_subject& subject, const containment_order& order, const change& what) const;
+    void audit(const contained_subject& subject, const containment_order& order, const change& what) const;
+    void audit_contained(const contained_subject& subject, entry& of, std::optional<model::cut_counts> cut) const;
     void plan();
     void spawn(net::task<> work);
 

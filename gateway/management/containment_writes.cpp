@@ -105,10 +105,9 @@ net::task<> containment_table::drop(contained_subject subject)
     }
 }
 
-// Whether the store has it, within `patience`.
-net::task<bool> containment_table::is_written(contained_subject subject, std::uint64_t act)
+// Whether the store has it by then.
+net::task<bool> containment_table::is_written(contained_subject subject, std::uint64_t act, core::steady_time latest)
 {
-    const auto latest = services_.now() + patience;
     for (;;) {
         const auto* const mine = of_act(subject, act);
         if (mine == nullptr) {
@@ -150,10 +149,9 @@ void containment_table::log_of(
     );
 }
 
-// For the log, and for those who answer for the gateway.
-void containment_table::note(const contained_subject& subject, const containment_order& order, const change& what) const
+void containment_table::log_change(const contained_subject& subject, const containment_order& order, const change& what)
+    const
 {
-    const auto until = order.until ? shown_time(*order.until) : std::string{};
     services_.log.write(
         what.contains ? core::log_level::warn : core::log_level::info,
         "containment_changed",
@@ -163,8 +161,13 @@ void containment_table::note(const contained_subject& subject, const containment
          {"state", what.contains ? "contained" : "released"},
          {"by", what.by},
          {"reason", order.reason},
-         {"until", until}}
+         {"until", order.until ? shown_time(*order.until) : std::string{}}}
     );
+}
+
+void containment_table::audit(const contained_subject& subject, const containment_order& order, const change& what)
+    const
+{
     if (const auto* const audit = services_.agents.audit()) {
         audit->containment_changed(
             {.contains = what.contains,
@@ -173,9 +176,21 @@ void containment_table::note(const contained_subject& subject, const containment
              .principal = subject.principal.principal,
              .by = what.by,
              .reason = order.reason,
-             .until = until,
+             .until = order.until ? shown_time(*order.until) : std::string{},
              .cut = what.cut}
         );
+    }
+}
+
+// Each act has one line: with what it has cut, or at the latest before that of the next act, without that.
+void containment_table::audit_contained(
+    const contained_subject& subject,
+    entry& of,
+    std::optional<model::cut_counts> cut
+) const
+{
+    if (!std::exchange(of.audited, true)) {
+        audit(subject, of.record.order, {true, of.record.order.by, cut});
     }
 }
 
@@ -253,6 +268,7 @@ void containment_table::learn(const store::kept_document& document)
     auto& [subject, record] = *read;
     const auto act = ++acts_;
     auto& made = all_[subject];
+    audit_contained(subject, made, std::nullopt);
     made.record = std::move(record);
     made.act = made.revision = act;
     to_drop_.erase(subject);

@@ -93,6 +93,44 @@ TEST_CASE("A disk that hangs is waited for one second, and the write that was be
     CHECK(f.sink.count("containment_persisted") == 1);
 }
 
+TEST_CASE("A containment is written and logged while a worker does not say what it cut")
+{
+    fixture f;
+    REQUIRE(f.start().has_value());
+    f.workers_hang = true;
+    const auto waits = f.begin(f.table->contain(of_agent("words"), f.order()));
+    REQUIRE(f.run_until([&] { return f.holds("words") && f.table->unwritten().empty(); }, 2s));
+    CHECK(f.disk->names() == names{"agent words"});
+    CHECK(f.sink.count(R"("event":"containment_changed","agent":"words","state":"contained")") == 1);
+    CHECK_FALSE(waits->has_value());
+    f.workers_hang = false;
+    REQUIRE(f.run_until([&] { return waits->has_value(); }));
+    CHECK((**waits)->durable);
+    CHECK(f.trail.count(R"("cut":{"calls":3,"streams":2,"sessions":1})") == 1);
+}
+
+TEST_CASE("Each containment has its audit line before that of what comes after it")
+{
+    fixture f;
+    REQUIRE(f.start().has_value());
+    f.workers_hang = true;
+    const auto first = f.begin(f.table->contain(of_agent("words"), f.order({}, "leak")));
+    f.run_until([] { return false; }, 10ms);
+    const auto second = f.begin(f.table->contain(of_agent("words"), f.order({}, "worse")));
+    f.run_until([] { return false; }, 10ms);
+    const auto released = f.begin(f.table->release(of_agent("words"), "bob"));
+    REQUIRE(f.run_until([&] { return released->has_value(); }));
+    f.workers_hang = false;
+    REQUIRE(f.run_until([&] { return first->has_value() && second->has_value() && !f.table->busy(); }));
+    CHECK(f.trail.count("agent_contained") == 2);
+    CHECK(f.trail.count("agent_released") == 1);
+    const auto leak = f.trail.all.find(R"("event":"agent_contained","agent":"words","by":"ann","reason":"leak")");
+    const auto worse = f.trail.all.find(R"("event":"agent_contained","agent":"words","by":"ann","reason":"worse")");
+    REQUIRE(worse != std::string::npos);
+    CHECK(leak < worse);
+    CHECK(worse < f.trail.all.find("agent_released"));
+}
+
 TEST_CASE("A containment that comes while a release is written stays")
 {
     fixture f;
