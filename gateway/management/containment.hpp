@@ -107,7 +107,7 @@ public:
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
     void contain(const std::string& id) override;
     void collect(telemetry::metrics& into) const override;
-    void stop() override { stopped_ = true; }
+    void stop() override;
     bool busy() const noexcept override { return under_way_ > 0; }
 
     // Ends what has come to its end, and writes what is not written.

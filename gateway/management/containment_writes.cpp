@@ -240,6 +240,15 @@ void containment_table::spawn(net::task<> work)
     });
 }
 
+// A write that is not under way yet is the last one.
+void containment_table::stop()
+{
+    stopped_ = true;
+    for (const auto& each : all_) {
+        begin_write(each.first);
+    }
+}
+
 void containment_table::set_heir(std::function<void(const store::kept_document& document)> heir)
 {
     heir_ = std::move(heir);

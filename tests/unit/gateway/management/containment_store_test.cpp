@@ -131,6 +131,19 @@ TEST_CASE("Each containment has its audit line before that of what comes after i
     CHECK(worse < f.trail.all.find("agent_released"));
 }
 
+TEST_CASE("A graceful stop writes what the disk has not taken")
+{
+    fixture f;
+    REQUIRE(f.start().has_value());
+    f.disk->set_fails(true);
+    REQUIRE(f.contain(of_agent("words")).has_value());
+    f.disk->set_fails(false);
+    f.table->stop();
+    CHECK(f.table->busy());
+    REQUIRE(f.run_until([&] { return !f.table->busy(); }));
+    CHECK(f.disk->names() == names{"agent words"});
+}
+
 TEST_CASE("A containment that comes while a release is written stays")
 {
     fixture f;
