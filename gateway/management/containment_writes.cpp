@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <ranges>
 #include <utility>
 
 namespace gateway::management {
@@ -224,11 +225,13 @@ void containment_table::on_due()
     plan();
 }
 
-// The next look: there is one for as long as something is contained, or is to be written.
+// The next look: there is one for as long as something has an end, is to be written or is to be dropped.
 void containment_table::plan()
 {
-    const bool idle = all_.empty() && to_drop_.empty() && waiting_.size() == 0;
-    set_due(idle ? net::never : std::chrono::steady_clock::now() + look_interval);
+    const bool comes = !to_drop_.empty() || std::ranges::any_of(std::views::values(all_), [](const auto& each) {
+        return each.record.order.until || each.written != each.revision;
+    });
+    set_due(comes ? services_.now() + look_interval : net::never);
 }
 
 void containment_table::spawn(net::task<> work)

@@ -144,6 +144,18 @@ TEST_CASE("A graceful stop writes what the disk has not taken")
     CHECK(f.disk->names() == names{"agent words"});
 }
 
+TEST_CASE("A table looks again only where there is something to come, by its own clock")
+{
+    fixture f;
+    REQUIRE(f.start().has_value());
+    CHECK(f.table->due() == net::never);
+    REQUIRE(f.contain(of_agent("words")).has_value());
+    REQUIRE(f.run_until([&] { return !f.table->busy(); }));
+    CHECK(f.table->due() == net::never);  // it is written, and has no end
+    REQUIRE(f.contain(of_principal("keys", "ci"), noon + 1h).has_value());
+    CHECK(f.table->due() == f.now + 250ms);
+}
+
 TEST_CASE("A containment that comes while a release is written stays")
 {
     fixture f;
