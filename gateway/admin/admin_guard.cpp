@@ -110,6 +110,55 @@ void admin_guard::set_plans(access::access_plans plans)
     registration_gate_.set_plan(std::move(plans.registration), failures_);
 }
 
+model::cut_counts admin_guard::set_containments(model::containments_pointer now)
+{
+    contained_ = std::move(now);
+    model::cut_counts cut;
+    const auto all = contained_;
+    if (all == nullptr) {
+        return cut;
+    }
+    cut = would_cut(*all);
+    for (auto at = open_.begin(); at != open_.end();) {
+        auto& each = **at++;  // one that ends leaves within this, and no other
+        if (each.met(*all) == nullptr) {
+            continue;
+        }
+        each.ended_by_ = all;
+        if (each.caller_.answered()) {
+            each.caller_.abort();
+        } else {
+            each.caller_.interrupt();
+        }
+    }
+    return cut;
+}
+
+model::cut_counts admin_guard::would_cut(const model::containments& then) const
+{
+    model::cut_counts counts;
+    for (const auto* const each : open_) {
+        if (each->met(then) != nullptr) {
+            ++(each->caller_.answered() ? counts.streams : counts.calls);
+        }
+    }
+    return counts;
+}
+
+// Null: it goes on, or has been ended before.
+const model::containment_terms* admin_guard::open_answer::met(const model::containments& all) const
+{
+    return ended_by_ == nullptr ? all.find_principal(owner_.get()) : nullptr;
+}
+
+std::optional<responses::answer> admin_guard::open_answer::containment() const
+{
+    if (ended_by_ == nullptr || caller_.answered()) {
+        return std::nullopt;
+    }
+    return answer_to_contained(*ended_by_->find_principal(owner_.get()));
+}
+
 access::gate& admin_guard::gate_for(std::string_view path) noexcept
 {
     return path == model::registration_path ? registration_gate_ : gate_;

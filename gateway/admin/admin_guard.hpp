@@ -17,6 +17,7 @@
 #include "net/http1/head.hpp"
 #include "net/server/server_connection.hpp"
 
+#include <list>
 #include <memory>
 #include <optional>
 #include <string>
@@ -42,8 +43,41 @@ public:
     // From now on requests need a credential; without plans they need none. Requests under way keep what they began with.
     void set_plans(access::access_plans plans);
 
-    // The principals that are contained from now on; null: none.
-    void set_containments(model::containments_pointer now) { contained_ = std::move(now); }
+    // The principals that are contained from now on; null: none. Ends what they have open, and returns how much that was.
+    model::cut_counts set_containments(model::containments_pointer now);
+
+    // Counts what set_containments() would end.
+    model::cut_counts would_cut(const model::containments& then) const;
+
+    // An admitted request whose answer takes its time, for as long as this: it ends when its owner is contained. One that has no head of an
+    // answer by then is interrupted, and gets containment(); other answers are cut.
+    class open_answer {
+    public:
+        open_answer(admin_guard& of, net::server_connection& caller, const access::caller& owner)
+            : of_{of},
+              caller_{caller},
+              owner_{owner},
+              at_{of.open_.insert(of.open_.end(), this)}
+        {
+        }
+        open_answer(const open_answer&) = delete;
+        open_answer& operator=(const open_answer&) = delete;
+        ~open_answer() { of_.open_.erase(at_); }
+
+        // The answer that is left to send; nullopt: it was not contained, or has answered.
+        std::optional<responses::answer> containment() const;
+
+    private:
+        friend class admin_guard;
+
+        const model::containment_terms* met(const model::containments& all) const;
+
+        admin_guard& of_;
+        net::server_connection& caller_;
+        const access::caller owner_;
+        std::list<open_answer*>::iterator at_;
+        model::containments_pointer ended_by_;  // null: not yet
+    };
 
     // The rights of a request for `path`, which outlives the routine. Fails with bad_request, unauthenticated,
     // access_unavailable, rate_limited, principal_contained and forbidden, which are counted and go to the audit; the answer says what is needed.
@@ -69,6 +103,7 @@ private:
     telemetry::audit_tally tally_;
     telemetry::loop_totals totals_;
     model::containments_pointer contained_;
+    std::list<open_answer*> open_;
 };
 
 // Whether a page of another site has made an operator's browser send this (Fetch Metadata; RFC 6454). It matters for requests that act, and

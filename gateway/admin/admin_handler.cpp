@@ -99,11 +99,17 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
         co_await pages_.answer(caller, std::move(path));
         co_return;
     } else if (path == console::events_path) {
+        admin_guard::open_answer open{guard_, caller, rights.owner};
         co_await services_.events.serve(caller);
         co_return;
     } else if (console::is_try_path(path)) {
+        admin_guard::open_answer open{guard_, caller, rights.owner};
         co_await tries_.serve(caller);
-        co_return;
+        auto contained = open.containment();
+        if (!contained) {
+            co_return;
+        }
+        reply = std::move(*contained);
     } else {
         reply = responses::error_answer(errc::not_found, {});
     }

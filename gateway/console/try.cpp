@@ -57,8 +57,8 @@ public:
         const bool headed = co_await read_head(verb);
         if (!headed) {
             worker_.close(/*hard=*/true);
-            if (!left_) {
-                caller_.close_after_answer();
+            caller_.close_after_answer();
+            if (!left_ && !caller_.interrupted()) {
                 auto reply = responses::error_answer(failure_, {});
                 co_await responses::send_answer(caller_, std::move(reply));
             }
@@ -79,7 +79,7 @@ private:
     // False: the caller has left for good. One that has closed its half may wait for the answer, or has left: the worker decides it.
     bool watch()
     {
-        if (caller_.aborted() || caller_.was_reset()) {
+        if (caller_.aborted() || caller_.was_reset() || caller_.interrupted()) {
             left_ = true;
             return false;
         }
@@ -118,6 +118,9 @@ private:
                 worker_.consume(length);
                 parser.reset();
             }
+        }
+        if (caller_.interrupted()) {
+            co_return false;
         }
         body_ = parser.head().body;
         length_ = parser.head().content_length;
@@ -270,6 +273,10 @@ net::routine<> tries::serve(net::server_connection& caller)
     const place counted{under_way_};
     const auto body = co_await caller.read_body(settings_.limits.body);
     auto ends = net::connected_pair();
+    if (caller.interrupted()) {
+        caller.close_after_answer();
+        co_return;
+    }
     if (!body || !ends[0].open()) {
         auto reply = responses::error_answer(body ? errc::overloaded : body.error().code, {});
         co_await responses::send_answer(caller, std::move(reply));

@@ -38,7 +38,8 @@ public:
     {
     }
 
-    // Answers a request for a path of /try from somebody who may act. A caller that leaves is seen by the worker as it leaves.
+    // Answers a request for a path of /try from somebody who may act; one that is interrupted before its answer has begun gets none here. A
+    // caller that leaves is seen by the worker as it leaves.
     net::routine<> serve(net::server_connection& caller);
 
 private:

@@ -81,8 +81,8 @@ cut_counts counted_here(const containment_audience& told, const model::containme
 // Sessions of contained agents end with their planes.
 net::task<cut_counts> publish(const containment_audience& told, const containments_pointer& now)
 {
-    told.admin.set_containments(now);
-    const auto here = now == nullptr ? cut_counts{} : counted_here(told, *now);
+    auto here = now == nullptr ? cut_counts{} : counted_here(told, *now);
+    here += told.admin.set_containments(now);
     auto asked = ask_workers(told, here, [now](worker::worker& on) { return on.handler().set_containments(now); });
     if (now != nullptr) {
         told.callers.programs().end_of_principals(*now);
@@ -92,9 +92,9 @@ net::task<cut_counts> publish(const containment_audience& told, const containmen
 
 net::task<cut_counts> count(const containment_audience& told, const containments_pointer& these)
 {
-    return ask_workers(told, counted_here(told, *these), [these](worker::worker& on) {
-        return on.handler().would_cut(*these);
-    });
+    auto here = counted_here(told, *these);
+    here += told.admin.would_cut(*these);
+    return ask_workers(told, here, [these](worker::worker& on) { return on.handler().would_cut(*these); });
 }
 
 }  // namespace

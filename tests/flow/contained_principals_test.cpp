@@ -158,6 +158,63 @@ TEST_CASE("a contained principal neither registers agents nor uses the admin lis
     CHECK(rpc(admin, reader, "agents/list", "{}").status == 200);
 }
 
+TEST_CASE("what a contained principal has open on the admin listener ends at once, and counts")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    auto settings = guarded(agent.url("/rpc"));
+    settings.admin_access = core::admin_access::scopes;
+    settings.timeouts.upstream_head = 1h;
+    settings.access.providers.push_back(
+        token("leaked", "leaked-token-0123456789", {core::scope_read, core::scope_write})
+    );
+    const running_gateway gateway{std::move(settings)};
+    const auto admin = gateway.admin_port();
+    const auto leaked = bearer("leaked-token-0123456789");
+    const auto viewer_with = [&](const field_list& fields) {
+        http_client viewer{admin};
+        viewer.send(request_text("GET", "/events", fields));
+        viewer.read_until(": live\n\n");
+        return viewer;
+    };
+    const auto attempt = [&](const field_list& of, std::string_view body) {
+        auto fields = of;
+        fields.emplace_back("Content-Type", "application/json");
+        http_client caller{admin};
+        caller.send(request_text("POST", "/try/agents/open", fields, body));
+        return caller;
+    };
+    auto theirs = viewer_with(leaked);
+    auto other = viewer_with(operators);
+    agent.next(test_support::event_stream());
+    auto streaming = attempt(leaked, R"({"jsonrpc":"2.0","id":7,"method":"message/stream","params":{}})");
+    REQUIRE(agent.wait_for_streams(1));
+    agent.send_event("1");
+    streaming.read_until("data: 1\n\n");
+    agent.next(test_support::silence());
+    auto waiting = attempt(leaked, R"({"jsonrpc":"2.0","id":8,"method":"message/send","params":{}})");
+    REQUIRE(agent.wait_for([](const auto& all) { return all.back().body.find("\"id\":8") != std::string::npos; }));
+
+    json params{{"provider", "leaked"}, {"principal", "leaked"}, {"reason", "r"}, {"notice", "No."}, {"dryRun", true}};
+    const json counts{{"calls", 1}, {"streams", 2}, {"sessions", 0}};
+    const auto said = [&] {
+        return parsed(rpc(admin, operators, "principals/contain", core::to_text(params)).body)["result"]["cut"];
+    };
+    CHECK(said() == counts);
+    params["dryRun"] = false;
+    CHECK(said() == counts);
+    const auto cut = std::chrono::steady_clock::now();
+    CHECK_FALSE(theirs.read_until_closed().ends_with("\r\n0\r\n\r\n"));
+    CHECK_FALSE(streaming.read_until_closed().ends_with("\r\n0\r\n\r\n"));
+    CHECK(std::chrono::steady_clock::now() - cut < 1s);
+    const auto answered = waiting.read_response();
+    CHECK(answered.status == 403);
+    CHECK(parsed(answered.body)["error"]["message"] == "No.");
+    CHECK(agent.wait_until_peer_closed(test_support::patience, 2));
+    CHECK(rpc(admin, leaked, "agents/list", "{}").status == 403);
+    other.read_until("caller_gone");  // it sees how the tries end
+    CHECK(said() == json{{"calls", 0}, {"streams", 0}, {"sessions", 0}});
+}
+
 TEST_CASE("with an agent its own credentials stop, and those that it was registered with")
 {
     test_support::scripted_agent agent{answer_of_agent};
