@@ -29,8 +29,8 @@ std::vector<std::string_view> attempt_outcomes()
 
 using core::errc;
 
+constexpr std::chrono::seconds contained_pause{2};  // until one that is contained is looked at again
 // A body of numbers and brackets of this size takes a few milliseconds.
-constexpr std::chrono::seconds contained_pause{2};  // until a contained agent is looked at again
 constexpr std::size_t made_at_once = 256 * 1024;
 
 net::task<core::result<std::uint64_t>> keep_in(threads::store_thread& store, store::kept_delivery delivery)
@@ -198,8 +198,8 @@ void push_plane::start_due(core::steady_time now)
 net::task<> push_plane::deliver(store::delivery_facts delivery)
 {
     push_verdict verdict;
-    if (is_contained(delivery.agent)) {
-        verdict = later("agent_contained");
+    if (is_contained(delivery.agent, delivery.lane)) {
+        verdict = later("contained");
     } else if (queue_.failures(delivery.lane) < settings_.limits.push_attempts) {
         auto trying = attempt(delivery);
         verdict = co_await std::move(trying);
@@ -214,7 +214,7 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
             co_return;
         }
     }
-    if (!verdict.end && is_contained(delivery.agent)) {
+    if (!verdict.end && is_contained(delivery.agent, delivery.lane)) {
         if (!is_too_old(delivery)) {
             queue_.put_back(delivery.lane, services_.now() + contained_pause);
             co_return;
@@ -250,9 +250,21 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
     queue_.finish(delivery.lane, services_.now(), answers);
 }
 
-bool push_plane::is_contained(const std::string& agent) const
+void push_plane::set_containments(const model::containments_pointer& now)
 {
-    return services_.is_contained && services_.is_contained(agent);
+    contained_ = now;
+    contained_owners_.clear();
+    if (now != nullptr) {
+        for (const auto& [name, terms] : now->principals) {
+            contained_owners_.insert(model::push_owner(name.provider, name.principal));
+        }
+    }
+}
+
+bool push_plane::is_contained(const std::string& agent, std::string_view lane) const
+{
+    return contained_ != nullptr &&
+           (contained_->find_agent(agent) != nullptr || contained_owners_.contains(model::names_in(lane).owner));
 }
 
 bool push_plane::is_too_old(const store::delivery_facts& delivery) const
@@ -329,8 +341,8 @@ net::task<push_verdict> push_plane::send(store::kept_delivery delivery, model::p
         }
         signature = std::move(*made);
     }
-    if (stopped_) {
-        co_return later("draining");
+    if (stopped_ || is_contained(delivery.agent, delivery.lane)) {
+        co_return later(stopped_ ? "draining" : "contained");
     }
     auto request = make_delivery(receiver, std::move(*body), delivery.id, settings_);
     if (!can_be_sent(request)) {

@@ -7,6 +7,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/log.hpp"
+#include "gateway/model/containments.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/model/push_addresses.hpp"
 #include "gateway/model/snapshot.hpp"
@@ -27,7 +28,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 
 namespace gateway::push {
@@ -55,8 +58,6 @@ struct push_services {
     // The agent as it is served now; null: it is not.
     std::function<std::shared_ptr<const model::agent_entry>(const std::string& agent)> find;
     threads::side_thread* long_bodies = nullptr;  // where they are translated; null: here
-    // The agent is contained: its deliveries wait, and grow older. Empty: none is.
-    std::function<bool(const std::string& agent)> is_contained{};
 };
 
 class push_plane final : public net::timed, public model::plane {
@@ -69,6 +70,9 @@ public:
 
     // How addresses are opened. Nothing is delivered before.
     void set_addresses(std::shared_ptr<const model::push_addresses> addresses) { addresses_ = std::move(addresses); }
+
+    // Deliveries of these agents, and those that these principals have asked for, wait from now on, and grow older. Null: none.
+    void set_containments(const model::containments_pointer& now);
 
     // From now on each delivery has the signature that `sign` makes of its body and its id; one that fails is tried again.
     using signer = std::function<net::task<core::result<std::string>>(std::string body, std::string id)>;
@@ -96,7 +100,7 @@ private:
     net::task<core::result<std::string>> body_for(store::kept_delivery delivery, ::a2a::generation version);
     net::task<core::result<outgoing_body>> make_there(std::string notification, ::a2a::generation version);
     net::task<core::result<std::string>> whole_task(std::string agent, std::string task);
-    bool is_contained(const std::string& agent) const;
+    bool is_contained(const std::string& agent, std::string_view lane) const;
     bool is_too_old(const store::delivery_facts& delivery) const;
     void give_up_late(push_verdict& verdict, const store::delivery_facts& delivery) const;
     void note(push_end end, const push_verdict& verdict, const store::delivery_facts& delivery);
@@ -107,8 +111,10 @@ private:
     push_queue queue_;
     std::shared_ptr<const model::push_addresses> addresses_;
     signer sign_;
-    telemetry::counter_family attempts_;  // by push_end, or "retried"
-    std::size_t under_way_ = 0;           // coroutines
+    model::containments_pointer contained_;
+    std::set<std::string, std::less<>> contained_owners_;  // push_owner() of its principals
+    telemetry::counter_family attempts_;                   // by push_end, or "retried"
+    std::size_t under_way_ = 0;                            // coroutines
     bool stopped_ = false;
 };
 

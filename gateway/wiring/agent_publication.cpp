@@ -141,11 +141,7 @@ make_push_plane(net::loop& control, push_sources from, const config::settings& s
             any_fraction(),
             jose::system_random,
             served_by(from.registry),
-            &from.long_bodies,
-            [&registry = from.registry](const std::string& id) {
-                const auto* const agent = registry.find(id);
-                return agent != nullptr && agent->contained;
-            }
+            &from.long_bodies
         },
         settings
     );

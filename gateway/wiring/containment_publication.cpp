@@ -83,6 +83,7 @@ net::task<cut_counts> publish(const containment_audience& told, const containmen
 {
     auto here = now == nullptr ? cut_counts{} : counted_here(told, *now);
     here += told.admin.set_containments(now);
+    told.deliveries.set_containments(now);
     auto asked = ask_workers(told, here, [now](worker::worker& on) { return on.handler().set_containments(now); });
     if (now != nullptr) {
         told.callers.programs().end_of_principals(*now);

@@ -6,6 +6,7 @@
 #include "gateway/cards/card_source.hpp"
 #include "gateway/management/containment.hpp"
 #include "gateway/management/registry.hpp"
+#include "gateway/push/push_plane.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/worker/worker.hpp"
@@ -23,6 +24,7 @@ struct containment_audience {
     admin::admin_guard& admin;
     caller_sessions& callers;
     cards::card_source& cards;
+    push::push_plane& deliveries;
     management::registry& registry;
     threads::store_thread& store;
     const core::logger& log;

@@ -232,8 +232,9 @@ void server::make_management()
 // What the store has, before it is asked for anything else.
 core::result<> server::load_kept()
 {
-    containments_ =
-        make_containment_table({control_, workers_, admin_->guard(), *callers_, *source_, *registry_, store_, log_});
+    containments_ = make_containment_table(
+        {control_, workers_, admin_->guard(), *callers_, *source_, *push_, *registry_, store_, log_}
+    );
     management_->set_containments(*containments_);
     auto loaded = pins_->load(store_.engine());
     return loaded ? load_all(*containments_, *registry_, *push_, store_.engine(), upgrade_.unwritten()) : loaded;

@@ -215,6 +215,65 @@ TEST_CASE("what a contained principal has open on the admin listener ends at onc
     CHECK(said() == json{{"calls", 0}, {"streams", 0}, {"sessions", 0}});
 }
 
+TEST_CASE("notifications that a contained principal has asked for wait until the release; those of others go out")
+{
+    test_support::scripted_agent agent{answer_of_agent};
+    test_support::scripted_agent receiver{[](const auto&) { return test_support::answer(204, ""); }};
+    auto settings = guarded(agent.url("/rpc"));
+    for (auto& each : settings.agents) {
+        each.push = core::push_mode::mediate;
+    }
+    settings.push_allow = {"127.0.0.0/8"};
+    const running_gateway gateway{std::move(settings)};
+    // What the agent is told for a receiver of this caller.
+    const auto registered = [&](const field_list& caller, const std::string& path) {
+        auto fields = caller;
+        fields.emplace_back("Content-Type", "application/json");
+        const json body{
+            {"jsonrpc", "2.0"},
+            {"id", 7},
+            {"method", "CreateTaskPushNotificationConfig"},
+            {"params", {{"taskId", "1"}, {"url", receiver.url(path)}}}
+        };
+        REQUIRE(request(gateway.port(), "POST", "/agents/open", fields, core::to_text(body)).status == 200);
+        json told;  // what may come after it is a search for a card
+        for (const auto& each : agent.requests()) {
+            if (each.method == "POST") {
+                told = parsed(each.body)["params"];
+            }
+        }
+        return told;
+    };
+    const auto notify = [&](const json& config) {
+        const auto url = config["url"].get<std::string>();
+        return request(
+                   gateway.port(),
+                   "POST",
+                   url.substr(url.find("/agents/")),
+                   {{"Content-Type", "application/json"},
+                    {"X-A2A-Notification-Token", config["token"].get<std::string>()}},
+                   R"({"task":{"id":"1","status":{"state":"TASK_STATE_WORKING"}}})"
+        )
+            .status;
+    };
+    const auto theirs = registered(ci, "/theirs");
+    const auto other = registered(mallory, "/other");
+    const auto anonymous = registered(nobody, "/anonymous");
+    contain_principal(gateway, "keys", "ci");
+    CHECK(notify(theirs) == 202);
+    CHECK(notify(other) == 202);
+    CHECK(notify(anonymous) == 202);
+    REQUIRE(receiver.wait_for_requests(2));
+    CHECK(gateway.wait_for_metric("cardea_push_queue", 1));
+    CHECK_FALSE(receiver.wait_for_requests(3, 2500ms));
+    for (const auto& each : receiver.requests()) {
+        CHECK(each.target != "/theirs");
+    }
+    release_principal(gateway, "keys", "ci");
+    REQUIRE(receiver.wait_for_requests(3));
+    CHECK(receiver.request(2).target == "/theirs");
+}
+
 TEST_CASE("with an agent its own credentials stop, and those that it was registered with")
 {
     test_support::scripted_agent agent{answer_of_agent};

@@ -196,7 +196,7 @@ TEST_CASE("Notifications of a contained agent wait without attempts, grow older,
     x.settings.limits.push_attempts = 3;
     x.settings.timeouts.push_age = 1h;
     x.accept(old_task, "1");
-    x.contained = true;
+    x.set_contained(true);
     x.entry = nullptr;  // as no plane has it
     for (int i = 0; i < 100; ++i) {
         x.pass(10s);
@@ -204,14 +204,14 @@ TEST_CASE("Notifications of a contained agent wait without attempts, grow older,
     CHECK(x.receiver.asked.empty());
     CHECK(x.metric("cardea_push_queue") == 1);
     CHECK(x.attempts("retried") == 0);
-    x.contained = false;
+    x.set_contained(false);
     x.entry = std::make_shared<gateway::model::agent_entry>();
     x.pass(2s);
     CHECK(x.receiver.asked.size() == 1);
     CHECK(x.ended(push_end::delivered) == 1);
 
     x.accept(old_task, "2");
-    x.contained = true;
+    x.set_contained(true);
     x.pass(1h - 2s);
     CHECK(x.metric("cardea_push_queue") == 1);
     x.pass(2s);
@@ -220,6 +220,47 @@ TEST_CASE("Notifications of a contained agent wait without attempts, grow older,
     CHECK(x.ended(push_end::expired) == 1);
     CHECK(x.receiver.asked.size() == 1);
     CHECK(x.records->deliveries()->empty());
+}
+
+TEST_CASE(
+    "Notifications that a contained principal has asked for wait, also one whose body is being made, and grow older"
+)
+{
+    push_rig x;
+    x.settings.timeouts.push_age = 1h;
+    auto principals = std::make_shared<gateway::model::containments>();
+    principals->principals.emplace(core::principal_name{"keys", "ci"}, gateway::model::containment_terms{});
+    x.wanted.owner = gateway::model::push_owner("keys", "other");
+    x.plane->set_containments(principals);
+    x.accept(old_task, "1");
+    x.pass(1s);
+    CHECK(x.receiver.asked.size() == 1);
+
+    x.plane->set_containments(nullptr);
+    x.wanted.owner = gateway::model::push_owner("keys", "ci");
+    x.receiver.answers = {scripted_receiver::status(200, R"({"jsonrpc":"2.0","id":1,"result":)" + old_task + "}")};
+    x.receiver.silent = true;
+    x.accept(new_update, "1");
+    x.pass(1s);
+    REQUIRE(x.receiver.asked.size() == 2);  // the agent is asked for the task
+    x.plane->set_containments(principals);
+    x.receiver.release();
+    x.turn();
+    x.pass(10s);
+    CHECK(x.receiver.asked.size() == 2);
+    CHECK(x.attempts("retried") == 0);
+    CHECK(x.metric("cardea_push_queue") == 1);
+
+    x.accept(old_task, "2");
+    x.pass(1h - 12s);
+    CHECK(x.metric("cardea_push_queue") == 2);
+    x.pass(4s);
+    CHECK(x.metric("cardea_push_queue") == 1);
+    CHECK(x.ended(push_end::expired) == 1);
+    x.plane->set_containments(nullptr);
+    x.pass(2s);
+    CHECK(x.receiver.asked.size() == 3);
+    CHECK(x.metric("cardea_push_queue") == 0);
 }
 
 TEST_SUITE_END();

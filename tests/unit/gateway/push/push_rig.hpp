@@ -162,9 +162,15 @@ struct push_rig {
                 }
                 return agent == "a" ? entry : nullptr;
             },
-            nullptr,
-            [this](const std::string& agent) { return agent == "a" && contained; }
+            nullptr
         };
+    }
+
+    void set_contained(bool contained)
+    {
+        auto made = std::make_shared<gateway::model::containments>();
+        made->agents.emplace("a", gateway::model::containment_terms{});
+        plane->set_containments(contained ? std::move(made) : nullptr);
     }
 
     void turn()
@@ -228,7 +234,6 @@ struct push_rig {
     store_faults faults;
     bool lookup_throws = false;
     bool keep_throws = false;
-    bool contained = false;
     std::vector<core::secret> keys{core::secret{std::string(jose::sealing_key_bytes, 'k')}};
     std::shared_ptr<const gateway::model::push_addresses> addresses =
         std::make_shared<const gateway::model::push_addresses>(jose::text_sealer{keys});
