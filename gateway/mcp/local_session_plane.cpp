@@ -78,6 +78,7 @@ local_session_plane::local_session_plane(table::local_session_services services)
 const table::local_session_services& local_session_plane::services_with_ends()
 {
     services_.ended = [this](const std::string& handle) { streams_.forget(handle); };
+    services_.is_contained = [this](std::string_view id) { return contained_.contains(id); };
     return services_;
 }
 

@@ -1,4 +1,5 @@
 // Callers of A2A, of both generations and over both bindings, that call tools of MCP servers: programs, and over HTTP.
+#include "tests/flow/contained_fixture.hpp"
 #include "tests/flow/mcp_fixture.hpp"
 #include "tests/flow/mcp_program_fixture.hpp"
 
@@ -482,6 +483,18 @@ TEST_CASE("Servers over HTTP of both eras are called, and hear within 100 ms tha
         static_cast<void>(ask(x.port(), "CancelTask", named(task)));
         CHECK(state_of(x.port(), task) == "TASK_STATE_CANCELED");
     }
+}
+
+TEST_CASE("A server over HTTP that is contained during a call is not told that its session ends")
+{
+    relayed x{legacy_tools, mcp_calls::make_mcp};
+    begin_task(x.port(), "hang");
+    REQUIRE(x.agent.wait_for([](const auto& all) {
+        return all.back().body.find(R"("name":"hang")") != std::string::npos;
+    }));
+    const auto seen = x.agent.request_count();
+    contain(x.gateway, "a");
+    CHECK_FALSE(x.agent.wait_for_requests(seen + 1, std::chrono::milliseconds{500}));
 }
 
 TEST_SUITE_END();

@@ -57,11 +57,16 @@ terminating_processes::terminating_processes(net::executor on, std::function<voi
 {
 }
 
-void terminating_processes::add(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal)
+void terminating_processes::add(
+    std::unique_ptr<program> used,
+    std::string_view agent_id,
+    std::string_view principal,
+    bool silently
+)
 {
     std::erase_if(held_, [&](const held& each) { return each.waits == used.get(); });
     auto& ending = *all_.emplace_back(std::move(used), std::string{agent_id}, std::string{principal}).used;
-    ending.stop([this, gone = &ending] { drop(gone); });
+    ending.stop([this, gone = &ending] { drop(gone); }, silently);
 }
 
 void terminating_processes::drop(const program* gone)

@@ -82,8 +82,8 @@ public:
     terminating_processes(net::executor on, std::function<void(const std::string& agent_id)> gone);
 
     // Ends it in order, and keeps it until it is gone; what it refers to lives as long. It is not held any more. `principal`: who had
-    // it; empty: nobody in particular.
-    void add(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal);
+    // it; empty: nobody in particular. `silently` as of program::stop().
+    void add(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal, bool silently);
 
     std::size_t count(std::string_view agent_id) const;
     std::size_t count(std::string_view agent_id, std::string_view principal) const;

@@ -76,7 +76,7 @@ bool program::listen()
     return true;
 }
 
-void program::stop(std::function<void()> gone)
+void program::stop(std::function<void()> gone, bool silently)
 {
     gone_ = std::move(gone);
     observer_ = nullptr;
@@ -84,7 +84,7 @@ void program::stop(std::function<void()> gone)
     waiting_bytes_ = 0;
     turn_.reset();
     stage_ = stage::stops;
-    wire_->close(/*end_session=*/true);
+    wire_->close(/*end_session=*/!silently);
 }
 
 void program::connected()

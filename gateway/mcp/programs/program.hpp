@@ -81,7 +81,8 @@ public:
     bool ended() const noexcept { return stage_ == stage::ended; }
 
     // Ends it in order; nothing is observed any more. `gone` is called once, not from within this call, when nothing of it is left.
-    void stop(std::function<void()> gone);
+    // `silently`: a server over HTTP is not told.
+    void stop(std::function<void()> gone, bool silently = false);
 
 private:
     enum class stage : unsigned char { held, waits, opens, runs, stops, ended };

@@ -65,7 +65,8 @@ public:
     // Ends it, and keeps it until it is gone. It may be in a call of its own.
     void retire(std::unique_ptr<program> used, std::string_view agent_id, std::string_view principal)
     {
-        leaving_.add(std::move(used), agent_id, principal);
+        const auto& is_contained = services().is_contained;
+        leaving_.add(std::move(used), agent_id, principal, is_contained && is_contained(agent_id));
     }
 
     std::size_t warm(const std::string& agent_id) const;

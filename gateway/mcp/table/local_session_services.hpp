@@ -18,6 +18,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 namespace gateway::mcp::table {
 
@@ -56,6 +57,8 @@ struct local_session_services {
     std::function<void(const std::string& handle)> ended = {};
     // Counts servers' questions to callers; not null.
     std::shared_ptr<::mcp::question_tally> asked = std::make_shared<::mcp::question_tally>();
+    // Its server is told nothing any more. Empty: no agent is contained.
+    std::function<bool(std::string_view agent_id)> is_contained = {};
 };
 
 }  // namespace gateway::mcp::table
