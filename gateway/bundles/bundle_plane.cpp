@@ -135,9 +135,14 @@ void bundle_plane::set_agent(const std::string& id, const std::shared_ptr<const 
 
 void bundle_plane::contain(const std::string& id)
 {
-    if (agents_.contains(id) && contained_.insert(id).second) {
-        mark_all_of(id);
+    contained_.insert(id);
+    if (bundles_.empty()) {
+        return;
     }
+    if (auto agent = source_.one ? source_.one(id) : nullptr) {
+        agents_.insert_or_assign(id, std::move(agent));
+    }
+    mark_all_of(id);
 }
 
 model::published_member bundle_plane::member_of(const known_bundle& bundle, const std::string& id) const
@@ -172,8 +177,8 @@ void bundle_plane::apply(const config::settings& now, const model::changed_setti
     bundles_ = std::move(next);
     if (bundles_.empty()) {
         agents_.clear();
-    } else if (first && all_agents_) {
-        agents_ = all_agents_();
+    } else if (first && source_.all) {
+        agents_ = source_.all();
     }
     set_dirty();
 }

@@ -48,8 +48,13 @@ public:
 
     explicit bundle_plane(bundle_sources from);
 
-    // Gives the agents that there are when the first bundle comes: without bundles none are kept. To be set before that.
-    void set_agent_source(std::function<agent_map()> all) { all_agents_ = std::move(all); }
+    // Looks agents up, also contained ones: all, when the first bundle comes (without bundles none are kept), and one that is contained; null:
+    // it is not served. To be set before that.
+    struct agent_source {
+        std::function<agent_map()> all;
+        std::function<std::shared_ptr<const model::agent_entry>(const std::string& id)> one;
+    };
+    void set_agent_source(agent_source source) { source_ = std::move(source); }
 
     // What an agent lists as an MCP server has changed.
     void lists_changed(const std::string& id);
@@ -73,7 +78,8 @@ public:
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent) override;
 
-    // The agent stays a member with its last lists, as one whose server is away: workers then know for whom they refuse a call.
+    // The agent is a member with its last lists, if there are any, as one whose server is away: workers then know for whom they refuse a
+    // call.
     void contain(const std::string& id) override;
     void apply(const config::settings& now, const model::changed_settings& changed) override;
     void collect(telemetry::metrics& into) const override;
@@ -125,7 +131,7 @@ private:
 
     bundle_sources from_;
     std::shared_ptr<const model::agent_entry> self_;  // published_bundle::self of all
-    std::function<agent_map()> all_agents_;
+    agent_source source_;
     std::set<std::string, std::less<>> contained_;
     agent_map agents_;                             // empty: there are no bundles
     std::map<std::string, known_bundle> bundles_;  // by name

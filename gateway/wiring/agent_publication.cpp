@@ -51,6 +51,16 @@ void tell(
     }
 }
 
+// Those that are contained since before the start.
+void contain_kept(model::plane& plane, const management::registry& registry)
+{
+    for (const auto& [id, each] : registry.all()) {
+        if (each.served() && each.contained) {
+            plane.contain(id);
+        }
+    }
+}
+
 }  // namespace
 
 void publish_agents(agent_audience audience, std::string public_base)
@@ -89,6 +99,7 @@ void publish_agents(agent_audience audience, std::string public_base)
     const auto there = reached(now, audience.registry);
     for (auto* const each : audience.planes) {
         each->set_agents(there);
+        contain_kept(*each, audience.registry);
     }
 }
 
@@ -98,15 +109,23 @@ std::shared_ptr<const model::agent_entry> served_agent(const management::registr
     return agent != nullptr && agent->reached() ? agent->entry : nullptr;
 }
 
-std::map<std::string, std::shared_ptr<const model::agent_entry>> served_agents(const management::registry& registry)
+bundles::bundle_plane::agent_source agents_of_bundles(const management::registry& registry)
 {
-    std::map<std::string, std::shared_ptr<const model::agent_entry>> out;
-    for (const auto& [id, each] : registry.all()) {
-        if (each.reached()) {
-            out.emplace_hint(out.end(), id, each.entry);
+    return {
+        [&registry] {
+            bundles::bundle_plane::agent_map out;
+            for (const auto& [id, each] : registry.all()) {
+                if (each.served()) {
+                    out.emplace_hint(out.end(), id, each.entry);
+                }
+            }
+            return out;
+        },
+        [&registry](const std::string& id) {
+            const auto* const agent = registry.find(id);
+            return agent != nullptr && agent->served() ? agent->entry : nullptr;
         }
-    }
-    return out;
+    };
 }
 
 std::unique_ptr<tokens::token_plane>

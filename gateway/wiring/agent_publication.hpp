@@ -3,6 +3,7 @@
 
 #include "core/log.hpp"
 #include "gateway/bridge/bridge_plane.hpp"
+#include "gateway/bundles/bundle_plane.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_source.hpp"
@@ -18,7 +19,6 @@
 #include "net/client/fetch.hpp"
 #include "net/loop/loop.hpp"
 
-#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -43,8 +43,8 @@ void publish_agents(agent_audience audience, std::string public_base);
 // Null: there is none that is served, or it is contained.
 std::shared_ptr<const model::agent_entry> served_agent(const management::registry& registry, const std::string& id);
 
-// All of these, by id.
-std::map<std::string, std::shared_ptr<const model::agent_entry>> served_agents(const management::registry& registry);
+// Those that are served, also contained ones, for bundles.
+bundles::bundle_plane::agent_source agents_of_bundles(const management::registry& registry);
 
 // Its tokens go to the agents of the registry. References outlive the plane.
 std::unique_ptr<tokens::token_plane>

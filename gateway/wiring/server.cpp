@@ -276,7 +276,6 @@ void server::make_bridge()
     bundles_ = std::make_unique<agent_bundles>(
         agent_bundles::parts{control_, workers_, *sessions_, bridged, *inner_calls_, log_}
     );
-    bundles_->members().set_agent_source([this] { return served_agents(*registry_); });
     callers_->set_observer([this](const std::string& id) { bundles_->members().lists_changed(id); });
 }
 
@@ -284,6 +283,7 @@ void server::make_bridge()
 void server::make_services()
 {
     registry_->set_bridge([this] { return bridge_->dial(); });
+    bundles_->members().set_agent_source(agents_of_bundles(*registry_));
     services_.reset(new model::control_services{
         .executor = control_.get_executor(),
         .card_executor = card_thread_->editor().executor(),

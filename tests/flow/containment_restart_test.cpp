@@ -113,6 +113,29 @@ public:
         return body.contains("result") ? body.at("result") : body.at("error");
     }
 
+    // Calls the tool `one` of the agent `b` through the bundle.
+    test_support::http_response call_tool() const
+    {
+        const json meta{
+            {"io.modelcontextprotocol/protocolVersion", "2026-07-28"},
+            {"io.modelcontextprotocol/clientCapabilities", json::object()}
+        };
+        const json body{
+            {"jsonrpc", "2.0"},
+            {"id", 1},
+            {"method", "tools/call"},
+            {"params", {{"name", "b__one"}, {"arguments", json::object()}, {"_meta", meta}}}
+        };
+        const test_support::field_list fields{
+            {"Content-Type", "application/json"},
+            {"Accept", "application/json, text/event-stream"},
+            {"MCP-Protocol-Version", "2026-07-28"},
+            {"Mcp-Method", "tools/call"},
+            {"Mcp-Name", "b__one"}
+        };
+        return request(traffic_, "POST", "/mcp", fields, body.dump());
+    }
+
     unsigned call(std::string_view id) const
     {
         return flow::post_json(traffic_, "/agents/" + std::string{id}, some_call).status;
@@ -253,6 +276,20 @@ TEST_CASE("A hand-over lifts nothing, with a store on disk and with one in memor
         gateways.hand_over();
         CHECK(call() == 200);
     }
+}
+
+TEST_CASE("A contained member of a bundle is refused after a kill, too")
+{
+    restarted_gateway gateway{
+        "agents: {b: {url: \"http://127.0.0.1:1/\", protocol: mcp}}\nmcp: {bundles: {default: {agents: [b]}}}\n"
+    };
+    gateway.rpc("agents/contain", {{"id", "b"}, {"reason", "leak"}});
+    CHECK(gateway.call_tool().status == 403);
+    gateway.kill();
+    gateway.start();
+    const auto refused = gateway.call_tool();
+    CHECK(refused.status == 403);
+    CHECK(refused.body.find("agent_contained") != std::string::npos);
 }
 
 TEST_SUITE_END();

@@ -93,6 +93,37 @@ TEST_CASE("A bundle stays as it is until its new settings are built, and goes wi
     CHECK(x.bundle("one") == nullptr);
 }
 
+TEST_CASE("A contained agent is a member that is down, also one of which nothing was known before, and as it is now")
+{
+    bundle_rig x;
+    x.configure({bundle_of("default", {{"a"}, {"b"}})});
+    x.add("b", {"echo"});
+    x.declare("a");
+    x.plane.contain("a");
+    REQUIRE(x.members("default") == names{"a", "b"});
+    const auto member = x.bundle("default")->members[0];
+    CHECK(member.state == gateway::model::member_state::down);
+    CHECK(member.lists == nullptr);
+    const auto changed = x.declare("a");
+    x.plane.contain("a");
+    CHECK(x.bundle("default")->members[0].agent == changed);
+    x.plane.contain("b");
+    CHECK(x.bundle("default")->members[1].state == gateway::model::member_state::down);
+    CHECK(x.bundle("default")->members[1].lists != nullptr);
+    x.plane.set_agent("b", x.declare("b"));
+    CHECK(x.bundle("default")->members[1].state == gateway::model::member_state::known);
+}
+
+TEST_CASE("A bundle that comes while an agent is contained has it as a member that is down")
+{
+    bundle_rig x;
+    x.add("a", {"echo"});
+    x.plane.contain("a");
+    x.configure({bundle_of("default", {{"a"}})});
+    REQUIRE(x.members("default") == names{"a"});
+    CHECK(x.bundle("default")->members[0].state == gateway::model::member_state::down);
+}
+
 TEST_CASE("The agents at the start are all there at once")
 {
     bundle_rig x;

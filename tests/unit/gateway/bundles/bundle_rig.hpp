@@ -23,6 +23,11 @@ class bundle_rig {
 public:
     using lists_pointer = std::shared_ptr<const mcp::server_lists>;
 
+    bundle_rig()
+    {
+        plane.set_agent_source({[this] { return entries_; }, [this](const std::string& id) { return entries_[id]; }});
+    }
+
     // It lists these tools from now on.
     void add(const std::string& id, const std::vector<std::string>& tools)
     {
@@ -31,10 +36,16 @@ public:
             lists->lists[mcp::index_of(mcp::list_kind::tools)].push_back({each, R"({"name":")" + each + R"("})"});
         }
         lists_[id] = std::move(lists);
+        plane.set_agent(id, declare(id));
+    }
+
+    // There is such an agent from now on, or another one, of which the plane has not heard.
+    std::shared_ptr<const gateway::model::agent_entry> declare(const std::string& id)
+    {
         auto agent = std::make_shared<gateway::model::agent_entry>();
         agent->record.id = id;
         agent->record.mcp.emplace();
-        plane.set_agent(id, std::move(agent));
+        return entries_[id] = std::move(agent);
     }
 
     void remove(const std::string& id) { plane.set_agent(id, nullptr); }
@@ -73,6 +84,7 @@ private:
 
     no_lines lines_;
     std::map<std::string, lists_pointer> lists_;
+    gateway::bundles::bundle_plane::agent_map entries_;
     config::settings settings_;
     gateway::bundles::tool_searches searches_;
 
