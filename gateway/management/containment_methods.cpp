@@ -144,7 +144,10 @@ containment_methods::asked containment_methods::read(
 {
     asked out;
     const auto& params = request.params;
-    std::vector<std::string_view> known{"reason", "until", "notice", "dryRun"};
+    std::vector<std::string_view> known{"dryRun"};
+    if (contains) {
+        known.insert(known.end(), {"reason", "until", "notice"});
+    }
     for (const auto* key : {"id", "agentId", "name", "provider", "principal"}) {
         if (of_agent == (std::string_view{key}[0] != 'p')) {
             known.emplace_back(key);

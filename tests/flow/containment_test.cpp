@@ -88,6 +88,11 @@ TEST_CASE("A request that cannot be carried out says what is wrong, and contains
     }
     CHECK(of_agent({{"dryRun", 1}}) == "dryRun: is not a boolean; expected true or false");
     CHECK(of_agent({{"why", "x"}}).starts_with("why: is not a known key"));
+    for (const auto* only_to_contain : {"reason", "until", "notice"}) {
+        const json params{{"id", id}, {only_to_contain, "1h"}};
+        const auto said = problem_of(refusal_of(gateway, "agents/release", params, operators));
+        CHECK(said.starts_with(std::string{only_to_contain} + ": is not a known key"));
+    }
     CHECK(
         of_agent({{"id", "mine"}}) ==
         "id: acts as the principal that asks, or was registered by it; let another operator contain it"
