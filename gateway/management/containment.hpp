@@ -101,7 +101,10 @@ public:
     // From now on what the store does not have goes there, instead of to the store.
     void set_heir(std::function<void(const store::kept_document& document)> heir);
 
-    // Takes over a document that another process passes on, as if this one had contained it.
+    // From now on what is contained goes there, too: to an earlier process that still drains.
+    void set_predecessor(std::function<void(const store::kept_document& document)> predecessor);
+
+    // Takes over a document that another process passes on, as if this one had contained it; with an heir it is the heir's to write.
     void learn(const store::kept_document& document);
 
     void set_agents(const std::shared_ptr<const model::snapshot>& now) override;
@@ -162,7 +165,8 @@ private:
     std::map<contained_subject, core::steady_time> to_drop_;  // ended, and still in the store; when to try next
     std::set<contained_subject> dropping_;
     std::uint64_t acts_ = 0;
-    std::function<void(const store::kept_document& document)> heir_;  // empty: none
+    std::function<void(const store::kept_document& document)> heir_;         // empty: none
+    std::function<void(const store::kept_document& document)> predecessor_;  // the same
     net::waiting_tasks waiting_;
     model::cut_counts cut_;
     std::size_t under_way_ = 0;

@@ -40,6 +40,9 @@ void containment_table::begin_write(const contained_subject& subject)
     if (of.begun || of.releases == of.act || of.written == of.revision) {
         return;
     }
+    if (predecessor_) {
+        predecessor_(document_of(subject, of.record));
+    }
     if (heir_) {
         of.failed = true;  // as far as this process knows
         of.written = of.revision;
@@ -260,6 +263,11 @@ void containment_table::set_heir(std::function<void(const store::kept_document& 
     }
 }
 
+void containment_table::set_predecessor(std::function<void(const store::kept_document& document)> predecessor)
+{
+    predecessor_ = std::move(predecessor);
+}
+
 std::vector<store::kept_document> containment_table::unwritten() const
 {
     std::vector<store::kept_document> out;
@@ -278,11 +286,15 @@ void containment_table::learn(const store::kept_document& document)
         return;
     }
     auto& [subject, record] = *read;
+    if (const auto known = all_.find(subject); known != all_.end() && known->second.record == record) {
+        return;
+    }
     const auto act = ++acts_;
     auto& made = all_[subject];
     audit_contained(subject, made, std::nullopt);
     made.record = std::move(record);
     made.act = made.revision = act;
+    made.written = heir_ ? act : made.written;
     to_drop_.erase(subject);
     spawn(counted(services_.publish(now())));
     if (subject.is_agent()) {

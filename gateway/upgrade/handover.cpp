@@ -279,6 +279,12 @@ void handover::complete(attempt& now)
             tell(frame_of_unwritten(document));
         }
     });
+    now.channel->listen([this](const handover_message& message) {
+        const auto document = message.word == handover_word::unwritten ? document_in(message.content) : std::nullopt;
+        if (document) {
+            all_.contained.learn(*document);
+        }
+    });
     all_.tasks.set_heir([this](const model::known_tasks& tasks) {
         for (auto& each : frames_of(tasks)) {
             tell(std::move(each));
@@ -337,6 +343,14 @@ void handover::free()
     tell(frame_of(handover_word::free));
 }
 
+bool handover::end()
+{
+    if (!telling_ && now_ != nullptr && now_->channel != nullptr) {
+        now_->channel->cancel();
+    }
+    return !telling_;
+}
+
 void process_upgrade::set_old_process(old_process* from, upgrade_state passed)
 {
     old_process_ = from;
@@ -357,10 +371,10 @@ void process_upgrade::start(handover::parts all)
 {
     end_ = &all.end;
     learn_ = all.tasks.learn;
-    contain_ = all.contained.learn;
+    contained_ = all.contained;
     handover_ = std::make_unique<handover>(std::move(all), std::move(from_), passed_.counts);
     const auto busy = [this] { return handover_->busy() || (old_process_ != nullptr && old_process_->expected()); };
-    end_->set_others({busy, [this] { let_go(); }, [this] { return handover_->tells(); }});
+    end_->set_others({busy, [this] { let_go(); }, [this] { return !handover_->end(); }});
 }
 
 // The programs of this process are gone, and so are those of its old process.
@@ -384,7 +398,8 @@ void process_upgrade::serve(std::function<void()> report)
         }
     };
     old_process_->say_ready();
-    old_process_->watch(loop_, {learn_, contain_, std::move(report), let_programs_go});
+    old_process_->watch(loop_, {learn_, contained_.learn, std::move(report), let_programs_go});
+    contained_.set_predecessor([this](const auto& document) { old_process_->tell_contained(document); });
 }
 
 net::task<model::handover_report> process_upgrade::hand_over()

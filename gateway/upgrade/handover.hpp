@@ -45,7 +45,9 @@ struct passed_containments {
     std::function<std::vector<store::kept_document>()> unwritten;
     std::function<void(std::function<void(const store::kept_document& later)> heir)>
         set_heir;                                                     // the heir gets later ones, instead of the store
-    std::function<void(const store::kept_document& document)> learn;  // what the old process has been told meanwhile
+    std::function<void(const store::kept_document& document)> learn;  // what the other process has been told meanwhile
+    std::function<void(std::function<void(const store::kept_document& later)> predecessor)>
+        set_predecessor;  // the predecessor gets later ones, too
 };
 
 // How this process was started.
@@ -87,8 +89,8 @@ public:
     // Nothing of this process needs what a second process cannot have any more: the programs of MCP servers are gone.
     void free();
 
-    // Something was not sent yet to the process that has taken this one's place.
-    bool tells() const noexcept { return telling_; }
+    // False: something was not sent yet to the process that has taken this one's place. Else nothing is heard of it any more.
+    bool end();
 
     const handover_counts& counts() const noexcept { return counts_; }
 
@@ -165,7 +167,7 @@ private:
     old_process* old_process_ = nullptr;      // null: this process has taken nobody's place
     ::mcp::start_turns* programs_ = nullptr;  // that are held back
     std::function<void(const model::known_tasks& known)> learn_;
-    std::function<void(const store::kept_document& document)> contain_;
+    passed_containments contained_;
     lifecycle::graceful_shutdown* end_ = nullptr;
     std::unique_ptr<handover> handover_;
 };

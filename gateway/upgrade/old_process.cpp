@@ -111,16 +111,27 @@ core::result<std::optional<handover_message>> old_process::hear()
 
 void old_process::say(handover_word word, std::string content)
 {
-    const auto frame = framed({word, std::move(content)});
-    if (!frame || !end_.open()) {
-        return;
+    if (const auto frame = framed({word, std::move(content)})) {
+        send(*frame);
     }
+}
+
+void old_process::tell_contained(const store::kept_document& document)
+{
+    send(frame_of_unwritten(document));
+}
+
+// All of it, or nothing is sent any more: what came next would be read as the rest of it. Never waits for an old process that drains.
+void old_process::send(std::string_view frame)
+{
+    const auto socket = socket_ != nullptr && socket_->is_open() ? socket_->native_handle() : end_.number();
     std::size_t sent = 0;
-    while (sent < frame->size()) {
-        const auto count = ::send(end_.number(), frame->data() + sent, frame->size() - sent, MSG_NOSIGNAL);
+    while (socket >= 0 && sent < frame.size()) {
+        const auto count = ::send(socket, frame.data() + sent, frame.size() - sent, MSG_NOSIGNAL);
         if (count > 0) {
             sent += static_cast<std::size_t>(count);
         } else if (errno != EINTR) {
+            ::shutdown(socket, SHUT_WR);
             return;
         }
     }

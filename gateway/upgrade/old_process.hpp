@@ -22,6 +22,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace gateway::upgrade {
@@ -55,6 +56,9 @@ public:
     // After say_ready(): `settled` and `free` are called once, on that loop, also if the old process has ended.
     void watch(net::loop& on, observers told);
 
+    // After watch(): it contains this too, for what it still drains. Once it has ended nothing is told.
+    void tell_contained(const store::kept_document& document);
+
     // Whether free() has still to be told.
     bool expected() const noexcept { return static_cast<bool>(told_.free); }
 
@@ -66,6 +70,7 @@ private:
 
     core::result<std::optional<handover_message>> hear();
     void say(handover_word word, std::string content);
+    void send(std::string_view frame);
     void read_on();
     void take(const handover_message& message);
     void tell_settled();

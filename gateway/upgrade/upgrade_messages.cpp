@@ -183,6 +183,29 @@ net::task<core::result<handover_message>> handover_channel::receive(core::durati
     }
 }
 
+void handover_channel::listen(std::function<void(const handover_message& message)> told)
+{
+    told_ = std::move(told);
+    hear_on();
+}
+
+void handover_channel::hear_on()
+{
+    auto read = reader_.next();
+    for (; read && *read; read = reader_.next()) {
+        told_(**read);
+    }
+    if (!read) {
+        return;
+    }
+    socket_.async_read_some(net::asio::buffer(piece_), [this](net::error_code ec, std::size_t count) {
+        if (!ec) {
+            reader_.add({piece_.data(), count});
+            hear_on();
+        }
+    });
+}
+
 void handover_channel::cancel()
 {
     cancelled_ = true;

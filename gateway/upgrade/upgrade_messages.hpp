@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -37,7 +38,7 @@ enum class handover_word : std::uint8_t {
     tasks = 12,        // whose they are, of those that are learnt after `ready`
     lists = 13,        // of an MCP server
     document = 14,     // of a store in memory
-    unwritten = 15,    // a document that the store has not taken; also after `ready`
+    unwritten = 15,    // a document that the store has not taken; also after `ready`, and then of the next one, too
     // Of the next one:
     prepared = 64,  // its configuration is valid
     ready = 65,     // it accepts connections
@@ -124,6 +125,9 @@ public:
     net::task<core::result<>> send(std::string frame, core::duration silence);
     net::task<core::result<handover_message>> receive(core::duration silence);
 
+    // After the last receive(): `told` hears each later message, until the other side ends or takes nothing any more.
+    void listen(std::function<void(const handover_message& message)> told);
+
     // Messages under way fail, and so do later ones.
     void cancel();
 
@@ -133,6 +137,7 @@ private:
     void begin_wait(core::duration silence);
     void end_wait();
     core::error failure(const net::error_code& why) const;
+    void hear_on();
 
     net::asio::basic_stream_socket<stream, net::executor> socket_;
     net::asio::basic_waitable_timer<
@@ -146,6 +151,7 @@ private:
     bool expired_ = false;
     bool cancelled_ = false;
     bool mute_ = false;  // send() has failed
+    std::function<void(const handover_message& message)> told_;
 };
 
 }  // namespace gateway::upgrade

@@ -437,7 +437,8 @@ void server::make_end()
     upgrade::passed_containments contained{
         [this] { return containments_->unwritten(); },
         [this](auto heir) { containments_->set_heir(std::move(heir)); },
-        [this](const auto& document) { containments_->learn(document); }
+        [this](const auto& document) { containments_->learn(document); },
+        [this](auto predecessor) { containments_->set_predecessor(std::move(predecessor)); }
     };
     upgrade_.start(
         {control_,

@@ -278,6 +278,24 @@ TEST_CASE("A hand-over lifts nothing, with a store on disk and with one in memor
     }
 }
 
+TEST_CASE("A containment after a hand-over reaches the calls that the old process still drains")
+{
+    scripted_agent agent{[](const auto&) { return test_support::script{test_support::hold{}}; }};
+    succession gateways{"store: memory\n" + one_agent(agent)};
+    test_support::http_client caller{gateways.port()};
+    caller.send(test_support::request_text("POST", "/agents/a", {{"Content-Type", "application/json"}}, some_call));
+    REQUIRE(agent.wait_for_requests(1));
+    const auto old = gateways.now();
+    gateways.hand_over();
+    CHECK_FALSE(flow::has_ended(old));
+    const auto begun = std::chrono::steady_clock::now();
+    gateways.rpc("agents/contain", {{"id", "a"}, {"reason", "leak"}});
+    const auto answer = caller.read_response();
+    CHECK(answer.status == 403);
+    CHECK(std::chrono::steady_clock::now() - begun < std::chrono::seconds{2});
+    CHECK(json::parse(answer.body).at("error").at("data").at("code") == "agent_contained");
+}
+
 TEST_CASE("A contained member of a bundle is refused after a kill, too")
 {
     restarted_gateway gateway{

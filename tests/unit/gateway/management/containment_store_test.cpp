@@ -319,4 +319,29 @@ TEST_CASE("After a hand-over the heir gets what comes, and learns it")
     CHECK(next.disk->names() == names{"agent words"});
 }
 
+TEST_CASE("A process that still drains hears of what is contained after it, and nothing comes back from there")
+{
+    fixture old;
+    fixture next;
+    REQUIRE(old.start().has_value());
+    REQUIRE(next.start().has_value());
+    std::size_t back = 0;
+    old.table->set_heir([&](const store::kept_document&) { ++back; });
+    next.table->set_predecessor([&](const store::kept_document& document) { old.table->learn(document); });
+    next.workers_hang = true;
+    const auto waits = next.begin(next.table->contain(of_agent("words"), next.order()));
+    REQUIRE(next.run_until([&] { return old.holds("words"); }, 2s));
+    next.workers_hang = false;
+    CHECK(old.agents->find("words")->contained);
+    REQUIRE(next.run_until([&] { return waits->has_value(); }));
+    old.now += 2s;
+    old.table->on_due();
+    REQUIRE(old.run_until([&] { return !old.table->busy(); }));
+    CHECK(back == 0);
+    CHECK(old.trail.all.empty());
+    const auto published = old.published;
+    old.table->learn({std::string{store::containment_document}, "agent words", {}, "broken"});
+    CHECK(old.published == published);
+}
+
 TEST_SUITE_END();
