@@ -306,7 +306,8 @@ std::vector<attention> gateway_methods::contained() const
         const auto& terms = *containments_->find({id, {}});
         std::string why{"Contained since "};
         why.append(shown_time(terms.since)).append(terms.until ? " until " + shown_time(*terms.until) : "");
-        why.append(": ").append(core::cut_utf8(terms.reason, 120)) += '.';
+        const auto reason = core::cut_utf8(terms.reason, 120);
+        why.append(": ").append(reason).append(reason.ends_with('.') ? "" : ".");
         out.push_back(
             {.critical = false,
              .subject = id,

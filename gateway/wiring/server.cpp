@@ -229,7 +229,7 @@ void server::make_management()
     management_->set_pins(*pins_);
 }
 
-// What the store has, before it is asked for anything else.
+// Loads all that the store has, before it is asked for anything else.
 core::result<> server::load_kept()
 {
     containments_ = make_containment_table(
