@@ -222,6 +222,7 @@ TEST_CASE("notifications that a contained principal has asked for wait until the
     auto settings = guarded(agent.url("/rpc"));
     for (auto& each : settings.agents) {
         each.push = core::push_mode::mediate;
+        each.dialects = {core::a2a_dialect::v1_jsonrpc};  // without a card it would be guessed, and the call translated
     }
     settings.push_allow = {"127.0.0.0/8"};
     const running_gateway gateway{std::move(settings)};
@@ -229,6 +230,7 @@ TEST_CASE("notifications that a contained principal has asked for wait until the
     const auto registered = [&](const field_list& caller, const std::string& path) {
         auto fields = caller;
         fields.emplace_back("Content-Type", "application/json");
+        fields.emplace_back("A2A-Version", "1.0");
         const json body{
             {"jsonrpc", "2.0"},
             {"id", 7},
