@@ -104,7 +104,7 @@ public:
     using choice = std::function<bool(const core::agent&)>;
     void make_again(choice chosen, threads::turns& by);
 
-    // Likewise the card of one agent, at once.
+    // Makes the card of one agent again, at once.
     void make_again(const std::string& id);
 
     // Whether make_again() still goes on; after stop() it ends with its turn.

@@ -35,7 +35,7 @@ constexpr auto code_rows = std::to_array<code_row>({
     {errc::misdirected_request, "Add the host name to hosts, or use one that the gateway answers for."},
     {errc::loop_detected, "Look for an agent whose url leads back to this gateway."},
     {errc::chain_limited,
-     "Look with cardea edges which agents call each other; raise chains.in_flight or chains.calls if that is meant."},
+     "Run cardea edges to see which agents call each other; raise chains.in_flight or chains.calls if they should."},
     {errc::not_implemented, "Use a method that the agent has; for A2A calls of an MCP server remove bridge: false."},
     {errc::http_version_not_supported, "Use a client that speaks HTTP/1.1."},
     {errc::agent_not_found, "Compare the id with the list of agents; a disabled agent is not served."},

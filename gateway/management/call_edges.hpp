@@ -1,4 +1,4 @@
-// Who calls whom: the calls of each principal to each agent since the start, and calls/edges, which shows them. In memory of a bounded
+// The pairs of who calls whom: the calls of each principal to each agent since the start, and calls/edges, which shows them. In memory of a bounded
 // size: those that have not called for longest are forgotten. On the control loop's thread; time is given.
 #pragma once
 

@@ -66,7 +66,7 @@ public:
     };
     net::task<core::result<outcome>> contain(contained_subject subject, containment_order order);
 
-    // Likewise, but nothing changes.
+    // The outcome that contain() would have; nothing changes.
     net::task<core::result<outcome>> try_to_contain(contained_subject subject, containment_order order);
 
     // Writes, then lifts. One that was contained again meanwhile stays so. Fails as the store does, and stays contained.

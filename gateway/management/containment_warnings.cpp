@@ -1,4 +1,4 @@
-// What an operator who contains is told besides: who has the same address, and that nobody has the name.
+// Warnings for an operator who contains: who has the same address, and that nobody has the name.
 #include "core/ascii.hpp"
 #include "core/url.hpp"
 #include "gateway/management/containment_methods.hpp"

@@ -53,7 +53,7 @@ public:
         containments_.set_table(table);
     }
 
-    // Likewise.
+    // Before the first request. It outlives this.
     void set_pins(pin_book& book)
     {
         gateway_.set_pins(book);

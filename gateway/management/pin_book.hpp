@@ -71,7 +71,7 @@ public:
     // Tools that a server has listed for a caller, and that nobody has approved.
     void note_tools(std::string id, std::vector<::mcp::listed_item> tools);
 
-    // What `write` makes of the members `approved`, `held` and `volatile` of the agent. It is called on the book's own thread, because
+    // The text that `write` makes of the members `approved`, `held` and `volatile` of the agent. It is called on the book's own thread, because
     // they may be megabytes.
     net::task<std::string> shown(std::string id, bool with_diff, std::function<std::string(core::json pins)> write);
 

@@ -31,7 +31,7 @@ session_facts facts_of_next(const core::agent& record)
     return facts;
 }
 
-// What callers get of a pinned server depends on its lists, whoever wrote its card.
+// The part of a pinned server that callers get depends on its lists, whoever wrote its card.
 bool needs_session(const model::agent_entry& agent)
 {
     return model::needs_session(agent.record) || agent.pins != nullptr;

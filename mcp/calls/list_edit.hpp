@@ -15,7 +15,7 @@ namespace mcp {
 
 inline constexpr std::size_t most_entries = 10000;     // of one page
 inline constexpr std::size_t most_repeated_names = 8;  // that are reported
-inline constexpr std::size_t most_unapproved = 16;     // likewise
+inline constexpr std::size_t most_unapproved = 16;     // that are reported
 
 // The member of a result that has the list: "resourceTemplates".
 std::string_view list_member(list_kind list) noexcept;

@@ -254,7 +254,7 @@ bool pin_ledger::hold(const seen_item& seen, held_for why, const pin_terms& term
     return true;
 }
 
-// What only callers were listed has a share of the room, in which the oldest gives way; all of it gives way to the gateway's own.
+// An item that only callers were listed has a share of the room, in which the oldest gives way; all of it gives way to the gateway's own.
 bool pin_ledger::makes_room(std::size_t bytes, bool own, core::wall_time now)
 {
     if (!own && bytes > most_callers_bytes) {
@@ -282,7 +282,7 @@ bool pin_ledger::makes_room(std::size_t bytes, bool own, core::wall_time now)
     }
 }
 
-// What a caller is still listed will be seen again.
+// An item that a caller is still listed will be seen again.
 void pin_ledger::drop_old(core::wall_time now)
 {
     drop_held([now](const auto& each) { return !each.second.own && now - each.second.since > callers_within; });

@@ -100,7 +100,7 @@ public:
     // The ledger of an agent that has been seen, and of which nothing is approved.
     static pin_ledger of_nothing();
 
-    // What was approved of an agent with other addresses is approved no longer.
+    // Approvals of an agent with other addresses end.
     void set_source(const std::string& source);
     const std::string& source() const noexcept { return source_; }
 

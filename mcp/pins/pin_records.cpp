@@ -126,7 +126,7 @@ std::string pin_ledger::text() const
             tools.back()["name"] = tool;
         }
     }
-    // Of names of which nothing is approved it says nothing that a call depends on.
+    // No call depends on the shapes of names of which nothing is approved.
     auto& own = out["own_shapes"] = json::array();
     for (const auto& [tool, shape] : own_shapes_) {
         if (tools_.contains(tool)) {

@@ -1,4 +1,4 @@
-// What the tests of containment share: how an operator contains and releases, and what callers hear of it.
+// Shared by the tests of containment: how an operator contains and releases, and what callers hear of it.
 #pragma once
 
 #include "core/json/json.hpp"

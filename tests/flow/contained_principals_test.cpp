@@ -226,7 +226,7 @@ TEST_CASE("notifications that a contained principal has asked for wait until the
     }
     settings.push_allow = {"127.0.0.0/8"};
     const running_gateway gateway{std::move(settings)};
-    // What the agent is told for a receiver of this caller.
+    // The configuration that the agent is told for a receiver of this caller.
     const auto registered = [&](const field_list& caller, const std::string& path) {
         auto fields = caller;
         fields.emplace_back("Content-Type", "application/json");

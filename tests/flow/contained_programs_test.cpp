@@ -63,9 +63,9 @@ TEST_CASE("a call of a program's session that is under way gets the 403, and its
     CHECK(program_gateway::becomes_true([&] { return !x.running(x.programs().front()); }));
     check_contained(x.post(call_of("echo", "6"), session), contained_rpc("6", agents_code));
     release(x.gateway(), "a");
-    CHECK(x.post(call_of("echo", "7"), session).status == 404);  // its program is gone: the client begins anew
-    const auto anew = x.begin();
-    CHECK(x.post(call_of("echo", "8"), anew).status == 200);
+    CHECK(x.post(call_of("echo", "7"), session).status == 404);  // its program is gone: the client begins a new session
+    const auto next = x.begin();
+    CHECK(x.post(call_of("echo", "8"), next).status == 200);
 }
 
 TEST_CASE("streams of a program's session end in the words of their clients")
