@@ -8,6 +8,7 @@ import { startSampleAgent1 } from './support/agent_1.js';
 import { client03, client03Rest } from './support/client_03.js';
 import { client1, client1Rest } from './support/client_1.js';
 import { clients } from './support/mcp_clients.js';
+import { manage } from './support/management.js';
 import { HttpServer, startEverything } from './support/mcp_programs.js';
 import { startConfiguredGateway } from './support/programs.js';
 import { all, within } from './support/waiting.js';
@@ -43,21 +44,13 @@ after(async () => {
     await Promise.all([everything, modern].map((each) => each?.kill()));
 }, patience);
 
-async function manage(method, params) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const answer = await fetch(`${gateway.admin}rpc`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-    const { result, error } = await answer.json();
-    assert.equal(error, undefined, JSON.stringify(error));
-    return result;
-}
-
 async function whileContained(id, act) {
-    const { contained } = await manage('agents/contain', { id, reason: 'test', notice, until: '1h' });
+    const { contained } = await manage(gateway, 'agents/contain', { id, reason: 'test', notice, until: '1h' });
     assert.equal(contained.reason, 'test');
     try {
         await act();
     } finally {
-        const released = await manage('agents/release', { id });
+        const released = await manage(gateway, 'agents/release', { id });
         assert.equal(released.contained, null);
     }
 }
@@ -146,6 +139,6 @@ for (const [name, connect] of Object.entries(clients)) {
 
 describe('while nothing is contained', () => {
     test('principals/list is empty', async () => {
-        assert.deepEqual((await manage('principals/list', {})).principals, []);
+        assert.deepEqual((await manage(gateway, 'principals/list', {})).principals, []);
     });
 });

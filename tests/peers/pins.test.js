@@ -9,6 +9,7 @@ import { after, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
 import { clients } from './support/mcp_clients.js';
+import { manage } from './support/management.js';
 import { HttpServer } from './support/mcp_programs.js';
 import { startGatewayFrom } from './support/programs.js';
 import { within } from './support/waiting.js';
@@ -46,15 +47,7 @@ after(async () => {
     await rm(folder, { recursive: true });
 }, patience);
 
-async function manage(method, params) {
-    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
-    const answer = await fetch(`${gateway.admin}rpc`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body });
-    const { result, error } = await answer.json();
-    assert.equal(error, undefined, JSON.stringify(error));
-    return result;
-}
-
-const pinsOf = async (id) => (await manage('agents/pins', { id })).agents[0];
+const pinsOf = async (id) => (await manage(gateway, 'agents/pins', { id })).agents[0];
 
 async function until(what, holds) {
     const wait = async () => {
@@ -76,8 +69,8 @@ for (const id of ['everything', 'filesystem', 'memory']) {
             return pins?.approved.length > 0 && pins;
         });
         for (let i = 0; i < starts; ++i) {
-            await manage('agents/restart', { id });
-            await until('a session', async () => (await manage('agents/get', { id })).session?.state === 'ready');
+            await manage(gateway, 'agents/restart', { id });
+            await until('a session', async () => (await manage(gateway, 'agents/get', { id })).session?.state === 'ready');
             assert.deepEqual((await pinsOf(id)).held, []);
         }
         const names = first.approved.filter(({ kind }) => kind === 'tool').map(({ name }) => name);
@@ -99,7 +92,7 @@ test('a tool that a server adds reaches nobody before it is approved', patience,
     const held = await until('what is held', async () => (await pinsOf('growing')).held.find(({ name }) => name === 'second'));
     assert.deepEqual((await client.tools()).map(({ name }) => name), ['first']);
     await assert.rejects(client.call('second', {}), /-32602|Unknown|unknown|parameters/);
-    await manage('agents/approve', { id: 'growing', items: [{ kind: 'tool', name: 'second', sha256: held.sha256 }] });
+    await manage(gateway, 'agents/approve', { id: 'growing', items: [{ kind: 'tool', name: 'second', sha256: held.sha256 }] });
     await until('the approved tool', async () => (await client.tools()).some(({ name }) => name === 'second'));
     await within(client.call('second', {}), 'a call of it');
     await client.close();
