@@ -195,6 +195,20 @@ struct dns_settings {
     core::duration stale = 5min;   // how long addresses stay valid while lookups fail
 };
 
+// How a store that several replicas share is used; nothing for the others.
+struct store_settings {
+    std::string password_file;    // read at each connection; empty: libpq's PGPASSWORD and PGPASSFILE
+    core::duration timeout = 3s;  // of one operation, with its settlement
+    core::duration poll = 1s;     // from one look for changes to the next
+    bool notify = true;           // changes are looked for as soon as the database says that there are some
+};
+
+// This process among those that share a store.
+struct replica_settings {
+    std::string name;  // in logs and lists; empty: the name of the host
+    std::string url;   // where the others reach `listen`; no trailing slash; empty: nowhere
+};
+
 // The settings of the process.
 struct process_settings {
     endpoint listen{"127.0.0.1", 4000};
@@ -219,7 +233,9 @@ struct process_settings {
     core::log_level log_level = core::log_level::info;
     core::log_format log_format = core::log_format::automatic;
     std::string
-        store;  // `memory` or `sqlite:PATH`; empty: a file below the user's state directory (gateway/open_store.hpp)
+        store;  // `memory`, `sqlite:PATH` or `postgresql://...`; empty: a file below the user's state directory (gateway/lifecycle/open_store.hpp)
+    store_settings store_options;
+    replica_settings replica;
     core::access_settings access;
     core::admin_access admin_access = core::admin_access::loopback;
     core::registration_settings registration;

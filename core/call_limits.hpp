@@ -43,6 +43,8 @@ struct rate_limits {
     rate_limit agent;      // to one agent, of all its callers together
     rate_limit address;    // from one address
 
+    bool divide = false;  // among the replicas that are alive: each admits its part, rounded up
+
     friend bool operator==(const rate_limits&, const rate_limits&) = default;
 };
 

@@ -281,6 +281,17 @@ constexpr auto rows = std::to_array<error_row>({
     ROW(store_failed, 500, -32603, 500, false,
         "The store failed.",
         "the store's file cannot be read or written"),
+    ROW(store_unreachable, 503, -31503, 503, true,
+        "The gateway does not reach its store; nothing was written.",
+        "the [database](operations/replicas.md) cannot be reached or answers too late, and nothing was written. After a start "
+        "that has not read it yet: every route but `/healthz`"),
+    ROW(store_newer, 503, -31503, 503, false,
+        "The store belongs to a newer version of the gateway, which alone writes to it.",
+        "a newer version has moved the [database](operations/replicas.md) on; this one goes on serving, and writes nothing"),
+    ROW(write_unknown, 503, -31503, 503, false,
+        "The store did not say whether it has written.",
+        "the connection to the [database](operations/replicas.md) ended during a write, and no other could settle it: look "
+        "before you write again"),
     ROW(config_invalid, 422, -31422, 422, false,
         "The configuration is not valid.",
         "`POST /reload`: the configuration has problems, and nothing has changed. At a start, Cardea exits"),

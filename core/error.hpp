@@ -94,6 +94,9 @@ enum class errc : std::uint8_t {
     extended_card_incomplete,
     store_full,
     store_failed,
+    store_unreachable,
+    store_newer,
+    write_unknown,
     config_invalid,
     internal,
 };

@@ -1,6 +1,7 @@
 // Where agents live that were written through the management API, who wrote them, the last good card of every agent, and push
 // notifications until they are delivered.
-// One interface, two engines: memory (store/memory.hpp) and a file that outlives the process (store/sqlite.hpp).
+// One interface, three engines: memory (store/memory.hpp), a file that outlives the process (store/sqlite.hpp), and a database that
+// replicas share (store/postgres.hpp).
 #pragma once
 
 #include "core/clock.hpp"
@@ -132,9 +133,12 @@ struct author {
     std::optional<std::uint64_t> if_version;  // the version that must be there, 0: none may be; nullopt: whatever is
 };
 
+class feed;  // store/feed.hpp
+
 // Blocks on its disk. One thread at a time. Every function may fail with store_failed (a damaged file, an error of the
 // disk), every write also with store_full; a write that fails has changed nothing, unless the disk cannot even say
-// whether: find() tells, once it answers again.
+// whether: find() tells, once it answers again. A database that replicas share fails with store_unreachable too, when nothing was written,
+// with write_unknown, when that cannot be said, and with store_newer.
 class engine {
 public:
     virtual ~engine() = default;
@@ -190,17 +194,21 @@ public:
     // A damaged one is replaced.
     virtual core::result<core::secret> session_key(core::secret made) = 0;
 
-    // Returns its number, once it is on disk. The one that it has is not looked at.
-    virtual core::result<std::uint64_t> keep_delivery(kept_delivery delivery) = 0;
+    // Returns its number, once it is on disk. The one that it has is not looked at. Nothing: it is kept, and another replica, which has
+    // earlier ones of its lane, delivers it.
+    virtual core::result<std::optional<std::uint64_t>> keep_delivery(kept_delivery delivery) = 0;
 
-    // All of them, in the order of their numbers.
+    // All that are this process's to deliver, in the order of their numbers.
     virtual core::result<std::vector<delivery_facts>> deliveries() = 0;
 
-    // Nothing if there is none of this number, or if it is damaged.
+    // Nothing if there is none of this number, if it is damaged, or if another replica has it now.
     virtual core::result<std::optional<kept_delivery>> delivery(std::uint64_t number) = 0;
 
     // One that is not there is no failure.
     virtual core::result<> drop_delivery(std::uint64_t number) = 0;
+
+    // How this process hears of the others that share the store; null: it has the store for itself. Lives as long as the engine.
+    virtual feed* shared() noexcept { return nullptr; }
 };
 
 inline constexpr std::uint64_t changes_kept = 100'000;

@@ -173,7 +173,7 @@ public:
         return key_;
     }
 
-    core::result<std::uint64_t> keep_delivery(kept_delivery delivery) override
+    core::result<std::optional<std::uint64_t>> keep_delivery(kept_delivery delivery) override
     {
         const auto number = ++latest_delivery_;
         delivery.number = number;

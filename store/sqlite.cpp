@@ -90,7 +90,7 @@ public:
         return read([&] { return read_card_versions(*db_, agent); });
     }
 
-    core::result<std::uint64_t> keep_delivery(kept_delivery delivery) override;
+    core::result<std::optional<std::uint64_t>> keep_delivery(kept_delivery delivery) override;
 
     core::result<> drop_delivery(std::uint64_t number) override
     {
@@ -393,7 +393,7 @@ core::result<> sqlite::keep_card_version(card_version version)
     return kept ? core::result<>{} : core::result<>{kept.error()};
 }
 
-core::result<std::uint64_t> sqlite::keep_delivery(kept_delivery delivery)
+core::result<std::optional<std::uint64_t>> sqlite::keep_delivery(kept_delivery delivery)
 {
     delivery.received = whole_milliseconds(delivery.received);
     std::uint64_t number = 0;
@@ -402,7 +402,8 @@ core::result<std::uint64_t> sqlite::keep_delivery(kept_delivery delivery)
         number = written ? *written : 0;
         return written ? core::result<std::uint64_t>{0} : written;
     });
-    return kept ? core::result<std::uint64_t>{number} : core::result<std::uint64_t>{kept.error()};
+    return kept ? core::result<std::optional<std::uint64_t>>{number}
+                : core::result<std::optional<std::uint64_t>>{kept.error()};
 }
 
 core::result<core::secret> sqlite::session_key(core::secret made)

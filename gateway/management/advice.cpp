@@ -107,6 +107,9 @@ constexpr auto code_rows = std::to_array<code_row>({
     {errc::extended_card_incomplete, "Correct the agent's overlays: they remove the card's name or description."},
     {errc::store_full, "Make room on the disk of the store."},
     {errc::store_failed, "Look at the disk and the rights of the store's file; the log has the failure."},
+    {errc::store_unreachable, "Look at the database and the way to it; the log has the reason. Calls go on meanwhile."},
+    {errc::store_newer, "Replace this process by the newer version, as the others."},
+    {errc::write_unknown, "Read the agent with --fresh, then write again if it is not what you wanted."},
     {errc::config_invalid, "Correct the problems that are listed, then reload."},
     {errc::internal, "This is a bug of the gateway: report it with the line internal_error of the log."},
 });

@@ -33,7 +33,8 @@ constexpr std::chrono::seconds contained_pause{2};  // until one that is contain
 // A body of numbers and brackets of this size takes a few milliseconds.
 constexpr std::size_t made_at_once = 256 * 1024;
 
-net::task<core::result<std::uint64_t>> keep_in(threads::store_thread& store, store::kept_delivery delivery)
+net::task<core::result<std::optional<std::uint64_t>>>
+keep_in(threads::store_thread& store, store::kept_delivery delivery)
 {
     std::function work = [kept = std::move(delivery)](store::engine& engine) { return engine.keep_delivery(kept); };
     auto done = co_await store.ask(std::move(work));
@@ -160,9 +161,13 @@ net::task<core::result<std::string>> push_plane::accept(model::push_delivery del
     if (!number) {
         co_return number.error();
     }
-    place.use();
     auto id = facts.id;
-    facts.number = *number;
+    const auto& ours = *number;
+    if (!ours) {
+        co_return id;  // the replica that has its lane hears of it
+    }
+    place.use();
+    facts.number = *ours;
     queue_.add(std::move(facts), std::move(*shares), services_.now());
     co_return id;
 }

@@ -37,7 +37,7 @@ namespace gateway::push {
 
 // The part of the store that is needed here; each fails as the engine does.
 struct delivery_store {
-    std::function<net::task<core::result<std::uint64_t>>(store::kept_delivery delivery)> keep;
+    std::function<net::task<core::result<std::optional<std::uint64_t>>>(store::kept_delivery delivery)> keep;
     std::function<net::task<core::result<std::optional<store::kept_delivery>>>(std::uint64_t number)> read;
     std::function<net::task<core::result<>>(std::uint64_t number)> drop;
 };

@@ -84,7 +84,7 @@ public:
         return below_->documents(std::move(kind));
     }
     core::result<core::secret> session_key(core::secret made) override { return made; }
-    core::result<std::uint64_t> keep_delivery(store::kept_delivery) override { return 1; }
+    core::result<std::optional<std::uint64_t>> keep_delivery(store::kept_delivery) override { return 1; }
     core::result<std::vector<store::delivery_facts>> deliveries() override
     {
         return std::vector<store::delivery_facts>{};

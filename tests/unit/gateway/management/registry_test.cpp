@@ -79,7 +79,7 @@ public:
         return std::vector<store::kept_document>{};
     }
     core::result<core::secret> session_key(core::secret made) override { return made; }
-    core::result<std::uint64_t> keep_delivery(store::kept_delivery) override { return 1; }
+    core::result<std::optional<std::uint64_t>> keep_delivery(store::kept_delivery) override { return 1; }
     core::result<std::vector<store::delivery_facts>> deliveries() override
     {
         return std::vector<store::delivery_facts>{};

@@ -77,7 +77,8 @@ inline core::error disk_error()
     return core::gateway_error(errc::store_failed, "the disk");
 }
 
-inline net::task<core::result<std::uint64_t>> keep_now(store::engine& engine, bool fails, store::kept_delivery delivery)
+inline net::task<core::result<std::optional<std::uint64_t>>>
+keep_now(store::engine& engine, bool fails, store::kept_delivery delivery)
 {
     if (fails) {
         co_return disk_error();

@@ -80,7 +80,7 @@ public:
     }
     core::result<core::secret> session_key(core::secret made) override { return memory_->session_key(std::move(made)); }
 
-    core::result<std::uint64_t> keep_delivery(store::kept_delivery delivery) override
+    core::result<std::optional<std::uint64_t>> keep_delivery(store::kept_delivery delivery) override
     {
         return memory_->keep_delivery(std::move(delivery));
     }
