@@ -66,6 +66,12 @@ public:
     std::optional<core::result<model::accepted_credential>>
     judge(const net::client_certificate& shown, core::wall_time now) const;
 
+    // Whether the principals of the provider of this name are those of client certificates.
+    bool knows_by_certificate(std::string_view provider) const noexcept
+    {
+        return certificates_ && certificates_->provider == provider;
+    }
+
     // config::exchanged_as() of the provider of this name; empty also if there is none.
     std::string_view exchanged_as(std::string_view provider) const noexcept;
 

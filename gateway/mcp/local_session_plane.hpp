@@ -68,6 +68,9 @@ public:
     // What is late or idle ends, in all parts; done every second by itself.
     void sweep(core::steady_time now);
 
+    // Seals the states of calls that wait for input so that other replicas open them too; not null.
+    void set_seals(std::shared_ptr<const ::mcp::session_ids> ids) { services_.seals = std::move(ids); }
+
     // What the agent's server lists has changed to this.
     void lists_changed(const std::string& id, const std::shared_ptr<const ::mcp::server_lists>& lists)
     {

@@ -128,6 +128,27 @@ std::string_view name(rate_limit l) noexcept
     return "address";
 }
 
+std::string_view name(forwarding f) noexcept
+{
+    switch (f) {
+        case forwarding::answered:
+            return "answered";
+        case forwarding::failed:
+            return "failed";
+        case forwarding::unreachable:
+            return "unreachable";
+        case forwarding::gone:
+            return "gone";
+        case forwarding::no_url:
+            return "no_url";
+        case forwarding::certificate:
+            return "certificate";
+        case forwarding::again:
+            return "again";
+    }
+    return "failed";
+}
+
 std::string_view name(denial d) noexcept
 {
     switch (d) {

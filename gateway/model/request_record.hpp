@@ -118,6 +118,19 @@ constexpr std::string_view name(bridge_direction d) noexcept
     return d == bridge_direction::a2a_mcp ? "a2a_mcp" : "mcp_a2a";
 }
 
+// What became of a request of a session that lives in another replica; also a metric label.
+enum class forwarding : std::uint8_t {
+    answered,     // by that replica, or its caller left before
+    failed,       // it was sent, and no whole answer came
+    unreachable,  // there was no connection: nothing was sent
+    gone,         // no such replica lives
+    no_url,       // it has no replica.url that could be used
+    certificate,  // its caller is known by a certificate, which another replica does not see
+    again,        // another replica had forwarded it already
+};
+
+std::string_view name(forwarding f) noexcept;
+
 // How often a call was sent.
 struct attempt_record {
     unsigned attempts = 0;
@@ -139,6 +152,8 @@ struct request_record {
     std::optional<::mcp::era> era;                   // that the caller spoke in it
     bool translated = false;  // caller and server speak different eras of MCP, or caller and agent dialects of A2A
     std::uint64_t lost = 0;   // members of A2A that the translation dropped
+    std::optional<forwarding> forwarded;       // its session lives in another replica; nullopt: not so
+    std::string_view replica;                  // the name of that one; empty: it was not sent there
     std::optional<bridge_direction> bridge;    // that made the call, or that serves it; nullopt: none
     std::string_view bundle;                   // of MCP that was called; empty: none
     std::string_view tool;                     // that was called, as the caller names it; empty: none

@@ -204,7 +204,11 @@ bool agent_exchange::begin_request()
         sent = {head.body, head.content_length, care};
     }
     sent.json = call_.request.json;
-    write_request_fields(text, head, sent, hop);
+    if (call_.traits.forwarded) {
+        write_forwarded_fields(text, head, sent, hop);
+    } else {
+        write_request_fields(text, head, sent, hop);
+    }
     sent_before_ = side().bytes_out();
     interim_ = 0;
     net::pieces request;

@@ -63,6 +63,9 @@ public:
 
     std::size_t head_length() const noexcept { return head_length_; }
 
+    // Since begin(): there was a connection, so that the agent may have got something.
+    bool connected() const noexcept { return connected_; }
+
     // The whole request is with the agent.
     bool request_done() const noexcept { return request_done_; }
 

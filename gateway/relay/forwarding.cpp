@@ -109,8 +109,11 @@ void add_line(std::string& text, const net::http1::field& line)
 }
 
 // All agents share the gateway's origin: a cookie of one would be sent to all, a service worker of one would answer for all.
-bool stays_with_answer(field_name id)
+bool stays_with_answer(field_name id, answer_of from)
 {
+    if (from == answer_of::replica && id != field_name::of_origin) {
+        return net::http1::hop_by_hop(id);
+    }
     switch (id) {
         case field_name::cardea:
         case field_name::of_origin:
@@ -320,6 +323,29 @@ void write_request_fields(
     out.end();
 }
 
+void write_forwarded_fields(
+    std::string& text,
+    const net::http1::request_head& head,
+    const outgoing_body& body,
+    const forwarding_hop& hop
+)
+{
+    net::http1::head_writer out{text};
+    const bool nominates = nominates_fields(head.fields);
+    for (const auto& field : head.fields) {
+        const bool stays = stays_with_request(field.id) && field.id != field_name::via;
+        if (!stays && !(nominates && net::http1::named_by_connection(head.fields, field.name))) {
+            add_line(text, field);
+        }
+    }
+    write_forwarding_fields(text, head.fields, hop);
+    out.field(forwarded_marker, "1");
+    if (body.how != net::http1::framing::none) {
+        out.field("Content-Length", body.size);
+    }
+    out.end();
+}
+
 void write_answer_fields(
     std::string& text,
     const net::http1::response_head& head,
@@ -336,7 +362,7 @@ void write_answer_fields(
     const bool nominates = nominates_fields(head.fields);
     for (const auto& field : head.fields) {
         const bool renamed = !extensions_as.empty() && ::a2a::extension_field(field.name);
-        if (stays_with_answer(field.id) || (edited && is_one_of(fields_of_bytes, field.name)) ||
+        if (stays_with_answer(field.id, from) || (edited && is_one_of(fields_of_bytes, field.name)) ||
             (translated && !renamed && is_one_of(fields_of_dialect, field.name)) ||
             (from == answer_of::mcp_server && core::equal_ignoring_case(field.name, "Mcp-Session-Id")) ||
             (nominates && net::http1::named_by_connection(head.fields, field.name))) {

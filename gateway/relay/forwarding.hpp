@@ -35,6 +35,18 @@ void write_request_fields(
     const forwarding_hop& hop
 );
 
+// In requests that another replica has forwarded, which goes no further. Any caller may send it: it gives no right.
+inline constexpr std::string_view forwarded_marker = "Cardea-Forwarded";
+
+// Works like write_request_fields(), for another replica, which judges the caller itself: all fields go on but those that end at this hop
+// or speak of the way that the request came, which are written as ever, and a marker.
+void write_forwarded_fields(
+    std::string& text,
+    const net::http1::request_head& head,
+    const outgoing_body& body,
+    const forwarding_hop& hop
+);
+
 // Whether `forward_headers` or `caller_credentials` of an MCP server lets the caller's field pass: not if the gateway sets it itself, or a provider of
 // `credentials` (null: none) reads it.
 bool is_forwarded(
@@ -47,11 +59,12 @@ bool is_forwarded(
 // 7.6.2, 9.3.7). What goes on has one less.
 bool ends_here(const net::http1::request_head& head) noexcept;
 
-// Who answers: MCP's session id is the gateway's own there.
-enum class answer_of : std::uint8_t { agent, mcp_server };
+// Who answers: MCP's session id is the gateway's own with an MCP server, and everything with another replica.
+enum class answer_of : std::uint8_t { agent, mcp_server, replica };
 
 // Replaces `text` by the status line of an agent's answer and the fields that go on; without framing and empty line. What would act
-// on the origin that all agents share (net::http1::field_name::of_origin), cookies and `Server` stay here. Of
+// on the origin that all agents share (net::http1::field_name::of_origin), cookies and `Server` stay here; of another replica's only what
+// the gateway itself says of the origin. Of
 // one whose body is edited, what names, dates or sums up the agent's bytes stays behind, and nobody may keep it. What the agent
 // says of extensions is called `extensions_as`; empty: as it came.
 void write_answer_fields(

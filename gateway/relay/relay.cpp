@@ -125,7 +125,8 @@ net::routine<relay_outcome> relay::run()
     core::result<> done;
     for (bool again = true, renews = true; again;) {
         done = co_await agent_.begin();
-        again = done && !call_.agent->record.mcp && redirects_.follow(call_, agent_);  // as mcp_repair does itself
+        // As mcp_repair does itself. What another replica answers is for the caller.
+        again = done && !call_.agent->record.mcp && !call_.traits.forwarded && redirects_.follow(call_, agent_);
         if (done && !again && renews && may_renew_token()) {
             renews = false;
             auto renewed = co_await renew_token(settings_.control, caller_, call_, renewed_head_);
@@ -178,6 +179,10 @@ net::routine<> relay::fail(core::error why)
     agent_.discard();
     if (why.code == errc::upstream_timeout && call_.hooks.repair != nullptr) {
         call_.hooks.repair->gave_up(call_);
+    }
+    const bool of_agent = why.from == core::side::upstream && !call_.deadline.asked_and_over(caller_.owner().now());
+    if (of_agent && !agent_.connected() && call_.hooks.repair != nullptr) {
+        why = call_.hooks.repair->unreached(std::move(why));
     }
     if (wait_.ended()) {
         why = interrupted(woken::ended, "body");
@@ -261,7 +266,7 @@ net::routine<core::result<>> relay::pass_answer()
     }
     const auto& head = agent_.head();
     const bool reads = call_.request.verb == method::get || call_.request.verb == method::head;
-    if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads)) {
+    if (head.status >= 300 && head.status < 400 && !(head.status == 304 && reads) && !call_.traits.forwarded) {
         // Its Location would lead the caller past the gateway.
         co_return core::upstream_error(errc::upstream_status, unfollowed_redirect(call_, head));
     }

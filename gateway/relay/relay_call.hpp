@@ -96,6 +96,9 @@ public:
     // The agent has not answered in time, and nobody waits any more.
     virtual void gave_up(const relay_call& call) = 0;
 
+    // There was no connection to the agent, so that it got nothing. What the caller gets instead of this failure, which is the agent's.
+    virtual core::error unreached(core::error why) { return why; }
+
     // The agent has asked the caller what it may not ask: this is its answer.
     virtual void refuse(const relay_call& call, std::string answer)
     {
@@ -170,6 +173,7 @@ struct call_traits {
     bool whole = false;       // a stream with an answer, or several, becomes JSON; with a gate of answers_only
     bool gathers = false;     // the same of several answers, which become an array
     bool as_events = false;   // JSON becomes an event
+    bool forwarded = false;   // to another replica, which gets it as the caller sent it, and answers the caller
 };
 
 // Times that a call has instead of the usual ones; 0: none.
@@ -220,6 +224,9 @@ inline core::duration head_time(const relay_call& call) noexcept
 
 inline answer_of answered_by(const relay_call& call) noexcept
 {
+    if (call.traits.forwarded) {
+        return answer_of::replica;
+    }
     return call.agent->record.mcp ? answer_of::mcp_server : answer_of::agent;
 }
 

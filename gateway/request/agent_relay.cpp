@@ -272,6 +272,21 @@ net::routine<> agent_relay::pass(request_context& request, relay::relay_call& ca
     return call.agent->needs_token() ? pass_with_token(request, call) : admit(request, call);
 }
 
+net::routine<> agent_relay::forward(request_context& request, relay::relay_call& call)
+{
+    if (call.traits.listens && streams_.ends_listening()) {
+        return respond_end(request, call);
+    }
+    if (!streams_.takes_another(request.slot.whose())) {
+        auto why = core::gateway_error(errc::overloaded, "streams, of all or of this principal");
+        return respond_call_error(request, std::move(why));
+    }
+    call.caller.from_proxy = request.sender.from_proxy;
+    call.slot = &request.slot;
+    call.deadline = deadline_of(request, call);
+    return send(request, call);
+}
+
 // To a server within the process, which hears for whom it acts.
 net::routine<> agent_relay::pass_inside(request_context& request, relay::relay_call& call)
 {

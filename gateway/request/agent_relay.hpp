@@ -34,6 +34,9 @@ public:
     // Sends the call to its agent and passes the answer on, or answers with what failed. Both outlive the routine.
     net::routine<> pass(request_context& request, relay::relay_call& call);
 
+    // Sends the call to another replica. It is no call of an agent here, whose limits and queue are those of the other one.
+    net::routine<> forward(request_context& request, relay::relay_call& call);
+
     // Says why the gateway does not serve the request while it is overloaded, before anything of it is read.
     std::optional<core::error> overload_objection(request_context& request) const
     {

@@ -82,6 +82,7 @@ struct record_texts {
     std::string rule{};
     std::optional<std::string> denied_method{};  // for which the caller lacks a right; nullopt: for any
     std::string bundle{};
+    std::string replica{};
 };
 
 // A containment that the request has met: it has no other answer any more.

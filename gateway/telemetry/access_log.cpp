@@ -184,6 +184,9 @@ void access_log::add_call(line_writer& out, const model::request_record& record)
     if (!record.session.empty()) {
         add_name(out, R"(,"session":")", record.session);
     }
+    if (!record.replica.empty()) {
+        add_text(out, R"(,"forwarded":)", record.replica);
+    }
 }
 
 void access_log::add_line(line_writer& out, const model::request_record& record, core::wall_time now)

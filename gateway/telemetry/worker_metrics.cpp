@@ -204,6 +204,7 @@ void loop_totals::merge(const loop_totals& other)
     keys.merge(other.keys);
     denied.merge(other.denied);
     retries.merge(other.retries);
+    forwarded.merge(other.forwarded);
     sessions_ended.merge(other.sessions_ended);
     limited.merge(other.limited);
     for (const auto& [key, n] : other.bundles) {
@@ -241,8 +242,14 @@ void worker_metrics::count(const model::request_record& record, agent_counters* 
     if (record.over) {
         totals_.limited.add(*record.over);
     }
+    if (record.forwarded) {
+        totals_.forwarded.add(*record.forwarded);
+    }
     if (record.session_ended) {
         totals_.sessions_ended.add(*record.session_ended);
+    }
+    if (!record.replica.empty()) {
+        return;  // the call counts where its session is
     }
     if (record.where == model::route::bundle && record.mcp_method && !record.bundle.empty()) {
         ++totals_.bundles[{std::string{record.bundle}, method_label(*record.mcp_method), outcome_of(record)}];

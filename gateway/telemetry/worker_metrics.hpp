@@ -96,6 +96,7 @@ using access_counters = enum_counters<model::access_outcome, model::access_outco
 using retry_counters = enum_counters<model::retry_reason, model::retry_reason::unanswered>;
 using limit_counters = enum_counters<model::rate_limit, model::rate_limit::address>;
 using denial_counters = enum_counters<model::denial, model::denial::contained>;
+using forwarding_counters = enum_counters<model::forwarding, model::forwarding::again>;
 using handshake_counters = enum_counters<tls_handshake, tls_handshake::failed>;
 using route_counters = enum_counters<model::route, model::route::none>;
 using errc_counters = enum_counters<core::errc, core::errc::internal>;
@@ -212,6 +213,7 @@ struct loop_totals {
     limit_counters limited;
     denial_counters denied;
     retry_counters retries;
+    forwarding_counters forwarded;
     session_end_counters sessions_ended;  // of callers with MCP servers
     // Requests to bundles, by the bundle, method_label() and outcome.
     std::map<std::tuple<std::string, std::string_view, call_outcome>, std::uint64_t> bundles;

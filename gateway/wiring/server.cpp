@@ -201,7 +201,13 @@ core::result<> server::start()
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
     }
-    worker_settings_ = std::make_unique<worker_settings>(workers_, *push_, session_key_, log_hooks_.changed);
+    auto* const shared = store_.engine().shared();
+    worker_settings_ = std::make_unique<worker_settings>(
+        workers_,
+        *push_,
+        worker_settings::sealing{session_key_, shared == nullptr ? 0 : shared->self(), callers_->programs()},
+        log_hooks_.changed
+    );
     list_planes();
     apply_settings(
         std::vector<std::string_view>{"access", "mcp.bundles", "rate_limits", "mcp.session_keys", "trace.endpoint"}

@@ -45,12 +45,12 @@ std::vector<core::secret> keys_of(const config::mcp_settings& settings, const co
 worker_settings::worker_settings(
     const std::vector<std::unique_ptr<worker::worker>>& workers,
     push::push_plane& deliveries,
-    const core::secret& own_key,
+    sealing seals,
     log_change log
 )
     : workers_{workers},
       deliveries_{deliveries},
-      own_key_{own_key},
+      seals_{seals},
       log_{std::move(log)}
 {
 }
@@ -78,9 +78,13 @@ void worker_settings::apply(const config::settings& now, const model::changed_se
 
 void worker_settings::publish_keys(const config::mcp_settings& settings)
 {
-    const bool alone = settings.session_keys.empty();
-    const auto keys = keys_of(settings, own_key_);
-    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys}, alone);
+    const bool shared = seals_.replica != 0;
+    const bool alone = settings.session_keys.empty() && !shared;
+    const auto keys = keys_of(settings, seals_.own_key);
+    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys}, alone, seals_.replica);
+    if (shared) {
+        seals_.local.set_seals(ids);
+    }
     const auto addresses = std::make_shared<const model::push_addresses>(jose::text_sealer{keys});
     for (const auto& each : workers_) {
         each->post([ids, addresses](worker::worker& on) {

@@ -10,11 +10,13 @@
 #include "gateway/bundles/bundle_streams.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_thread.hpp"
+#include "gateway/mcp/local_session_plane.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/threads/turns.hpp"
 #include "gateway/worker/worker.hpp"
 #include "store/engine.hpp"
+#include "store/feed.hpp"
 
 #include <functional>
 #include <memory>
@@ -29,11 +31,18 @@ class worker_settings final : public model::plane {
 public:
     using log_change = std::function<void(core::log_level level, core::log_format format)>;
 
-    // References outlive this. `own_key`: without `mcp.session_keys`. `log`: hears of the log's settings; may be null.
+    // The keys that ids and addresses are sealed with.
+    struct sealing {
+        const core::secret& own_key;      // without `mcp.session_keys`
+        store::replica_id replica;        // this process; 0: the store is not shared
+        mcp::local_session_plane& local;  // hears of them if the store is shared
+    };
+
+    // References outlive this. `log`: hears of the log's settings; may be null.
     worker_settings(
         const std::vector<std::unique_ptr<worker::worker>>& workers,
         push::push_plane& deliveries,
-        const core::secret& own_key,
+        sealing seals,
         log_change log
     );
 
@@ -44,7 +53,7 @@ private:
 
     const std::vector<std::unique_ptr<worker::worker>>& workers_;
     push::push_plane& deliveries_;
-    const core::secret& own_key_;
+    sealing seals_;
     log_change log_;
 };
 

@@ -9,6 +9,7 @@
 #include "gateway/request/access_guard.hpp"
 #include "gateway/request/agent_relay.hpp"
 #include "gateway/request/local_snapshot.hpp"
+#include "gateway/request/replica_relay.hpp"
 #include "gateway/request/route.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 
@@ -19,7 +20,8 @@ struct route_objects {
     route_objects(model::control_services& of_control, net::upstream_pool& pool, const config::settings& of_settings)
         : control{of_control},
           settings{of_settings},
-          relays{control, pool, settings, metrics}
+          relays{control, pool, settings, metrics},
+          replicas{relays, pool, settings, known}
     {
     }
 
@@ -28,6 +30,7 @@ struct route_objects {
     telemetry::worker_metrics metrics{};
     request::local_snapshot known{};
     request::agent_relay relays;
+    request::replica_relay replicas;
     request::access_guard guard{control, settings, known};
     a2a::call_route call{control, settings, known, relays};
     a2a::rest_route rest{control, settings, known, relays};
@@ -35,8 +38,8 @@ struct route_objects {
     a2a::extended_card_route extended_card{control, settings, known, relays};
     a2a::card_route card{control, settings, known};
     a2a::push_route push{control, settings, known};
-    mcp::route::mcp_route mcp{control, settings, known, relays};
-    mcp::route::bundle_route bundle{control, settings, known, {mcp, guard, metrics}};
+    mcp::route::mcp_route mcp{control, settings, known, relays, replicas};
+    mcp::route::bundle_route bundle{control, settings, known, {mcp, guard, metrics, replicas}};
     pages::directory_route directory{control, settings, known};
     pages::management_route management{control, settings, known};
     pages::public_pages pages{control, settings, known};

@@ -257,6 +257,9 @@ std::optional<net::routine<>> traffic_handler::admit(request_context& request, r
 void traffic_handler::note_call(request_context& request) const
 {
     const auto& agent = request.agent;
+    if (!request.record.replica.empty()) {
+        return;  // the call counts where its session is
+    }
     if (const auto* known = agent ? parts_->routes.known.find(agent->record.id, request.lookup) : nullptr) {
         const bool current = known->entry->call_url == model::first_of(*agent).call_url;
         parts_->calls.note(request.record, {.agent = current, .caller = request.sender.inner == nullptr});
@@ -378,6 +381,11 @@ void traffic_handler::forget_bundle_session(const ::mcp::session_digest& id, boo
 void traffic_handler::set_push_addresses(std::shared_ptr<const model::push_addresses> addresses)
 {
     parts_->routes.known.set_push_addresses(std::move(addresses));
+}
+
+void traffic_handler::set_replicas(const model::replicas_pointer& now)
+{
+    parts_->routes.replicas.set_replicas(now);
 }
 
 void traffic_handler::ask_about(const ::mcp::session_digest& id, bool ask)

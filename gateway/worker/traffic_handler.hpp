@@ -4,6 +4,7 @@
 
 #include "core/clock.hpp"
 #include "gateway/model/containments.hpp"
+#include "gateway/model/replicas.hpp"
 #include "net/server/server_connection.hpp"
 
 #include <array>
@@ -100,6 +101,9 @@ public:
     // Sets the ids of sessions with MCP servers; before the first request.
     void set_session_ids(std::shared_ptr<const ::mcp::session_ids> ids);
     void set_push_addresses(std::shared_ptr<const model::push_addresses> addresses);  // the same
+
+    // Sets the replicas that share the store, to which requests of their sessions are forwarded; null: it is not shared.
+    void set_replicas(const model::replicas_pointer& now);
 
     // How they take part in traces from now on; at first not at all.
     void set_trace_plan(const request::trace_plan& plan) noexcept;

@@ -26,6 +26,9 @@ constexpr std::uint8_t declares_further = 0x80;
 constexpr std::uint8_t has_cookies = 0x40;
 constexpr std::size_t length_of_further = 2;  // bytes, also of the cookies
 
+// In the worker of a handle: the replica follows.
+constexpr std::uint16_t names_replica = 0x8000;
+
 template <class Number>
 void append_number(std::string& out, Number value)
 {
@@ -59,8 +62,12 @@ public:
     local_handle handle() noexcept
     {
         local_handle read;
-        read.worker = number<std::uint16_t>();
+        const auto first = number<std::uint16_t>();
+        read.worker = first & static_cast<std::uint16_t>(~names_replica);
         std::ranges::copy(bytes(read.random.size()), read.random.begin());
+        if ((first & names_replica) != 0) {
+            read.replica = number<std::uint64_t>();
+        }
         return read;
     }
 
@@ -85,8 +92,12 @@ private:
 
 void append_handle(std::string& out, const local_handle& handle)
 {
-    append_number(out, handle.worker);
+    const bool named = handle.replica != 0;
+    append_number(out, static_cast<std::uint16_t>(handle.worker | (named ? names_replica : 0U)));
     out.append(handle.random.begin(), handle.random.end());
+    if (named) {
+        append_number(out, handle.replica);
+    }
 }
 
 // 20251125 of "2025-11-25"; 0: not of the legacy era.
@@ -186,15 +197,16 @@ std::string tag_of(const session_digest& id)
     return tag;
 }
 
-session_ids::session_ids(jose::text_sealer sealer, bool alone)
+session_ids::session_ids(jose::text_sealer sealer, bool alone, std::uint64_t replica)
     : sealer_{std::move(sealer)},
-      alone_{alone}
+      alone_{alone},
+      replica_{replica}
 {
 }
 
 local_handle session_ids::new_handle(std::uint16_t worker) const
 {
-    local_handle handle{.worker = worker};
+    local_handle handle{.worker = worker, .replica = replica_};
     sealer_.fill_randomly(handle.random);
     return handle;
 }

@@ -25,10 +25,12 @@ inline constexpr std::size_t longest_upstream_id = 200;
 inline constexpr std::chrono::hours session_life{24};
 inline constexpr std::chrono::minutes input_life{5};
 
-// The handle of an object in the memory of one worker: a program's session, one whose upstream id does not go into an id, a parked call.
+// The handle of an object in the memory of one process: a program's session, one whose upstream id does not go into an id, a parked call.
+// Handles without a replica are sealed as those of releases that knew none.
 struct local_handle {
-    std::uint16_t worker = 0;
+    std::uint16_t worker = 0;  // at most 0x7fff
     std::array<unsigned char, 16> random{};
+    std::uint64_t replica = 0;  // whose process it is (store::replica_id); 0: of the process that opens it, if of any
 
     friend auto operator<=>(const local_handle&, const local_handle&) = default;
 };
@@ -85,10 +87,20 @@ std::string tag_of(const session_digest& id);
 
 class session_ids {
 public:
-    // `alone`: no other process opens what this one seals.
-    explicit session_ids(jose::text_sealer sealer, bool alone = false);
+    // `alone`: no other process opens what this one seals. `replica`: this process among those that share the store, which handles name;
+    // 0: it has the store for itself.
+    explicit session_ids(jose::text_sealer sealer, bool alone = false, std::uint64_t replica = 0);
 
+    // An idle session is in use nowhere else.
     bool alone() const noexcept { return alone_; }
+
+    std::uint64_t replica() const noexcept { return replica_; }
+
+    // Whether another process has what the handle stands for.
+    bool is_elsewhere(const local_handle& handle) const noexcept
+    {
+        return handle.replica != 0 && handle.replica != replica_;
+    }
 
     local_handle new_handle(std::uint16_t worker) const;
 
@@ -117,6 +129,7 @@ public:
 private:
     jose::text_sealer sealer_;
     bool alone_;
+    std::uint64_t replica_;
 };
 
 }  // namespace mcp

@@ -297,7 +297,7 @@ void upstream_connection::shake_hands()
         fail(errc::upstream_tls, ec.message());
         return;
     }
-    if (!expect_peer(side_.wire().tls(), target_->host)) {
+    if (!expect_peer(side_.wire().tls(), target_->certified.empty() ? target_->host : target_->certified)) {
         fail(errc::upstream_tls, "the host's name cannot be verified");
     }
 }

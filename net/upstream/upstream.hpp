@@ -32,8 +32,9 @@ struct upstream_target {
     std::string key;
     std::string host;
     std::string port;
-    std::string authority;  // for the Host field: without the scheme's default port
-    std::string path;       // origin-form, with the query if the URL has one; at least "/"
+    std::string certified{};  // the name that its certificate has to be for; empty: `host`
+    std::string authority;    // for the Host field: without the scheme's default port
+    std::string path;         // origin-form, with the query if the URL has one; at least "/"
     std::shared_ptr<const core::address_rule> addresses;  // what may_connect() asks; null: any address
     tls_context tls;                                      // null: plain
     std::shared_ptr<const proxy> through;                 // null: connections go to the host itself

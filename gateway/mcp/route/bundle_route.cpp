@@ -175,6 +175,10 @@ net::routine<> bundle_route::post(bundle_call& call)
             co_await request::respond_call_error(request, std::move(opened).error());
             co_return;
         }
+        if (call.message.home != 0) {
+            co_await replicas_.pass(request, call.message.home, call.message.posted, errc::session_not_found);
+            co_return;
+        }
     }
     if (const auto why = ::mcp::check_post(fields, call.posted->read, call.body())) {
         co_await mcp_route::refuse(request, *why);
@@ -196,6 +200,11 @@ core::result<> bundle_route::open_session(bundle_call& call, const ::mcp::head_f
     }
     request.texts.session = ::mcp::tag_of(id);
     request.record.session = request.texts.session;
+    const auto* const place = std::get_if<::mcp::local_handle>(&opened->place);
+    if (place != nullptr && ids_->is_elsewhere(*place)) {
+        call.message.home = place->replica;
+        return {};
+    }
     call.session = model::bundle_session{
         .bundle = call.bundle->settings.name,
         .id = id,
@@ -480,6 +489,10 @@ net::routine<> bundle_route::serve_bodiless(bundle_call& call)
     }
     if (auto opened = open_session(call, fields); !opened) {
         co_await request::respond_call_error(request, std::move(opened).error());
+        co_return;
+    }
+    if (call.message.home != 0) {
+        co_await replicas_.pass(request, call.message.home, {}, errc::session_not_found);
         co_return;
     }
     call.session->caller = request::inner_caller_of(request, std::nullopt);

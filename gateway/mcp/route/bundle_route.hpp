@@ -64,6 +64,7 @@ public:
         mcp_route& members;  // passes messages on
         const request::access_guard& guard;
         telemetry::worker_metrics& metrics;
+        request::replica_relay& replicas;
     };
 
     // References outlive the route.
@@ -76,7 +77,8 @@ public:
         : route_base{control, settings, known},
           members_{of.members},
           guard_{of.guard},
-          metrics_{of.metrics}
+          metrics_{of.metrics},
+          replicas_{of.replicas}
     {
     }
 
@@ -156,6 +158,7 @@ private:
     mcp_route& members_;
     const request::access_guard& guard_;
     telemetry::worker_metrics& metrics_;
+    request::replica_relay& replicas_;
     std::shared_ptr<const ::mcp::session_ids> ids_;
     std::shared_ptr<const model::published_bundles> bundles_ = std::make_shared<const model::published_bundles>();
     std::set<::mcp::session_digest> ended_;

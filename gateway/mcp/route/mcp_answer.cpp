@@ -56,6 +56,7 @@ void mcp_answer::expect_begin(
 
 std::string mcp_answer::begin_here(::mcp::local_handle place)
 {
+    place.replica = ids_->replica();
     begins_.place = place;
     sealed_ = ids_->seal(begins_, binding_).value_or("");
     return sealed_;

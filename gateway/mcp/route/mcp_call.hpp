@@ -10,9 +10,11 @@
 #include "gateway/request/request_context.hpp"
 #include "mcp/calls/tool_scan.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -40,12 +42,14 @@ struct mcp_call {
     };  // fields of the caller that the server gets in any message
     std::unique_ptr<relay::answer_edit> edit{};  // of the answer; null: it passes as it is
     std::string edited_body{};                   // replaces the body of the caller; empty: that passes
-    std::string session_lines{};                 // further lines of the head, of the session
-    std::string server_name{};                   // of the tool, prompt or resource, if callers use another one
-    std::optional<bundle_target> member{};       // of a message to a bundle; nullopt: it is to an agent
-    model::program_port* port = nullptr;         // where `program` goes; null: to the sessions of callers with agents
-    std::string state_params{};  // raw, of a message that a session which begins again has to be told again
-    ::mcp::tool_scan tool{};     // of the answer to a call of a tool
+    std::string_view posted{};                   // the body as the caller sent it; of a GET or DELETE empty
+    std::uint64_t home = 0;       // the replica that has the session of the message, or its parked call; 0: this one
+    std::string session_lines{};  // further lines of the head, of the session
+    std::string server_name{};    // of the tool, prompt or resource, if callers use another one
+    std::optional<bundle_target> member{};  // of a message to a bundle; nullopt: it is to an agent
+    model::program_port* port = nullptr;    // where `program` goes; null: to the sessions of callers with agents
+    std::string state_params{};             // raw, of a message that a session which begins again has to be told again
+    ::mcp::tool_scan tool{};                // of the answer to a call of a tool
     std::string input_digest{};  // of a long message, made where that was read; empty: of a short one, or none
 };
 

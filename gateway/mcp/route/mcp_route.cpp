@@ -234,6 +234,7 @@ net::routine<std::optional<posted_message>> mcp_route::read_message(mcp_call& ca
         co_await request::respond_call_error(request, std::move(body).error());
         co_return std::nullopt;
     }
+    call.posted = *body;
     posted_message out{*body, {}};
     if (body->size() <= read_at_once) {
         out.read = ::mcp::read_incoming(*body);
@@ -331,6 +332,9 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
         if (!session) {
             return request::respond_call_error(request, std::move(session).error());
         }
+        if (call.home != 0) {
+            return replicas_.pass(request, call.home, call.posted, errc::session_not_found);
+        }
         version = *session;
     }
     if (const auto why = call.member ? std::nullopt : ::mcp::check_post(fields, read, body)) {
@@ -366,7 +370,12 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
     const auto* known = known_.find(request.agent->record.id);
     const auto* card = known == nullptr ? nullptr : known->card.get();
     if (call.translated || is_for_program_port(*request.agent, legacy, alone) || is_for_legacy_server(request, card)) {
-        return set_program_call(call, {fields, read, body, *edits, call.repair->sealed()});
+        auto answered = set_program_call(call, {fields, read, body, *edits, call.repair->sealed()});
+        if (!answered && (call.home = home_of_parked(*call.program, *ids_)) != 0) {
+            call.program.reset();
+            return replicas_.pass(request, call.home, call.posted, errc::input_expired);
+        }
+        return answered;
     }
     if (is_request && legacy && !begins && !call.repair->begin_call()) {
         return request::respond_call_error(request, core::gateway_error(errc::overloaded, "calls of this session"));
@@ -462,6 +471,10 @@ net::routine<> mcp_route::pass_bodiless(mcp_call& call)
         co_await request::respond_call_error(request, std::move(session).error());
         co_return;
     }
+    if (call.home != 0) {
+        co_await replicas_.pass(request, call.home, {}, errc::session_not_found);
+        co_return;
+    }
     if (listens) {
         edit_stream(call, {control_, ids_});
     }
@@ -512,6 +525,11 @@ core::result<std::string_view> mcp_route::open_session(mcp_call& call, const ::m
     }
     request.errors.format = call.member ? request::error_format::mcp_bundle : request::error_format::mcp_session;
     call.answer.expect_session(!request.errors.call_id.empty());
+    const auto* const place = std::get_if<::mcp::local_handle>(&session->place);
+    if (place != nullptr && ids_->is_elsewhere(*place)) {
+        call.home = place->replica;
+        return session->version;
+    }
     call.forwarded = forwarded_fields(request);
     auto& repair = *call.repair;
     return repair.set_session(id, std::move(*session), fields.version.value, ids_->alone());

@@ -6,6 +6,7 @@
 #include "gateway/mcp/route/era_choice.hpp"
 #include "gateway/relay/redirects.hpp"
 #include "gateway/request/agent_relay.hpp"
+#include "gateway/request/replica_relay.hpp"
 #include "gateway/request/route_base.hpp"
 #include "mcp/calls/incoming.hpp"
 #include "mcp/calls/incoming_check.hpp"
@@ -45,10 +46,12 @@ public:
         model::control_services& control,
         const config::settings& settings,
         const request::local_snapshot& known,
-        request::agent_relay& relays
+        request::agent_relay& relays,
+        request::replica_relay& replicas
     )
         : route_base{control, settings, known},
-          relays_{relays}
+          relays_{relays},
+          replicas_{replicas}
     {
     }
 
@@ -97,6 +100,7 @@ private:
     std::string metadata_address(const request::request_context& request) const;
 
     request::agent_relay& relays_;
+    request::replica_relay& replicas_;
     std::shared_ptr<const ::mcp::session_ids> ids_;
     std::set<::mcp::session_digest> asked_about_;
     relay::redirect_cache moved_;

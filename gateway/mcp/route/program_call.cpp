@@ -13,6 +13,7 @@
 #include "mcp/translation/legacy_messages.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <span>
 #include <string>
 #include <utility>
@@ -152,6 +153,25 @@ std::optional<net::routine<>> set_modern_call(mcp_call& of, const program_messag
 }
 
 }  // namespace
+
+std::uint64_t home_of_parked(const program_call& call, const ::mcp::session_ids& ids)
+{
+    const auto& asked = call.asked;
+    if (asked.act != model::program_act::modern || asked.read[::mcp::routed::request_state].empty()) {
+        return 0;
+    }
+    std::string room;
+    const auto state = asked.read.text(::mcp::routed::request_state, asked.message.view().text, room).value_or("");
+    // As eras::modern_client_calls seals it.
+    const ::mcp::input_binding binding{
+        .agent = asked.agent,
+        .provider = {},
+        .principal = asked.principal,
+        .call = asked.digest
+    };
+    const auto parked = ids.open_input(state, binding, std::chrono::system_clock::now());
+    return parked && ids.is_elsewhere(*parked) ? parked->replica : 0;
+}
 
 ::mcp::incoming_body read_long(mcp_call& of, std::string_view body)
 {

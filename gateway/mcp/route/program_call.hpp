@@ -8,6 +8,7 @@
 #include "mcp/calls/text_edits.hpp"
 #include "net/loop/routine.hpp"
 
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -38,6 +39,9 @@ struct program_message {
 
 // Sets of.program, or returns the answer to a message that goes no further.
 std::optional<net::routine<>> set_program_call(mcp_call& of, const program_message& what);
+
+// The replica where the call waits that a client of the modern era comes back to; 0: in this one, or it is no such request.
+std::uint64_t home_of_parked(const program_call& call, const ::mcp::session_ids& ids);
 
 // Calls mcp::read_incoming(), and does the other work on a long message that would hold a worker up: of.input_digest. Any thread, while the
 // request waits.

@@ -47,7 +47,7 @@ struct local_session_services {
     // Returns when the lists of the agent's server have been read, for which a lazy session begins (sessions::session_plane::refresh()).
     // Empty: nobody reads them.
     std::function<net::task<core::result<>>(const std::string& agent_id)> read_lists = {};
-    // The state of calls that wait for input is sealed with it; it opens nothing in another process.
+    // The state of calls that wait for input is sealed with it; without replicas it opens nothing in another process.
     std::shared_ptr<const ::mcp::session_ids> seals = nullptr;
     // The limits of streams that clients resume.
     ::mcp::replay_limits replay = {};

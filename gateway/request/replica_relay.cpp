@@ -1,0 +1,214 @@
+#include "gateway/request/replica_relay.hpp"
+
+#include "core/mcp_server.hpp"
+#include "core/url.hpp"
+#include "gateway/access/access_plan.hpp"
+#include "gateway/model/snapshot.hpp"
+#include "gateway/relay/forwarding.hpp"
+#include "gateway/request/request_context.hpp"
+#include "gateway/request/responder.hpp"
+#include "net/http1/head_writer.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+
+namespace gateway::request {
+namespace {
+
+using core::errc;
+using model::forwarding;
+
+// The other replica ends calls in time, and says why: it goes first.
+constexpr core::duration head_start = std::chrono::seconds{5};
+
+// How long a stream may be silent into which the other replica writes no comments.
+constexpr core::duration longest_silence = std::chrono::hours{24};
+
+// The terms of the other replica's answer.
+class replica_terms final : public relay::call_repair {
+public:
+    // The request outlives it.
+    replica_terms(request_context& request, errc lost)
+        : request_{request},
+          lost_{lost}
+    {
+    }
+
+    std::optional<std::size_t> interest(const net::http1::response_head& /*head*/) const override
+    {
+        return std::nullopt;
+    }
+
+    net::routine<core::result<bool>> repair(
+        relay::relay_call& /*call*/,
+        relay::agent_exchange& /*on*/,
+        const net::http1::response_head& /*head*/,
+        std::string /*body*/
+    ) override
+    {
+        co_return false;
+    }
+
+    // It hears of it by the end of its connection.
+    void gave_up(const relay::relay_call& /*call*/) override {}
+
+    core::error unreached(core::error why) override
+    {
+        request_.record.forwarded = forwarding::unreachable;
+        return core::caller_error(lost_, "no connection to the replica: " + why.detail);
+    }
+
+    std::string failure_text(const core::error& why) const override
+    {
+        if (request_.errors.call_id.empty()) {
+            return {};
+        }
+        return responses::mcp_error_answer(why.code, request_.record.agent, request_.errors.call_id).body;
+    }
+
+private:
+    request_context& request_;
+    errc lost_;
+};
+
+std::string_view reason_of(forwarding how) noexcept
+{
+    switch (how) {
+        case forwarding::gone:
+            return "its replica does not live";
+        case forwarding::no_url:
+            return "its replica has no replica.url";
+        case forwarding::certificate:
+            return "another replica has it, which does not see the caller's certificate";
+        case forwarding::again:
+            return "no session of this replica";
+        case forwarding::answered:
+        case forwarding::failed:
+        case forwarding::unreachable:
+            break;
+    }
+    return "its replica cannot be reached";
+}
+
+// Why the request may be sent nowhere; nothing: it may.
+std::optional<forwarding> objection(const request_context& request)
+{
+    if (net::http1::find(request.caller.head().fields, relay::forwarded_marker) != nullptr) {
+        return forwarding::again;
+    }
+    const auto* const principal = request.principal();
+    const bool by_certificate = principal != nullptr && request.sender.access != nullptr &&
+                                request.sender.access->knows_by_certificate(principal->provider);
+    // Nor does it see whose a request from within the process is.
+    return by_certificate || request.sender.inner != nullptr ? std::optional{forwarding::certificate} : std::nullopt;
+}
+
+}  // namespace
+
+void replica_relay::set_replicas(const model::replicas_pointer& now)
+{
+    std::map<store::replica_id, way> ways;
+    for (const auto& [facts, silent] : now == nullptr ? std::vector<store::live_replica>{} : now->live) {
+        if (facts.id == now->self) {
+            continue;
+        }
+        const auto before = ways_.find(facts.id);
+        const bool same = before != ways_.end() && before->second.url == facts.url && before->second.entry != nullptr;
+        ways.emplace(facts.id, way{facts.name, facts.url, same ? before->second.entry : entry_of(facts.url, now->tls)});
+    }
+    ways_.swap(ways);
+    for (const auto& [id, before] : ways) {
+        const auto stays = [&before](const auto& each) { return each.second.url == before.url; };
+        if (before.entry != nullptr && std::ranges::none_of(ways_, stays)) {
+            pool_.drop_idle(before.entry->upstream->key);
+        }
+    }
+}
+
+// An https address is checked as the one that callers use: all replicas have its certificate. No proxy is asked: the replicas are on one
+// network. Null: the address cannot be used.
+std::shared_ptr<const model::agent_entry> replica_relay::entry_of(const std::string& url, const net::tls_context& tls)
+    const
+{
+    const auto at = core::http_url::parse(url);
+    if (!at || (at->secure && tls == nullptr)) {
+        return nullptr;
+    }
+    auto target = std::make_shared<net::upstream_target>();
+    target->host = at->host;
+    target->port = at->port;
+    target->authority = at->authority();
+    target->path = at->path;
+    target->key = "replica " + at->origin();
+    if (at->secure) {
+        const auto own = core::http_url::parse(known_.public_base());
+        target->tls = tls;
+        target->certified = own ? own->host : at->host;
+        target->key += '\n' + target->certified;
+    }
+    auto entry = std::make_shared<model::agent_entry>();
+    entry->upstream = std::move(target);
+    entry->call_url = url;
+    entry->head_timeout = core::mcp_server{}.longest_call + head_start;
+    entry->read_timeout = entry->head_timeout;
+    return entry;
+}
+
+// Null: the request cannot go there, and its record says why.
+const replica_relay::way* replica_relay::find(request_context& request, store::replica_id replica) const
+{
+    auto& how = request.record.forwarded;
+    how = objection(request);
+    if (how) {
+        return nullptr;
+    }
+    const auto found = ways_.find(replica);
+    if (found == ways_.end()) {
+        how = forwarding::gone;
+        return nullptr;
+    }
+    if (found->second.entry == nullptr) {
+        how = forwarding::no_url;
+        return nullptr;
+    }
+    how = forwarding::answered;  // until something else is known
+    return &found->second;
+}
+
+net::routine<>
+replica_relay::pass(request_context& request, store::replica_id replica, std::string_view body, core::errc lost)
+{
+    auto& record = request.record;
+    const auto* const to = find(request, replica);
+    if (to == nullptr) {
+        co_await respond_call_error(request, core::caller_error(lost, std::string{reason_of(*record.forwarded)}));
+        co_return;
+    }
+    request.texts.replica = to->name;
+    record.replica = request.texts.replica;
+    const auto& head = request.caller.head();
+    replica_terms terms{request, lost};
+    relay::relay_call call;
+    call.agent = to->entry;
+    call.request.verb = head.verb;
+    net::http1::head_writer{call.request.head_text}.request_line(head.verb, head.target);
+    net::http1::head_writer{call.request.head_text}.field("Host", head.authority);
+    call.request.head = call.request.head_text;
+    call.request.body = body;
+    call.traits.opaque = true;
+    call.traits.streaming = true;
+    call.traits.forwarded = true;
+    call.traits.listens = head.verb == net::http1::method::get;
+    const auto comments = settings_.timeouts.stream_keep_alive;
+    call.times.silence =
+        comments > core::duration{} ? std::max(settings_.timeouts.upstream_idle, 4 * comments) : longest_silence;
+    call.hooks.repair = &terms;
+    co_await relays_.forward(request, call);
+    if (record.forwarded == forwarding::answered && record.code && record.from != core::side::caller) {
+        record.forwarded = forwarding::failed;
+    }
+}
+
+}  // namespace gateway::request
