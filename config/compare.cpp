@@ -60,7 +60,8 @@ bool applies_at_once(std::string_view path) noexcept
     constexpr auto paths = std::to_array<std::string_view>({
         "access", "admin_access", "console", "metrics_agents", "register.token", "log.level", "log.format",
         "rate_limits.principal.rate", "rate_limits.principal.burst", "rate_limits.agent.rate",
-        "rate_limits.agent.burst", "rate_limits.address.rate", "rate_limits.address.burst", "cards.ttl",
+        "rate_limits.agent.burst", "rate_limits.address.rate", "rate_limits.address.burst", "rate_limits.divide",
+        "cards.ttl",
         "cards.min_ttl", "cards.max_ttl", "cards.stale_if_error", "cards.negative_ttl", "cards.timeout",
         "cards.max_size", "cards.background", "chains.in_flight", "chains.calls", "chains.window", "mcp.walk", "mcp.session_keys", "mcp.bundles", "pins.file", "reload.watch", "trace.endpoint",
         "trace.sample"

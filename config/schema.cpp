@@ -61,8 +61,9 @@ value_kind<endpoint> address()
 
 value_kind<std::string> store()
 {
+    static constexpr std::string_view form = "^(memory$|sqlite:.|postgres(ql)?://)";
     auto kind = parsed_text(
-        {"memory or sqlite:PATH", [] { return schema::or_variable(schema::text_like("^(memory$|sqlite:.)")); }},
+        {std::string{expected_store}, [] { return schema::or_variable(schema::text_like(form)); }},
         parse_store,
         false
     );
@@ -70,6 +71,19 @@ value_kind<std::string> store()
         return store.empty() ? "sqlite:~/.local/state/cardea/store.db" : store;
     };
     return kind;
+}
+
+// Other replicas send requests there as callers have sent them.
+value_kind<std::string> origin()
+{
+    const auto parse = [](std::string_view text) {
+        auto url = parse_base_url(text);
+        if (url && path_begin(*url) < url->size()) {
+            return core::result<std::string>{invalid("has a path")};
+        }
+        return url;
+    };
+    return parsed_text({"an http or https URL without a path", schema::url}, parse, false);
 }
 
 value_kind<std::string> audit()
@@ -305,9 +319,26 @@ std::vector<setting> make_table()
          "terminal, `json` elsewhere. Below systemd each line has its level in front, which journald takes off."},
         {"store", sets<&settings::store>(store()),
          "Where Cardea keeps agents of the management API, the last good card of each A2A agent, and push "
-         "notifications until they are delivered: a SQLite file, or memory. Default: `store.db` in systemd's "
-         "`STATE_DIRECTORY`, else in `cardea` below `XDG_STATE_HOME` or `~/.local/state`, or memory if that is "
-         "unusable. A file that is named here must be usable."},
+         "notifications until they are delivered: a SQLite file, memory, or a PostgreSQL database that [several "
+         "replicas](operations/replicas.md) share. Default: `store.db` in systemd's `STATE_DIRECTORY`, else in "
+         "`cardea` below `XDG_STATE_HOME` or `~/.local/state`, or memory if that is unusable. A file that is named "
+         "here must be usable."},
+        {"store_options.password_file", sets<&settings::store_options, &store_settings::password_file>(line("path", "a path")),
+         "A file with the password of the database, which Cardea reads at each connection. Default: `PGPASSWORD`, or "
+         "the file of `PGPASSFILE`."},
+        {"store_options.timeout", sets<&settings::store_options, &store_settings::timeout>(duration_in(100ms, 1min)),
+         "How long one operation on the database may take, with finding out whether a write was carried out."},
+        {"store_options.poll", sets<&settings::store_options, &store_settings::poll>(duration_in(100ms, 1min)),
+         "How often Cardea asks the database what other replicas have written."},
+        {"store_options.notify", sets<&settings::store_options, &store_settings::notify>(on_or_off()),
+         "Whether the database tells Cardea (`NOTIFY`) when other replicas have written, so that Cardea asks at once. "
+         "PgBouncer in transaction mode passes no such message on."},
+        {"replica.name", sets<&settings::replica, &replica_settings::name>(line("text", "a name")),
+         "The name of this process among those that share a PostgreSQL database, in logs, the audit and lists. "
+         "Default: the host name."},
+        {"replica.url", sets<&settings::replica, &replica_settings::url>(origin()),
+         "Where other replicas reach `listen` of this one, such as `http://10.0.0.7:4000`: they pass on requests of "
+         "[sessions that live here](operations/replicas.md#sessions). Default: none, so that these requests get 404."},
         {"rate_limits.principal.rate",
          sets<&settings::rate_limits, &core::rate_limits::principal, &core::rate_limit::rate>(rate()),
          "Requests a second of one principal, to all agents together. More get 429. 0: any number. Requests on "
@@ -329,6 +360,10 @@ std::vector<setting> make_table()
         {"rate_limits.address.burst",
          sets<&settings::rate_limits, &core::rate_limits::address, &core::rate_limit::burst>(rate()),
          "As `rate_limits.principal.burst`."},
+        {"rate_limits.divide", sets<&settings::rate_limits, &core::rate_limits::divide>(on_or_off()),
+         "Whether each of the [replicas](operations/replicas.md) that share a database admits only its part: `rate` and "
+         "`burst` divided by the number of live replicas, rounded up. It is for load balancers that spread requests "
+         "evenly."},
         {"audit", sets<&settings::audit>(audit()),
          "Where Cardea writes what happened to agents, cards, keys and denied callers, one JSON object a line, "
          "whatever `log.level` is. A file is opened again on SIGHUP."},

@@ -53,6 +53,18 @@ core::result<std::string> checked_file_name(std::string_view text, std::string_v
     return std::string{text};
 }
 
+// The rest of `text` after the first `mark`, which is cut off; nothing if there is none.
+std::optional<std::string_view> take_rest(std::string_view& text, char mark)
+{
+    const auto at = text.find(mark);
+    if (at == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto rest = text.substr(at + 1);
+    text = text.substr(0, at);
+    return rest;
+}
+
 std::string_view take_while(std::string_view& text, bool (*accepted)(char))
 {
     const auto end = std::find_if_not(text.begin(), text.end(), accepted);
@@ -72,6 +84,67 @@ std::optional<std::uint64_t> to_number(std::string_view digits)
 std::optional<std::uint64_t> product(std::uint64_t value, std::uint64_t factor)
 {
     return value <= std::numeric_limits<std::int64_t>::max() / factor ? std::optional{value * factor} : std::nullopt;
+}
+
+// One of the hosts of a URL of PostgreSQL, with its port: both may be missing, and a directory of sockets is percent-encoded.
+core::result<> check_database_host(std::string_view host)
+{
+    const auto end_of_address = host.starts_with('[') ? host.find(']') : 0;
+    const auto colon = host.find(':', end_of_address);  // npos: the host is not valid either
+    if (colon != std::string_view::npos) {
+        const auto port = to_number(host.substr(colon + 1));
+        if (!port || *port < 1 || *port > std::numeric_limits<std::uint16_t>::max()) {
+            return invalid("has no valid port (1 to 65535)");
+        }
+        host = host.substr(0, colon);
+    }
+    const bool socket = host.starts_with("%2F") || host.starts_with("%2f");
+    const bool bracketed = host.starts_with('[');
+    if (host.empty() || socket || (bracketed ? parse_host(host).has_value() : valid_host(host))) {
+        return {};
+    }
+    return invalid("has no valid host");
+}
+
+// Split as libpq does it (PostgreSQL, "Connection URIs"). A password would be shown with the URL.
+core::result<std::string> checked_database_url(std::string_view text)
+{
+    constexpr std::string_view password = "has a password in it, which belongs in store_options.password_file";
+    auto rest = text.substr(text.find("//") + 2);
+    if (!std::ranges::all_of(rest, [](char c) { return c > ' ' && c < '\x7F'; })) {
+        return invalid("is not a URL");
+    }
+    auto hosts = rest.substr(0, rest.find('/'));
+    if (take_rest(hosts, '@')) {
+        if (hosts.find(':') != std::string_view::npos) {
+            return invalid(std::string{password});
+        }
+        rest.remove_prefix(hosts.size() + 1);
+    }
+    auto options = take_rest(rest, '?').value_or("");
+    if (rest.find('@') != std::string_view::npos) {
+        return invalid(std::string{password});  // with a slash or an @ that is not percent-encoded
+    }
+    take_rest(rest, '/');
+    for (std::optional<std::string_view> next = rest; next;) {
+        auto host = *next;
+        next = take_rest(host, ',');
+        if (auto checked = check_database_host(host); !checked) {
+            return std::move(checked).error();
+        }
+    }
+    for (std::optional<std::string_view> next = options; next;) {
+        auto option = *next;
+        next = take_rest(option, '&');
+        take_rest(option, '=');
+        if (option == "password" || option == "sslpassword") {
+            return invalid(option == "password" ? std::string{password} : "has the password of a key in it");
+        }
+        if (option.find('%') != std::string_view::npos) {
+            return invalid("is not a URL");  // it could be `password`
+        }
+    }
+    return std::string{text};
 }
 
 // The problem of text that does not start with a digit.
@@ -237,6 +310,9 @@ core::result<endpoint> parse_endpoint(std::string_view text)
 core::result<std::string> parse_store(std::string_view text)
 {
     constexpr std::string_view file = "sqlite:";
+    if (text.starts_with("postgresql://") || text.starts_with("postgres://")) {
+        return checked_database_url(text);
+    }
     if (text != "memory" && !text.starts_with(file)) {
         return invalid("is not a store");
     }

@@ -45,7 +45,10 @@ bool valid_host(std::string_view host);
 // its shortest spelling. Nothing: neither.
 std::optional<std::string> parse_host(std::string_view text);
 
-// `memory`, or `sqlite:` and the path of a file.
+inline constexpr std::string_view expected_store =
+    "memory, sqlite:PATH or a URL such as postgresql://cardea@db1,db2:5432/cardea";
+
+// `memory`, `sqlite:` and the path of a file, or a URL of PostgreSQL without a password, as libpq reads it.
 core::result<std::string> parse_store(std::string_view text);
 
 // `off`, `stdout`, or `file:` and the path of a file.

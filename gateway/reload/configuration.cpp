@@ -281,7 +281,7 @@ private:
         if (parsed) {
             out_.settings.store = std::move(*parsed);
         } else {
-            complain("--store: " + parsed.error().detail + "; expected memory or sqlite:PATH");
+            complain("--store: " + parsed.error().detail + "; expected " + std::string{config::expected_store});
         }
     }
 

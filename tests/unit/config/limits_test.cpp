@@ -70,6 +70,8 @@ constexpr row rows[] = {
     {"timeouts.upstream_head", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.upstream_read", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
     {"timeouts.upstream_idle", "0s", "1ms", "24h", "24h1ms", "1ms to 1d"},
+    {"store_options.timeout", "99ms", "100ms", "1m", "1m1ms", "100ms to 1m"},
+    {"store_options.poll", "99ms", "100ms", "1m", "1m1ms", "100ms to 1m"},
     {"mcp.walk", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
     {"mcp.replay_events", "0", "1", "65536", "65537", "a whole number, 1 to 65536"},
     {"mcp.replay_stream", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},

@@ -83,7 +83,16 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.log_format == core::log_format::text);
     CHECK(s.store == "sqlite:/var/lib/cardea/store.db");
     CHECK(s.audit == "file:/var/log/cardea/audit.ndjson");
-    CHECK(s.rate_limits == core::rate_limits{.principal = {50, 100}, .agent = {500, 501}, .address = {101, 102}});
+    CHECK(s.store_options.password_file == "/run/secrets/database");
+    CHECK(s.store_options.timeout == 4s);
+    CHECK(s.store_options.poll == 900ms);
+    CHECK_FALSE(s.store_options.notify);
+    CHECK(s.replica.name == "cardea-0");
+    CHECK(s.replica.url == "http://10.0.0.7:4000");
+    CHECK(
+        s.rate_limits ==
+        core::rate_limits{.principal = {50, 100}, .agent = {500, 501}, .address = {101, 102}, .divide = true}
+    );
     CHECK(
         s.defaults.breaker ==
         core::breaker_settings{

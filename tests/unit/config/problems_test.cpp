@@ -159,6 +159,8 @@ TEST_CASE("an unknown key is told with the nearest that is known there")
 TEST_CASE("A value of the wrong kind is reported, and what was expected")
 {
     constexpr const char* address = "expected host:port such as 127.0.0.1:4000 or \"[::1]:4000\"\n";
+    constexpr const char* store =
+        "expected memory, sqlite:PATH or a URL such as postgresql://cardea@db1,db2:5432/cardea\n";
     const std::string rows[][2] = {
         {"listen:", "c.yml:1:1: listen: has no value; " + std::string{address}},
         {"listen: ~", "c.yml:1:1: listen: has no value; " + std::string{address}},
@@ -180,9 +182,13 @@ TEST_CASE("A value of the wrong kind is reported, and what was expected")
         {"log: {format: xml}", "c.yml:1:15: log.format: \"xml\" is not a format; expected auto, json or text\n"},
         {"log: {level: loud}",
          "c.yml:1:14: log.level: \"loud\" is not a level; expected debug, info, warn, error or off\n"},
-        {"store: disk", "c.yml:1:8: store: is not a store; expected memory or sqlite:PATH\n"},
-        {"store: \"sqlite:\"", "c.yml:1:8: store: names no file; expected memory or sqlite:PATH\n"},
-        {"store: sqlite", "c.yml:1:8: store: is not a store; expected memory or sqlite:PATH\n"},
+        {"store: disk", "c.yml:1:8: store: is not a store; " + std::string{store}},
+        {"store: \"sqlite:\"", "c.yml:1:8: store: names no file; " + std::string{store}},
+        {"store: sqlite", "c.yml:1:8: store: is not a store; " + std::string{store}},
+        {"store: \"postgresql://cardea:s3cr3t@db/cardea\"",
+         "c.yml:1:8: store: has a password in it, which belongs in store_options.password_file; " + std::string{store}},
+        {"replica: {url: \"http://10.0.0.7:4000/a\"}",
+         "c.yml:1:16: replica.url: has a path; expected an http or https URL without a path\n"},
         {"audit: stderr", "c.yml:1:8: audit: \"stderr\" is no place for the audit; expected off, stdout or file:PATH\n"
         },
         {"audit: \"file:\"", "c.yml:1:8: audit: \"file:\" names no file; expected off, stdout or file:PATH\n"},

@@ -245,6 +245,56 @@ TEST_CASE("what is no address says why")
     CHECK(config::parse_endpoint(std::string(253, 'a') + ":1").has_value());
 }
 
+TEST_CASE("A URL of PostgreSQL has users, hosts, sockets and options as libpq reads them")
+{
+    for (const auto* text :
+         {"postgresql://",
+          "postgres://db",
+          "postgresql://cardea@db1,db2:5432/cardea",
+          "postgresql://cardea@db1:1,db2:65535/cardea?sslmode=require&application_name=a@b",
+          "postgresql://cardea@10.0.0.7,[2001:db8::1]:5432,[::1]/cardea",
+          "postgresql://%2Fvar%2Frun%2Fpostgresql/cardea",
+          "postgresql:///cardea?host=/tmp/sockets&port=5433",
+          "postgresql://user%40realm@db/a%2Fb"}) {
+        CAPTURE(text);
+        const auto value = config::parse_store(text);
+        CHECK(failure(value) == "no failure");
+        CHECK((value ? *value : "") == text);
+    }
+}
+
+TEST_CASE("A URL of PostgreSQL with a password, or that libpq reads as another one, is refused without being shown")
+{
+    constexpr const char* password = "has a password in it, which belongs in store_options.password_file";
+    const std::pair<const char*, const char*> rows[] = {
+        {"postgresql://cardea:s3cr3t@db/cardea", password},
+        {"postgresql://cardea:@db/cardea", password},
+        {"postgresql://:s3cr3t@db", password},
+        {"postgresql://cardea:12/34@db/cardea", password},
+        {"postgresql://cardea:s3c@r3t@db/cardea", password},
+        {"postgresql://cardea@db/cardea?password=s3cr3t", password},
+        {"postgresql://cardea@db/cardea?sslmode=require&password=", password},
+        {"postgresql://cardea@db/cardea?sslpassword=s3cr3t", "has the password of a key in it"},
+        {"postgresql://cardea@db/cardea?passw%6Frd=s3cr3t", "is not a URL"},
+        {"postgresql://cardea:s3cr/3t@db/cardea", password},
+        {"postgresql://cardea:s3cr3t", "has no valid port (1 to 65535)"},
+        {"postgresql://db:0/cardea", "has no valid port (1 to 65535)"},
+        {"postgresql://db:65536/cardea", "has no valid port (1 to 65535)"},
+        {"postgresql://db:/cardea", "has no valid port (1 to 65535)"},
+        {"postgresql://d!b/cardea", "has no valid host"},
+        {"postgresql://db1,d!b/cardea", "has no valid host"},
+        {"postgresql://[::1/cardea", "has no valid host"},
+        {"postgresql://[db]/cardea", "has no valid host"},
+        {"postgresql://db /cardea", "is not a URL"},
+        {"postgresql:/db", "is not a store"},
+        {"mysql://db", "is not a store"},
+    };
+    for (const auto& [text, why] : rows) {
+        CAPTURE(text);
+        CHECK(failure(config::parse_store(text)) == why);
+    }
+}
+
 TEST_CASE("a level is one of the five")
 {
     using core::log_level;
