@@ -333,7 +333,9 @@ void write_forwarded_fields(
     net::http1::head_writer out{text};
     const bool nominates = nominates_fields(head.fields);
     for (const auto& field : head.fields) {
-        const bool stays = stays_with_request(field.id) && field.id != field_name::via;
+        // The other replica may trust this one as a proxy.
+        const bool stays =
+            (stays_with_request(field.id) && field.id != field_name::via) || stays_as_override(field.name, hop);
         if (!stays && !(nominates && net::http1::named_by_connection(head.fields, field.name))) {
             add_line(text, field);
         }

@@ -183,7 +183,8 @@ replica_relay::pass(request_context& request, store::replica_id replica, std::st
     auto& record = request.record;
     const auto* const to = find(request, replica);
     if (to == nullptr) {
-        co_await respond_call_error(request, core::caller_error(lost, std::string{reason_of(*record.forwarded)}));
+        auto why = core::caller_error(lost, std::string(reason_of(*record.forwarded)));
+        co_await respond_call_error(request, std::move(why));
         co_return;
     }
     request.texts.replica = to->name;

@@ -201,13 +201,7 @@ core::result<> server::start()
     if (auto started = start_cards(settings_, *card_thread_, *registry_, *push_, public_base_); !started) {
         return started;
     }
-    auto* const shared = store_.engine().shared();
-    worker_settings_ = std::make_unique<worker_settings>(
-        workers_,
-        *push_,
-        worker_settings::sealing{session_key_, shared == nullptr ? 0 : shared->self(), callers_->programs()},
-        log_hooks_.changed
-    );
+    worker_settings_ = make_worker_settings({workers_, *push_, session_key_, store_, *callers_, log_hooks_.changed});
     list_planes();
     apply_settings(
         std::vector<std::string_view>{"access", "mcp.bundles", "rate_limits", "mcp.session_keys", "trace.endpoint"}

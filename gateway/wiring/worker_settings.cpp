@@ -5,6 +5,7 @@
 #include "gateway/access/rate_limiter.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/session_id.hpp"
+#include "store/feed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,32 +43,24 @@ std::vector<core::secret> keys_of(const config::mcp_settings& settings, const co
 
 }  // namespace
 
-worker_settings::worker_settings(
-    const std::vector<std::unique_ptr<worker::worker>>& workers,
-    push::push_plane& deliveries,
-    sealing seals,
-    log_change log
-)
-    : workers_{workers},
-      deliveries_{deliveries},
-      seals_{seals},
-      log_{std::move(log)}
+std::unique_ptr<worker_settings> make_worker_settings(const worker_settings::parts& of)
 {
+    return std::make_unique<worker_settings>(of);
 }
 
 void worker_settings::apply(const config::settings& now, const model::changed_settings& changed)
 {
-    if (log_ && changed.has_any_of("log.")) {
-        log_(now.log_level, now.log_format);
+    if (parts_.log && changed.has_any_of("log.")) {
+        parts_.log(now.log_level, now.log_format);
     }
     if (changed.has_any_of("rate_limits")) {
         const auto shared = access::rate_limiter::make(now.rate_limits);
-        for (const auto& each : workers_) {
+        for (const auto& each : parts_.workers) {
             each->post([shared](worker::worker& on) { on.handler().set_rate_limits(shared); });
         }
     }
     if (changed.has("log.level")) {
-        for (const auto& each : workers_) {
+        for (const auto& each : parts_.workers) {
             each->post([level = now.log_level](worker::worker& on) { on.lines().set_level(level); });
         }
     }
@@ -78,21 +71,22 @@ void worker_settings::apply(const config::settings& now, const model::changed_se
 
 void worker_settings::publish_keys(const config::mcp_settings& settings)
 {
-    const bool shared = seals_.replica != 0;
-    const bool alone = settings.session_keys.empty() && !shared;
-    const auto keys = keys_of(settings, seals_.own_key);
-    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys}, alone, seals_.replica);
-    if (shared) {
-        seals_.local.set_seals(ids);
+    auto* const feed = parts_.store.engine().shared();
+    const bool alone = settings.session_keys.empty() && feed == nullptr;
+    const auto replica = feed == nullptr ? store::replica_id{0} : feed->self();
+    const auto keys = keys_of(settings, parts_.own_key);
+    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys}, alone, replica);
+    if (feed != nullptr) {
+        parts_.callers.programs().set_seals(ids);
     }
     const auto addresses = std::make_shared<const model::push_addresses>(jose::text_sealer{keys});
-    for (const auto& each : workers_) {
+    for (const auto& each : parts_.workers) {
         each->post([ids, addresses](worker::worker& on) {
             on.handler().set_session_ids(ids);
             on.handler().set_push_addresses(addresses);
         });
     }
-    deliveries_.set_addresses(addresses);
+    parts_.deliveries.set_addresses(addresses);
 }
 
 core::secret own_session_key(store::engine& records, const core::logger& log)

@@ -10,13 +10,13 @@
 #include "gateway/bundles/bundle_streams.hpp"
 #include "gateway/cards/card_plane.hpp"
 #include "gateway/cards/card_thread.hpp"
-#include "gateway/mcp/local_session_plane.hpp"
 #include "gateway/model/plane.hpp"
 #include "gateway/push/push_plane.hpp"
+#include "gateway/threads/store_thread.hpp"
 #include "gateway/threads/turns.hpp"
+#include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/worker/worker.hpp"
 #include "store/engine.hpp"
-#include "store/feed.hpp"
 
 #include <functional>
 #include <memory>
@@ -31,31 +31,30 @@ class worker_settings final : public model::plane {
 public:
     using log_change = std::function<void(core::log_level level, core::log_format format)>;
 
-    // The keys that ids and addresses are sealed with.
-    struct sealing {
-        const core::secret& own_key;      // without `mcp.session_keys`
-        store::replica_id replica;        // this process; 0: the store is not shared
-        mcp::local_session_plane& local;  // hears of them if the store is shared
+    // References outlive it.
+    struct parts {
+        const std::vector<std::unique_ptr<worker::worker>>& workers;
+        push::push_plane& deliveries;
+        const core::secret& own_key;  // without `mcp.session_keys`
+        threads::store_thread& store;
+        caller_sessions& callers;  // hear of the keys if the store is shared
+        log_change log;            // hears of the log's settings; may be null
     };
 
-    // References outlive this. `log`: hears of the log's settings; may be null.
-    worker_settings(
-        const std::vector<std::unique_ptr<worker::worker>>& workers,
-        push::push_plane& deliveries,
-        sealing seals,
-        log_change log
-    );
+    explicit worker_settings(const parts& of)
+        : parts_{of}
+    {
+    }
 
     void apply(const config::settings& now, const model::changed_settings& changed) override;
 
 private:
     void publish_keys(const config::mcp_settings& settings);
 
-    const std::vector<std::unique_ptr<worker::worker>>& workers_;
-    push::push_plane& deliveries_;
-    sealing seals_;
-    log_change log_;
+    parts parts_;
 };
+
+std::unique_ptr<worker_settings> make_worker_settings(const worker_settings::parts& of);
 
 // The key of a gateway that is given none, which stays with its store; if the store does not take it, with this process.
 core::secret own_session_key(store::engine& records, const core::logger& log);

@@ -492,7 +492,7 @@ net::routine<> bundle_route::serve_bodiless(bundle_call& call)
         co_return;
     }
     if (call.message.home != 0) {
-        co_await replicas_.pass(request, call.message.home, {}, errc::session_not_found);
+        co_await replicas_.pass(request, call.message.home, std::string_view(), errc::session_not_found);
         co_return;
     }
     call.session->caller = request::inner_caller_of(request, std::nullopt);

@@ -79,6 +79,15 @@ void note_version(request::request_context& request, std::string_view version)
     }
 }
 
+void note_tool(request::request_context& request, const ::mcp::incoming& message, std::string_view body)
+{
+    if (message.method == ::mcp::client_method::tools_call) {
+        std::string room;
+        request.texts.tool = message.text(::mcp::routed::name, body, room).value_or("");
+        request.record.tool = request.texts.tool;
+    }
+}
+
 }  // namespace
 
 net::routine<> mcp_route::serve(request::request_context& request)
@@ -358,10 +367,7 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
     if (begins) {
         expect_session(call, message, body);
     }
-    if (message.method == ::mcp::client_method::tools_call) {
-        request.texts.tool = message.text(::mcp::routed::name, body, room).value_or("");
-        request.record.tool = request.texts.tool;
-    }
+    note_tool(request, message, body);
     auto edits = edit_for_server(call, read, body, {control_, ids_});
     if (!edits) {
         return refuse_hidden(request, std::move(edits).error());
@@ -370,12 +376,7 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
     const auto* known = known_.find(request.agent->record.id);
     const auto* card = known == nullptr ? nullptr : known->card.get();
     if (call.translated || is_for_program_port(*request.agent, legacy, alone) || is_for_legacy_server(request, card)) {
-        auto answered = set_program_call(call, {fields, read, body, *edits, call.repair->sealed()});
-        if (!answered && (call.home = home_of_parked(*call.program, *ids_)) != 0) {
-            call.program.reset();
-            return replicas_.pass(request, call.home, call.posted, errc::input_expired);
-        }
-        return answered;
+        return set_local_call(call, {fields, read, body, *edits, call.repair->sealed()});
     }
     if (is_request && legacy && !begins && !call.repair->begin_call()) {
         return request::respond_call_error(request, core::gateway_error(errc::overloaded, "calls of this session"));
@@ -385,6 +386,20 @@ mcp_route::prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string
     write_name(call, fields.name);
     write_call(call, read, edits->empty() ? body : std::string_view{call.edited_body}, fields.accept.form());
     return std::nullopt;
+}
+
+// To a session in this process; of a client that comes back to a call which waits in another replica, to that one.
+std::optional<net::routine<>> mcp_route::set_local_call(mcp_call& call, const program_message& what) const
+{
+    auto answered = set_program_call(call, what);
+    if (!answered) {
+        call.home = home_of_parked(*call.program, *ids_);
+    }
+    if (call.home == 0) {
+        return answered;
+    }
+    call.program.reset();
+    return replicas_.pass(call.request, call.home, call.posted, errc::input_expired);
 }
 
 // Relays the message straight to a server over streamable HTTP. `listens`: to its unasked messages. `replayed`: some answers come that
@@ -472,7 +487,7 @@ net::routine<> mcp_route::pass_bodiless(mcp_call& call)
         co_return;
     }
     if (call.home != 0) {
-        co_await replicas_.pass(request, call.home, {}, errc::session_not_found);
+        co_await replicas_.pass(request, call.home, std::string_view(), errc::session_not_found);
         co_return;
     }
     if (listens) {

@@ -25,6 +25,7 @@
 namespace gateway::mcp::route {
 
 struct mcp_call;
+struct program_message;
 
 // A message as it was posted. The body holds until the request has been answered.
 struct posted_message {
@@ -89,6 +90,7 @@ private:
     net::routine<::mcp::incoming_body> read_long_message(mcp_call& call, std::string_view body);
     void expect_session(mcp_call& call, const ::mcp::incoming& initialize, std::string_view body) const;
     std::optional<net::routine<>> prepare(mcp_call& call, const ::mcp::incoming_body& read, std::string_view body);
+    std::optional<net::routine<>> set_local_call(mcp_call& call, const program_message& what) const;
     void write_call(mcp_call& call, const ::mcp::incoming_body& read, std::string_view passed, ::mcp::answer_form form)
         const;
     net::routine<> pass_bodiless(mcp_call& call);

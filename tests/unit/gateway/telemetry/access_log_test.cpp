@@ -121,6 +121,17 @@ TEST_CASE("A message to an MCP server has its era, and says that it was translat
     CHECK(line_of(record).find(R"("era":"modern","translated":true,"session":"01234567",)") != std::string::npos);
 }
 
+TEST_CASE("A request that another replica has answered names that one")
+{
+    auto record = a_call();
+    record.session = "01234567";
+    record.forwarded = gateway::model::forwarding::gone;
+    CHECK(line_of(record).find("forwarded") == std::string::npos);
+    record.forwarded = gateway::model::forwarding::answered;
+    record.replica = "cardea-1";
+    CHECK(line_of(record).find(R"("session":"01234567","forwarded":"cardea-1","status":)") != std::string::npos);
+}
+
 TEST_CASE("a failed stream has its code, whose it was, the detail, and how the stream ended")
 {
     auto record = a_call();

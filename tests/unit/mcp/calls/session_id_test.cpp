@@ -16,10 +16,10 @@ namespace {
 constexpr core::wall_time now{std::chrono::seconds{1'800'000'000}};
 constexpr mcp::session_binding binding{"files", "https://mcp.example/x", "idp", "ada"};
 
-mcp::session_ids ids(char fill = 'k')
+mcp::session_ids ids(char fill = 'k', std::uint64_t replica = 0)
 {
     const std::vector<core::secret> keys{core::secret{std::string(32, fill)}};
-    return mcp::session_ids{jose::text_sealer{keys}};
+    return mcp::session_ids{jose::text_sealer{keys}, /*alone=*/false, replica};
 }
 
 mcp::sealed_session session(std::string upstream = "f50916d2-0d5b")
@@ -184,6 +184,49 @@ TEST_CASE("an id is good for 24 h")
 TEST_CASE("logs show 8 digits of an id's hash")
 {
     CHECK(mcp::tag_of(mcp::digest_of_session("abc")) == "ba7816bf");
+}
+
+TEST_CASE("A handle names the replica whose process it is of, in session ids and in states of calls")
+{
+    const auto one = ids('k', 0x8000'0000'0000'0001);
+    const auto two = ids('k', 2);
+    auto local = session();
+    const auto handle = one.new_handle(7);
+    CHECK(handle.replica == 0x8000'0000'0000'0001);
+    local.place = handle;
+    const mcp::input_binding call{"files", "idp", "ada", "x"};
+    const auto id = *one.seal(local, binding);
+    const auto state = one.seal_input(handle, call, now);
+    for (const auto& [by, elsewhere] : {std::pair{&one, false}, {&two, true}}) {
+        const auto opened = by->open(id, binding, now);
+        REQUIRE(opened.has_value());
+        CHECK(*opened == local);
+        CHECK(by->is_elsewhere(std::get<mcp::local_handle>(opened->place)) == elsewhere);
+        const auto parked = by->open_input(state, call, now);
+        REQUIRE(parked.has_value());
+        CHECK(*parked == handle);
+        CHECK(by->is_elsewhere(*parked) == elsewhere);
+    }
+    CHECK(ids().is_elsewhere(handle));  // the store is not shared any more
+}
+
+TEST_CASE("A handle without a replica is sealed as short as ever, and belongs to whichever process opens it")
+{
+    const auto before = ids();
+    const auto handle = before.new_handle(7);
+    CHECK(handle.replica == 0);
+    auto local = session();
+    local.place = handle;
+    const auto id = *before.seal(local, binding);
+    const auto opened = ids('k', 2).open(id, binding, now);
+    REQUIRE(opened.has_value());
+    CHECK(std::get<mcp::local_handle>(opened->place) == handle);
+    CHECK_FALSE(ids('k', 2).is_elsewhere(handle));
+    // As the releases sealed it that knew no replicas: kind, version, capabilities, time, worker, random bytes.
+    local.place = std::string(2 + 16, 'u');
+    CHECK(id.size() == before.seal(local, binding)->size());
+    local.place = ids('k', 2).new_handle(7);
+    CHECK(id.size() < before.seal(local, binding)->size());
 }
 
 TEST_CASE("handles do not repeat")
