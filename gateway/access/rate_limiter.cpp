@@ -75,8 +75,17 @@ token_buckets::bucket* token_buckets::find(bucket_row& in, std::uint64_t name, s
     return nullptr;
 }
 
-std::shared_ptr<rate_limiter> rate_limiter::make(const core::rate_limits& limits)
+std::shared_ptr<rate_limiter> rate_limiter::make(const core::rate_limits& limits, std::uint64_t replicas)
 {
+    if (limits.divide && replicas > 1) {
+        auto part = limits;
+        for (auto* each : {&part.principal, &part.agent, &part.address}) {
+            each->rate = (each->rate + replicas - 1) / replicas;
+            each->burst = (each->burst + replicas - 1) / replicas;
+        }
+        part.divide = false;
+        return make(part);
+    }
     const bool any = limits.principal.rate > 0 || limits.agent.rate > 0 || limits.address.rate > 0;
     return any ? std::shared_ptr<rate_limiter>{new rate_limiter{limits}} : nullptr;
 }

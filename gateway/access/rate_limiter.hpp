@@ -52,15 +52,15 @@ private:
 
 class rate_limiter {
 public:
-    // Null: nothing is limited.
-    static std::shared_ptr<rate_limiter> make(const core::rate_limits& limits);
+    // Null: nothing is limited. `replicas`: so many share the load, at least one, which counts with core::rate_limits::divide.
+    static std::shared_ptr<rate_limiter> make(const core::rate_limits& limits, std::uint64_t replicas = 1);
 
     // Whether one more request of these is within the limit, which then counts it. What is not limited always is.
     bool admits_principal(std::string_view id, std::string_view provider, core::steady_time now);
     bool admits_agent(std::string_view id, core::steady_time now);
     bool admits_address(std::string_view address, core::steady_time now);
 
-    // Requests a second.
+    // Requests a second that this process admits.
     std::uint64_t rate(model::rate_limit of) const noexcept;
 
 private:

@@ -54,10 +54,7 @@ void worker_settings::apply(const config::settings& now, const model::changed_se
         parts_.log(now.log_level, now.log_format);
     }
     if (changed.has_any_of("rate_limits")) {
-        const auto shared = access::rate_limiter::make(now.rate_limits);
-        for (const auto& each : parts_.workers) {
-            each->post([shared](worker::worker& on) { on.handler().set_rate_limits(shared); });
-        }
+        publish_limits(now.rate_limits);
     }
     if (changed.has("log.level")) {
         for (const auto& each : parts_.workers) {
@@ -66,6 +63,21 @@ void worker_settings::apply(const config::settings& now, const model::changed_se
     }
     if (changed.has("mcp.session_keys")) {
         publish_keys(now.mcp);
+    }
+}
+
+void worker_settings::set_replicas(std::size_t live, const core::rate_limits& limits)
+{
+    if (std::exchange(replicas_, std::max(live, std::size_t{1})) != replicas_ && limits.divide) {
+        publish_limits(limits);
+    }
+}
+
+void worker_settings::publish_limits(const core::rate_limits& limits)
+{
+    const auto shared = access::rate_limiter::make(limits, replicas_);
+    for (const auto& each : parts_.workers) {
+        each->post([shared](worker::worker& on) { on.handler().set_rate_limits(shared); });
     }
 }
 

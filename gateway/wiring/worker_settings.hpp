@@ -48,10 +48,15 @@ public:
 
     void apply(const config::settings& now, const model::changed_settings& changed) override;
 
+    // So many replicas share the load from now on, this one too.
+    void set_replicas(std::size_t live, const core::rate_limits& limits);
+
 private:
     void publish_keys(const config::mcp_settings& settings);
+    void publish_limits(const core::rate_limits& limits);
 
     parts parts_;
+    std::size_t replicas_ = 1;
 };
 
 std::unique_ptr<worker_settings> make_worker_settings(const worker_settings::parts& of);

@@ -58,6 +58,31 @@ TEST_SUITE("rate limiter")
         CHECK(admitted(*of_principals(1, 1000), "a", start) == 1000);
     }
 
+    TEST_CASE("Each of several replicas admits its part of rate and burst, rounded up, if the limits are divided")
+    {
+        const auto part_of_three = [](std::uint64_t rate, std::uint64_t burst, bool divide) {
+            return rate_limiter::make(
+                {.principal = {rate, burst}, .agent = {}, .address = {rate, burst}, .divide = divide},
+                3
+            );
+        };
+        const std::uint64_t rows[][2] = {{1, 1}, {2, 1}, {3, 1}, {4, 2}, {5, 2}, {6, 2}, {7, 3}, {1'000'000, 333'334}};
+        for (const auto& [whole, part] : rows) {
+            CAPTURE(whole);
+            CHECK(part_of_three(whole, 0, true)->rate(gateway::model::rate_limit::principal) == part);
+            CHECK(part_of_three(whole, 0, true)->rate(gateway::model::rate_limit::address) == part);
+            CHECK(part_of_three(whole, 0, true)->rate(gateway::model::rate_limit::agent) == 0);
+            CHECK(part_of_three(whole, 0, false)->rate(gateway::model::rate_limit::principal) == whole);
+            CHECK(
+                rate_limiter::make({.principal = {whole}, .agent = {}, .address = {}, .divide = true}, 1)
+                    ->rate(gateway::model::rate_limit::principal) == whole
+            );
+        }
+        CHECK(admitted(*part_of_three(100, 7, true), "a", start) == 3);
+        CHECK(admitted(*part_of_three(7, 0, true), "a", start) == 3);
+        CHECK(admitted(*part_of_three(7, 0, false), "a", start) == 7);
+    }
+
     TEST_CASE("Refused requests cost nothing: whoever floods gets its rate")
     {
         const auto limiter = of_principals(10);
