@@ -1,0 +1,127 @@
+#include "tests/replicas/rig.hpp"
+
+#include "tests/replicas/register_check.hpp"
+#include "tests/replicas/version_check.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+
+namespace replicas {
+
+std::string lines_of(const std::vector<std::string>& problems)
+{
+    std::string text;
+    for (const auto& each : problems) {
+        text += each + '\n';
+    }
+    return text;
+}
+
+std::vector<std::string> twenty_keys()
+{
+    std::vector<std::string> keys;
+    for (int i = 0; i < 20; ++i) {
+        keys.push_back("k" + std::to_string(i));
+    }
+    return keys;
+}
+
+rig::rig(std::size_t replicas, const place& store, const std::string& more)
+{
+    for (std::size_t i = 0; i < replicas; ++i) {
+        members.push_back(std::make_unique<replica>(
+            "r" + std::to_string(i + 1),
+            store(i),
+            more + "agents:\n  plain: {url: \"" + agent.url("/") + "\", card: {name: Plain}}\n"
+        ));
+        members.back()->start();
+    }
+    REQUIRE(all_ready());
+    keep_steady_agent();
+}
+
+bool rig::all_ready() const
+{
+    return std::ranges::all_of(members, [](const auto& each) {
+        const bool ready = each->wait_until_ready();
+        CHECK_MESSAGE(ready, each->log());
+        return ready;
+    });
+}
+
+void rig::keep_steady_agent()
+{
+    operation each{.key = "steady", .what = deed::write, .came = outcome::done, .text = agent.url("/steady")};
+    each.invoked = lines.now();
+    const auto told = manager{members[0]->admin()}.ask(
+        "agents/upsert",
+        R"({"id":"steady","agent":{"url":")" + each.text + R"(","card":{"name":"S"}}})"
+    );
+    REQUIRE_MESSAGE(told.code == "", told.code);
+    each.version = told.result.at("version").get<std::uint64_t>();
+    each.returned = lines.now();
+    lines.add(each);
+    const auto everywhere = [&] {
+        return std::ranges::all_of(members, [](const auto& at) {
+            const auto there = list_of(*at);
+            return there && there->contains("steady");
+        });
+    };
+    REQUIRE(wait_until(everywhere, 2s));
+}
+
+bool rig::agree() const
+{
+    const auto first = list_of(*members[0]);
+    return first && std::ranges::all_of(members, [&](const auto& each) { return list_of(*each) == first; });
+}
+
+std::string rig::lists() const
+{
+    std::string text;
+    for (const auto& each : members) {
+        text += each->name() + ":";
+        for (const auto& [key, there] : list_of(*each).value_or(std::map<std::string, content>{})) {
+            text += ' ' + key + '=' + std::to_string(there.version);
+        }
+        text += '\n';
+    }
+    return text;
+}
+
+history rig::take_history()
+{
+    REQUIRE(all_ready());
+    history all;
+    REQUIRE(wait_until([&] { return list_of(*members[0], /*fresh=*/true).has_value(); }, 10s));
+    all.last = list_of(*members[0], /*fresh=*/true).value();
+    all.trail = trail_of(*members[0]);
+    for (const auto& each : members) {
+        CHECK(list_of(*each, /*fresh=*/true) == all.last);
+        CHECK(trail_of(*each) == all.trail);
+    }
+    all.operations = lines.take_operations();
+    return all;
+}
+
+std::size_t writes(const history& all, outcome came)
+{
+    return static_cast<std::size_t>(std::ranges::count_if(all.operations, [&](const auto& each) {
+        return !each.reads() && each.came == came;
+    }));
+}
+
+void check_history(const rig& x, const history& all)
+{
+    CHECK(lines_of(x.lines.surprises()) == "");
+    CHECK(lines_of(check_versions(all)) == "");
+    CHECK(lines_of(check_registers(all)) == "");
+}
+
+void check_calls(const steady_load& load)
+{
+    CHECK_MESSAGE(load.failed() == 0, lines_of(load.failures()));
+}
+
+}  // namespace replicas
