@@ -58,6 +58,11 @@ struct feed_change {
     replica_id by = 0;  // which replica wrote it
 };
 
+// The parts of kept_task::word that stay as the first replica said, once they are not zero; the rest is as it was said last
+// (gateway/access/task_table.hpp: the owner, and the interface where the task lives).
+inline constexpr std::uint64_t task_owner_part = ~std::uint64_t{0xFFF};
+inline constexpr std::uint64_t task_home_part = 0xFF;
+
 // A document that was kept or dropped.
 struct document_change {
     std::string kind;

@@ -1,0 +1,54 @@
+// The feed of a PostgreSQL: store/feed.hpp.
+#pragma once
+
+#include "store/feed.hpp"
+#include "store/postgres.hpp"
+#include "store/postgres_connector.hpp"
+
+#include <atomic>
+
+namespace store {
+
+class postgres_feed final : public feed {
+public:
+    // `connector` outlives it.
+    postgres_feed(const postgres_options& options, pg_connector& connector)
+        : options_{options},
+          connector_{connector},
+          session_{connector, pg_connector::use::feed}
+    {
+    }
+
+    void start_at(feed_position position) { start_ = std::move(position); }
+
+    replica_id self() const noexcept override { return options_.self; }
+    feed_position start() const override { return start_; }
+    core::result<feed_batch> poll(feed_position from) override;
+    void wait(core::duration at_most) override;
+    void wake() noexcept override { connector_.wake(); }
+    core::result<> beat(replica_facts own) override;
+    core::result<> leave() override;
+    bool is_up() const noexcept override { return session_.is_up(); }
+    bool is_notified() const noexcept override { return notified_.load(std::memory_order_relaxed); }
+
+private:
+    core::result<pg_rows> run(const char* sql, const pg_values& values);
+    void listen(core::steady_time deadline);
+    bool hears();
+    void look_for_silence();
+
+    const postgres_options& options_;
+    pg_connector& connector_;
+    pg_session session_;
+    feed_position start_;
+    std::uint64_t listens_ = 0;  // the generation of the connection that was told to; 0: none
+    core::steady_time heard_{};  // the latest notification, or the beginning
+    int beats_unheard_ = 0;
+    bool told_ = false;  // that they are silent
+    std::atomic<bool> notified_ = false;
+};
+
+// What `rows` of cardea.poll() say that was asked from this position.
+feed_batch to_batch(const pg_rows& rows, const feed_position& from);
+
+}  // namespace store

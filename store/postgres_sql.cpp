@@ -1,0 +1,415 @@
+#include "store/postgres_sql.hpp"
+
+namespace store {
+namespace {
+
+// Ids, kinds and what people read are text; bytes of peers are bytea, because text takes no zero byte. Times are milliseconds of the gateway
+// that wrote; `at` of replicas and tokens is the database's clock.
+constexpr std::string_view first_schema = R"sql(
+DO $do$ BEGIN
+    IF to_regnamespace('cardea') IS NULL THEN CREATE SCHEMA cardea; END IF;
+END $do$;
+
+CREATE TABLE cardea.meta (one boolean PRIMARY KEY DEFAULT true CHECK (one), schema bigint NOT NULL, reader bigint NOT NULL);
+INSERT INTO cardea.meta (schema, reader) VALUES (1, 1);
+
+CREATE TABLE cardea.feeds (name text PRIMARY KEY, number bigint NOT NULL DEFAULT 0) WITH (fillfactor = 10);
+INSERT INTO cardea.feeds (name)
+VALUES ('agents'), ('cards'), ('tasks'), ('documents'), ('deliveries'), ('tombstones');
+
+-- Of writes that were carried out, and (number NULL) of those that never may be.
+CREATE TABLE cardea.tokens (token bytea PRIMARY KEY, number bigint, at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE INDEX tokens_by_time ON cardea.tokens (at);
+
+CREATE TABLE cardea.agents (
+    id text COLLATE "C" PRIMARY KEY, definition text NOT NULL, version bigint NOT NULL, written bigint NOT NULL);
+CREATE TABLE cardea.hosts (name text COLLATE "C" PRIMARY KEY, agent text COLLATE "C" NOT NULL);
+CREATE INDEX hosts_by_agent ON cardea.hosts (agent);
+CREATE TABLE cardea.changes (
+    version bigint PRIMARY KEY, at bigint NOT NULL, who text NOT NULL, action smallint NOT NULL, agent text NOT NULL,
+    replica bigint NOT NULL, token bytea NOT NULL);
+
+CREATE TABLE cardea.cards (
+    agent text COLLATE "C" PRIMARY KEY, source text NOT NULL, document bytea NOT NULL, url text NOT NULL, etag bytea NOT NULL,
+    last_modified bytea NOT NULL, fetched bigint NOT NULL, fresh_for bigint NOT NULL, number bigint NOT NULL);
+CREATE INDEX cards_by_number ON cardea.cards (number);
+CREATE TABLE cardea.card_versions (
+    number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, agent text COLLATE "C" NOT NULL, at bigint NOT NULL, sha256 text NOT NULL,
+    size bigint NOT NULL, patch bytea NOT NULL, document bytea NOT NULL, bytes bigint NOT NULL);
+CREATE INDEX card_versions_by_agent ON cardea.card_versions (agent, number);
+
+CREATE TABLE cardea.tasks (name bigint PRIMARY KEY, word bigint NOT NULL, seen bigint NOT NULL, number bigint NOT NULL);
+CREATE INDEX tasks_by_time ON cardea.tasks (seen, name);
+CREATE INDEX tasks_by_number ON cardea.tasks (number);
+
+-- `text` is NULL of one that was dropped, for an hour, so that others hear of it.
+CREATE TABLE cardea.documents (
+    kind text COLLATE "C" NOT NULL, name bytea NOT NULL, agent text COLLATE "C" NOT NULL, text bytea, number bigint NOT NULL,
+    dropped timestamptz, PRIMARY KEY (kind, name));
+CREATE INDEX documents_by_agent ON cardea.documents (agent) WHERE agent <> '';
+CREATE INDEX documents_by_number ON cardea.documents (number);
+
+CREATE TABLE cardea.keys (name text PRIMARY KEY, text text NOT NULL);
+
+-- `moved`: the number at which `holder` became what it is; `accepted`: the replica that wrote it.
+CREATE TABLE cardea.deliveries (
+    number bigint PRIMARY KEY, id bytea NOT NULL, agent text NOT NULL, lane bytea NOT NULL, address bytea NOT NULL, body bytea NOT NULL,
+    received bigint NOT NULL, holder bigint NOT NULL, moved bigint NOT NULL, accepted bigint NOT NULL);
+CREATE INDEX deliveries_by_lane ON cardea.deliveries (lane, number);
+CREATE INDEX deliveries_by_holder ON cardea.deliveries (holder, moved);
+
+CREATE TABLE cardea.replicas (
+    id bigint PRIMARY KEY, name text NOT NULL, url text NOT NULL, version text NOT NULL, configuration text NOT NULL,
+    applied bigint NOT NULL, at timestamptz NOT NULL) WITH (fillfactor = 50);
+)sql"
+                                          R"sql(
+-- What each write begins with. Returns the number before the `p_rows` that are this write's.
+CREATE FUNCTION cardea.begin_write(p_feed text, p_rows bigint, p_token bytea, p_patience bigint, p_reads bigint) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE raised bigint;
+BEGIN
+    PERFORM cardea.prepare(p_patience);
+    UPDATE cardea.feeds SET number = number + p_rows WHERE name = p_feed RETURNING number INTO STRICT raised;
+    IF (SELECT reader > p_reads FROM cardea.meta) THEN
+        RAISE EXCEPTION 'the schema is of a newer version' USING ERRCODE = 'ZC002';
+    END IF;
+    INSERT INTO cardea.tokens (token, number) VALUES (p_token, raised) ON CONFLICT DO NOTHING;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'this write was given up' USING ERRCODE = 'ZC003';
+    END IF;
+    RETURN raised - p_rows;
+END $f$;
+
+-- In any other isolation a function would read what was there before it had the lock.
+CREATE FUNCTION cardea.prepare(p_patience bigint) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+    IF current_setting('transaction_isolation') <> 'read committed' THEN
+        RAISE EXCEPTION 'transactions are %; expected read committed', current_setting('transaction_isolation')
+            USING ERRCODE = 'ZC001';
+    END IF;
+    IF current_setting('synchronous_commit') = 'off' THEN
+        PERFORM set_config('synchronous_commit', 'on', true);
+    END IF;
+    PERFORM set_config('lock_timeout', p_patience::text, true);
+END $f$;
+
+-- Whether a write was carried out: its number; -1: it was not, and never will be.
+CREATE FUNCTION cardea.settle(p_feed text, p_token bytea, p_patience bigint) RETURNS bigint LANGUAGE plpgsql AS $f$
+BEGIN
+    PERFORM cardea.prepare(p_patience);
+    PERFORM FROM cardea.feeds WHERE name = p_feed FOR UPDATE;
+    INSERT INTO cardea.tokens (token) VALUES (p_token) ON CONFLICT DO NOTHING;
+    RETURN coalesce((SELECT number FROM cardea.tokens WHERE token = p_token), -1);
+END $f$;
+
+-- The trail keeps at least 100,000 lines.
+CREATE FUNCTION cardea.note(
+    p_version bigint, p_at bigint, p_who text, p_action bigint, p_agent text, p_replica bigint, p_token bytea) RETURNS void
+LANGUAGE plpgsql AS $f$
+BEGIN
+    INSERT INTO cardea.changes (version, at, who, action, agent, replica, token)
+    VALUES (p_version, p_at, p_who, p_action, p_agent, p_replica, p_token);
+    IF p_version % 100 = 0 THEN
+        DELETE FROM cardea.changes WHERE version <= p_version - 100000;
+    END IF;
+    PERFORM pg_notify('cardea', '');
+END $f$;
+
+CREATE FUNCTION cardea.put(
+    p_token bytea, p_patience bigint, p_reads bigint, p_replica bigint, p_id text, p_definition text, p_hosts text[], p_who text,
+    p_at bigint, p_if bigint) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE given bigint; there bigint; taken record;
+BEGIN
+    given := cardea.begin_write('agents', 1, p_token, p_patience, p_reads) + 1;
+    there := coalesce((SELECT version FROM cardea.agents WHERE id = p_id), 0);
+    IF p_if >= 0 AND p_if <> there THEN
+        RAISE EXCEPTION '%', there USING ERRCODE = 'ZC004';
+    END IF;
+    DELETE FROM cardea.hosts WHERE agent = p_id AND name <> ALL (p_hosts);
+    INSERT INTO cardea.hosts (name, agent) SELECT DISTINCT each, p_id FROM unnest(p_hosts) AS each ON CONFLICT DO NOTHING;
+    SELECT name, agent INTO taken FROM cardea.hosts WHERE name = ANY (p_hosts) AND agent <> p_id ORDER BY name LIMIT 1;
+    IF FOUND THEN
+        RAISE EXCEPTION '"%" is a name of the agent %; expected another name', taken.name, taken.agent USING ERRCODE = 'ZC006';
+    END IF;
+    INSERT INTO cardea.agents (id, definition, version, written) VALUES (p_id, p_definition, given, p_at)
+    ON CONFLICT (id) DO UPDATE
+    SET definition = excluded.definition, version = excluded.version, written = excluded.written;
+    PERFORM cardea.note(given, p_at, p_who, CASE WHEN there = 0 THEN 0 ELSE 1 END, p_id, p_replica, p_token);
+    RETURN given;
+END $f$;
+
+CREATE FUNCTION cardea.remove(
+    p_token bytea, p_patience bigint, p_reads bigint, p_replica bigint, p_id text, p_who text, p_at bigint, p_if bigint)
+RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE given bigint; there bigint; each record; raised bigint;
+BEGIN
+    given := cardea.begin_write('agents', 1, p_token, p_patience, p_reads) + 1;
+    DELETE FROM cardea.agents WHERE id = p_id RETURNING version INTO there;
+    IF NOT FOUND THEN
+        RAISE EXCEPTION 'there is no such agent' USING ERRCODE = 'ZC005';
+    END IF;
+    IF p_if >= 0 AND p_if <> there THEN
+        RAISE EXCEPTION '%', there USING ERRCODE = 'ZC004';
+    END IF;
+    DELETE FROM cardea.hosts WHERE agent = p_id;
+    DELETE FROM cardea.cards WHERE agent = p_id;
+    DELETE FROM cardea.card_versions WHERE agent = p_id;
+    IF EXISTS (SELECT FROM cardea.documents WHERE agent = p_id AND agent <> '' AND text IS NOT NULL) THEN
+        PERFORM FROM cardea.feeds WHERE name = 'documents' FOR UPDATE;
+        FOR each IN SELECT kind, name FROM cardea.documents WHERE agent = p_id AND agent <> '' AND text IS NOT NULL LOOP
+            UPDATE cardea.feeds SET number = number + 1 WHERE name = 'documents' RETURNING number INTO raised;
+            UPDATE cardea.documents SET text = NULL, dropped = clock_timestamp(), number = raised
+            WHERE kind = each.kind AND name = each.name;
+        END LOOP;
+    END IF;
+    PERFORM cardea.note(given, p_at, p_who, 2, p_id, p_replica, p_token);
+    RETURN given;
+END $f$;
+
+CREATE FUNCTION cardea.keep_cards(
+    p_token bytea, p_patience bigint, p_reads bigint, p_agents text[], p_sources text[], p_documents bytea[], p_urls text[],
+    p_etags bytea[], p_last_modified bytea[], p_fetched bigint[], p_fresh_for bigint[]) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE base bigint;
+BEGIN
+    base := cardea.begin_write('cards', cardinality(p_agents), p_token, p_patience, p_reads);
+    INSERT INTO cardea.cards (agent, source, document, url, etag, last_modified, fetched, fresh_for, number)
+    SELECT DISTINCT ON (a) a, s, d, u, e, l, f, v, base + n
+    FROM unnest(p_agents, p_sources, p_documents, p_urls, p_etags, p_last_modified, p_fetched, p_fresh_for)
+        WITH ORDINALITY AS each (a, s, d, u, e, l, f, v, n)
+    WHERE d <> '' ORDER BY a, n DESC
+    ON CONFLICT (agent) DO UPDATE
+    SET source = excluded.source, document = excluded.document, url = excluded.url, etag = excluded.etag,
+        last_modified = excluded.last_modified, fetched = excluded.fetched, fresh_for = excluded.fresh_for, number = excluded.number;
+    UPDATE cardea.cards SET url = u, etag = e, last_modified = l, fetched = f, fresh_for = v, number = base + n
+    FROM unnest(p_agents, p_sources, p_documents, p_urls, p_etags, p_last_modified, p_fetched, p_fresh_for)
+        WITH ORDINALITY AS each (a, s, d, u, e, l, f, v, n)
+    WHERE d = '' AND agent = a AND source = s;
+    PERFORM pg_notify('cardea', '');
+    RETURN base;
+END $f$;
+
+-- Each replica that publishes a card keeps it; one line is enough.
+CREATE FUNCTION cardea.keep_card_version(
+    p_token bytea, p_patience bigint, p_reads bigint, p_agent text, p_at bigint, p_sha256 text, p_size bigint, p_patch bytea,
+    p_document bytea, p_bytes bigint, p_kept bigint, p_most bigint) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+BEGIN
+    PERFORM cardea.begin_write('cards', 0, p_token, p_patience, p_reads);
+    IF p_sha256 = (SELECT sha256 FROM cardea.card_versions WHERE agent = p_agent ORDER BY number DESC LIMIT 1) THEN
+        RETURN 0;
+    END IF;
+    UPDATE cardea.card_versions SET bytes = bytes - octet_length(document), document = ''
+    WHERE agent = p_agent AND document <> '';
+    INSERT INTO cardea.card_versions (agent, at, sha256, size, patch, document, bytes)
+    VALUES (p_agent, p_at, p_sha256, p_size, p_patch, p_document, p_bytes);
+    DELETE FROM cardea.card_versions WHERE number IN (
+        SELECT number FROM cardea.card_versions WHERE agent = p_agent ORDER BY number DESC OFFSET p_kept);
+    IF (SELECT sum(bytes) FROM cardea.card_versions) > p_most THEN
+        DELETE FROM cardea.card_versions WHERE number IN (
+            SELECT number FROM (SELECT number, sum(bytes) OVER (ORDER BY number DESC) AS all_since FROM cardea.card_versions) AS each
+            WHERE all_since > p_most);
+    END IF;
+    RETURN 0;
+END $f$;
+
+-- A part of a word stays as it was first, once it is not zero. Whoever knows it differently hears of it.
+CREATE FUNCTION cardea.keep_tasks(
+    p_token bytea, p_patience bigint, p_reads bigint, p_names bigint[], p_words bigint[], p_seen bigint[], p_owner bigint, p_home bigint)
+RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE base bigint;
+BEGIN
+    base := cardea.begin_write('tasks', cardinality(p_names), p_token, p_patience, p_reads);
+    INSERT INTO cardea.tasks AS t (name, word, seen, number)
+    SELECT DISTINCT ON (a) a, w, s, base + n FROM unnest(p_names, p_words, p_seen) WITH ORDINALITY AS each (a, w, s, n)
+    ORDER BY a, n DESC
+    ON CONFLICT (name) DO UPDATE
+    SET seen = greatest(t.seen, excluded.seen),
+        word = (CASE WHEN t.word & p_owner <> 0 THEN t.word ELSE excluded.word END & p_owner)
+            | (CASE WHEN t.word & p_home <> 0 THEN t.word ELSE excluded.word END & p_home)
+            | (excluded.word & ~(p_owner | p_home)),
+        number = CASE WHEN (t.word # excluded.word) & (p_owner | p_home) <> 0 THEN excluded.number ELSE t.number END;
+    PERFORM pg_notify('cardea', '');
+    RETURN base;
+END $f$;
+
+CREATE FUNCTION cardea.keep_document(
+    p_token bytea, p_patience bigint, p_reads bigint, p_kind text, p_name bytea, p_agent text, p_text bytea) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE given bigint;
+BEGIN
+    given := cardea.begin_write('documents', 1, p_token, p_patience, p_reads) + 1;
+    INSERT INTO cardea.documents (kind, name, agent, text, number) VALUES (p_kind, p_name, p_agent, p_text, given)
+    ON CONFLICT (kind, name) DO UPDATE
+    SET agent = excluded.agent, text = excluded.text, number = excluded.number, dropped = NULL;
+    PERFORM pg_notify('cardea', '');
+    RETURN given;
+END $f$;
+
+CREATE FUNCTION cardea.drop_document(p_token bytea, p_patience bigint, p_reads bigint, p_kind text, p_name bytea) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE given bigint;
+BEGIN
+    given := cardea.begin_write('documents', 1, p_token, p_patience, p_reads) + 1;
+    UPDATE cardea.documents SET text = NULL, dropped = clock_timestamp(), number = given
+    WHERE kind = p_kind AND name = p_name AND text IS NOT NULL;
+    PERFORM pg_notify('cardea', '');
+    RETURN given;
+END $f$;
+
+CREATE FUNCTION cardea.keep_session_key(p_token bytea, p_patience bigint, p_reads bigint, p_text text) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+BEGIN
+    PERFORM cardea.begin_write('documents', 0, p_token, p_patience, p_reads);
+    INSERT INTO cardea.keys (name, text) VALUES ('session', p_text) ON CONFLICT DO NOTHING;
+    RETURN 0;
+END $f$;
+
+-- One of a lane that has others goes to their holder: 0, if that is another replica.
+CREATE FUNCTION cardea.keep_delivery(
+    p_token bytea, p_patience bigint, p_reads bigint, p_replica bigint, p_id bytea, p_agent text, p_lane bytea, p_address bytea,
+    p_body bytea, p_received bigint) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+DECLARE given bigint; whose bigint;
+BEGIN
+    given := cardea.begin_write('deliveries', 1, p_token, p_patience, p_reads) + 1;
+    whose := coalesce((SELECT holder FROM cardea.deliveries WHERE lane = p_lane ORDER BY number DESC LIMIT 1), p_replica);
+    INSERT INTO cardea.deliveries (number, id, agent, lane, address, body, received, holder, moved, accepted)
+    VALUES (given, p_id, p_agent, p_lane, p_address, p_body, p_received, whose, given, p_replica);
+    IF whose = p_replica THEN
+        RETURN given;
+    END IF;
+    UPDATE cardea.tokens SET number = 0 WHERE token = p_token;
+    PERFORM pg_notify('cardea', '');
+    RETURN 0;
+END $f$;
+)sql"
+                                          R"sql(
+CREATE FUNCTION cardea.is_live(p_replica bigint) RETURNS boolean LANGUAGE sql STABLE AS $f$
+    SELECT EXISTS (SELECT FROM cardea.replicas WHERE id = p_replica AND at > clock_timestamp() - interval '15 s')
+$f$;
+
+CREATE FUNCTION cardea.beat(
+    p_patience bigint, p_id bigint, p_name text, p_url text, p_version text, p_configuration text, p_applied bigint) RETURNS void
+LANGUAGE plpgsql AS $f$
+DECLARE gone bigint[]; base bigint; forgotten bigint;
+BEGIN
+    PERFORM cardea.prepare(p_patience);
+    INSERT INTO cardea.replicas (id, name, url, version, configuration, applied, at)
+    VALUES (p_id, p_name, p_url, p_version, p_configuration, p_applied, clock_timestamp())
+    ON CONFLICT (id) DO UPDATE
+    SET name = excluded.name, url = excluded.url, version = excluded.version, configuration = excluded.configuration,
+        applied = excluded.applied, at = excluded.at;
+    gone := ARRAY(SELECT holder FROM (SELECT DISTINCT holder FROM cardea.deliveries) AS each WHERE NOT cardea.is_live(holder));
+    IF gone <> '{}' THEN
+        SELECT number INTO base FROM cardea.feeds WHERE name = 'deliveries' FOR UPDATE;
+        UPDATE cardea.deliveries AS d SET holder = p_id, moved = base + n
+        FROM (SELECT number AS its, row_number() OVER (ORDER BY number) AS n
+              FROM cardea.deliveries WHERE holder = ANY (gone) AND NOT cardea.is_live(holder)) AS each
+        WHERE d.number = its;
+        UPDATE cardea.feeds SET number = (SELECT greatest(base, max(moved)) FROM cardea.deliveries WHERE holder = p_id)
+        WHERE name = 'deliveries';
+    END IF;
+    DELETE FROM cardea.replicas WHERE at < clock_timestamp() - interval '1 h';
+    DELETE FROM cardea.tokens
+    WHERE at < clock_timestamp() - interval '10 min' AND (number IS NOT NULL OR at < clock_timestamp() - interval '1 day');
+    WITH old AS (DELETE FROM cardea.documents WHERE dropped < clock_timestamp() - interval '1 h' RETURNING number)
+    SELECT max(number) INTO forgotten FROM old;
+    IF forgotten IS NOT NULL THEN
+        UPDATE cardea.feeds SET number = greatest(number, forgotten) WHERE name = 'tombstones';
+    END IF;
+    PERFORM pg_notify('cardea', '');
+END $f$;
+
+CREATE FUNCTION cardea.leave(p_patience bigint, p_id bigint) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+    PERFORM cardea.prepare(p_patience);
+    PERFORM FROM cardea.feeds WHERE name = 'deliveries' FOR UPDATE;
+    UPDATE cardea.deliveries SET holder = 0 WHERE holder = p_id;
+    DELETE FROM cardea.replicas WHERE id = p_id;
+    PERFORM pg_notify('cardea', '');
+END $f$;
+
+-- Everything behind a position, in one snapshot. `kind` says what a row is: store/postgres_feed.cpp. Without the deliveries that the
+-- replica has accepted for itself.
+CREATE FUNCTION cardea.poll(
+    p_replica bigint, p_agents bigint, p_token bytea, p_cards bigint, p_tasks bigint, p_documents bigint, p_deliveries bigint,
+    p_most bigint)
+RETURNS TABLE (
+    kind bigint, n1 bigint, n2 bigint, n3 bigint, n4 bigint, n5 bigint, n6 bigint, b1 bytea, b2 bytea, b3 bytea, b4 bytea, b5 bytea,
+    b6 bytea)
+LANGUAGE plpgsql STABLE AS $f$
+DECLARE f record; mine bytea; reload bigint := 0; none bytea := NULL; zero bigint := 0;
+BEGIN
+    IF pg_is_in_recovery() THEN
+        RAISE EXCEPTION 'this server only follows another' USING ERRCODE = '25006';
+    END IF;
+    SELECT max(number) FILTER (WHERE name = 'agents') AS agents, max(number) FILTER (WHERE name = 'cards') AS cards,
+        max(number) FILTER (WHERE name = 'tasks') AS tasks, max(number) FILTER (WHERE name = 'documents') AS documents,
+        max(number) FILTER (WHERE name = 'deliveries') AS deliveries, max(number) FILTER (WHERE name = 'tombstones') AS tombstones
+    INTO f FROM cardea.feeds;
+    mine := (SELECT token FROM cardea.changes WHERE version = p_agents);
+    IF f.agents < p_agents OR mine <> p_token OR f.cards < p_cards OR f.tasks < p_tasks OR f.documents < p_documents
+        OR f.deliveries < p_deliveries THEN
+        reload := 2;
+        p_cards := 0; p_tasks := 0; p_deliveries := 0;
+    ELSIF f.tombstones > p_documents OR (mine IS NULL AND f.agents > p_agents
+        AND (p_token <> '' OR NOT EXISTS (SELECT FROM cardea.changes WHERE version = p_agents + 1))) THEN
+        reload := 1;
+    END IF;
+    RETURN QUERY SELECT zero, reload, f.agents, f.cards, f.tasks, f.documents, f.deliveries,
+        (SELECT token FROM cardea.changes WHERE version = f.agents), none, none, none, none, none;
+    IF reload <> 0 THEN
+        RETURN QUERY SELECT 2::bigint, version, written, zero, zero, zero, zero, convert_to(id, 'UTF8'), convert_to(definition, 'UTF8'),
+            none, none, none, none
+        FROM cardea.agents ORDER BY id;
+    ELSIF f.agents > p_agents THEN
+        RETURN QUERY SELECT 1::bigint, version, at, action::bigint, replica, zero, zero, convert_to(who, 'UTF8'),
+            convert_to(agent, 'UTF8'), token, none, none, none
+        FROM cardea.changes WHERE version > p_agents ORDER BY version LIMIT p_most;
+        RETURN QUERY SELECT 2::bigint, version, written, zero, zero, zero, zero, convert_to(id, 'UTF8'), convert_to(definition, 'UTF8'),
+            none, none, none, none
+        FROM cardea.agents
+        WHERE id IN (SELECT agent FROM (
+            SELECT agent FROM cardea.changes WHERE version > p_agents ORDER BY version LIMIT p_most) AS each);
+    END IF;
+    IF f.cards > p_cards THEN
+        RETURN QUERY SELECT 3::bigint, number, fetched, fresh_for, zero, zero, zero, convert_to(agent, 'UTF8'),
+            convert_to(source, 'UTF8'), document, convert_to(url, 'UTF8'), etag, last_modified
+        FROM (SELECT *, sum(octet_length(document)) OVER (ORDER BY number) - octet_length(document) AS before
+              FROM (SELECT * FROM cardea.cards WHERE number > p_cards ORDER BY number LIMIT p_most) AS page) AS each
+        WHERE before < 16777216 ORDER BY number;
+    END IF;
+    IF f.tasks > p_tasks THEN
+        RETURN QUERY SELECT 4::bigint, number, name, word, seen, zero, zero, none, none, none, none, none, none
+        FROM cardea.tasks WHERE number > p_tasks ORDER BY number LIMIT p_most;
+    END IF;
+    IF reload <> 0 THEN
+        RETURN QUERY SELECT 5::bigint, number, zero, zero, zero, zero, zero, convert_to(d.kind, 'UTF8'), name,
+            convert_to(agent, 'UTF8'), text, none, none
+        FROM cardea.documents AS d WHERE text IS NOT NULL ORDER BY d.kind, name;
+    ELSIF f.documents > p_documents THEN
+        RETURN QUERY SELECT 5::bigint, number, zero, zero, zero, zero, zero, convert_to(d.kind, 'UTF8'), name,
+            convert_to(agent, 'UTF8'), text, none, none
+        FROM cardea.documents AS d WHERE number > p_documents ORDER BY number LIMIT p_most;
+    END IF;
+    IF f.deliveries > p_deliveries THEN
+        RETURN QUERY SELECT 6::bigint, moved, number, octet_length(body)::bigint, received, zero, zero, id, convert_to(agent, 'UTF8'),
+            lane, none, none, none
+        FROM cardea.deliveries
+        WHERE holder = p_replica AND moved > p_deliveries AND NOT (accepted = p_replica AND moved = number)
+        ORDER BY moved LIMIT p_most;
+    END IF;
+    RETURN QUERY SELECT 7::bigint, id, applied, greatest(0, extract(epoch FROM clock_timestamp() - at) * 1000)::bigint, zero, zero,
+        zero, convert_to(name, 'UTF8'), convert_to(url, 'UTF8'), convert_to(version, 'UTF8'), convert_to(configuration, 'UTF8'), none,
+        none
+    FROM cardea.replicas WHERE at > clock_timestamp() - interval '15 s' ORDER BY name, id;
+END $f$;
+)sql";
+
+}  // namespace
+
+const std::array<std::string_view, 1> postgres_migrations{first_schema};
+
+}  // namespace store
