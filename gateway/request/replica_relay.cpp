@@ -110,8 +110,10 @@ std::optional<forwarding> objection(const request_context& request)
 void replica_relay::set_replicas(const model::replicas_pointer& now)
 {
     std::map<store::replica_id, way> ways;
+    const auto* const own = now == nullptr ? nullptr : now->find(now->self);
     for (const auto& [facts, silent] : now == nullptr ? std::vector<store::live_replica>{} : now->live) {
-        if (facts.id == now->self) {
+        // At this one's address it is the process before this one, which takes no more connections.
+        if (facts.id == now->self || (own != nullptr && !facts.url.empty() && facts.url == own->facts.url)) {
             continue;
         }
         const auto before = ways_.find(facts.id);
@@ -199,7 +201,7 @@ replica_relay::pass(request_context& request, store::replica_id replica, std::st
     call.request.head = call.request.head_text;
     call.request.body = body;
     call.traits.opaque = true;
-    call.traits.streaming = true;
+    call.traits.streaming = head.verb != net::http1::method::delete_;
     call.traits.forwarded = true;
     call.traits.listens = head.verb == net::http1::method::get;
     const auto comments = settings_.timeouts.stream_keep_alive;

@@ -105,6 +105,9 @@ bool mcp_answer::seal(const std::string& id)
     if (!sealed && begins_.cookies) {
         fits = false;
         begins_.cookies = "";
+        if (ids_->replica() != 0) {  // other replicas find who has them
+            begins_.place = ids_->new_handle(0);
+        }
         sealed = ids_->seal(begins_, binding_);
     }
     if (!sealed) {
