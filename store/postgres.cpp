@@ -135,6 +135,9 @@ core::result<> postgres::start(const std::string& unverified)
         ready = key ? core::result<>{} : core::result<>{std::move(key).error()};
         start_.key = key ? std::move(*key) : core::secret{};
     }
+    if (ready) {
+        ready = feed_.begin(start_.position, std::chrono::steady_clock::now() + first_connection);
+    }
     if (!ready) {
         return ready;
     }
@@ -174,7 +177,7 @@ pg_result<bool> postgres::prefetch_within(pg_link& link, core::steady_time by)
     if (!position) {
         return position.error();
     }
-    feed_.start_at(to_position(*position));
+    start_.position = to_position(*position);
     const auto agents = link.run((std::string{sql_agents} + " ORDER BY id").c_str(), {}, by);
     if (!agents) {
         return agents.error();
@@ -210,10 +213,25 @@ core::result<pg_rows> postgres::read(const char* sql, const pg_values& values)
     return rows ? core::result<pg_rows>{std::move(*rows)} : core::result<pg_rows>{error_of(rows.error())};
 }
 
+void postgres::forget_start(std::string_view feed)
+{
+    if (feed == "agents") {
+        start_.records.reset();
+    }
+    if (feed == "agents" || feed == "documents") {
+        start_.documents.clear();
+    }
+    if (feed == "tasks") {
+        start_.tasks.reset();
+    }
+    start_.deliveries = start_.deliveries && feed != "deliveries";
+}
+
 // The call has three quarters of the time, and its settlement the rest.
 pg_result<std::uint64_t> postgres::write(const call& what, const more_values& values)
 {
     const auto begin = std::chrono::steady_clock::now();
+    forget_start(what.feed);
     pg_values all;
     all.bytes(what.token).number(patience()).number(postgres_schema);
     values(all);
@@ -356,7 +374,7 @@ core::result<core::secret> postgres::session_key(core::secret made)
 
 core::result<core::secret> postgres::keep_session_key(const core::secret& made)
 {
-    auto kept = write_rows({"documents", "SELECT cardea.keep_session_key($1, $2, $3, $4)"}, [&](pg_values& values) {
+    auto kept = write_rows({"tombstones", "SELECT cardea.keep_session_key($1, $2, $3, $4)"}, [&](pg_values& values) {
         values.text(made.reveal());
     });
     if (!kept) {

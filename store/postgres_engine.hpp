@@ -27,8 +27,9 @@ std::vector<T> all_of(const pg_rows& rows, Read read)
     return all;
 }
 
-// What was read at the start, until it is asked for.
+// What was read at the start, until it is asked for, or this replica has written.
 struct prefetched {
+    feed_position position;
     std::optional<std::vector<record>> records;
     std::map<std::string, std::vector<kept_document>> documents;  // by kind
     std::optional<std::vector<kept_task>> tasks;
@@ -89,6 +90,7 @@ private:
     pg_result<std::uint64_t> settle(const call& what, const pg_failure& why, core::steady_time by);
     core::result<> write_rows(const call& what, const more_values& values);
     static core::error error_of_write(const pg_failure& why);
+    void forget_start(std::string_view feed);
     core::result<pg_rows> read(const char* sql, const pg_values& values);
     core::result<> prefetch();
     pg_result<bool> prefetch_within(pg_link& link, core::steady_time by);

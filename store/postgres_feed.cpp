@@ -135,6 +135,13 @@ feed_batch to_batch(const pg_rows& rows, const feed_position& from)
     return out;
 }
 
+core::result<> postgres_feed::begin(feed_position position, core::steady_time by)
+{
+    start_ = std::move(position);
+    const auto link = session_.connection(by, true);
+    return link ? core::result<>{} : core::result<>{error_of(link.error())};
+}
+
 core::result<pg_rows> postgres_feed::run(const char* sql, const pg_values& values)
 {
     const auto now = std::chrono::steady_clock::now();

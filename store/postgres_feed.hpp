@@ -19,7 +19,8 @@ public:
     {
     }
 
-    void start_at(feed_position position) { start_ = std::move(position); }
+    // Connects: everything behind the position is still to come.
+    core::result<> begin(feed_position position, core::steady_time by);
 
     replica_id self() const noexcept override { return options_.self; }
     feed_position start() const override { return start_; }

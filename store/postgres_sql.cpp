@@ -261,7 +261,7 @@ END $f$;
 CREATE FUNCTION cardea.keep_session_key(p_token bytea, p_patience bigint, p_reads bigint, p_text text) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 BEGIN
-    PERFORM cardea.begin_write('documents', 0, p_token, p_patience, p_reads);
+    PERFORM cardea.begin_write('tombstones', 0, p_token, p_patience, p_reads);
     INSERT INTO cardea.keys (name, text) VALUES ('session', p_text) ON CONFLICT DO NOTHING;
     RETURN 0;
 END $f$;

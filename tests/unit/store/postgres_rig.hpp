@@ -31,6 +31,11 @@ inline test_support::postgres_cluster& cluster()
     return only;
 }
 
+inline std::string fresh_database()
+{
+    return cluster().url(cluster().make_database());
+}
+
 // Lines that were logged.
 class kept_lines : public core::log_sink {
 public:

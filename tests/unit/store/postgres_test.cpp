@@ -11,22 +11,13 @@
 
 TEST_SUITE_BEGIN("store/postgres");
 
-namespace {
-
 using core::errc;
 using store::author;
 using namespace store::testing;
 
-std::string fresh()
-{
-    return cluster().url(cluster().make_database());
-}
-
-}  // namespace
-
 TEST_CASE("A replica sees what another one wrote, with its record, its author and its replica")
 {
-    const auto url = fresh();
+    const auto url = fresh_database();
     replica one{url};
     replica two{url};
     CHECK(two.poll().changes.empty());
@@ -50,7 +41,7 @@ TEST_CASE("A replica sees what another one wrote, with its record, its author an
 
 TEST_CASE("A notification ends the wait of another replica, and wake() that of its own")
 {
-    const auto url = fresh();
+    const auto url = fresh_database();
     replica one{url};
     replica two{url};
     two.poll();
@@ -77,7 +68,7 @@ TEST_CASE("A notification ends the wait of another replica, and wake() that of i
 
 TEST_CASE("Replicas that beat are in each other's list until they leave")
 {
-    const auto url = fresh();
+    const auto url = fresh_database();
     replica one{url};
     replica two{url};
     CHECK(one.poll().replicas.empty());
