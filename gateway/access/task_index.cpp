@@ -187,6 +187,29 @@ void task_index::learn(const entry& kept, core::steady_time now) noexcept
     record_named(kept.name, of, std::nullopt, now - kept.age);
 }
 
+void task_index::correct(const entry& kept, core::steady_time now) noexcept
+{
+    const auto time = steady_nanoseconds(now);
+    const auto age = steady_nanoseconds(kept.age);
+    if (kept.name < task_table::first_name || age >= keep_) {
+        return;
+    }
+    constexpr int tries = 4;  // calls that show the task meanwhile change its state
+    for (int i = 0; i < tries; ++i) {
+        const auto found = table_.find(kept.name, time);
+        if (!found || task_table::is_held(found->word)) {
+            table_.put_unmarked({kept.name, kept.word, time - age}, time);
+            return;
+        }
+        const auto next =
+            (kept.word & owner_bits) | (found->word & state_bits) |
+            ((kept.word & interface_bits) != 0 ? kept.word & interface_bits : found->word & interface_bits);
+        if (next == found->word || table_.change(kept.name, *found, next)) {
+            return;
+        }
+    }
+}
+
 void task_index::restore(const entry& kept, core::steady_time now) noexcept
 {
     const auto time = steady_nanoseconds(now);

@@ -89,6 +89,10 @@ public:
     // Learns an entry while calls go on: an entry that is known already stays.
     void learn(const entry& kept, core::steady_time now) noexcept;
 
+    // The same of an entry that counts whatever is known here, but for the state: all who share a store go by its word. It is not new to
+    // take_changed().
+    void correct(const entry& kept, core::steady_time now) noexcept;
+
     static constexpr std::size_t row = task_table::row;
 
 private:

@@ -90,7 +90,7 @@ bool task_table::change(std::uint64_t name, const found& where, std::uint64_t wo
     return true;
 }
 
-void task_table::put(const content& what, std::int64_t now) noexcept
+bool task_table::put_unmarked(const content& what, std::int64_t now) noexcept
 {
     auto& in = rows_[row_of(what.name)];
     constexpr int tries = 4;
@@ -99,13 +99,13 @@ void task_table::put(const content& what, std::int64_t now) noexcept
         chosen = chosen.at == row ? free_place(in, now) : chosen;
         chosen = chosen.at == row ? least_wanted(in, what.word & owner_bits) : chosen;
         if (chosen.at == row) {
-            return;
+            return false;
         }
         if (fill(in, chosen, what)) {
-            mark(what.name);
-            return;
+            return true;
         }
     }
+    return false;
 }
 
 // Two owners that hold a name at the same moment may have a place each. Both look again once both could be seen, and neither goes

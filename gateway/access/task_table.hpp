@@ -72,7 +72,15 @@ public:
     // table, counted in parts of 1/64 of it. So an owner that takes all it can loses its own oldest first, and others keep what they have
     // as long as they have less. One that has over a quarter displaces nobody who has less: without a name in the row it gets no
     // place.
-    void put(const content& what, std::int64_t now) noexcept;
+    // False: it got no place.
+    bool put_unmarked(const content& what, std::int64_t now) noexcept;
+    // The same, and the name has changed for take_changed().
+    void put(const content& what, std::int64_t now) noexcept
+    {
+        if (put_unmarked(what, now)) {
+            mark(what.name);
+        }
+    }
 
     enum class holding {
         held,     // until release()

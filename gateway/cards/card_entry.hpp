@@ -93,6 +93,7 @@ public:
     bool fetching = false;
     bool recalled = true;  // whether the last good card has been asked for, or need not be
     bool recalling = false;
+    std::size_t document = 0;  // a hash of what was fetched or learnt last, with a store that is shared
     std::optional<core::steady_time> asked_at;  // when may_be_fetched() last allowed a fetch
 
     // Only for an MCP server's card.

@@ -226,6 +226,13 @@ void card_plane::refresh_stale(const std::string& id)
     }
 }
 
+void card_plane::learn(store::kept_card card)
+{
+    if (const auto entry = entry_of(card.agent); entry != nullptr && entry->is_fetched() && !stopped_) {
+        fetched_.learn(entry, std::move(card));
+    }
+}
+
 net::task<core::result<card_status>> card_plane::refresh(std::string id)
 {
     while (const auto entry = entry_of(id)) {

@@ -78,6 +78,9 @@ public:
     // fetched.
     void set_store(card_store& store) noexcept { fetched_.set_store(store); }
 
+    // A replica that shares the store has fetched or confirmed this card.
+    void learn(store::kept_card card);
+
     // From now on published cards are noted there; it outlives the plane.
     void set_history(card_history& history) noexcept
     {

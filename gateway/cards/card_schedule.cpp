@@ -16,12 +16,12 @@ card_schedule::card_schedule(const config::card_settings& settings, std::uint64_
 {
 }
 
-void card_schedule::add(const std::string& id, core::steady_time now)
+void card_schedule::add(const std::string& id, core::steady_time now, core::duration spread)
 {
     auto& added = entries_[id];
     added.failures = 0;
     next_first_ = std::max(next_first_, now);
-    set_due(id, added, next_first_);
+    set_due(id, added, next_first_ + part_of(spread, 0, 1));
     next_first_ += first_fetch_distance;
 }
 

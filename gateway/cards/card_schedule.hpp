@@ -24,8 +24,8 @@ public:
     // `settings` outlive the schedule.
     card_schedule(const config::card_settings& settings, std::uint64_t seed);
 
-    // A new agent; one that is there begins again.
-    void add(const std::string& id, core::steady_time now);
+    // A new agent; one that is there begins again, at random within `spread`.
+    void add(const std::string& id, core::steady_time now, core::duration spread = {});
     void remove(const std::string& id);
 
     // The id whose time came first, if one's has. It is not named again before one of the next two.

@@ -44,10 +44,8 @@ net::task<> card_store::write()
             batch.push_back(std::move(card));
         }
         std::function work = [cards = std::move(batch)](store::engine& engine) { return engine.keep_cards(cards); };
-        const auto kept = co_await store_.ask(std::move(work));
-        if (store_.durable()) {
-            store_.note_write(kept);
-        }
+        auto asked = store_.durable() ? store_.write(std::move(work)) : store_.ask(std::move(work));
+        const auto kept = co_await std::move(asked);
         const bool handed_over = !kept && kept.error().code == core::errc::draining;
         if (!kept && !failing_ && !handed_over) {
             log_.write(

@@ -44,6 +44,9 @@ public:
     // Nothing: there is none, the store failed, or it ends with the process.
     net::task<std::optional<recalled_card>> recall(std::string agent);
 
+    // Cards that other replicas keep are learnt.
+    bool shared() const noexcept { return store_.shared(); }
+
     // The card that was fetched last, of this process if the store is in memory. Fails as the store does.
     net::task<core::result<std::optional<store::kept_card>>> kept(std::string agent);
 

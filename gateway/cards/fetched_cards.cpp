@@ -5,7 +5,10 @@
 
 #include <boost/asio/post.hpp>
 
+#include <algorithm>
+#include <chrono>
 #include <exception>
+#include <functional>
 #include <random>
 #include <utility>
 
@@ -13,6 +16,11 @@ namespace gateway::cards {
 namespace {
 
 using core::errc;
+
+std::size_t hash_of(const store::kept_card& card)
+{
+    return std::hash<std::string>{}(card.document);
+}
 
 // The terms under which a kept card was fetched: with another address it would be another agent's, and one that others vouch for, or
 // nobody, is none that was verified.
@@ -42,7 +50,14 @@ fetched_cards::fetched_cards(card_source& source, card_maker& maker, card_publis
 void fetched_cards::add(card_entry& entry, bool recall)
 {
     entry.recalled = !recall || store_ == nullptr;
-    schedule_.add(entry.id(), out_.now());
+    schedule_.add(entry.id(), out_.now(), spread());
+}
+
+// Of several replicas that hear of an agent at once, one fetches its card a while before the others.
+core::duration fetched_cards::spread() const
+{
+    constexpr core::duration longest{5000};
+    return shared() ? std::min<core::duration>(out_.settings().ttl / 5, longest) : core::duration{};
 }
 
 void fetched_cards::remove(const std::string& id)
@@ -57,6 +72,7 @@ void fetched_cards::make_again(card_entry& entry)
         return;
     }
     entry.validators = {};
+    entry.document = 0;
     if (entry.status.card) {
         outdate(entry.status, out_.now(), out_.settings().stale_if_error);
         out_.withdraw(entry.id());
@@ -76,7 +92,59 @@ void fetched_cards::sweep(const card_shelf& entries)
             return;
         }
         // A sweep resumes no coroutine, and a fetch may begin at once.
-        net::asio::post(out_.executor(), [this, entry = entries.at(*id)] { start(entry); });
+        net::asio::post(out_.executor(), [this, entry = entries.at(*id)] {
+            if (entry->recalled || !shared()) {
+                start(entry);
+            } else {
+                out_.start(recall_or_fetch(entry), "card_recall");
+            }
+        });
+    }
+}
+
+// Another replica may have fetched it a moment ago.
+net::task<> fetched_cards::recall_or_fetch(entry_pointer entry)
+{
+    co_await recall(entry);
+    const auto now = out_.now();
+    const auto& card = entry->status.card;
+    if (!entry->gone && card && now < card->fresh_until) {
+        schedule_.succeeded(entry->id(), now, std::chrono::duration_cast<core::duration>(card->fresh_until - now));
+    } else if (!entry->gone) {
+        start(entry);
+    }
+}
+
+// The clocks of replicas may differ: it was fetched a moment ago, since the store has just said so.
+void fetched_cards::learn(const entry_pointer& entry, store::kept_card card)
+{
+    if (stopped_ || entry->fetching || card.source != source_of(entry->agent->record, out_.settings())) {
+        return;
+    }
+    const auto& there = entry->status.card;
+    if (!there || entry->document != hash_of(card)) {
+        out_.start(take_learnt(entry, {std::move(card), {}}), "card_learnt");
+        return;
+    }
+    constexpr std::chrono::seconds echo{1};  // of what this replica has kept itself
+    const auto now = out_.now();
+    if (now - there->fetched_at >= echo) {
+        out_.renew(*entry, card.fresh_for);
+        entry->validators = {card.url, card.etag, card.last_modified};
+        schedule_.succeeded(entry->id(), now, card.fresh_for);
+    }
+}
+
+net::task<> fetched_cards::take_learnt(entry_pointer entry, recalled_card found)
+{
+    co_await card_entry::wait_while(entry, &card_entry::recalling);
+    entry->recalled = true;
+    const auto fresh_for = found.card.fresh_for;
+    const auto learnt_at = out_.now();
+    co_await recalled(entry, accept(entry, std::move(found)));
+    const auto& there = entry->status.card;
+    if (!entry->gone && there && there->fetched_at >= learnt_at && !entry->fetching) {
+        schedule_.succeeded(entry->id(), out_.now(), fresh_for);
     }
 }
 
@@ -191,6 +259,7 @@ void fetched_cards::take(card_entry& entry, core::result<fetched_card> fetched)
         entry.status.signature = fetched->held ? std::nullopt : std::move(fetched->card.signature);
         out_.accept(entry, std::move(fetched->card), out_.now(), fetched->fresh_for);
         entry.validators = fetched->validators;
+        entry.document = shared() ? std::hash<std::string>{}(fetched->document) : 0;
         entry.status.found_at = fetched->validators.url;
     }
     ++entry.status.fetched;
@@ -234,10 +303,16 @@ net::task<> fetched_cards::recall(entry_pointer entry)
     if (std::exchange(entry->recalled, true)) {
         co_return;
     }
+    co_await recalled(entry, accept_kept(entry));
+}
+
+// Whoever asks for the card meanwhile waits for it.
+net::task<> fetched_cards::recalled(entry_pointer entry, net::task<> work)
+{
     entry->recalling = true;
     std::exception_ptr bug;
     try {
-        co_await accept_kept(entry);
+        co_await std::move(work);
     } catch (...) {
         bug = std::current_exception();
     }
@@ -254,11 +329,19 @@ net::task<> fetched_cards::recall(entry_pointer entry)
 net::task<> fetched_cards::accept_kept(entry_pointer entry)
 {
     auto found = co_await store_->recall(entry->id());
-    if (!found || entry->gone || found->card.source != source_of(entry->agent->record, out_.settings())) {
+    if (found) {
+        co_await accept(entry, std::move(*found));
+    }
+}
+
+net::task<> fetched_cards::accept(entry_pointer entry, recalled_card found)
+{
+    auto& kept = found.card;
+    if (entry->gone || kept.source != source_of(entry->agent->record, out_.settings())) {
         co_return;
     }
-    auto& kept = found->card;
-    const auto fetched_at = out_.now() - found->age;
+    const auto fetched_at = out_.now() - found.age;
+    const auto document = shared() ? hash_of(kept) : 0;
     if (judge_) {
         auto asked = judge_(entry->agent, kept.document, kept.url);
         auto verdict = co_await std::move(asked);
@@ -273,10 +356,13 @@ net::task<> fetched_cards::accept_kept(entry_pointer entry)
         }
     }
     auto card = co_await make_of(entry, std::move(kept.document), kept.url);
+    const auto& there = entry->status.card;
+    const bool is_latest = !there || there->fetched_at < fetched_at;
     // One that is not accepted any more is as good as none.
-    if (card && !entry->gone) {
+    if (card && !entry->gone && is_latest) {
         out_.accept(*entry, std::move(*card), fetched_at, kept.fresh_for);
         entry->validators = {kept.url, kept.etag, kept.last_modified};
+        entry->document = document;
         entry->status.found_at = kept.url;
     }
 }

@@ -41,6 +41,9 @@ public:
     // Is fetched soon, the whole of it; until then the one that is there is stale.
     void make_again(card_entry& entry);
 
+    // A replica that shares the store has fetched or confirmed this card, this one perhaps: it counts as if it had been fetched here.
+    void learn(const entry_pointer& entry, store::kept_card card);
+
     // Starts the fetches whose time has come.
     void sweep(const card_shelf& entries);
 
@@ -65,6 +68,12 @@ private:
     void take(card_entry& entry, core::result<fetched_card> fetched);
     net::task<> recall(entry_pointer entry);
     net::task<> accept_kept(entry_pointer entry);
+    net::task<> accept(entry_pointer entry, recalled_card found);
+    net::task<> recalled(entry_pointer entry, net::task<> work);
+    net::task<> recall_or_fetch(entry_pointer entry);
+    net::task<> take_learnt(entry_pointer entry, recalled_card found);
+    core::duration spread() const;
+    bool shared() const noexcept { return store_ != nullptr && store_->shared(); }
     net::task<core::result<fetched_card>> judged(entry_pointer entry, fetched_card fetched);
     net::task<core::result<served_card>> make_of(entry_pointer entry, std::string text, std::string place);
     void keep(const card_entry& entry, const fetched_card& fetched);

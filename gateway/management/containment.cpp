@@ -62,7 +62,9 @@ core::result<> containment_table::load(store::engine& records, const std::vector
             auto& [subject, record] = *read;
             if (record.order.until && *record.order.until <= wall) {
                 all_.erase(subject);
-                to_drop_[subject] = {};
+                if (!services_.store.shared()) {
+                    to_drop_[subject] = {};
+                }
                 continue;
             }
             to_drop_.erase(subject);
@@ -201,6 +203,7 @@ containment_table::contain(contained_subject subject, containment_order order)
     made.record = std::move(record);
     made.act = made.revision = act;
     made.failed = made.reported = made.audited = false;
+    touched_[subject] = services_.now();
     made.next_try = {};
     to_drop_.erase(subject);
     auto published = services_.publish(now());
@@ -267,6 +270,7 @@ void containment_table::lift(entries::iterator which, std::string_view by)
     const auto order = which->second.record.order;
     audit_contained(subject, which->second, std::nullopt);
     all_.erase(which);
+    touched_[subject] = services_.now();
     spawn(counted(services_.publish(now())));
     if (subject.is_agent()) {
         services_.agents.set_contained(subject.agent, false);

@@ -15,6 +15,7 @@
 #include "net/loop/types.hpp"
 #include "net/loop/waiting_tasks.hpp"
 #include "store/engine.hpp"
+#include "store/feed.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -104,6 +105,10 @@ public:
     // From now on what is contained goes there, too: to an earlier process that still drains.
     void set_predecessor(std::function<void(const store::kept_document& document)> predecessor);
 
+    // Takes over what replicas have kept in the store that they share, this one too; `all`: it has no other containments. It is theirs to
+    // log and to write. False: something of it has changed here since `began`, and is wanted again.
+    bool learn_kept(const std::vector<store::document_change>& documents, bool all, core::steady_time began);
+
     // Takes over a document that another process passes on, as if this one had contained it; with an heir it is the heir's to write.
     void learn(const store::kept_document& document);
 
@@ -128,6 +133,8 @@ private:
         bool failed = false;                       // the last write of this act
         bool reported = false;                     // that the store does not take it
         bool audited = true;                       // the act has its line
+
+        bool is_written() const noexcept { return written == revision; }
     };
     using entries = std::map<contained_subject, entry>;
 
@@ -145,6 +152,7 @@ private:
     core::result<> check_room(const contained_subject& subject) const;
     entry* of_act(const contained_subject& subject, std::uint64_t act);
     void lift(entries::iterator which, std::string_view by);
+    bool take_kept(const contained_subject& subject, std::optional<containment_record> kept);
     net::task<> counted(net::task<model::cut_counts> publishing);
     net::task<core::result<>> drop_in_store(contained_subject subject);
     void begin_write(const contained_subject& subject);
@@ -164,6 +172,7 @@ private:
     entries all_;
     std::map<contained_subject, core::steady_time> to_drop_;  // ended, and still in the store; when to try next
     std::set<contained_subject> dropping_;
+    std::map<contained_subject, core::steady_time> touched_;  // by this process, and when; for learn_kept()
     std::uint64_t acts_ = 0;
     std::function<void(const store::kept_document& document)> heir_;         // empty: none
     std::function<void(const store::kept_document& document)> predecessor_;  // the same

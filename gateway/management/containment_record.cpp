@@ -2,6 +2,7 @@
 
 #include "gateway/management/json_records.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,10 @@ namespace gateway::management {
 namespace {
 
 using core::json;
+
+// The beginnings of names of documents.
+constexpr std::string_view agent_prefix = "agent";
+constexpr std::string_view principal_prefix = "principal";
 
 json names_of(const std::vector<core::principal_name>& all)
 {
@@ -97,8 +102,9 @@ store::kept_document document_of(const contained_subject& subject, const contain
         text["acts_as"] = names_of(record.acts_as);
         text["registrants"] = names_of(record.registrants);
     }
-    auto name = subject.is_agent() ? "agent " + subject.agent
-                                   : "principal " + subject.principal.provider + ' ' + subject.principal.principal;
+    std::string name{subject.is_agent() ? agent_prefix : principal_prefix};
+    name += ' ';
+    name += subject.is_agent() ? subject.agent : subject.principal.provider + ' ' + subject.principal.principal;
     return {std::string{store::containment_document}, std::move(name), {}, core::to_text(text)};
 }
 
@@ -130,6 +136,17 @@ std::optional<std::pair<contained_subject, containment_record>> containment_in(c
         return std::nullopt;
     }
     return std::pair{std::move(subject), std::move(record)};
+}
+
+contained_subject subject_named(std::string_view document)
+{
+    const auto kind = document.substr(0, document.find(' '));
+    const auto name = document.substr(std::min(kind.size() + 1, document.size()));
+    if (kind == agent_prefix) {
+        return {std::string{name}, {}};
+    }
+    const auto provider = name.substr(0, name.find(' '));  // which has no blank
+    return {{}, {std::string{provider}, std::string{name.substr(std::min(provider.size() + 1, name.size()))}}};
 }
 
 json shown_containment(const containment_order& order)

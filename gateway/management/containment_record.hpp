@@ -9,6 +9,7 @@
 #include <compare>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -46,6 +47,9 @@ struct containment_record {
 // The document of the store, and what it says. Nothing: it is none.
 store::kept_document document_of(const contained_subject& subject, const containment_record& record);
 std::optional<std::pair<contained_subject, containment_record>> containment_in(const store::kept_document& document);
+
+// Whose document has this name.
+contained_subject subject_named(std::string_view document);
 
 // `{since, until, reason, by, notice}`, without what there is not.
 core::json shown_containment(const containment_order& order);

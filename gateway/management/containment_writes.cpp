@@ -27,10 +27,7 @@ net::task<core::result<>> containment_table::drop_in_store(contained_subject sub
     std::function work = [name](store::engine& engine) {
         return engine.drop_document(std::string{store::containment_document}, name);
     };
-    auto asked = services_.store.ask(std::move(work));
-    auto dropped = co_await std::move(asked);
-    services_.store.note_write(dropped);
-    co_return dropped;
+    co_return co_await services_.store.write(std::move(work));
 }
 
 // One write of a subject at a time: the next one begins when it has ended, if there is more to write.
@@ -64,9 +61,8 @@ net::task<> containment_table::write(contained_subject subject)
     std::function work = [document = document_of(subject, began->second.record)](store::engine& engine) {
         return engine.keep_document(document);
     };
-    auto asked = services_.store.ask(std::move(work));
+    auto asked = services_.store.write(std::move(work));
     const auto done = co_await std::move(asked);
-    services_.store.note_write(done);
     const auto found = all_.find(subject);
     if (found == all_.end()) {
         waiting_.wake();
@@ -74,6 +70,7 @@ net::task<> containment_table::write(contained_subject subject)
     }
     auto& of = found->second;
     of.begun.reset();
+    touched_[subject] = services_.now();
     if (done) {
         of.written = revision;
         of.failed = false;
@@ -216,7 +213,10 @@ void containment_table::on_due()
         }
     }
     for (const auto& subject : ended) {
-        to_drop_[subject] = {};
+        // One that replicas share may be contained again by now: there it stays until it is, and counts for nothing.
+        if (!services_.store.shared()) {
+            to_drop_[subject] = {};
+        }
         lift(all_.find(subject), by_end);
     }
     for (const auto& [subject, when] : to_drop_) {
@@ -277,6 +277,78 @@ std::vector<store::kept_document> containment_table::unwritten() const
         }
     }
     return out;
+}
+
+// False: nothing has changed.
+bool containment_table::take_kept(const contained_subject& subject, std::optional<containment_record> kept)
+{
+    const auto known = all_.find(subject);
+    if (known != all_.end() && !known->second.is_written()) {
+        return false;  // what is still to be written here comes after it
+    }
+    if (!kept) {
+        if (known == all_.end()) {
+            return false;
+        }
+        audit_contained(subject, known->second, std::nullopt);
+        all_.erase(known);
+        return true;
+    }
+    to_drop_.erase(subject);
+    if (known != all_.end() && document_of(subject, known->second.record).text == document_of(subject, *kept).text) {
+        return false;
+    }
+    auto& made = all_[subject];
+    audit_contained(subject, made, std::nullopt);
+    made.record = std::move(*kept);
+    made.act = made.revision = made.written = ++acts_;
+    made.failed = made.reported = false;
+    return true;
+}
+
+bool containment_table::learn_kept(
+    const std::vector<store::document_change>& documents,
+    bool all,
+    core::steady_time began
+)
+{
+    std::erase_if(touched_, [&](const auto& each) { return each.second < began; });
+    std::map<contained_subject, std::optional<containment_record>> kept;
+    for (const auto& each : documents) {
+        const auto subject = subject_named(each.name);
+        auto read = each.now ? containment_in(*each.now) : std::nullopt;
+        if (each.now && !read) {
+            log_of(subject, core::log_level::error, "containment_unusable", core::error{});
+            continue;
+        }
+        kept[subject] = read ? std::optional{std::move(read->second)} : std::nullopt;
+    }
+    for (const auto& subject : std::views::keys(all_)) {
+        if (all) {
+            kept.try_emplace(subject, std::nullopt);
+        }
+    }
+    bool taken = true;
+    std::vector<contained_subject> changed;
+    for (auto& [subject, record] : kept) {
+        if (touched_.contains(subject)) {
+            taken = false;
+        } else if (take_kept(subject, std::move(record))) {
+            changed.push_back(subject);
+        }
+    }
+    if (changed.empty()) {
+        return taken;
+    }
+    spawn(counted(services_.publish(now())));
+    for (const auto& subject : changed) {
+        if (subject.is_agent()) {
+            services_.agents.set_contained(subject.agent, all_.contains(subject));
+        }
+    }
+    waiting_.wake();
+    plan();
+    return taken;
 }
 
 void containment_table::learn(const store::kept_document& document)

@@ -1,5 +1,6 @@
 #include "gateway/management/gateway_methods.hpp"
 
+#include "core/ascii.hpp"
 #include "core/utf8.hpp"
 #include "gateway/management/advice.hpp"
 #include "gateway/management/json_records.hpp"
@@ -193,7 +194,8 @@ json reload_of(const process_facts::latest_reload& latest)
 
 json store_of(const process_facts& facts)
 {
-    json out{{"kind", facts.store_lasts ? "sqlite" : "memory"}, {"ok", !facts.store_trouble}};
+    const auto* const kind = facts.store_shared ? "postgresql" : facts.store_lasts ? "sqlite" : "memory";
+    json out{{"kind", kind}, {"ok", !facts.store_trouble}};
     if (facts.store_trouble) {
         out["failure"] = core::name(*facts.store_trouble);
     }
@@ -395,6 +397,27 @@ gateway_methods::config(core::rpc_request request, const rpc_caller& caller, ans
         co_return core::make_error(request.id, core::errc::overloaded);
     }
     co_return core::make_result_of_text(request.id, *text);
+}
+
+net::task<rpc_result>
+gateway_methods::replicas(core::rpc_request request, const rpc_caller& /*caller*/, answer_builder& /*answer*/) const
+{
+    const auto known = from_.replicas ? from_.replicas() : model::replicas{};
+    auto list = json::array();
+    for (const auto& [facts, silent] : known.live) {
+        const auto id = core::hex_digits_of(facts.id);
+        list.push_back(
+            {{"name", facts.name},
+             {"id", std::string_view{id.data(), id.size()}},
+             {"url", facts.url},
+             {"version", facts.version},
+             {"configuration", facts.configuration},
+             {"applied", facts.applied},
+             {"silent_seconds", std::chrono::duration_cast<std::chrono::seconds>(silent).count()},
+             {"self", facts.id == known.self}}
+        );
+    }
+    co_return core::make_result(request.id, {{"replicas", std::move(list)}});
 }
 
 net::task<rpc_result>

@@ -9,6 +9,7 @@
 #include "gateway/management/answer_builder.hpp"
 #include "gateway/management/containment.hpp"
 #include "gateway/management/pin_book.hpp"
+#include "gateway/model/replicas.hpp"
 #include "gateway/threads/turns.hpp"
 #include "net/loop/types.hpp"
 
@@ -51,6 +52,7 @@ struct process_facts {
     std::uint64_t connections = 0;
     unsigned overload = 0;  // 0 to 3
     bool store_lasts = false;
+    bool store_shared = false;
     std::optional<core::errc> store_trouble{};  // of the latest write
     bool audit_fails = false;
     std::uint64_t lost_lines = 0;  // of the log
@@ -92,6 +94,8 @@ public:
         const std::string* public_base = nullptr;  // scheme and authority for callers
         // Result of access/explain. Fails with invalid_params: the detail is the path of a parameter, a colon, and what is wrong.
         std::function<net::task<core::result<core::json>>(core::json params)> explain{};
+        // Those that share the store, this one too; empty: it is not shared.
+        std::function<model::replicas()> replicas{};
     };
     void set_sources(sources from) { from_ = std::move(from); }
 
@@ -102,6 +106,9 @@ public:
     // References outlive the tasks.
     net::task<rpc_result> info(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
     net::task<rpc_result> config(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
+
+    // The replicas that share the store.
+    net::task<rpc_result> replicas(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;
 
     // The two sentences of a code or a reason, such as that of an access line.
     net::task<rpc_result> sentences(core::rpc_request request, const rpc_caller& caller, answer_builder& answer) const;

@@ -39,6 +39,8 @@ struct management::method {
         answer_builder& answer
     );
 
+    bool can_be_fresh = false;
+
     bool may(const rpc_caller& caller) const noexcept
     {
         return access == rights::everybody || caller.may_write || (access == rights::readers && !caller.shows);
@@ -57,9 +59,9 @@ const management::method* management::find(std::string_view wire_name) noexcept
 {
     using enum method::rights;
     static constexpr method methods[] = {
-        {"agents/list", everybody, run<&management::reads_, &read_methods::list>},
-        {"agents/get", everybody, run<&management::reads_, &read_methods::get>},
-        {"agents/health", everybody, run<&management::reads_, &read_methods::health>},
+        {"agents/list", everybody, run<&management::reads_, &read_methods::list>, true},
+        {"agents/get", everybody, run<&management::reads_, &read_methods::get>, true},
+        {"agents/health", everybody, run<&management::reads_, &read_methods::health>, true},
         {"agents/card", readers, run<&management::cards_, &card_methods::card>},
         {"agents/history", readers, run<&management::cards_, &card_methods::history>},
         {"agents/stats", readers, run<&management::reads_, &read_methods::stats>},
@@ -67,7 +69,7 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/upsert", operators_to_write, run<&management::writes_, &write_methods::upsert>},
         {"agents/delete", operators_to_write, run<&management::writes_, &write_methods::remove>},
         {"agents/reset", operators, run<&management::writes_, &write_methods::reset>},
-        {"agents/changes", operators, run<&management::writes_, &write_methods::changes>},
+        {"agents/changes", operators, run<&management::writes_, &write_methods::changes>, true},
         {"agents/restart", operators, run<&management::cards_, &card_methods::restart>},
         {"agents/contain", operators_to_write, run<&management::containments_, &containment_methods::contain_agent>},
         {"agents/release", operators_to_write, run<&management::containments_, &containment_methods::release_agent>},
@@ -82,6 +84,7 @@ const management::method* management::find(std::string_view wire_name) noexcept
         {"agents/approve", operators_to_write, run<&management::pins_, &pin_methods::approve>},
         {"gateway/info", readers, run<&management::gateway_, &gateway_methods::info>},
         {"gateway/config", readers, run<&management::gateway_, &gateway_methods::config>},
+        {"replicas/list", readers, run<&management::gateway_, &gateway_methods::replicas>},
         {"gateway/advice", readers, run<&management::gateway_, &gateway_methods::sentences>},
         {"access/explain", readers, run<&management::gateway_, &gateway_methods::explain>},
         {"calls/edges", readers, run<&management::edge_methods_, &edge_methods::edges>},
@@ -187,7 +190,33 @@ management::carry_out(const method* method, core::rpc_request request, const rpc
     if (!method->may(caller)) {
         co_return denied(request, errc::admin_only);
     }
+    if (method->can_be_fresh && core::member(request.params, "fresh") != nullptr) {
+        auto refreshing = refresh(request, caller);
+        if (auto refusal = co_await std::move(refreshing)) {
+            co_return std::move(*refusal);
+        }
+    }
     co_return co_await method->run(*this, std::move(request), caller, answer);
+}
+
+// Nothing: what is known is fresh, or need not be.
+net::task<std::optional<rpc_result>> management::refresh(const core::rpc_request& request, const rpc_caller& caller)
+{
+    const auto& wish = *core::member(request.params, "fresh");
+    if (!wish.is_boolean() && !wish.is_null()) {
+        co_return refuse_params(request, {{{}, 1, 1, "fresh", "is no boolean; expected true or false"}});
+    }
+    if (wish != true || !refresh_) {
+        co_return std::nullopt;
+    }
+    if (caller.shows) {
+        co_return denied(request, errc::forbidden);  // each asks the database
+    }
+    auto refreshed = co_await refresh_();
+    if (refreshed) {
+        co_return std::nullopt;
+    }
+    co_return rpc_result{core::make_error(request.id, refreshed.error().code)};
 }
 
 net::task<model::registration_answer> management::enroll(std::string body, model::registrant by)

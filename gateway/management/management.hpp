@@ -24,6 +24,7 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -66,6 +67,10 @@ public:
         gateway_.set_sources(std::move(from));
     }
 
+    // Before the first request: applies what other replicas have written before it is asked. Without it nobody else writes.
+    using refresher = std::function<net::task<core::result<>>()>;
+    void set_refresher(refresher refresh) { refresh_ = std::move(refresh); }
+
     // The name of a method, such as `agents/list`, or "other"; the dotted spellings are the same methods.
     static std::string_view method_name(std::string_view wire_name) noexcept;
 
@@ -90,6 +95,7 @@ public:
 private:
     struct method;
     static const method* find(std::string_view wire_name) noexcept;
+    net::task<std::optional<rpc_result>> refresh(const core::rpc_request& request, const rpc_caller& caller);
 
     template <auto Group, auto Method>
     static net::task<rpc_result>
@@ -100,6 +106,7 @@ private:
 
     const config::settings& settings_;
     threads::turn_lines& turns_;
+    refresher refresh_;
     core::memory_budget memory_;  // of all answers
     call_book calls_;
     call_history history_;

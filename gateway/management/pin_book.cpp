@@ -167,6 +167,9 @@ net::task<> pin_book::renew(std::string id, ::mcp::pin_terms terms)
     const auto of = known(id);
     std::function work = [desk = desk_, id, terms = std::move(terms)] { return desk->apply_lock(id, terms); };
     auto outcome = co_await thread_.ask(std::move(work));
+    if (services_.store.shared()) {
+        outcome.outcome.text.reset();  // each replica comes to the same, and the first that sees the agent writes it
+    }
     take(id, of, std::move(outcome.outcome));
 }
 
@@ -297,56 +300,6 @@ void pin_book::report(const std::string& id, known_agent& of)
     of.reported = services_.now();
 }
 
-void pin_book::put(const std::string& id, std::shared_ptr<const std::string> text)
-{
-    unwritten_.insert_or_assign(id, unwritten_document{std::move(text), ++documents_});
-}
-
-void pin_book::begin_write()
-{
-    if (!stopped_ && !unwritten_.empty() && !std::exchange(writing_, true)) {
-        spawn(write());
-    }
-}
-
-net::task<> pin_book::write()
-{
-    bool goes_on = true;
-    while (goes_on && !unwritten_.empty()) {
-        const auto done = co_await write_latest(unwritten_.begin()->first);
-        goes_on = done.has_value();
-    }
-    writing_ = false;
-}
-
-// The store carries out in order what it is asked, so that it has the latest at last; `unwritten_` has the agent.
-net::task<core::result<>> pin_book::write_latest(std::string id)
-{
-    const auto what = unwritten_.at(id);
-    std::function work = [id, text = what.text](store::engine& engine) {
-        const std::string kind{store::pins_document};
-        return text == nullptr ? engine.drop_document(kind, id) : engine.keep_document({kind, id, id, *text});
-    };
-    auto done = co_await services_.store.ask(std::move(work));
-    services_.store.note_write(done);
-    if (const auto found = unwritten_.find(id);
-        done && found != unwritten_.end() && found->second.number == what.number) {
-        unwritten_.erase(found);
-    }
-    if (!done) {
-        set_due(std::min(due(), services_.now() + retry_pause));
-    }
-    if (!done && !failing_) {
-        services_.log.write(
-            core::log_level::warn,
-            "pins_persist_failed",
-            {{"agent", id}, {"code", core::name(done.error().code)}, {"detail", done.error().detail}}
-        );
-    }
-    failing_ = !done;
-    co_return done;
-}
-
 net::task<std::string>
 pin_book::shown(std::string id, bool with_diff, std::function<std::string(core::json pins)> write)
 {
@@ -459,6 +412,10 @@ void pin_book::forget(const std::string& id)
     agents_.erase(id);
     begun_ = true;
     thread_.post([desk = desk_, id] { desk->forget(id); });
+    if (services_.store.shared()) {
+        unwritten_.erase(id);  // the store forgets it with the agent, which another replica may have made again
+        return;
+    }
     put(id, nullptr);
     begin_write();
 }

@@ -17,6 +17,7 @@
 #include "net/loop/deadlines.hpp"
 #include "net/loop/types.hpp"
 #include "store/engine.hpp"
+#include "store/feed.hpp"
 
 #include <chrono>
 #include <cstddef>
@@ -82,6 +83,10 @@ public:
     // Fails with agent_read_only while there is a lock file, with version_conflict as ::mcp::pin_ledger::approve(), with agent_not_found.
     net::task<core::result<approval>> approve(std::string id, std::vector<::mcp::pin_key> items, std::string by);
 
+    // Takes over what replicas have kept in the store that they share, this one too. False: something of it has changed here since `began`,
+    // and is wanted again.
+    bool learn_kept(std::vector<store::document_change> documents, core::steady_time began);
+
     bool is_locked() const noexcept { return lock_ != nullptr; }
     core::pin_mode mode_of(const core::agent& record) const;
 
@@ -108,6 +113,8 @@ private:
         std::string source{};          // of ::mcp::pin_terms, as the agent's newest entry has it
         core::steady_time reported{};  // the last event
         std::vector<::mcp::pin_change> unreported{};
+        std::string kept{};           // digest of the text that the store has last had, of a store that is shared
+        core::steady_time touched{};  // when this process changed it last
     };
     using known_pointer = std::shared_ptr<known_agent>;
     // For the store, which has it last.
@@ -124,6 +131,7 @@ private:
     void begin_write();
     net::task<> write();
     net::task<core::result<>> write_latest(std::string id);
+    net::task<> learn(std::string id, std::string text);
     net::task<> renew(std::string id, ::mcp::pin_terms terms);
     net::task<> take_tools(std::string id, std::vector<::mcp::listed_item> tools, std::shared_ptr<const int> under_way);
     net::task<> look(std::string id);

@@ -15,8 +15,24 @@ core::result<> pin_desk::load(const std::string& id, std::string_view text)
     bytes_ -= entry.bytes;
     entry.ledger = read ? std::move(*read) : ::mcp::pin_ledger::of_nothing();
     entry.bytes = entry.ledger.bytes();
+    entry.pins.reset();
     bytes_ += entry.bytes;
     return read ? core::result<>{} : core::result<>{std::move(read).error()};
+}
+
+core::result<pin_desk::locked>
+pin_desk::learn(const std::string& id, std::string_view text, const ::mcp::pin_terms& terms)
+{
+    const auto card = [&] {
+        const auto* const approved = entries_[id].ledger.card();
+        return approved == nullptr ? std::string{} : approved->sha256;
+    };
+    const auto was = card();
+    if (auto loaded = load(id, text); !loaded) {
+        return std::move(loaded).error();
+    }
+    entries_[id].ledger.set_lock(lock_of(id, terms.mode));
+    return locked{{view(id, terms)}, card() != was};
 }
 
 std::optional<::mcp::locked_agent> pin_desk::lock_of(const std::string& id, core::pin_mode mode) const

@@ -40,6 +40,13 @@ public:
     // The document of an agent in the store. If it cannot be read, everything of the agent waits to be approved again.
     core::result<> load(const std::string& id, std::string_view text);
 
+    struct locked {
+        pin_outcome outcome;
+        bool card;  // another one is approved, or none
+    };
+    // The same while others ask for it; what it comes to is not for the store.
+    core::result<locked> learn(const std::string& id, std::string_view text, const ::mcp::pin_terms& terms);
+
     void set_lock(std::shared_ptr<const ::mcp::lock_file> lock) { lock_ = std::move(lock); }
 
     // The agent's part of the lock file, which may be empty; nothing: there is no file, or it does not concern an agent with this mode.
@@ -64,10 +71,6 @@ public:
     core::result<pin_outcome>
     approve(const std::string& id, const std::vector<::mcp::pin_key>& items, const ::mcp::pin_terms& terms);
 
-    struct locked {
-        pin_outcome outcome;
-        bool card;  // another one is approved, or none
-    };
     // The lock file, and the agent's addresses, count from now on as they are.
     locked apply_lock(const std::string& id, const ::mcp::pin_terms& terms);
 

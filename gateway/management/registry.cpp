@@ -34,13 +34,13 @@ void note_change(
     const model::audit_trail* audit,
     const model::agent_entry* before,
     const model::agent_entry* now,
-    std::string_view by
+    std::optional<std::string_view> by
 )
 {
-    if (audit != nullptr && audit->on()) {
+    if (audit != nullptr && audit->on() && by) {
         audit->agent_changed(
             {.agent = (now != nullptr ? now : before)->record.id,
-             .by = by,
+             .by = *by,
              .before = before == nullptr ? "" : hash_of(*before),
              .after = now == nullptr ? "" : hash_of(*now)}
         );
@@ -110,7 +110,7 @@ void registry::hide(const std::string& id)
     log_.write(core::log_level::warn, "stored_agent_hidden", {{"agent", id}});
 }
 
-void registry::adopt(const store::record& record, const config::tls_checks& checks, std::string_view by)
+void registry::adopt(const store::record& record, const config::tls_checks& checks, std::optional<std::string_view> by)
 {
     const auto definition = core::parse_json(record.definition);
     auto read = factory_.propose(record.id, definition ? *definition : core::json{}, stored_path, checks);
@@ -161,14 +161,20 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
     std::function work = [id, definition = std::move(agent.definition), by](store::engine& engine) {
         return engine.put(id, definition, by);
     };
-    auto written = co_await store_.ask(std::move(work));
-    store_.note_write(written);
+    if (shared_.applied) {
+        writing_[id] = agent.entry;
+    }
+    auto written = co_await store_.write(std::move(work));
     if (!written) {
-        auto why = std::move(written).error();
-        co_await look_again(id, why);
-        co_return why;
+        co_return co_await refused(std::move(id), std::move(written).error());
     }
     const auto version = written->version;
+    if (shared_.applied) {
+        co_await shared_.applied(version);
+        writing_.erase(id);
+        const auto may = may_write(id);
+        co_return may ? core::result<std::uint64_t>{version} : core::result<std::uint64_t>{may.error()};
+    }
     if (auto may = may_write(id); !may) {
         hide(id);
         co_return std::move(may).error();
@@ -185,12 +191,13 @@ net::task<core::result<std::uint64_t>> registry::remove(std::string id, store::a
         co_return std::move(may).error();
     }
     std::function work = [id, by](store::engine& engine) { return engine.remove(id, by); };
-    auto version = co_await store_.ask(std::move(work));
-    store_.note_write(version);
+    auto version = co_await store_.write(std::move(work));
     if (!version) {
-        auto why = std::move(version).error();
-        co_await look_again(id, why);
-        co_return why;
+        co_return co_await refused(std::move(id), std::move(version).error());
+    }
+    if (shared_.applied) {
+        co_await shared_.applied(*version);
+        co_return version;
     }
     if (may_write(id)) {
         drop(id, by.who);
@@ -362,10 +369,82 @@ net::task<core::result<std::vector<store::change>>> registry::changes(std::uint6
     co_return co_await store_.ask(std::move(work));
 }
 
+// A write that was refused for what is there says what that is.
+net::task<core::error> registry::refused(std::string id, core::error why)
+{
+    const bool differs = why.code == errc::version_conflict || why.code == errc::agent_not_found;
+    if (differs && shared_.refreshed) {
+        co_await shared_.refreshed();
+    }
+    co_await look_again(std::move(id), why);
+    co_return why;
+}
+
+void registry::apply(const store::change& change, const store::record* now, bool own)
+{
+    const auto& id = change.agent;
+    const auto by = own ? std::optional<std::string_view>{change.who} : std::nullopt;
+    const auto* const there = find(id);
+    const bool declared = there != nullptr && there->declared();
+    const bool is_it = now != nullptr && now->version == change.version;
+    if (change.what == store::action::deleted) {
+        if (!declared && there != nullptr && there->version < change.version) {
+            drop(id, by);
+        }
+        hidden_.erase(id);
+    } else if (is_it && declared) {
+        if (!hidden_.contains(id)) {
+            hide(id);
+        }
+    } else if (is_it && (there == nullptr || there->version < change.version)) {
+        adopt(*now, tls_checks(), by);
+    } else if (const auto mine = writing_.find(id); own && !declared && mine != writing_.end()) {
+        // Another replica has written over it already.
+        note_change(audit_, there == nullptr ? nullptr : there->entry.get(), mine->second.get(), by);
+    }
+    if (own) {
+        log_change(log_, id, change.what, change.version, change.who);
+    }
+}
+
+net::task<> registry::apply_all(std::vector<store::record> all)
+{
+    std::set<std::string_view> ids;
+    const auto checks = tls_checks();
+    co_await turns_.wait();
+    for (const auto& each : all) {
+        if (turns_.over()) {
+            co_await turns_.wait();
+        }
+        ids.insert(each.id);
+        const auto* const there = find(each.id);
+        if (there == nullptr ||
+            (!there->declared() && (there->version != each.version || there->written != each.written))) {
+            adopt(each, checks, std::nullopt);
+        } else if (there->declared() && !hidden_.contains(each.id)) {
+            hide(each.id);
+        }
+    }
+    std::erase_if(hidden_, [&](const auto& id) { return !ids.contains(id); });
+    for (auto at = agents_.begin(); at != agents_.end();) {
+        const auto id = at->first;
+        if (turns_.over()) {
+            co_await turns_.wait();
+            at = agents_.lower_bound(id);
+            continue;
+        }
+        ++at;
+        if (!ids.contains(id) && !find(id)->declared()) {
+            drop(id, std::nullopt);
+        }
+    }
+}
+
 // After a disk that could not say whether it had written: what is served is what the file says.
 net::task<> registry::look_again(std::string id, core::error why)
 {
-    if (why.code != errc::store_failed && why.code != errc::store_full) {
+    const bool unsure = why.code == errc::write_unknown;
+    if (why.code != errc::store_failed && why.code != errc::store_full && !unsure) {
         co_return;
     }
     log_.write(
@@ -373,6 +452,9 @@ net::task<> registry::look_again(std::string id, core::error why)
         "store_write_failed",
         {{"agent", id}, {"code", core::name(why.code)}, {"detail", why.detail}}
     );
+    if (shared_.applied) {
+        co_return;  // what is there comes by itself
+    }
     const auto found = co_await stored(id);
     if (!found || !may_write(id)) {
         co_return;
@@ -386,7 +468,7 @@ net::task<> registry::look_again(std::string id, core::error why)
     }
 }
 
-void registry::take(const std::string& id, registered_agent agent, std::string_view by)
+void registry::take(const std::string& id, registered_agent agent, std::optional<std::string_view> by)
 {
     auto& there = agents_[id];
     const bool was_served = there.entry != nullptr && there.served();
@@ -416,7 +498,7 @@ void registry::set_contained(const std::string& id, bool contained)
     }
 }
 
-void registry::drop(const std::string& id, std::string_view by)
+void registry::drop(const std::string& id, std::optional<std::string_view> by)
 {
     const auto found = agents_.find(id);
     if (found == agents_.end()) {

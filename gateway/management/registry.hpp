@@ -44,6 +44,14 @@ struct registered_agent {
     bool published() const noexcept { return problems.empty(); }
 };
 
+// A store that replicas share: what each of them writes, this one too, comes to apply().
+struct shared_writes {
+    // Returns once the change of this version has come, or when it takes too long.
+    std::function<net::task<>(std::uint64_t version)> applied;
+    // Returns once all that was written before has come, or when it takes too long.
+    std::function<net::task<>()> refreshed;
+};
+
 class registry {
 public:
     // By id, which is the order of lists.
@@ -121,6 +129,16 @@ public:
     net::task<core::result<>>
     declare(std::vector<core::agent> there, std::vector<std::string> gone, bool files_changed = false);
 
+    // From now on the store is shared: what upsert() and remove() write is served once it has come to apply().
+    void set_shared(shared_writes writes) { shared_ = std::move(writes); }
+
+    // A change in the store, in the order of their versions. `now`: what the agent is in the store, perhaps by a later change; null: it is
+    // gone. `own`: this process has written it, so that it has the line of the change.
+    void apply(const store::change& change, const store::record* now, bool own);
+
+    // These are all agents of the store, however they came to be. In turns.
+    net::task<> apply_all(std::vector<store::record> all);
+
     // The stored record of an agent, also of one that a declared agent hides; nothing: it has none.
     net::task<core::result<std::optional<store::record>>> stored(std::string id);
 
@@ -129,10 +147,12 @@ public:
 
 private:
     void take_declared(std::shared_ptr<const model::agent_entry> entry);
-    void adopt(const store::record& record, const config::tls_checks& checks, std::string_view by);
-    void take(const std::string& id, registered_agent agent, std::string_view by);
+    // In these the lack of `by` means that another process has noted the change.
+    void adopt(const store::record& record, const config::tls_checks& checks, std::optional<std::string_view> by);
+    void take(const std::string& id, registered_agent agent, std::optional<std::string_view> by);
     bool remake(const std::string& id, const model::call_route& to, const core::secret& token);
-    void drop(const std::string& id, std::string_view by);
+    void drop(const std::string& id, std::optional<std::string_view> by);
+    net::task<core::error> refused(std::string id, core::error why);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);
     net::task<std::vector<store::record>> hidden_among(std::vector<std::string> ids);
@@ -149,6 +169,9 @@ private:
     agents agents_;
     std::set<std::string> hidden_;  // in the store, and declared by the configuration
     std::set<std::string> contained_;
+    shared_writes shared_;  // empty: this process has the store for itself
+    std::map<std::string, std::shared_ptr<const model::agent_entry>>
+        writing_;  // to a store that is shared; the latest of an id
 };
 
 // True: the next one is wanted.

@@ -343,7 +343,7 @@ net::task<rpc_result>
 write_methods::changes(core::rpc_request request, const rpc_caller& /*caller*/, answer_builder& /*answer*/)
 {
     std::vector<config::problem> problems;
-    check_keys(request.params, {"after", "limit"}, problems);
+    check_keys(request.params, {"after", "limit", "fresh"}, problems);
     const auto after = read_number(request.params, "after", problems);
     const auto limit = read_number(request.params, "limit", problems);
     if (!problems.empty()) {

@@ -29,7 +29,8 @@ std::vector<std::string_view> attempt_outcomes()
 
 using core::errc;
 
-constexpr std::chrono::seconds contained_pause{2};  // until one that is contained is looked at again
+constexpr std::chrono::seconds contained_pause{2};  // until one that cannot be tried is looked at again
+constexpr std::chrono::seconds drop_pause{1};       // until the store is asked again to forget what has ended
 // A body of numbers and brackets of this size takes a few milliseconds.
 constexpr std::size_t made_at_once = 256 * 1024;
 
@@ -37,9 +38,7 @@ net::task<core::result<std::optional<std::uint64_t>>>
 keep_in(threads::store_thread& store, store::kept_delivery delivery)
 {
     std::function work = [kept = std::move(delivery)](store::engine& engine) { return engine.keep_delivery(kept); };
-    auto done = co_await store.ask(std::move(work));
-    store.note_write(done);
-    co_return done;
+    co_return co_await store.write(std::move(work));
 }
 
 net::task<core::result<std::optional<store::kept_delivery>>> read_in(threads::store_thread& store, std::uint64_t number)
@@ -51,9 +50,7 @@ net::task<core::result<std::optional<store::kept_delivery>>> read_in(threads::st
 net::task<core::result<>> drop_in(threads::store_thread& store, std::uint64_t number)
 {
     std::function work = [number](store::engine& engine) { return engine.drop_delivery(number); };
-    auto done = co_await store.ask(std::move(work));
-    store.note_write(done);
-    co_return done;
+    co_return co_await store.write(std::move(work));
 }
 
 queue_limits limits_of(const config::limit_settings& limits) noexcept
@@ -112,7 +109,8 @@ delivery_store deliveries_in(threads::store_thread& store)
     return {
         [&store](store::kept_delivery delivery) { return keep_in(store, std::move(delivery)); },
         [&store](std::uint64_t number) { return read_in(store, number); },
-        [&store](std::uint64_t number) { return drop_in(store, number); }
+        [&store](std::uint64_t number) { return drop_in(store, number); },
+        store.shared()
     };
 }
 
@@ -136,6 +134,16 @@ core::result<> push_plane::load(store::engine& records)
         queue_.restore(std::move(each), now);
     }
     return {};
+}
+
+void push_plane::take_over(std::vector<store::delivery_facts> deliveries)
+{
+    const auto now = services_.now();
+    for (auto& each : deliveries) {
+        if (!stopped_ && !queue_.has(each.number)) {
+            queue_.restore(std::move(each), now);
+        }
+    }
 }
 
 net::task<core::result<std::string>> push_plane::accept(model::push_delivery delivery)
@@ -165,6 +173,9 @@ net::task<core::result<std::string>> push_plane::accept(model::push_delivery del
     const auto& ours = *number;
     if (!ours) {
         co_return id;  // the replica that has its lane hears of it
+    }
+    if (queue_.has(*ours)) {
+        co_return id;  // the store was faster to say so elsewhere
     }
     place.use();
     facts.number = *ours;
@@ -219,8 +230,12 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
             co_return;
         }
     }
-    if (!verdict.end && is_contained(delivery.agent, delivery.lane)) {
-        if (!is_too_old(delivery)) {
+    if (verdict.elsewhere) {
+        queue_.finish(delivery.lane, services_.now());
+        co_return;
+    }
+    if (!verdict.end && (verdict.untried || is_contained(delivery.agent, delivery.lane))) {
+        if (verdict.untried || !is_too_old(delivery)) {
             queue_.put_back(delivery.lane, services_.now() + contained_pause);
             co_return;
         }
@@ -245,6 +260,9 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
     note(*verdict.end, verdict, delivery);
     auto dropping = services_.store.drop(delivery.number);
     const auto dropped = co_await std::move(dropping);
+    if (!dropped && services_.store.shared) {
+        undropped_.push_back(delivery.number);
+    }
     if (!dropped) {
         services_.log.write(
             core::log_level::warn,
@@ -253,6 +271,33 @@ net::task<> push_plane::deliver(store::delivery_facts delivery)
         );
     }
     queue_.finish(delivery.lane, services_.now(), answers);
+}
+
+// Else another replica would deliver again what has ended, once this one is gone.
+net::task<> push_plane::drop_again()
+{
+    while (!undropped_.empty()) {
+        const auto number = undropped_.back();
+        auto dropping = services_.store.drop(number);
+        const auto dropped = co_await std::move(dropping);
+        if (!dropped) {
+            break;
+        }
+        std::erase(undropped_, number);
+    }
+    drop_at_ = services_.now() + drop_pause;
+}
+
+void push_plane::on_sweep(core::steady_time now)
+{
+    start_due(now);
+    if (undropped_.empty() || now < drop_at_ || std::exchange(dropping_, true)) {
+        return;
+    }
+    net::asio::co_spawn(services_.where, drop_again(), [this](const std::exception_ptr& bug) {
+        dropping_ = false;
+        net::log_thrown(bug, services_.log, "push");
+    });
 }
 
 void push_plane::set_containments(const model::containments_pointer& now)
@@ -309,9 +354,16 @@ net::task<push_verdict> push_plane::attempt(store::delivery_facts delivery)
     auto reading = services_.store.read(delivery.number);
     auto kept = co_await std::move(reading);
     if (!kept) {
-        co_return later(std::string{core::name(kept.error().code)});
+        auto verdict = later(std::string{core::name(kept.error().code)});
+        verdict.untried = kept.error().code == errc::store_unreachable;
+        co_return verdict;
     }
     auto& stored = *kept;
+    if (!stored && services_.store.shared) {
+        push_verdict gone;
+        gone.elsewhere = true;
+        co_return gone;
+    }
     if (!stored) {
         co_return verdict_of(push_end::unreadable, "the record is damaged");
     }

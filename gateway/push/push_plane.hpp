@@ -32,6 +32,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace gateway::push {
 
@@ -40,6 +41,7 @@ struct delivery_store {
     std::function<net::task<core::result<std::optional<std::uint64_t>>>(store::kept_delivery delivery)> keep;
     std::function<net::task<core::result<std::optional<store::kept_delivery>>>(std::uint64_t number)> read;
     std::function<net::task<core::result<>>(std::uint64_t number)> drop;
+    bool shared = false;  // another replica may have a delivery by the time it is read
 };
 
 // Functions of a store on its thread, which outlives them.
@@ -68,6 +70,9 @@ public:
     // Loads what an earlier process has not delivered; before anything is accepted.
     core::result<> load(store::engine& records);
 
+    // These are this process's to deliver from now on, of a store that is shared. Those that it has already stay as they are.
+    void take_over(std::vector<store::delivery_facts> deliveries);
+
     // How addresses are opened. Nothing is delivered before.
     void set_addresses(std::shared_ptr<const model::push_addresses> addresses) { addresses_ = std::move(addresses); }
 
@@ -87,14 +92,15 @@ public:
     void stop() noexcept override { stopped_ = true; }
 
     // Something is under way that ends soon after stop() and the end of the fetcher.
-    bool busy() const noexcept override { return under_way_ > 0; }
+    bool busy() const noexcept override { return under_way_ > 0 || dropping_; }
 
     void on_due() override {}
-    void on_sweep(core::steady_time now) override { start_due(now); }
+    void on_sweep(core::steady_time now) override;
 
 private:
     void start_due(core::steady_time now);
     net::task<> deliver(store::delivery_facts delivery);
+    net::task<> drop_again();
     net::task<push_verdict> attempt(store::delivery_facts delivery);
     net::task<push_verdict> send(store::kept_delivery delivery, model::push_receiver receiver);
     net::task<core::result<std::string>> body_for(store::kept_delivery delivery, ::a2a::generation version);
@@ -115,6 +121,9 @@ private:
     std::set<std::string, std::less<>> contained_owners_;  // push_owner() of its principals
     telemetry::counter_family attempts_;                   // by push_end, or "retried"
     std::size_t under_way_ = 0;                            // coroutines
+    std::vector<std::uint64_t> undropped_;                 // that have ended, and a store that is shared still has
+    core::steady_time drop_at_{};
+    bool dropping_ = false;
     bool stopped_ = false;
 };
 

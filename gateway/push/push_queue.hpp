@@ -68,6 +68,9 @@ public:
     // The one under way was not tried after all, and is due again at `when`.
     void put_back(const std::string& lane, core::steady_time when);
 
+    // Whether it waits or is under way.
+    bool has(std::uint64_t number) const { return received_.contains(number); }
+
     std::size_t size() const noexcept { return received_.size(); }
     std::uint64_t bytes() const noexcept { return bytes_; }  // with reserved places
     std::optional<core::wall_time> oldest() const;

@@ -68,6 +68,8 @@ struct push_verdict {
     std::optional<push_end> end;  // nullopt: it is tried again
     std::string why;              // for the log: a status, or the code of an error
     core::duration patience{};    // that the receiver asks for; 0: it does not
+    bool elsewhere = false;       // another replica delivers it
+    bool untried = false;         // the store does not answer: it is no attempt
 };
 
 // 2xx has delivered. 408, 425, 429, 5xx, failures of the connection and those of the gateway itself may be tried again, all else not.

@@ -11,9 +11,12 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/this_coro.hpp>
 
+#include <algorithm>
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -26,10 +29,25 @@ namespace gateway::threads {
 
 // How many writes the store has carried out, and how many it could not. A write that was refused for what is there is neither.
 struct store_writes {
+    // The reasons that are counted.
+    static constexpr std::array failures{
+        core::errc::store_failed,
+        core::errc::store_full,
+        core::errc::store_unreachable,
+        core::errc::write_unknown,
+        core::errc::store_newer
+    };
+
     std::uint64_t ok = 0;
-    std::uint64_t failed = 0;                          // store_failed
-    std::uint64_t full = 0;                            // store_full
-    std::optional<core::errc> trouble = std::nullopt;  // the latest was one of these two
+    std::array<std::uint64_t, failures.size()> failed{};  // by reason
+    std::optional<core::errc> trouble = std::nullopt;     // of the latest, if it was one of these
+
+    // Nothing: it is not counted.
+    std::uint64_t* of(core::errc reason) noexcept
+    {
+        const auto found = std::ranges::find(failures, reason);
+        return found == failures.end() ? nullptr : &failed[static_cast<std::size_t>(found - failures.begin())];
+    }
 };
 
 class store_thread {
@@ -40,6 +58,7 @@ public:
     explicit store_thread(std::unique_ptr<store::engine> engine, core::duration patience = std::chrono::seconds{5})
         : engine_{std::move(engine)},
           durable_{engine_->durable()},
+          shared_{engine_->shared() != nullptr},
           patience_{patience}
     {
     }
@@ -48,6 +67,9 @@ public:
     store_thread& operator=(const store_thread&) = delete;
 
     bool durable() const noexcept { return durable_; }
+
+    // Other replicas write to it too.
+    bool shared() const noexcept { return shared_; }
 
     // The engine itself, for as long as nothing has been asked yet: at the start.
     store::engine& engine() noexcept { return *engine_; }
@@ -64,6 +86,23 @@ public:
             return question(*engine_);
         });
     }
+
+    // The same for a write, which counts and is timed, with its wait for those before it.
+    template <class T>
+    net::task<T> write(std::function<T(store::engine&)> question)
+    {
+        const auto asked = std::chrono::steady_clock::now();
+        auto answer = ask(std::move(question));
+        auto outcome = co_await std::move(answer);
+        note_write(outcome);
+        if (write_timer_) {
+            write_timer_(std::chrono::steady_clock::now() - asked);
+        }
+        co_return outcome;
+    }
+
+    // From now on it is told how long each write took, on the thread that asks.
+    void set_write_timer(std::function<void(std::chrono::nanoseconds took)> timer) { write_timer_ = std::move(timer); }
 
     // Carries out what was asked before, and `last`; from then on the store is closed, and a durable one belongs to nobody. Returns what
     // `last` says; if it fails, the store stays open.
@@ -117,24 +156,23 @@ public:
         changed_.notify_all();
     }
 
-    // To be called with the outcome of each write, on the thread that asks.
+    const store_writes& writes() const noexcept { return writes_; }
+
+private:
     template <class T>
     void note_write(const core::result<T>& outcome) noexcept
     {
         if (outcome) {
             ++writes_.ok;
             writes_.trouble.reset();
-        } else if (outcome.error().code == core::errc::store_failed) {
-            ++writes_.failed;
-            writes_.trouble = outcome.error().code;
-        } else if (outcome.error().code == core::errc::store_full) {
-            ++writes_.full;
+            return;
+        }
+        if (auto* const count = writes_.of(outcome.error().code)) {
+            ++*count;
             writes_.trouble = outcome.error().code;
         }
     }
-    const store_writes& writes() const noexcept { return writes_; }
 
-private:
     enum class state : std::uint8_t { open, closed, opens, left };
     using poll_timer = net::asio::basic_waitable_timer<
         std::chrono::steady_clock,
@@ -185,8 +223,10 @@ private:
 
     std::unique_ptr<store::engine> engine_;
     bool durable_;
+    bool shared_;
     core::duration patience_;
     store_writes writes_;
+    std::function<void(std::chrono::nanoseconds took)> write_timer_;  // empty: nobody wants to know
     std::mutex mutex_;
     std::condition_variable changed_;
     state state_ = state::open;

@@ -29,14 +29,17 @@
 #include "gateway/monitors/overload_watch.hpp"
 #include "gateway/push/push_plane.hpp"
 #include "gateway/reload/reload.hpp"
+#include "gateway/replicas/replica_plane.hpp"
 #include "gateway/sessions/session_plane.hpp"
 #include "gateway/telemetry/live_log.hpp"
+#include "gateway/telemetry/worker_metrics.hpp"
 #include "gateway/threads/store_thread.hpp"
 #include "gateway/tokens/token_plane.hpp"
 #include "gateway/upgrade/handover.hpp"
 #include "gateway/wiring/agent_bundles.hpp"
 #include "gateway/wiring/auditor.hpp"
 #include "gateway/wiring/caller_sessions.hpp"
+#include "gateway/wiring/replication.hpp"
 #include "gateway/wiring/task_keeper.hpp"
 #include "gateway/wiring/tracing.hpp"
 #include "gateway/wiring/worker_settings.hpp"
@@ -113,6 +116,7 @@ private:
     void make_admin();
     void serve_within(net::accepted_socket from, const net::loop* home);
     void make_bridge();
+    replication_parts replication();
     void list_planes();
     void apply_settings(const model::changed_settings& changed);
     void start_reloads();
@@ -167,6 +171,8 @@ private:
     reload::configuration_source from_;
     std::unique_ptr<reload::reloader> reloader_;
     std::unique_ptr<model::control_services> services_;
+    std::unique_ptr<replicas::replica_plane> replicas_;  // null: the store is not shared
+    telemetry::histogram store_times_;                   // of writes
     const admin::status_services status_;
     std::unique_ptr<admin::admin_handler> admin_;
     admin::scrape_handler scrapers_;

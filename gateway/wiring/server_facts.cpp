@@ -47,13 +47,15 @@ void server::collect(telemetry::metrics& into) const
     into.add(metric("cardea_dns_failures_total"), shared_.names->failures());
     into.add(metric("cardea_log_lines_dropped_total"), log_hooks_.dropped ? log_hooks_.dropped() : 0);
     const auto& writes = store_.writes();
-    add_outcomes(
-        into,
-        metric("cardea_store_writes_total"),
-        {{"ok", writes.ok},
-         {core::name(core::errc::store_failed), writes.failed},
-         {core::name(core::errc::store_full), writes.full}}
-    );
+    telemetry::family written{metric("cardea_store_writes_total")};
+    written.add({{"outcome", "ok"}}, writes.ok);
+    for (std::size_t i = 0; i < writes.failed.size(); ++i) {
+        written.add({{"outcome", core::name(threads::store_writes::failures[i])}}, writes.failed[i]);
+    }
+    into.add(std::move(written));
+    telemetry::family write_times{metric("cardea_store_write_seconds")};
+    write_times.add({}, store_times_);
+    into.add(std::move(write_times));
     const auto& handovers = upgrade_.counts();
     add_outcomes(
         into,
@@ -75,12 +77,16 @@ management::process_facts server::facts() const
         .connections = worker::open_connections(workers_),
         .overload = overload_.level().load(),
         .store_lasts = store_.durable(),
+        .store_shared = store_.shared(),
         .store_trouble = store_.writes().trouble,
         .audit_fails = audit_.failing(),
         .lost_lines = log_hooks_.dropped ? log_hooks_.dropped() : 0,
         .bundles = bundles_->members().published()->size(),
         .no_tries = std::string{config::untriable(settings_)}
     };
+    if (replicas_ != nullptr && !replicas_->up()) {
+        out.store_trouble = core::errc::store_unreachable;
+    }
     out.listeners = {
         {"traffic", listeners_.traffic_address(), !settings_.tls.empty()},
         {"admin", listeners_.admin_address(), !settings_.admin_tls.empty()}

@@ -17,6 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr core::duration pause = 1s;
+constexpr core::duration shared_pause = 50ms;  // so that each sweep writes
 constexpr core::duration between_trims = 1min;
 constexpr core::duration poll_interval = 2ms;
 
@@ -84,6 +85,15 @@ void task_keeper::learn(const model::known_tasks& known)
     }
 }
 
+void task_keeper::correct(const std::vector<store::kept_task>& kept)
+{
+    const auto wall = now_();
+    const auto now = std::chrono::steady_clock::now();
+    for (const auto& each : kept) {
+        index_.correct(entry_of(each, wall), now);
+    }
+}
+
 void task_keeper::set_heir(heir next)
 {
     heir_ = std::move(next);
@@ -113,7 +123,7 @@ void task_keeper::on_sweep(core::steady_time now)
     if (writing_ || stopping_ || now < again_at_) {
         return;
     }
-    again_at_ = now + pause;
+    again_at_ = now + (store_.shared() ? shared_pause : pause);
     begin();
 }
 
@@ -177,20 +187,19 @@ net::task<core::result<>> task_keeper::keep(std::vector<store::kept_task> tasks)
         co_return core::result<>{};
     }
     std::function work = [all = std::move(tasks)](store::engine& engine) { return engine.keep_tasks(all); };
-    co_return co_await store_.ask(std::move(work));
+    co_return co_await store_.write(std::move(work));
 }
 
 net::task<> task_keeper::trim()
 {
     const auto since = now_() - keep_;
     std::function work = [since, most = most_](store::engine& engine) { return engine.trim_tasks(since, most); };
-    const auto trimmed = co_await store_.ask(std::move(work));
+    const auto trimmed = co_await store_.write(std::move(work));
     note(trimmed, 0);
 }
 
 void task_keeper::note(const core::result<>& outcome, std::size_t tasks)
 {
-    store_.note_write(outcome);
     const bool handed_over = !outcome && outcome.error().code == core::errc::draining;
     if (!outcome && !failing_ && !handed_over) {
         log_.write(

@@ -1,5 +1,5 @@
-// To whom tasks belong, in the store, so that a gateway that starts again knows it. Written at most once a second, off the way of
-// requests: a gateway that is killed loses what the last second or two brought. On the control loop's thread.
+// To whom tasks belong, in the store, so that a gateway that starts again knows it, and replicas that share the store. Written at most once
+// a second, ten times a second with replicas, off the way of requests: a gateway that is killed loses what the last second or two brought. On the control loop's thread.
 #pragma once
 
 #include "config/settings.hpp"
@@ -51,6 +51,9 @@ public:
 
     // Tasks that the old process has learnt of during its drain.
     void learn(const model::known_tasks& known);
+
+    // Tasks as the store has them that replicas share; it knows whose they were first.
+    void correct(const std::vector<store::kept_task>& kept);
 
     // When there is nothing more to come: writes what is left.
     void finish();

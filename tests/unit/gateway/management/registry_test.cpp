@@ -206,8 +206,9 @@ TEST_CASE("Writes are counted by outcome, but for those that what is stored refu
     fixture f;
     const auto check = [&](std::uint64_t ok, std::uint64_t failed) {
         CHECK(f.thread->writes().ok == ok);
-        CHECK(f.thread->writes().failed == failed);
-        CHECK(f.thread->writes().full == 0);
+        auto writes = f.thread->writes();
+        CHECK(*writes.of(errc::store_failed) == failed);
+        CHECK(*writes.of(errc::store_full) == 0);
     };
     check(0, 0);
     REQUIRE(f.upsert("a", "http://one/").has_value());

@@ -242,7 +242,8 @@ TEST_CASE("What a store does not accept is written later, and the log says so on
     CHECK(on.tasks.empty());
     CHECK(on.writes == 2);
     CHECK(x.sink.count("tasks_persist_failed") == 1);
-    CHECK(x.store.writes().failed == 2);
+    auto writes = x.store.writes();
+    CHECK(*writes.of(core::errc::store_failed) == 2);
     on.fails = false;
     x.sweep(4s);
     CHECK(on.tasks.size() == 2);
