@@ -98,9 +98,26 @@ running_gateway::running_gateway(
     if (!store) {
         throw std::runtime_error("the store did not open: " + store.error().detail);
     }
+    start(std::move(settings), std::move(store->engine), std::move(lookup), std::move(lag));
+}
+
+running_gateway::running_gateway(config::settings settings, std::unique_ptr<store::engine> records)
+    : logger_{live_, settings.log_level}
+{
+    std::signal(SIGPIPE, SIG_IGN);
+    start(std::move(settings), std::move(records), {}, {});
+}
+
+void running_gateway::start(
+    config::settings settings,
+    std::unique_ptr<store::engine> records,
+    net::name_lookup lookup,
+    std::function<std::chrono::milliseconds()> lag
+)
+{
     server_ = std::make_unique<gateway::wiring::server>(
         std::move(settings),
-        std::move(store->engine),
+        std::move(records),
         logger_,
         gateway::wiring::log_hooks{live_, {}, {}}
     );

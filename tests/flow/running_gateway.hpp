@@ -25,6 +25,10 @@ namespace gateway::wiring {
 class server;
 }
 
+namespace store {
+class engine;
+}
+
 namespace flow {
 
 class kept_lines final : public core::log_sink {
@@ -59,6 +63,10 @@ public:
         net::name_lookup lookup = {},
         std::function<std::chrono::milliseconds()> lag = {}
     );
+
+    // With this store instead of the one that the settings name.
+    running_gateway(config::settings settings, std::unique_ptr<store::engine> records);
+
     ~running_gateway();  // stops and waits
     running_gateway(const running_gateway&) = delete;
     running_gateway& operator=(const running_gateway&) = delete;
@@ -84,6 +92,13 @@ public:
     bool wait_for_metric(std::string_view series, double value) const;
 
 private:
+    void start(
+        config::settings settings,
+        std::unique_ptr<store::engine> records,
+        net::name_lookup lookup,
+        std::function<std::chrono::milliseconds()> lag
+    );
+
     kept_lines lines_;
     gateway::telemetry::live_log live_{lines_, 1};
     core::logger logger_;

@@ -1,0 +1,189 @@
+// What the tests of forwarding share: gateways in this process whose stores know of each other as replicas, and nothing else of each other.
+#pragma once
+
+#include "store/feed.hpp"
+#include "store/memory.hpp"
+#include "tests/flow/running_gateway.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace flow::replicas {
+
+// Which replicas there are, as a database would say. Any thread.
+class live_list {
+public:
+    void say(store::replica_facts facts)
+    {
+        const std::lock_guard lock{mutex_};
+        all_.insert_or_assign(facts.id, std::move(facts));
+    }
+    void forget(store::replica_id id)
+    {
+        const std::lock_guard lock{mutex_};
+        all_.erase(id);
+    }
+    // Where others reach it, instead of what it says of itself.
+    void reach(store::replica_id id, std::string url)
+    {
+        const std::lock_guard lock{mutex_};
+        urls_.insert_or_assign(id, std::move(url));
+    }
+    std::vector<store::live_replica> all() const
+    {
+        const std::lock_guard lock{mutex_};
+        std::vector<store::live_replica> found;
+        for (const auto& [id, facts] : all_) {
+            found.push_back({facts, {}});
+            if (const auto url = urls_.find(id); url != urls_.end()) {
+                found.back().facts.url = url->second;
+            }
+        }
+        std::ranges::sort(found, {}, [](const auto& each) { return each.facts.name; });
+        return found;
+    }
+
+private:
+    mutable std::mutex mutex_;
+    std::map<store::replica_id, store::replica_facts> all_;
+    std::map<store::replica_id, std::string> urls_;
+};
+
+class replica_feed final : public store::feed {
+public:
+    replica_feed(store::replica_id self, live_list& list)
+        : self_{self},
+          list_{list}
+    {
+    }
+
+    store::replica_id self() const noexcept override { return self_; }
+    store::feed_position start() const override { return {}; }
+    core::result<store::feed_batch> poll(store::feed_position from) override
+    {
+        store::feed_batch batch;
+        batch.replicas = list_.all();
+        batch.reached = std::move(from);
+        return batch;
+    }
+    void wait(core::duration /*at_most*/) override
+    {
+        std::unique_lock lock{mutex_};
+        woken_.wait_for(lock, std::chrono::milliseconds{5}, [this] { return std::exchange(awake_, false); });
+    }
+    void wake() noexcept override
+    {
+        const std::lock_guard lock{mutex_};
+        awake_ = true;
+        woken_.notify_all();
+    }
+    core::result<> beat(store::replica_facts own) override
+    {
+        list_.say(std::move(own));
+        return {};
+    }
+    core::result<> leave() override
+    {
+        list_.forget(self_);
+        return {};
+    }
+    bool is_up() const noexcept override { return true; }
+    bool is_notified() const noexcept override { return true; }
+
+private:
+    const store::replica_id self_;
+    live_list& list_;
+    std::mutex mutex_;
+    std::condition_variable woken_;
+    bool awake_ = false;
+};
+
+// A store of its own with a key that all have, and such a feed.
+class replica_records final : public store::engine {
+public:
+    replica_records(store::replica_id self, live_list& list)
+        : feed_{self, list}
+    {
+        store::memory_contents contents;
+        contents.key = core::secret{std::string(64, 'a')};
+        own_ = store::make_memory(std::move(contents));
+    }
+
+    store::feed* shared() noexcept override { return &feed_; }
+    bool durable() const noexcept override { return own_->durable(); }
+    core::result<std::vector<store::record>> load() override { return own_->load(); }
+    core::result<std::optional<store::record>> find(std::string id) override { return own_->find(std::move(id)); }
+    core::result<store::record> put(std::string id, std::string definition, store::author by) override
+    {
+        return own_->put(std::move(id), std::move(definition), std::move(by));
+    }
+    core::result<std::uint64_t> remove(std::string id, store::author by) override
+    {
+        return own_->remove(std::move(id), std::move(by));
+    }
+    core::result<std::vector<store::change>> changes(std::uint64_t after, std::size_t most) override
+    {
+        return own_->changes(after, most);
+    }
+    core::result<> keep_tasks(std::vector<store::kept_task> tasks) override
+    {
+        return own_->keep_tasks(std::move(tasks));
+    }
+    core::result<> trim_tasks(core::wall_time since, std::size_t most) override
+    {
+        return own_->trim_tasks(since, most);
+    }
+    core::result<std::vector<store::kept_task>> tasks() override { return own_->tasks(); }
+    core::result<> keep_cards(std::vector<store::kept_card> cards) override
+    {
+        return own_->keep_cards(std::move(cards));
+    }
+    core::result<std::optional<store::kept_card>> card(std::string agent) override
+    {
+        return own_->card(std::move(agent));
+    }
+    core::result<> keep_card_version(store::card_version version) override
+    {
+        return own_->keep_card_version(std::move(version));
+    }
+    core::result<std::vector<store::card_version>> card_versions(std::string agent) override
+    {
+        return own_->card_versions(std::move(agent));
+    }
+    core::result<> keep_document(store::kept_document document) override
+    {
+        return own_->keep_document(std::move(document));
+    }
+    core::result<> drop_document(std::string kind, std::string name) override
+    {
+        return own_->drop_document(std::move(kind), std::move(name));
+    }
+    core::result<std::vector<store::kept_document>> documents(std::string kind) override
+    {
+        return own_->documents(std::move(kind));
+    }
+    core::result<core::secret> session_key(core::secret made) override { return own_->session_key(std::move(made)); }
+    core::result<std::optional<std::uint64_t>> keep_delivery(store::kept_delivery delivery) override
+    {
+        return own_->keep_delivery(std::move(delivery));
+    }
+    core::result<std::vector<store::delivery_facts>> deliveries() override { return own_->deliveries(); }
+    core::result<std::optional<store::kept_delivery>> delivery(std::uint64_t number) override
+    {
+        return own_->delivery(number);
+    }
+    core::result<> drop_delivery(std::uint64_t number) override { return own_->drop_delivery(number); }
+
+private:
+    replica_feed feed_;
+    std::unique_ptr<store::engine> own_;
+};
+
+}  // namespace flow::replicas
