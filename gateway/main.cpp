@@ -1,5 +1,6 @@
 #include "config/dump.hpp"
 #include "config/json_schema.hpp"
+#include "config/values.hpp"
 #include "core/log.hpp"
 #include "gateway/cli/access_table.hpp"
 #include "gateway/cli/agents_command.hpp"
@@ -11,6 +12,7 @@
 #include "gateway/cli/key_command.hpp"
 #include "gateway/lifecycle/listeners.hpp"
 #include "gateway/lifecycle/open_store.hpp"
+#include "gateway/lifecycle/waiting_room.hpp"
 #include "gateway/model/terminal_text.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/reload/configuration.hpp"
@@ -22,6 +24,7 @@
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
+#include "store/postgres.hpp"
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -241,6 +244,25 @@ int give_up(const upgrade::taken_over& all, const std::vector<std::string>& prob
     return exit_unusable;
 }
 
+// The store, and the sockets that listen meanwhile if they have changed. A process that takes another one's place does not wait: that one goes
+// on.
+core::result<lifecycle::awaited_store>
+opened_store(service& from, upgrade::taken_over& taken, const config::settings& settings, const core::logger& log)
+{
+    const auto open = [&] {
+        return lifecycle::open_store(settings, environment_variable, std::move(taken.state.memory), log);
+    };
+    if (taken.from == nullptr && store::names_postgres(settings.store)) {
+        return lifecycle::await_store({settings, open, from.manager, log}, std::move(from.sockets));
+    }
+    auto opened = open();
+    if (!opened) {
+        return std::move(opened).error();
+    }
+    warn_of_memory(*opened, log);
+    return lifecycle::awaited_store{std::move(*opened), std::move(from.sockets)};
+}
+
 reload::configuration_source source_of(
     const cli::command_line& asked,
     const reload::inherited_addresses& inherited,
@@ -254,6 +276,15 @@ reload::configuration_source source_of(
         [asked](const config::settings& effective, std::string_view text) { return dump_of(asked, effective, text); },
         configured.text
     };
+}
+
+void prepare_process(const config::settings& settings)
+{
+    set_dumpable(settings.debug.core);
+    // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
+    net::raise_descriptor_limit();
 }
 
 int run(const cli::command_line& asked, const std::vector<std::string>& words)
@@ -279,22 +310,23 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
         return give_up(*taken, passed.error().detail);
     }
     auto& settings = configured.settings;
-    set_dumpable(settings.debug.core);
-    // A peer that leaves while we write is an error of that write, and a log reader that leaves costs lines.
-    std::signal(SIGPIPE, SIG_IGN);
-    std::signal(SIGXFSZ, SIG_IGN);  // so is a file that may not grow
-    net::raise_descriptor_limit();
+    prepare_process(settings);
     telemetry::log_output output;
     const auto place = telemetry::place_of(STDERR_FILENO, environment_variable);
     output.set_form(telemetry::form_at(place, settings.log_format));
     telemetry::live_log live{output, first_line()};
+    live.set_replica(lifecycle::replica_field_of(settings));
     core::logger log{live, settings.log_level};
     reload::log_warnings(configured.warnings, log);
-    auto store = lifecycle::open_store(settings.store, environment_variable, std::move(taken->state.memory));
-    if (!store) {
-        return give_up(*taken, store.error().detail);
+    auto configured_addresses = upgrade::written_addresses(configured.written, service->sockets, taken->hello);
+    auto opened = opened_store(*service, *taken, settings, log);
+    if (!opened) {
+        return give_up(*taken, opened.error().detail);
     }
-    warn_of_memory(*store, log);
+    auto& store = opened->store;
+    if (!store) {
+        return EXIT_SUCCESS;
+    }
     const auto log_changed = [&](core::log_level level, core::log_format format) {
         log.set_level(level);
         output.set_form(telemetry::form_at(place, format));
@@ -302,10 +334,10 @@ int run(const cli::command_line& asked, const std::vector<std::string>& words)
     const auto dropped = [&output] { return output.dropped(); };
     wiring::server server{std::move(settings), std::move(store->engine), log, {live, dropped, log_changed}};
     auto started_as = upgrade::how_started(words, service->manager, store->path);
-    started_as.configured = upgrade::written_addresses(configured.written, service->sockets, taken->hello);
+    started_as.configured = std::move(configured_addresses);
     server.set_handover(std::move(started_as));
     server.set_old_process(taken->from.get(), std::move(taken->state));
-    server.set_service(std::move(service->sockets), service->manager);
+    server.set_service(std::move(opened->sockets), service->manager);
     server.set_configuration_source(source_of(asked, inherited, configured));
     if (const auto started = server.start(); !started) {
         return give_up(*taken, started.error().detail);
@@ -378,6 +410,41 @@ int make_key(const cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
+// Of a verb of `store`; nothing: it is reported.
+std::optional<std::string> named_store(const std::string& option, const std::string& text)
+{
+    auto parsed = config::parse_store(text);
+    if (!parsed) {
+        complain(option + ": " + parsed.error().detail + "; expected " + std::string{config::expected_store});
+        return std::nullopt;
+    }
+    return std::move(*parsed);
+}
+
+int report_of_store(const core::error& why)
+{
+    complain(why.detail);
+    return why.code == core::errc::config_invalid ? exit_unusable : exit_failure;
+}
+
+int migrate_store(const cli::command_line& asked)
+{
+    const auto url = named_store("--store", asked.store);
+    if (!url) {
+        return exit_unusable;
+    }
+    if (!store::names_postgres(*url)) {
+        complain("--store: names no database; expected a URL such as postgresql://cardea@db/cardea");
+        return exit_unusable;
+    }
+    const auto done = store::migrate_postgres({.url = *url, .password_file = asked.password_file});
+    if (!done) {
+        return report_of_store(done.error());
+    }
+    say("The schema is up to date.\n");
+    return EXIT_SUCCESS;
+}
+
 // By a running gateway, or by the file that the arguments name.
 int explain(const cli::command_line& asked)
 {
@@ -432,6 +499,8 @@ int carry_out(const cli::command_line& asked, const std::vector<std::string>& wo
             return ask_gateway(asked);
         case cli::top_verb::explain:
             return explain(asked);
+        case cli::top_verb::migrate_store:
+            return migrate_store(asked);
         case cli::top_verb::version:
             std::cout << "cardea " << model::version() << '\n';
             return EXIT_SUCCESS;

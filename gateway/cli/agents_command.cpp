@@ -149,6 +149,9 @@ private:
         if (!command_.tags.empty()) {
             filter["tag"] = command_.tags.front();
         }
+        if (command_.fresh) {
+            filter["fresh"] = true;
+        }
         const auto found = found_agents(method, std::move(filter));
         if (!found) {
             report(found.error(), {});
@@ -200,9 +203,18 @@ private:
         out_ = table_ ? bundles_table(*found) : model::shown_json(*found);
     }
 
+    json params_of_one() const
+    {
+        json params{{"id", command_.id}};
+        if (command_.fresh) {
+            params["fresh"] = true;
+        }
+        return params;
+    }
+
     void health()
     {
-        const auto agent = call("agents/health", {{"id", command_.id}}, command_.id);
+        const auto agent = call("agents/health", params_of_one(), command_.id);
         if (!agent) {
             return;
         }
@@ -214,7 +226,7 @@ private:
 
     void get()
     {
-        if (auto agent = call("agents/get", {{"id", command_.id}}, command_.id)) {
+        if (auto agent = call("agents/get", params_of_one(), command_.id)) {
             agent->erase("card");  // `agents card` prints it
             print(*agent);
         }

@@ -68,6 +68,7 @@ struct agents_command : admin_options {
     std::optional<std::uint64_t> limit;       // the same
     std::optional<std::uint64_t> if_version;  // of add and remove
     bool dry_run = false;                     // of refresh, contain and release
+    bool fresh = false;                       // of list, get and health
     std::string provider;                     // of a principal, whose `id` it is
     std::string reason;                       // of contain, as the next two
     std::string until;                        // a duration or a time

@@ -27,7 +27,7 @@ void add_configuration_options(CLI::App& verb, command_line& line)
     add_text(verb, "--listen HOST:PORT", "for callers (default 127.0.0.1:4000); port 0: any free port", line.listen);
     add_text(verb, "--admin HOST:PORT", "for metrics, health and management (default 127.0.0.1:4001)", line.admin);
     constexpr const char* store =
-        "where agents that are added at run time are kept: memory or sqlite:PATH\n"
+        "where agents that are added at run time are kept: memory, sqlite:PATH or postgresql://...\n"
         "(default sqlite:~/.local/state/cardea/store.db)";
     add_text(verb, "--store STORE", store, line.store);
 }
@@ -155,6 +155,11 @@ CLI::Option* add_id(CLI::App& verb, agents_command& command)
     return add_nonempty(verb, "ID", "the agent's id", command.id);
 }
 
+void add_fresh(CLI::App& verb, agents_command& command)
+{
+    verb.add_flag("--fresh", command.fresh, "with everything that other replicas have written until now");
+}
+
 void add_filters(CLI::App& verb, agents_command& command)
 {
     add_list(verb, "--tag TAG", "only agents whose skills or metadata have this tag", command.tags);
@@ -172,7 +177,9 @@ void add_filters(CLI::App& verb, agents_command& command)
 void add_reads(CLI::App& agents, agents_command& command)
 {
     using enum agents_verb;
-    add_filters(add_agents_verb(agents, command, list, {"list", "List the agents by id"}), command);
+    auto& list_verb = add_agents_verb(agents, command, list, {"list", "List the agents by id"});
+    add_filters(list_verb, command);
+    add_fresh(list_verb, command);
     auto& get_verb = add_agents_verb(
         agents,
         command,
@@ -180,6 +187,7 @@ void add_reads(CLI::App& agents, agents_command& command)
         {"get", "Show what the gateway knows about an agent; secrets are masked"}
     );
     add_id(get_verb, command)->required();
+    add_fresh(get_verb, command);
     auto& card_verb =
         add_agents_verb(agents, command, card, {"card", "Print the card that callers of an agent get (default: JSON)"});
     add_id(card_verb, command)->required();
@@ -194,6 +202,7 @@ void add_reads(CLI::App& agents, agents_command& command)
     add_id(history_verb, command)->required();
     auto& health_verb = add_agents_verb(agents, command, health, {"health", "Show the health of all agents or of one"});
     add_filters(health_verb, command);
+    add_fresh(health_verb, command);
     constexpr const char* status = "only agents with this status: healthy, degraded, unhealthy, unknown or contained";
     add_nonempty(health_verb, "--status STATUS", status, command.status);
     constexpr const char* order =
@@ -343,8 +352,22 @@ void add_gateway_verbs(CLI::App& root, command_line& line)
     add_number(edges, "--limit N", "at most so many rows (default 100; at most 1000)", request.limit);
     add_connection(edges, request);
 
+    constexpr std::array<const char*, 2> others{"replicas", "List the gateways that share a store with a running one"};
+    add_connection(add_gateway_verb(root, line, gateway_verb::replicas, others), request);
+
     constexpr std::array<const char*, 2> words{"reload", "Make a running gateway read its configuration again"};
     add_connection(add_gateway_verb(root, line, gateway_verb::reload, words), request);
+}
+
+void add_store(CLI::App& root, command_line& line)
+{
+    auto& store = *root.add_subcommand("store", "Prepare a PostgreSQL store (migrate)");
+    store.require_subcommand(1);
+    constexpr const char* password = "a file with the password of the database (default: $PGPASSWORD or $PGPASSFILE)";
+    auto& migrate = *store.add_subcommand("migrate", "Bring the schema of a PostgreSQL store up to date");
+    add_nonempty(migrate, "--store URL", "the database; required", line.store)->required();
+    add_nonempty(migrate, "--password-file FILE", password, line.password_file);
+    migrate.callback([&line] { line.verb = top_verb::migrate_store; });
 }
 
 void add_call(CLI::App& root, command_line& line)
@@ -500,6 +523,7 @@ command_line parse_command_line(const std::vector<std::string>& arguments)
     add_call(root, line);
     add_explain(root, line);
     add_gateway_verbs(root, line);
+    add_store(root, line);
     add_ids(root, line);
     root.add_subcommand("version", "Print the version")->callback([&version] { version = true; });
     root.footer("`cardea VERB --help` prints the options of a verb.");

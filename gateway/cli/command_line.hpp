@@ -23,6 +23,7 @@ enum class top_verb {
     gateway,
     call,
     explain,
+    migrate_store,
     version,
     help
 };
@@ -37,7 +38,8 @@ struct command_line {
     std::vector<std::string> mcp;            // ID=COMMAND or ID=URL, as written
     std::string listen;                      // HOST:PORT, replaces the configuration's
     std::string admin;                       // HOST:PORT, replaces the configuration's
-    std::string store;                       // `memory` or `sqlite:PATH`, replaces the configuration's
+    std::string store;                       // as written, replaces the configuration's; of migrate_store
+    std::string password_file;               // of migrate_store
     dump_format format = dump_format::yaml;  // of config_dump
     std::string card;                        // of lint_card: a file or a URL
     bool explain = false;                    // of lint_card: name the sections of the specification

@@ -93,6 +93,10 @@ public:
                 return show(gateway_.call("calls/edges", wishes_of_edges()), [this](const json& found) {
                     return table_ ? edges_table(found) : model::shown_json(found);
                 });
+            case gateway_verb::replicas:
+                return show(gateway_.call("replicas/list", json::object()), [this](const json& found) {
+                    return table_ ? replicas_table(found) : model::shown_json(found);
+                });
             case gateway_verb::reload:
                 return show(gateway_.reload(), [&](const json& report) {
                     return table_ ? reload_text(report) : model::shown_json(report);

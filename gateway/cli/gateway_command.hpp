@@ -1,4 +1,4 @@
-// `cardea status`, `events`, `edges`, `reload` and `config dump --running`: what a running gateway is like as a whole.
+// `cardea status`, `events`, `edges`, `replicas`, `reload` and `config dump --running`: what a running gateway is like as a whole.
 #pragma once
 
 #include "gateway/cli/admin_options.hpp"
@@ -9,7 +9,7 @@
 
 namespace gateway::cli {
 
-enum class gateway_verb : std::uint8_t { status, events, edges, reload, configuration };
+enum class gateway_verb : std::uint8_t { status, events, edges, replicas, reload, configuration };
 
 // The arguments of one command. Text that was not given is empty.
 struct gateway_command : admin_options {

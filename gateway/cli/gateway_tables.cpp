@@ -204,6 +204,24 @@ std::string edges_table(const json& found)
     return model::shown_table(rows) + rest;
 }
 
+std::string replicas_table(const json& found)
+{
+    constexpr std::size_t enough = 12;  // of a hash, to tell two apart
+    std::vector<std::vector<std::string>> rows{{"NAME", "ID", "VERSION", "CONFIGURATION", "APPLIED", "SILENT", "URL"}};
+    for (const auto& each : part_of(found, "replicas")) {
+        rows.push_back(
+            {shown_member(each, "name") + (part_of(each, "self") == true ? " *" : ""),
+             shown_member(each, "id"),
+             shown_member(each, "version"),
+             shown_member(each, "configuration").substr(0, enough),
+             shown_member(each, "applied"),
+             with_unit(shown_member(each, "silent_seconds"), " s"),
+             shown_member(each, "url")}
+        );
+    }
+    return rows.size() == 1 ? "The store of this gateway is not shared.\n" : model::shown_table(rows);
+}
+
 std::string reload_text(const json& report)
 {
     const auto& agents = part_of(report, "agents");

@@ -16,6 +16,9 @@ std::string calls_table(const core::json& found);
 // The result of calls/edges: a table of who calls whom.
 std::string edges_table(const core::json& found);
 
+// The result of replicas/list: a table; `*` marks the gateway that was asked.
+std::string replicas_table(const core::json& found);
+
 // The answer to POST /reload.
 std::string reload_text(const core::json& report);
 

@@ -5,6 +5,8 @@
 #include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/descriptor_budget.hpp"
 
+#include <fcntl.h>
+
 #include <optional>
 #include <string>
 #include <utility>
@@ -198,6 +200,20 @@ std::vector<std::pair<std::string, int>> listeners::sockets()
         all.emplace_back("metrics", metrics_->socket());
     }
     return all;
+}
+
+inherited_listeners listeners::share()
+{
+    const auto share_one = [](net::listener& of) -> std::optional<net::inherited_socket> {
+        return net::inherited_socket{core::descriptor{::fcntl(of.socket(), F_DUPFD_CLOEXEC, 0)}, of.local()};
+    };
+    inherited_listeners out;
+    out.traffic = share_one(*traffic_);
+    out.admin = share_one(*admin_);
+    if (metrics_) {
+        out.metrics = share_one(*metrics_);
+    }
+    return out;
 }
 
 void listeners::end()

@@ -75,6 +75,9 @@ public:
     // What listens, by the names of inherited_listeners, for a process that is to listen too.
     std::vector<std::pair<std::string, int>> sockets();
 
+    // The sockets once more, for another owner in this process: they go on listening when these here are closed.
+    inherited_listeners share();
+
     // Takes the callers who wait, and nobody after them. The other listeners stay.
     void end_traffic();
 

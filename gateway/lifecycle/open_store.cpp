@@ -1,8 +1,14 @@
 #include "gateway/lifecycle/open_store.hpp"
 
+#include "core/keyed_hash.hpp"
+#include "store/feed.hpp"
+#include "store/postgres.hpp"
 #include "store/sqlite.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <string_view>
 #include <utility>
 
@@ -52,6 +58,44 @@ open_store(const std::string& named, const config::environment& variables, std::
         return opened_store{in_memory(), {}, opened.error().detail};
     }
     return core::gateway_error(opened.error().code, "store: " + opened.error().detail);
+}
+
+core::result<opened_store> open_store(
+    const config::process_settings& settings,
+    const config::environment& variables,
+    std::optional<store::memory_contents> passed,
+    const core::logger& log
+)
+{
+    if (!store::names_postgres(settings.store)) {
+        return open_store(settings.store, variables, std::move(passed));
+    }
+    const auto& options = settings.store_options;
+    auto opened = store::open_postgres(
+        {.url = settings.store,
+         .password_file = options.password_file,
+         .timeout = options.timeout,
+         .notify = options.notify,
+         .self = std::max(core::keyed_hash{}({}, {})[0], store::replica_id{1}),
+         .log = &log}
+    );
+    if (!opened) {
+        return core::gateway_error(opened.error().code, "store: " + opened.error().detail);
+    }
+    return opened_store{std::move(*opened), settings.store, {}};
+}
+
+std::string replica_name(const config::replica_settings& settings)
+{
+    std::array<char, 256> host{};
+    const bool known = settings.name.empty() && ::gethostname(host.data(), host.size() - 1) == 0;
+    return known ? std::string{host.data()} : settings.name;
+}
+
+telemetry::replica_field replica_field_of(const config::process_settings& settings)
+{
+    return store::names_postgres(settings.store) ? telemetry::replica_field{replica_name(settings.replica)}
+                                                 : telemetry::replica_field{};
 }
 
 }  // namespace gateway::lifecycle

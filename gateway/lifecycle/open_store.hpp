@@ -2,7 +2,10 @@
 #pragma once
 
 #include "config/expand.hpp"
+#include "config/settings.hpp"
 #include "core/error.hpp"
+#include "core/log.hpp"
+#include "gateway/telemetry/replica_field.hpp"
 #include "store/engine.hpp"
 #include "store/memory.hpp"
 
@@ -14,7 +17,7 @@ namespace gateway::lifecycle {
 
 struct opened_store {
     std::unique_ptr<store::engine> engine;
-    std::string path;            // of its file; empty: memory
+    std::string path;            // of its file, or the URL of its database; empty: memory
     std::string unusable_place;  // not empty: why the default file is not used and memory is
 };
 
@@ -28,5 +31,20 @@ core::result<opened_store> open_store(
     const config::environment& variables,
     std::optional<store::memory_contents> passed = {}
 );
+
+// The same for the store of a configuration, which may be a database that replicas share: then it fails as store::open_postgres() does.
+// `log` outlives the store.
+core::result<opened_store> open_store(
+    const config::process_settings& settings,
+    const config::environment& variables,
+    std::optional<store::memory_contents> passed,
+    const core::logger& log
+);
+
+// The name of this process among those that share its store: `replica.name`, or the name of the host.
+std::string replica_name(const config::replica_settings& settings);
+
+// What lines of the log and the audit have besides: that name, if the store is one that replicas share.
+telemetry::replica_field replica_field_of(const config::process_settings& settings);
 
 }  // namespace gateway::lifecycle

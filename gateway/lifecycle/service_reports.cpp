@@ -25,6 +25,9 @@ std::string status_of(const service_state& now)
     if (now.stopping) {
         return "Stops after the calls in flight; " + counted(now.connections, "connection") + " open.";
     }
+    if (now.waits) {
+        return "Waits for its store, and answers 503.";
+    }
     return "Serves " + counted(now.agents, "agent") + '.' +
            (now.rejected ? " The latest configuration was rejected; the previous one is in use." : "");
 }

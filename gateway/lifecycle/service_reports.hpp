@@ -26,6 +26,7 @@ struct service_state {
     std::size_t agents = 0;
     std::size_t connections = 0;  // of callers, open
     bool stopping = false;
+    bool waits = false;     // for its store
     bool rejected = false;  // the latest configuration
 };
 

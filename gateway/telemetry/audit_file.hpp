@@ -5,11 +5,13 @@
 #include "core/error.hpp"
 #include "core/log.hpp"
 #include "gateway/telemetry/log_output.hpp"
+#include "gateway/telemetry/replica_field.hpp"
 
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace gateway::telemetry {
 
@@ -19,8 +21,14 @@ public:
     // but a symbolic link, say, or cannot be opened.
     static core::result<std::unique_ptr<audit_file>> open(const std::string& place);
 
+    // Before the first line: what each line has besides.
+    void set_replica(replica_field replica) { replica_ = std::move(replica); }
+
     // Writes as log_output::write() does.
-    void write(std::string_view lines) override { output_.write(lines); }
+    void write(std::string_view lines) override
+    {
+        output_.write(replica_.empty() ? lines : std::string_view{replica_.added_to(lines)});
+    }
 
     // Later lines go to the file that has the name now: the previous one was rotated. Blocks; any thread.
     // Fails as open(), and the file before stays in use.
@@ -36,6 +44,7 @@ private:
     std::string path_;       // empty: standard output
     core::descriptor file_;  // its number stays, whatever file is behind it
     log_output output_;
+    replica_field replica_;
 };
 
 }  // namespace gateway::telemetry

@@ -27,8 +27,14 @@ live_log::live_log(core::log_sink& behind, std::uint64_t first, live_log_limits 
 
 void live_log::write(std::string_view lines)
 {
-    behind_.write(lines);
-    keep(lines);
+    if (replica_.empty()) {
+        behind_.write(lines);
+        keep(lines);
+        return;
+    }
+    const auto named = replica_.added_to(lines);
+    behind_.write(named);
+    keep(named);
 }
 
 void live_log::keep(std::string_view lines)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "core/log.hpp"
+#include "gateway/telemetry/replica_field.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -13,6 +14,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace gateway::telemetry {
@@ -28,6 +30,9 @@ class live_log final : public core::log_sink {
 public:
     // `behind` outlives this. Lines have the numbers from `first` on. Of two processes, the later one is to have the higher ones.
     live_log(core::log_sink& behind, std::uint64_t first, live_log_limits limits = {});
+
+    // Before the first line: what each line has besides.
+    void set_replica(replica_field replica) { replica_ = std::move(replica); }
 
     // Passes the lines on and keeps them.
     void write(std::string_view lines) override;
@@ -71,7 +76,10 @@ private:
             : of_{of}
         {
         }
-        void write(std::string_view lines) override { of_.keep(lines); }
+        void write(std::string_view lines) override
+        {
+            of_.keep(of_.replica_.empty() ? lines : std::string_view{of_.replica_.added_to(lines)});
+        }
 
     private:
         live_log& of_;
@@ -84,6 +92,7 @@ private:
 
     core::log_sink& behind_;
     viewers_only viewers_{*this};
+    replica_field replica_;
     const std::uint64_t first_;
     const live_log_limits limits_;
     std::mutex mutex_;

@@ -19,7 +19,7 @@ auditor::auditor(net::loop& control, const core::logger& log)
 {
 }
 
-core::result<> auditor::open(const std::string& place)
+core::result<> auditor::open(const std::string& place, telemetry::replica_field replica)
 {
     if (place == "off") {
         return {};
@@ -29,6 +29,7 @@ core::result<> auditor::open(const std::string& place)
         return std::move(file).error();
     }
     file_ = std::move(*file);
+    file_->set_replica(std::move(replica));
     trail_ = model::audit_trail{file_.get()};
     thread_ = std::make_unique<threads::side_thread>();
     loop_.timers().add(*this);

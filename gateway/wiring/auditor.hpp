@@ -8,6 +8,7 @@
 #include "gateway/model/plane.hpp"
 #include "gateway/telemetry/audit_file.hpp"
 #include "gateway/telemetry/audit_tally.hpp"
+#include "gateway/telemetry/replica_field.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "net/loop/deadlines.hpp"
 #include "net/loop/loop.hpp"
@@ -25,8 +26,8 @@ public:
     // References outlive the auditor.
     auditor(net::loop& control, const core::logger& log);
 
-    // `place`: the setting `audit`. Once, before anything else. Fails as telemetry::audit_file::open().
-    core::result<> open(const std::string& place);
+    // `place`: the setting `audit`; `replica` is in each line. Once, before anything else. Fails as telemetry::audit_file::open().
+    core::result<> open(const std::string& place, telemetry::replica_field replica = {});
 
     const model::audit_trail& trail() const noexcept { return trail_; }
 

@@ -94,6 +94,8 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
              {{"status", "--help"}, "cardea status "},
              {{"events", "--help"}, "cardea events "},
              {{"edges", "--help"}, "cardea edges "},
+             {{"replicas", "--help"}, "cardea replicas "},
+             {{"store", "migrate", "--help"}, "cardea store migrate "},
              {{"reload", "--help"}, "cardea reload "},
              {{"call", "--help"}, "cardea call "},
          }) {
@@ -104,7 +106,7 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
         CHECK(line.help.find("\nUsage: " + each.usage) != std::string::npos);
         const auto asks = [&](const std::string& verb) { return each.usage.starts_with("cardea " + verb + ' '); };
         const bool of_running = asks("agents") || asks("principals") || asks("status") || asks("events") ||
-                                asks("edges") || asks("reload") || asks("call");
+                                asks("edges") || asks("replicas") || asks("reload") || asks("call");
         CHECK((line.help.find("  --admin ADDRESS ") != std::string::npos) == of_running);
         CHECK((line.help.find("Exit codes: 0 done; 1 ") != std::string::npos) == of_running);
     }
@@ -340,6 +342,27 @@ TEST_CASE("bundles takes the options of a connection and nothing else")
     CHECK_FALSE(parse_command_line({"bundles", "--tag", "t"}).problem.empty());
 }
 
+TEST_CASE("Agents are read with what other replicas have written if --fresh says so")
+{
+    CHECK(parse_command_line({"agents", "get", "a", "--fresh"}).agents_request.fresh);
+    CHECK(parse_command_line({"agents", "list", "--fresh"}).agents_request.fresh);
+    CHECK(parse_command_line({"agents", "health", "a", "--fresh"}).agents_request.fresh);
+    CHECK_FALSE(parse_command_line({"agents", "get", "a"}).agents_request.fresh);
+    CHECK_FALSE(parse_command_line({"agents", "remove", "a", "--fresh"}).problem.empty());
+}
+
+TEST_CASE("A store is migrated by its URL")
+{
+    const auto migrate =
+        parse_command_line({"store", "migrate", "--store", "postgresql://o@db/c", "--password-file", "/p"});
+    CHECK(migrate.problem.empty());
+    CHECK(migrate.verb == top_verb::migrate_store);
+    CHECK(migrate.store == "postgresql://o@db/c");
+    CHECK(migrate.password_file == "/p");
+    CHECK_FALSE(parse_command_line({"store"}).problem.empty());
+    CHECK_FALSE(parse_command_line({"store", "migrate"}).problem.empty());
+}
+
 TEST_CASE("status, events and reload take their options and those of the connection")
 {
     const auto status = parse_command_line({"status", "--watch", "--sort", "failed", "--admin", "h:1", "-o", "json"});
@@ -360,6 +383,10 @@ TEST_CASE("status, events and reload take their options and those of the connect
     CHECK(edges.gateway_request.sort == "refused");
     CHECK(edges.gateway_request.limit == 7);
     CHECK_FALSE(parse_command_line({"edges", "--sort", "name"}).problem.empty());
+    const auto replicas = parse_command_line({"replicas", "--admin", "h:1", "-o", "json"});
+    CHECK(replicas.problem.empty());
+    CHECK(replicas.gateway_request.verb == gateway_verb::replicas);
+    CHECK(replicas.gateway_request.output == output_form::json);
     const auto events = parse_command_line(
         {"events", "--follow", "--agent", "a", "--event=request", "--route", "call", "--status", "5xx", "--last", "0"}
     );

@@ -71,6 +71,22 @@ TEST_CASE("Who calls whom is a table, in which an agent stands before its princi
     );
 }
 
+TEST_CASE("Replicas are a table, in which the one that was asked is marked")
+{
+    CHECK(replicas_table(read(R"({"replicas":[]})")) == "The store of this gateway is not shared.\n");
+    CHECK(
+        replicas_table(read(
+            R"({"replicas":[{"name":"cardea-0","id":"00000000000000a1","url":"http://10.0.0.7:4000","version":"1.2",)"
+            R"("configuration":"0123456789abcdef0123","applied":12,"silent_seconds":0,"self":false},)"
+            R"({"name":"cardea-1","id":"00000000000000b2","url":"","version":"1.3","configuration":"ff",)"
+            R"("applied":9,"silent_seconds":14,"self":true}]})"
+        )) ==
+        "NAME        ID                VERSION  CONFIGURATION  APPLIED  SILENT  URL\n"
+        "cardea-0    00000000000000a1  1.2      0123456789ab   12       0 s     http://10.0.0.7:4000\n"
+        "cardea-1 *  00000000000000b2  1.3      ff             9        14 s\n"
+    );
+}
+
 TEST_CASE("Agents are a table of their calls and of why they are not healthy")
 {
     CHECK(

@@ -57,6 +57,20 @@ TEST_CASE("lines are appended to a file that is for its owner alone")
     CHECK((status.st_mode & 0777U) == 0600U);
 }
 
+TEST_CASE("Each line names the replica that wrote it")
+{
+    const test_support::scratch_directory directory;
+    const auto path = directory.file("audit");
+    {
+        const auto file = opened(path);
+        file->set_replica(gateway::telemetry::replica_field{"cardea-0"});
+        file->write("{\"event\":\"a\"}\n{\"event\":\"b\"}");
+    }
+    CHECK(
+        read_whole(path) == "{\"event\":\"a\",\"replica\":\"cardea-0\"}\n{\"event\":\"b\",\"replica\":\"cardea-0\"}\n"
+    );
+}
+
 TEST_CASE("after a rotation lines go to a new file, and none is lost")
 {
     const test_support::scratch_directory directory;

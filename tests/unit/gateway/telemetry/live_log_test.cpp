@@ -214,3 +214,33 @@ TEST_CASE("many writers and a reader lose no line within the limits")
     CHECK(seen == 2ULL * writers * each);
     CHECK(woken > 0);
 }
+
+TEST_CASE("Every line has the name of the replica, for those who read the log and for those who watch it")
+{
+    counting_sink behind;
+    live_log log{behind, 1};
+    log.set_replica(gateway::telemetry::replica_field{"cardea-\"0\""});
+    log.write("{\"a\":1}\n{\"b\":{\"c\":2}}");
+    log.viewers().write("{\"d\":3}");
+    CHECK(
+        behind.written ==
+        std::vector<std::string>{
+            "{\"a\":1,\"replica\":\"cardea-\\\"0\\\"\"}\n{\"b\":{\"c\":2},\"replica\":\"cardea-\\\"0\\\"\"}"
+        }
+    );
+    CHECK(
+        kept(log) ==
+        "1:{\"a\":1,\"replica\":\"cardea-\\\"0\\\"\"} "
+        "2:{\"b\":{\"c\":2},\"replica\":\"cardea-\\\"0\\\"\"} "
+        "3:{\"d\":3,\"replica\":\"cardea-\\\"0\\\"\"} "
+    );
+}
+
+TEST_CASE("Without a replica lines stay as they are")
+{
+    counting_sink behind;
+    live_log log{behind, 1};
+    log.set_replica(gateway::telemetry::replica_field{""});
+    log.write("{\"a\":1}");
+    CHECK(behind.written == std::vector<std::string>{"{\"a\":1}"});
+}
