@@ -86,6 +86,8 @@ child_process::child_process(const std::string& program, std::vector<std::string
     for (std::size_t i = 0; i < copies.size(); ++i) {
         ::posix_spawn_file_actions_adddup2(&actions, copies[i].number(), STDERR_FILENO + 1 + static_cast<int>(i));
     }
+    // What the test has open beside them would stay open with the process.
+    ::posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1 + static_cast<int>(copies.size()));
     // A shell that runs tests in the background has made them ignore SIGINT.
     sigset_t by_default;
     ::sigemptyset(&by_default);

@@ -12,6 +12,8 @@
 #include <boost/asio/use_awaitable.hpp>
 #include <boost/asio/write.hpp>
 
+#include <sys/socket.h>
+
 #include <algorithm>
 #include <atomic>
 #include <cstdlib>
@@ -85,8 +87,11 @@ public:
           seed_{seed},
           acceptor_{io_}
     {
-        listen(0);
+        bind(0);
         port = acceptor_.local_endpoint().port();
+        acceptor_.close();
+        bind(port);  // a port that was asked for stays bound while nobody listens
+        listen();
         apply(faults);
         thread_ = std::thread{[this] { io_.run(); }};
     }
@@ -119,13 +124,25 @@ public:
     std::atomic<std::size_t> accepted{0};
 
 private:
-    void listen(std::uint16_t at)
+    void bind(std::uint16_t at)
     {
         acceptor_.open(tcp::v4());
         acceptor_.set_option(asio::socket_base::reuse_address{true});
         acceptor_.bind({asio::ip::address_v4::loopback(), at});
+    }
+
+    void listen()
+    {
         acceptor_.listen();
         accept();
+    }
+
+    // The port stays its own meanwhile: nobody else gets it by chance.
+    void stop_listening()
+    {
+        error_code ignored;
+        acceptor_.cancel(ignored);
+        ::shutdown(acceptor_.native_handle(), SHUT_RD);
     }
 
     void accept()
@@ -165,12 +182,13 @@ private:
         const bool was_down = faults_.down;
         faults_ = faults;
         ++generation_;
+        if (faults_.down && !was_down) {
+            stop_listening();
+        }
         if (faults_.down) {
-            error_code ignored;
-            acceptor_.close(ignored);
             cut_links();
         } else if (was_down) {
-            listen(port);
+            listen();
         }
     }
 

@@ -88,6 +88,7 @@ pid_t spawn(const std::vector<std::string>& words, int input, const std::string&
     }
     posix_spawn_file_actions_addopen(&files, 1, output.c_str(), O_WRONLY | O_CREAT | O_APPEND, 0644);
     posix_spawn_file_actions_adddup2(&files, 1, 2);
+    posix_spawn_file_actions_addclosefrom_np(&files, 3);  // connections of the test would stay open with it
     posix_spawnattr_t how;
     posix_spawnattr_init(&how);
     sigset_t none;
