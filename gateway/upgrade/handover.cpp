@@ -153,7 +153,7 @@ net::task<core::result<>> handover::pass(attempt& now)
         co_return std::move(prepared).error();
     }
     now.version = prepared->version;
-    if (all_.store.durable() && prepared->schema != store::sqlite_schema()) {
+    if (all_.store.durable() && !all_.store.shared() && prepared->schema != store::sqlite_schema()) {
         co_return of_new_process(
             "the new process has schema " + std::to_string(prepared->schema) + " for the store, and this one " +
             std::to_string(store::sqlite_schema()) + "; expected the same, so that either can go on; restart instead"
@@ -215,11 +215,13 @@ net::task<core::result<>> handover::pass_state(attempt& now)
         frames = std::move(*framed);
         return {};
     };
-    const auto closed = co_await all_.store.close(std::move(last));
+    // Both processes may use a store that replicas share.
+    auto ended = all_.store.shared() ? all_.store.ask(std::move(last)) : all_.store.close(std::move(last));
+    const auto closed = co_await std::move(ended);
     if (!closed) {
         co_return closed.error();
     }
-    now.store_closed = true;
+    now.store_closed = !all_.store.shared();
     now.passed = all_.contained.unwritten();
     std::ranges::transform(now.passed, std::back_inserter(frames), frame_of_unwritten);
     frames.push_back(frame_of(handover_word::store_closed));
