@@ -1,13 +1,11 @@
 #include "gateway/wiring/replication.hpp"
 
 #include "core/json/json.hpp"
+#include "gateway/lifecycle/open_store.hpp"
 #include "gateway/model/version.hpp"
 #include "jose/digest.hpp"
 #include "net/tls/tls_context.hpp"
 
-#include <unistd.h>
-
-#include <array>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -43,9 +41,7 @@ net::task<std::string> hash_of_configuration(reload::reloader& reloader, threads
 store::replica_facts own_facts(const config::settings& settings)
 {
     store::replica_facts own;
-    std::array<char, 256> host{};
-    const bool known = ::gethostname(host.data(), host.size() - 1) == 0;
-    own.name = !settings.replica.name.empty() || !known ? settings.replica.name : std::string{host.data()};
+    own.name = lifecycle::replica_name(settings.replica);
     own.url = settings.replica.url;
     own.version = model::version();
     return own;
