@@ -166,6 +166,9 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
     }
     auto written = co_await store_.write(std::move(work));
     if (!written) {
+        if (written.error().code != errc::write_unknown) {
+            writing_.erase(id);
+        }
         co_return co_await refused(std::move(id), std::move(written).error());
     }
     const auto version = written->version;

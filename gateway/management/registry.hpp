@@ -132,6 +132,8 @@ public:
     // From now on the store is shared: what upsert() and remove() write is served once it has come to apply().
     void set_shared(shared_writes writes) { shared_ = std::move(writes); }
 
+    bool is_shared() const noexcept { return static_cast<bool>(shared_.applied); }
+
     // A change in the store, in the order of their versions. `now`: what the agent is in the store, perhaps by a later change; null: it is
     // gone. `own`: this process has written it, so that it has the line of the change.
     void apply(const store::change& change, const store::record* now, bool own);

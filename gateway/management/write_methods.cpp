@@ -289,6 +289,7 @@ write_methods::upsert(core::rpc_request request, const rpc_caller& caller, answe
     if (!version) {
         co_return refuse_write(request, asked.id, version.error());
     }
+    fetch_first(asked.id);
     co_await cards_.settled(asked.id);
     json result{{"id", asked.id}, {"version", *version}, {"created", !known}, {"durable", registry_.durable()}};
     auto text = core::make_result(request.id, result);
@@ -297,6 +298,14 @@ write_methods::upsert(core::rpc_request request, const rpc_caller& caller, answe
         text.append(R"(,"agent":)").append(reads_.record_text(*there, caller)).append(model::card_end);
     }
     co_return text;
+}
+
+// The other replicas leave it to this one for a while.
+void write_methods::fetch_first(const std::string& id)
+{
+    if (registry_.is_shared()) {
+        cards_.refresh_stale(id);
+    }
 }
 
 net::task<rpc_result>
@@ -408,6 +417,7 @@ net::task<enrolled> write_methods::enroll(std::string body, model::registrant by
     if (!version) {
         co_return enrolled{asked.id, version.error(), {}};
     }
+    fetch_first(asked.id);
     co_return enrolled{asked.id, accepted(asked, *version, /*changed=*/true, registry_.durable()), {}};
 }
 

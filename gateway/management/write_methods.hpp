@@ -71,6 +71,7 @@ public:
     net::task<enrolled> enroll(std::string body, model::registrant by);
 
 private:
+    void fetch_first(const std::string& id);
     std::string refuse_write(const core::rpc_request& request, const std::string& id, const core::error& why) const;
 
     registry& registry_;

@@ -1,6 +1,7 @@
 #include "gateway/wiring/server.hpp"
 
 #include "config/exposure.hpp"
+#include "gateway/lifecycle/open_store.hpp"
 #include "gateway/management/agent_health.hpp"
 #include "gateway/model/version.hpp"
 #include "gateway/reload/configuration.hpp"
@@ -130,6 +131,7 @@ server::server(
       upgrade_{control_, log_},
       signals_{control_.get_executor()}
 {
+    store_.set_write_timer([this](auto took) { store_times_.observe(took); });
 }
 
 server::~server()
@@ -154,7 +156,7 @@ core::result<> server::start()
     if (auto used = net::use_proxies(settings_.proxy, settings_.no_proxy); !used) {
         return used;
     }
-    if (auto opened = audit_.open(settings_.audit); !opened) {
+    if (auto opened = audit_.open(settings_.audit, lifecycle::replica_field_of(settings_)); !opened) {
         return opened;
     }
     fetcher_ = std::make_unique<net::curl_fetcher>(control_, "cardea/" + std::string(model::version()));
@@ -202,6 +204,7 @@ core::result<> server::start()
         return started;
     }
     worker_settings_ = make_worker_settings({workers_, *push_, session_key_, store_, *callers_, log_hooks_.changed});
+    replicas_ = make_replica_plane(store_.engine().shared(), replication());
     list_planes();
     apply_settings(
         std::vector<std::string_view>{"access", "mcp.bundles", "rate_limits", "mcp.session_keys", "trace.endpoint"}
@@ -210,6 +213,9 @@ core::result<> server::start()
     publish_agents({workers_, planes_, *registry_, *cards_, *sessions_, *directory_, *bridge_}, public_base_);
     start_reloads();
     make_end();
+    if (replicas_ != nullptr) {
+        replicas_->start();
+    }
     return {};
 }
 
@@ -224,7 +230,8 @@ void server::make_management()
          [this](auto asked) {
              explainer_facts now{settings_, *registry_, *credentials_, access_->callers(), containments_->now()};
              return explain_access(std::move(now), std::move(asked));
-         }}
+         },
+         [this] { return replicas_ == nullptr ? model::replicas{} : replicas_->listed(); }}
     );
     management_->set_pins(*pins_);
 }
@@ -356,6 +363,27 @@ void server::make_admin()
     });
 }
 
+replication_parts server::replication()
+{
+    return {
+        control_,
+        settings_,
+        log_,
+        turns_.operators,
+        long_bodies_,
+        workers_,
+        *registry_,
+        *management_,
+        *pins_,
+        *containments_,
+        *cards_,
+        *tasks_,
+        *push_,
+        *reloader_,
+        *worker_settings_
+    };
+}
+
 // Each plane comes after those that it uses: agents and settings reach them in this order, and they stop in the opposite one.
 void server::list_planes()
 {
@@ -386,6 +414,9 @@ void server::list_planes()
         reloader_.get(),
         &events_
     };
+    if (replicas_ != nullptr) {
+        planes_.push_back(replicas_.get());
+    }
 }
 
 void server::apply_settings(const model::changed_settings& changed)
@@ -408,7 +439,7 @@ void server::make_end()
 {
     const auto send_last = [this](threads::drain_wait& waiting) {
         tasks_->finish();
-        return traces_.finish(waiting);
+        return finish_replica(replicas_.get(), replication(), waiting, traces_.finish(waiting));
     };
     end_ = std::make_unique<lifecycle::graceful_shutdown>(lifecycle::graceful_shutdown::parts{
         control_,
