@@ -52,7 +52,7 @@ export class HttpServer {
     }
 }
 
-const everything = fileURLToPath(new URL('../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url));
+export const everything = fileURLToPath(new URL('../node_modules/@modelcontextprotocol/server-everything/dist/index.js', import.meta.url));
 
 // server-everything over HTTP; mode: `streamableHttp` or `sse`.
 export async function startEverything(mode) {

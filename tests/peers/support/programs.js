@@ -13,6 +13,11 @@ const root = fileURLToPath(new URL('../../../', import.meta.url));
 export const gatewayBinary = process.env.CARDEA_BIN ?? `${root}build/release/cardea`;
 const demoAgentBinary = process.env.DEMO_AGENT_BIN ?? `${root}build/release/demo_agent`;
 
+// Starts another program, such as a database, which ends with this process.
+export function startService(command, args, stream, ready) {
+    return start('setpriv', ['--pdeathsig', 'KILL', '--', command, ...args], stream, ready);
+}
+
 // Starts a program and resolves when `ready` makes something of one of its lines.
 async function start(binary, args, stream, ready) {
     const child = spawn(binary, args, { stdio: ['ignore', 'pipe', 'pipe'] });
@@ -85,8 +90,13 @@ export function startGatewayFrom(file, admin) {
     return run(['-c', file], admin);
 }
 
-async function run(flags, admin = '127.0.0.1:0') {
-    const args = ['run', '--store', 'memory', '--listen', '127.0.0.1:0', '--admin', admin, ...flags];
+// The same at an address that others know before, with the store that the file names.
+export function startReplicaFrom(file, listen) {
+    return run(['-c', file], '127.0.0.1:0', ['--listen', listen]);
+}
+
+async function run(flags, admin = '127.0.0.1:0', where = ['--store', 'memory', '--listen', '127.0.0.1:0']) {
+    const args = ['run', ...where, '--admin', admin, ...flags];
     const { value, stop, kill, log } = await start(gatewayBinary, args, 'stderr', (line) => {
         const entry = line.startsWith('{') ? JSON.parse(line) : {};
         return entry.event === 'listening' ? entry : undefined;
