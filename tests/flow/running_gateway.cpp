@@ -94,7 +94,7 @@ running_gateway::running_gateway(
     if (settings.store.empty()) {
         settings.store = "memory";
     }
-    auto store = gateway::lifecycle::open_store(settings.store, nullptr);
+    auto store = gateway::lifecycle::open_store(settings, nullptr, {}, logger_);
     if (!store) {
         throw std::runtime_error("the store did not open: " + store.error().detail);
     }
