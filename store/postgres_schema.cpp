@@ -11,8 +11,8 @@ namespace {
 using core::errc;
 using namespace std::chrono_literals;
 
-constexpr auto patience = 30s;
-constexpr auto look_again = 100ms;
+constexpr auto migration_patience = 30s;
+constexpr auto migration_pause = 100ms;
 
 struct schema_facts {
     std::int64_t schema = 0;  // 0: there is none
@@ -21,7 +21,7 @@ struct schema_facts {
 
 pg_result<schema_facts> look_at(pg_session& session)
 {
-    const auto by = std::chrono::steady_clock::now() + patience;
+    const auto by = std::chrono::steady_clock::now() + migration_patience;
     const auto there = session.run("SELECT count(to_regclass('cardea.meta'))", {}, by);
     if (!there) {
         return there.error();
@@ -60,7 +60,7 @@ core::error without_rights(const pg_failure& why, const std::string& url)
 {
     return core::gateway_error(
         errc::config_invalid,
-        "store: the role may not make the schema (" + why.message + "); run `cardea store migrate --store " + url +
+        "the role may not make the schema (" + why.message + "); run `cardea store migrate --store " + url +
             "` as a role that may, then grant the gateway's role USAGE on the schema cardea, and SELECT, INSERT, "
             "UPDATE and DELETE on "
             "its tables"
@@ -72,7 +72,7 @@ core::error without_rights(const pg_failure& why, const std::string& url)
 core::result<> bring_up_to_date(pg_session& session, const std::string& url)
 {
     const auto known = static_cast<std::int64_t>(postgres_migrations.size());
-    const auto until = std::chrono::steady_clock::now() + patience;
+    const auto until = std::chrono::steady_clock::now() + migration_patience;
     for (;;) {
         const auto found = look_at(session);
         if (!found) {
@@ -81,7 +81,7 @@ core::result<> bring_up_to_date(pg_session& session, const std::string& url)
         if (found->reader > postgres_schema) {
             return core::gateway_error(
                 errc::config_invalid,
-                "store: has the schema " + std::to_string(found->schema) + ", which needs a Cardea that knows " +
+                "has the schema " + std::to_string(found->schema) + ", which needs a Cardea that knows " +
                     std::to_string(found->reader) + ", and this one knows " + std::to_string(postgres_schema) +
                     "; start the newer Cardea that wrote it"
             );
@@ -105,7 +105,7 @@ core::result<> bring_up_to_date(pg_session& session, const std::string& url)
         if (!passes_by_itself(why) || std::chrono::steady_clock::now() > until) {
             return error_of(why);
         }
-        std::this_thread::sleep_for(look_again);
+        std::this_thread::sleep_for(migration_pause);
     }
 }
 

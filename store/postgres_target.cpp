@@ -44,7 +44,7 @@ core::result<options_by_name> parse(const std::string& url)
         std::string why{complaint == nullptr ? "out of memory" : complaint};
         PQfreemem(complaint);
         why.erase(why.find_last_not_of('\n') + 1);
-        return core::gateway_error(errc::config_invalid, "store: " + why);
+        return core::gateway_error(errc::config_invalid, std::move(why));
     }
     options_by_name found;
     for (const auto* each = all.get(); each->keyword != nullptr; ++each) {

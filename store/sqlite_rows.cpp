@@ -1,7 +1,5 @@
 #include "store/sqlite_rows.hpp"
 
-#include <zlib.h>
-
 #include <chrono>
 #include <utility>
 
@@ -21,30 +19,6 @@ core::wall_time to_time(std::int64_t milliseconds)
 {
     return core::wall_time{std::chrono::milliseconds{milliseconds}};
 }
-
-// Covers the values of a row, in their order: SQLite finds a damaged page, but not a damaged text in a sound one.
-class checksum {
-public:
-    checksum& with(std::string_view text)
-    {
-        with(static_cast<std::int64_t>(text.size()));
-        sum_ = crc32_z(sum_, reinterpret_cast<const Bytef*>(text.data()), text.size());
-        return *this;
-    }
-
-    checksum& with(std::int64_t number)
-    {
-        sum_ = crc32_z(sum_, reinterpret_cast<const Bytef*>(&number), sizeof number);
-        return *this;
-    }
-
-    checksum& with(std::uint64_t number) { return with(static_cast<std::int64_t>(number)); }
-
-    std::int64_t value() const noexcept { return static_cast<std::int64_t>(sum_); }
-
-private:
-    uLong sum_ = 0;
-};
 
 std::int64_t sum_of(const record& r)
 {
