@@ -98,7 +98,7 @@ void client::keep(operation each)
     into_.add(std::move(each));
 }
 
-void client::write(std::size_t at, const std::string& key, std::optional<std::uint64_t> if_version)
+bool client::write(std::size_t at, const std::string& key, std::optional<std::uint64_t> if_version)
 {
     auto each = begin(at, key, deed::write);
     each.if_version = if_version;
@@ -109,7 +109,9 @@ void client::write(std::size_t at, const std::string& key, std::optional<std::ui
     if (each.done()) {
         each.version = answer.result.at("version").get<std::uint64_t>();
     }
+    const bool done = each.done();
     keep(std::move(each));
+    return done;
 }
 
 void client::remove(std::size_t at, const std::string& key, std::optional<std::uint64_t> if_version)

@@ -43,7 +43,8 @@ class client {
 public:
     client(recorder& into, const fleet& replicas, int number);
 
-    void write(std::size_t at, const std::string& key, std::optional<std::uint64_t> if_version);
+    // Whether it was carried out.
+    bool write(std::size_t at, const std::string& key, std::optional<std::uint64_t> if_version);
     void remove(std::size_t at, const std::string& key, std::optional<std::uint64_t> if_version);
     void read(std::size_t at, const std::string& key, bool fresh);
 

@@ -18,6 +18,16 @@ std::string lines_of(const std::vector<std::string>& problems)
     return text;
 }
 
+namespace {
+
+std::string end_of(const std::string& log)
+{
+    constexpr std::size_t most = 3000;
+    return log.size() < most ? log : log.substr(log.find('\n', log.size() - most) + 1);
+}
+
+}  // namespace
+
 std::vector<std::string> twenty_keys()
 {
     std::vector<std::string> keys;
@@ -73,8 +83,10 @@ void rig::keep_steady_agent()
 
 bool rig::agree() const
 {
-    const auto first = list_of(*members[0]);
-    return first && std::ranges::all_of(members, [&](const auto& each) { return list_of(*each) == first; });
+    const auto first = list_of(*members[0], /*fresh=*/true);
+    return first && std::ranges::all_of(members, [&](const auto& each) {
+               return list_of(*each, /*fresh=*/true) == first && list_of(*each) == first;
+           });
 }
 
 std::string rig::lists() const
@@ -85,7 +97,7 @@ std::string rig::lists() const
         for (const auto& [key, there] : list_of(*each).value_or(std::map<std::string, content>{})) {
             text += ' ' + key + '=' + std::to_string(there.version);
         }
-        text += '\n';
+        text += '\n' + end_of(each->log());
     }
     return text;
 }
@@ -94,11 +106,10 @@ history rig::take_history()
 {
     REQUIRE(all_ready());
     history all;
-    REQUIRE(wait_until([&] { return list_of(*members[0], /*fresh=*/true).has_value(); }, 10s));
+    CHECK_MESSAGE(wait_until([&] { return agree(); }, 10s), lists());
     all.last = list_of(*members[0], /*fresh=*/true).value();
     all.trail = trail_of(*members[0]);
     for (const auto& each : members) {
-        CHECK(list_of(*each, /*fresh=*/true) == all.last);
         CHECK(trail_of(*each) == all.trail);
     }
     all.operations = lines.take_operations();

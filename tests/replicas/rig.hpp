@@ -28,9 +28,9 @@ public:
 
     bool all_ready() const;
 
-    // Whether all list the same agents with the same versions.
+    // Whether all list the same agents with the same versions, fresh and as they know them.
     bool agree() const;
-    std::string lists() const;  // for messages
+    std::string lists() const;  // for messages, with the end of the logs
 
     // What the clients saw and what there is now, which all have to say alike. Nobody writes any more.
     history take_history();
