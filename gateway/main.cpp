@@ -24,6 +24,7 @@
 #include "net/loop/descriptor_budget.hpp"
 #include "net/loop/loop.hpp"
 #include "net/process/service_manager.hpp"
+#include "store/copy.hpp"
 #include "store/postgres.hpp"
 
 #include <fcntl.h>
@@ -445,6 +446,41 @@ int migrate_store(const cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
+// Nothing: it is reported.
+std::optional<store::place>
+place_of_store(const std::string& option, const std::string& text, const std::string& password)
+{
+    const auto named = named_store(option, text);
+    if (!named) {
+        return std::nullopt;
+    }
+    constexpr std::string_view file = "sqlite:";
+    if (named->starts_with(file)) {
+        return store::place{named->substr(file.size()), {}};
+    }
+    if (store::names_postgres(*named)) {
+        return store::place{{}, {.url = *named, .password_file = password}};
+    }
+    complain(option + ": keeps nothing; expected sqlite:PATH or a URL such as postgresql://cardea@db/cardea");
+    return std::nullopt;
+}
+
+int copy_store(const cli::command_line& asked)
+{
+    const auto from = place_of_store("--from", asked.store, asked.password_file);
+    const auto to = place_of_store("--to", asked.copy_to, asked.password_file);
+    if (!from || !to) {
+        return exit_unusable;
+    }
+    const auto done = store::copy(*from, *to);
+    if (!done) {
+        return report_of_store(done.error());
+    }
+    say("Copied " + counted(done->agents, "agent") + ", " + counted(done->changes, "change") + " and " +
+        (done->deliveries == 1 ? "1 delivery" : std::to_string(done->deliveries) + " deliveries") + ".\n");
+    return EXIT_SUCCESS;
+}
+
 // By a running gateway, or by the file that the arguments name.
 int explain(const cli::command_line& asked)
 {
@@ -501,6 +537,8 @@ int carry_out(const cli::command_line& asked, const std::vector<std::string>& wo
             return explain(asked);
         case cli::top_verb::migrate_store:
             return migrate_store(asked);
+        case cli::top_verb::copy_store:
+            return copy_store(asked);
         case cli::top_verb::version:
             std::cout << "cardea " << model::version() << '\n';
             return EXIT_SUCCESS;

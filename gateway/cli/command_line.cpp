@@ -361,13 +361,21 @@ void add_gateway_verbs(CLI::App& root, command_line& line)
 
 void add_store(CLI::App& root, command_line& line)
 {
-    auto& store = *root.add_subcommand("store", "Prepare a PostgreSQL store (migrate)");
+    auto& store = *root.add_subcommand("store", "Prepare a PostgreSQL store (migrate), or copy a store (copy)");
     store.require_subcommand(1);
     constexpr const char* password = "a file with the password of the database (default: $PGPASSWORD or $PGPASSFILE)";
     auto& migrate = *store.add_subcommand("migrate", "Bring the schema of a PostgreSQL store up to date");
     add_nonempty(migrate, "--store URL", "the database; required", line.store)->required();
     add_nonempty(migrate, "--password-file FILE", password, line.password_file);
     migrate.callback([&line] { line.verb = top_verb::migrate_store; });
+    auto& copy = *store.add_subcommand(
+        "copy",
+        "Copy all that a store keeps into an empty one; no gateway may use either of them meanwhile"
+    );
+    add_nonempty(copy, "--from STORE", "sqlite:PATH or postgresql://...; required", line.store)->required();
+    add_nonempty(copy, "--to STORE", "the same; required", line.copy_to)->required();
+    add_nonempty(copy, "--password-file FILE", password, line.password_file);
+    copy.callback([&line] { line.verb = top_verb::copy_store; });
 }
 
 void add_call(CLI::App& root, command_line& line)

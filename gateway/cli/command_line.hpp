@@ -24,6 +24,7 @@ enum class top_verb {
     call,
     explain,
     migrate_store,
+    copy_store,
     version,
     help
 };
@@ -34,12 +35,13 @@ enum class dump_format { yaml, json };
 struct command_line {
     top_verb verb = top_verb::help;
     std::string config_file;
-    std::vector<std::string> agents;         // ID=URL, as written
-    std::vector<std::string> mcp;            // ID=COMMAND or ID=URL, as written
-    std::string listen;                      // HOST:PORT, replaces the configuration's
-    std::string admin;                       // HOST:PORT, replaces the configuration's
-    std::string store;                       // as written, replaces the configuration's; of migrate_store
-    std::string password_file;               // of migrate_store
+    std::vector<std::string> agents;  // ID=URL, as written
+    std::vector<std::string> mcp;     // ID=COMMAND or ID=URL, as written
+    std::string listen;               // HOST:PORT, replaces the configuration's
+    std::string admin;                // HOST:PORT, replaces the configuration's
+    std::string store;                // as written, replaces the configuration's; of migrate_store and copy_store
+    std::string copy_to;              // of copy_store: another store, as written
+    std::string password_file;        // of migrate_store and copy_store
     dump_format format = dump_format::yaml;  // of config_dump
     std::string card;                        // of lint_card: a file or a URL
     bool explain = false;                    // of lint_card: name the sections of the specification

@@ -216,6 +216,15 @@ inherited_listeners listeners::share()
     return out;
 }
 
+void listeners::close()
+{
+    traffic_->close();
+    admin_->close();
+    if (metrics_) {
+        metrics_->close();
+    }
+}
+
 void listeners::end()
 {
     admin_->close();

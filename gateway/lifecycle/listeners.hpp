@@ -78,6 +78,9 @@ public:
     // The sockets once more, for another owner in this process: they go on listening when these here are closed.
     inherited_listeners share();
 
+    // Accepts nobody any more: who waits is left to the sockets' other owner.
+    void close();
+
     // Takes the callers who wait, and nobody after them. The other listeners stay.
     void end_traffic();
 

@@ -194,10 +194,13 @@ private:
             return;
         }
         sockets_ = addresses_.share();
-        addresses_.end_traffic();
-        addresses_.end_operators();
-        service_.drain();
-        leave(std::chrono::steady_clock::now() + callers_left);
+        addresses_.close();
+        // Behind those who were accepted and are not served yet.
+        net::asio::post(loop_.get_executor(), [this] {
+            service_.drain();
+            addresses_.end_operators();
+            leave(std::chrono::steady_clock::now() + callers_left);
+        });
     }
 
     void leave(core::steady_time latest)

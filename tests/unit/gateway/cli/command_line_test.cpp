@@ -96,6 +96,7 @@ TEST_CASE("Every verb has its own help, wherever --help stands")
              {{"edges", "--help"}, "cardea edges "},
              {{"replicas", "--help"}, "cardea replicas "},
              {{"store", "migrate", "--help"}, "cardea store migrate "},
+             {{"store", "copy", "--help"}, "cardea store copy "},
              {{"reload", "--help"}, "cardea reload "},
              {{"call", "--help"}, "cardea call "},
          }) {
@@ -351,7 +352,7 @@ TEST_CASE("Agents are read with what other replicas have written if --fresh says
     CHECK_FALSE(parse_command_line({"agents", "remove", "a", "--fresh"}).problem.empty());
 }
 
-TEST_CASE("A store is migrated by its URL")
+TEST_CASE("A store is migrated and copied by the names of stores")
 {
     const auto migrate =
         parse_command_line({"store", "migrate", "--store", "postgresql://o@db/c", "--password-file", "/p"});
@@ -359,6 +360,12 @@ TEST_CASE("A store is migrated by its URL")
     CHECK(migrate.verb == top_verb::migrate_store);
     CHECK(migrate.store == "postgresql://o@db/c");
     CHECK(migrate.password_file == "/p");
+    const auto copy = parse_command_line({"store", "copy", "--from", "sqlite:s.db", "--to", "postgresql://o@db/c"});
+    CHECK(copy.problem.empty());
+    CHECK(copy.verb == top_verb::copy_store);
+    CHECK(copy.store == "sqlite:s.db");
+    CHECK(copy.copy_to == "postgresql://o@db/c");
+    CHECK_FALSE(parse_command_line({"store", "copy", "--from", "sqlite:s.db"}).problem.empty());
     CHECK_FALSE(parse_command_line({"store"}).problem.empty());
     CHECK_FALSE(parse_command_line({"store", "migrate"}).problem.empty());
 }
