@@ -134,6 +134,14 @@ std::vector<pid_t> children_of(pid_t number)
     return {std::istream_iterator<pid_t>{file}, std::istream_iterator<pid_t>{}};
 }
 
+// A process that has ended may be there as a zombie.
+bool has_ended(pid_t number)
+{
+    const auto facts = read_whole("/proc/" + std::to_string(number) + "/stat");
+    const auto name_end = facts.rfind(')');
+    return name_end == std::string::npos || facts.substr(name_end, 3) == ") Z";
+}
+
 }  // namespace
 
 std::uint16_t quiet_port()
@@ -223,8 +231,12 @@ void test_server::reap()
 
 void test_server::kill()
 {
+    const auto children = children_of(number_);
     signal_all(SIGKILL);
     reap();
+    for (const auto each : children) {
+        wait_for([&] { return has_ended(each); }, [] { return "a child of a server that was killed"; });
+    }
 }
 
 void test_server::stop(int signal)

@@ -5,6 +5,7 @@
 
 #include <doctest/doctest.h>
 
+#include <atomic>
 #include <string>
 #include <thread>
 #include <vector>
@@ -81,6 +82,294 @@ TEST_CASE("Replicas that beat are in each other's list until they leave")
     CHECK(both[1].silent < 5s);
     REQUIRE(one.feed().leave().has_value());
     CHECK(two.poll().replicas.size() == 1);
+}
+
+TEST_CASE("Replicas that write at once give dense versions, and each feed has them in order")
+{
+    const auto url = fresh_database();
+    replica one{url};
+    replica two{url};
+    constexpr int each = 100;
+    std::atomic<int> conflicts = 0;
+    const auto work = [&](replica& by) {
+        for (int i = 0; i < each; ++i) {
+            const auto id = "a" + std::to_string(i % 10);
+            const auto there = by.engine->find(id).value();
+            const author who{"test", noon, there ? there->version : 0};
+            const auto written = by.engine->put(id, "{}", who);
+            if (!written) {
+                CHECK(written.error().code == errc::version_conflict);
+                ++conflicts;
+            }
+        }
+    };
+    std::thread other{[&] { work(two); }};
+    work(one);
+    other.join();
+    const auto expected = static_cast<std::uint64_t>(2 * each - conflicts);
+    for (auto* reader : {&one, &two}) {
+        std::uint64_t latest = 0;
+        for (const auto& change : reader->poll().changes) {
+            CHECK(change.what.version == ++latest);
+        }
+        CHECK(latest == expected);
+    }
+}
+
+TEST_CASE("A feed gives at most a thousand changes at once, and says that there are more")
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    cluster().sql(
+        database,
+        "DO $$ BEGIN FOR i IN 1..1001 LOOP PERFORM cardea.put(int8send(i), 1000, 1, 1, 'a' || i, '{}', '{}', 'test', "
+        "0, -1);"
+        " END LOOP; END $$"
+    );
+    const auto first = one.poll();
+    CHECK(first.changes.size() == 1000);
+    CHECK(first.records.size() == 1000);
+    CHECK(first.reached.agents == 1000);
+    CHECK(first.more);
+    const auto second = one.poll();
+    CHECK(second.changes.size() == 1);
+    CHECK_FALSE(second.more);
+}
+
+TEST_CASE("A feed whose trail was trimmed gives everything, and one whose database went back says so")
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    replica two{cluster().url(database)};
+    REQUIRE(one.put("a").has_value());
+    REQUIRE(one.engine->keep_document({"pins", "a", "a", "{}"}).has_value());
+    REQUIRE(one.poll().changes.size() == 1);
+    REQUIRE(one.put("b").has_value());
+    REQUIRE(one.put("c").has_value());
+    const auto here = one.at;
+    cluster().sql(database, "DELETE FROM cardea.changes WHERE version < 3");
+    const auto trimmed = one.poll();
+    CHECK(trimmed.reload == store::feed_reload::trimmed);
+    CHECK(trimmed.records == one.engine->load().value());
+    CHECK(trimmed.documents.size() == 1);
+    CHECK(trimmed.changes.empty());
+    CHECK(trimmed.reached.agents == 3);
+    CHECK(one.poll().reload == store::feed_reload::none);
+    CHECK(two.poll().reload == store::feed_reload::trimmed);  // it had applied nothing
+
+    cluster().sql(database, R"(UPDATE cardea.changes SET token = '\x00' WHERE version = 3)");
+    const auto other_token = one.poll();
+    CHECK(other_token.reload == store::feed_reload::regressed);
+    CHECK(other_token.records.size() == 3);
+    CHECK(one.poll().reload == store::feed_reload::none);
+
+    cluster().sql(database, "UPDATE cardea.feeds SET number = 1 WHERE name = 'agents'");
+    CHECK(one.poll().reload == store::feed_reload::regressed);
+    one.at = here;
+    cluster().sql(database, "UPDATE cardea.feeds SET number = 0 WHERE name = 'documents'");
+    CHECK(one.poll().reload == store::feed_reload::regressed);
+}
+
+TEST_CASE("A name of a host belongs to one agent over all replicas until it gives it up")
+{
+    const auto url = fresh_database();
+    const replica one{url};
+    const replica two{url};
+    REQUIRE(one.put("a", R"({"hosts":["A.example","b.example"]})").has_value());
+    const auto taken = two.put("b", R"({"hosts":["c.example","a.example"]})");
+    CHECK(taken.error().code == errc::invalid_params);
+    CHECK(taken.error().detail == R"("a.example" is a name of the agent a; expected another name)");
+    CHECK(one.engine->changes(0, 10)->size() == 1);
+    REQUIRE(one.put("a", R"({"hosts":["b.example"]})").has_value());
+    REQUIRE(two.put("b", R"({"hosts":["a.example","c.example"]})").has_value());
+    REQUIRE(one.engine->remove("a", {"test", noon, {}}).has_value());
+    REQUIRE(two.put("b", R"({"hosts":["a.example","b.example"]})").has_value());
+}
+
+TEST_CASE("Documents that were kept, dropped, or removed with their agent reach the other replicas")
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    replica two{cluster().url(database)};
+    replica late{cluster().url(database)};
+    REQUIRE(one.put("a").has_value());
+    const store::kept_document pins{"pins", "a", "a", "{}"};
+    REQUIRE(one.engine->keep_document(pins).has_value());
+    REQUIRE(one.engine->keep_document({"containment", "agent a", "", ""}).has_value());
+    const auto kept = two.poll().documents;
+    REQUIRE(kept.size() == 2);
+    CHECK(kept[0].now == pins);
+    CHECK(kept[1].now->text.empty());
+    REQUIRE(one.engine->drop_document("containment", "agent a").has_value());
+    REQUIRE(one.engine->remove("a", {"test", noon, {}}).has_value());
+    const auto dropped = two.poll().documents;
+    REQUIRE(dropped.size() == 2);
+    CHECK_FALSE(dropped[0].now.has_value());
+    CHECK(dropped[1].name == "a");
+    CHECK_FALSE(dropped[1].now.has_value());
+    CHECK(one.engine->documents("pins")->empty());
+
+    cluster().sql(database, "UPDATE cardea.documents SET dropped = dropped - interval '61 min'");
+    REQUIRE(one.beat().has_value());
+    CHECK(cluster().value(database, "SELECT count(*) FROM cardea.documents") == "0");
+    CHECK(two.poll().reload == store::feed_reload::none);
+    const auto everything = late.poll();
+    CHECK(everything.reload == store::feed_reload::trimmed);
+    CHECK(everything.documents.empty());
+}
+
+TEST_CASE("Cards that were fetched or confirmed reach the other replicas whole, and a version of a card is kept once")
+{
+    const auto url = fresh_database();
+    const replica one{url};
+    replica two{url};
+    store::kept_card card{"a", "s", R"({"name":"ä"})", "http://a/", "\"\xff\"", "then", noon, 5min};
+    REQUIRE(one.engine->keep_cards({card, {"b", "s", "{}", "", "", "", noon, {}}}).has_value());
+    const auto fetched = two.poll().cards;
+    REQUIRE(fetched.size() == 2);
+    CHECK(fetched[0] == card);
+    auto confirmed = card;
+    confirmed.document.clear();
+    confirmed.fetched += 1h;
+    REQUIRE(one.engine->keep_cards({confirmed}).has_value());
+    const auto renewed = two.poll().cards;
+    REQUIRE(renewed.size() == 1);
+    CHECK(renewed[0].document == card.document);
+    CHECK(renewed[0].fetched == noon + 1h);
+    for (const auto* by : {&one, const_cast<const replica*>(&two)}) {
+        REQUIRE(by->engine->keep_card_version({"a", noon, "0a", 2, {}, "{}"}).has_value());
+    }
+    CHECK(one.engine->card_versions("a")->size() == 1);
+}
+
+TEST_CASE("The first owner of a task stays, and every replica hears of it")
+{
+    const auto url = fresh_database();
+    replica one{url};
+    replica two{url};
+    constexpr std::uint64_t first = 0x1000;
+    constexpr std::uint64_t second = 0x2000;
+    REQUIRE(one.engine->keep_tasks({{5, first, noon}}).has_value());
+    CHECK(two.poll().tasks == std::vector<store::kept_task>{{5, first, noon}});
+    one.poll();
+    REQUIRE(two.engine->keep_tasks({{5, second | 0x200U, noon + 1s}}).has_value());
+    const std::vector<store::kept_task> corrected{{5, first | 0x200U, noon + 1s}};
+    CHECK(one.poll().tasks == corrected);
+    CHECK(two.poll().tasks == corrected);
+    REQUIRE(one.engine->keep_tasks({{5, first | 0x300U, noon}}).has_value());  // its state alone
+    CHECK(two.poll().tasks.empty());
+    REQUIRE(one.engine->keep_tasks({{5, first | 0x307U, noon}}).has_value());  // where it lives
+    CHECK(two.poll().tasks == std::vector<store::kept_task>{{5, first | 0x307U, noon + 1s}});
+    CHECK(one.engine->tasks()->front().word == (first | 0x307U));
+}
+
+TEST_CASE("Deliveries of a lane have one holder, and go to another replica when it leaves or is silent")
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    replica two{cluster().url(database)};
+    REQUIRE(one.beat().has_value());
+    REQUIRE(two.beat().has_value());
+    const auto row = [](std::string id, std::string lane) {
+        return store::kept_delivery{0, std::move(id), "a", std::move(lane), "sealed", "{}", noon};
+    };
+    REQUIRE(one.engine->keep_delivery(row("d1", "x")).value() == 1);
+    CHECK(one.poll().deliveries.empty());  // it knows
+    CHECK_FALSE(two.engine->keep_delivery(row("d2", "x"))->has_value());
+    REQUIRE(two.engine->keep_delivery(row("d3", "y")).value() == 3);
+    CHECK(two.poll().deliveries.empty());
+    const auto given = one.poll().deliveries;
+    REQUIRE(given.size() == 1);
+    CHECK(given[0].id == "d2");
+    CHECK(one.engine->deliveries()->size() == 2);
+    CHECK_FALSE(two.engine->delivery(1)->has_value());
+
+    cluster().sql(
+        database,
+        "UPDATE cardea.replicas SET at = at - interval '16 s' WHERE id = " + std::to_string(one.options.self)
+    );
+    REQUIRE(two.beat().has_value());
+    const auto taken = two.poll().deliveries;
+    REQUIRE(taken.size() == 2);
+    CHECK(taken[0].id == "d1");
+    CHECK(taken[1].id == "d2");
+    CHECK_FALSE(one.engine->delivery(1)->has_value());
+    CHECK(two.engine->delivery(1).value()->body == "{}");
+    REQUIRE(one.beat().has_value());
+    CHECK(one.poll().deliveries.empty());
+
+    REQUIRE(two.feed().leave().has_value());
+    CHECK_FALSE(two.engine->delivery(3)->has_value());
+    CHECK_FALSE(one.engine->keep_delivery(row("d4", "x"))->has_value());  // until the next beat
+    REQUIRE(one.beat().has_value());
+    CHECK(one.poll().deliveries.size() == 4);
+    REQUIRE(one.engine->drop_delivery(1).has_value());
+    CHECK(one.engine->deliveries()->size() == 3);
+}
+
+TEST_CASE("Replicas that start at once make one schema and one key")
+{
+    const auto url = fresh_database();
+    std::vector<std::string> keys(4);
+    std::vector<std::thread> threads;
+    for (auto& key : keys) {
+        threads.emplace_back([&key, &url] {
+            auto opened = store::open_postgres({.url = url});
+            key = opened ? (*opened)->session_key(core::secret{"mine"})->reveal() : opened.error().detail;
+        });
+    }
+    for (auto& each : threads) {
+        each.join();
+    }
+    for (const auto& each : keys) {
+        CHECK(each.size() == 64);
+        CHECK(each == keys[0]);
+    }
+}
+
+TEST_CASE("A newer schema is read as long as it may be, and a running replica then writes nothing")
+{
+    const auto database = cluster().make_database();
+    const auto url = cluster().url(database);
+    replica one{url};
+    cluster().sql(database, "UPDATE cardea.meta SET schema = 7");
+    CHECK(one.put("a").has_value());
+    CHECK(store::open_postgres({.url = url}).has_value());
+    cluster().sql(database, "UPDATE cardea.meta SET reader = 7");
+    const auto refused = one.put("a");
+    CHECK(refused.error().code == errc::store_newer);
+    CHECK(one.lines.count("\"newer_schema\"") == 1);
+    CHECK(one.engine->find("a")->has_value());
+    CHECK(one.poll().changes.size() == 1);
+    const auto start = store::open_postgres({.url = url});
+    CHECK(start.error().code == errc::config_invalid);
+    CHECK(start.error().detail.find("start the newer Cardea") != std::string::npos);
+}
+
+TEST_CASE("Bytes that PostgreSQL's text does not take are kept or replaced")
+{
+    const replica one{fresh_database()};
+    const std::string odd{"\xff\0'\"", 4};
+    REQUIRE(one.engine->keep_document({"containment", odd, "", odd}).has_value());
+    CHECK(
+        one.engine->documents("containment").value() == std::vector<store::kept_document>{{"containment", odd, "", odd}}
+    );
+    REQUIRE(one.engine->drop_document("containment", odd).has_value());
+    CHECK(one.engine->documents("containment")->empty());
+    REQUIRE(one.engine->put("a", "{}", {odd, noon, {}}).has_value());
+    CHECK(one.engine->changes(0, 1)->front().who == "\xEF\xBF\xBD\xEF\xBF\xBD'\"");
+}
+
+TEST_CASE("A URL that is not one, and a server that is not verified, are named")
+{
+    CHECK(store::names_postgres("postgresql://a/b"));
+    CHECK(store::names_postgres("postgres://a/b"));
+    CHECK_FALSE(store::names_postgres("sqlite:postgres"));
+    const auto bad = store::open_postgres({.url = "postgresql://[::1/x"});
+    CHECK(bad.error().code == errc::config_invalid);
+    const auto nobody = store::open_postgres({.url = "postgresql://127.0.0.1:1/x"});
+    CHECK(nobody.error().code == errc::store_unreachable);
+    CHECK(nobody.error().detail.starts_with("unreachable: "));
 }
 
 TEST_SUITE_END();
