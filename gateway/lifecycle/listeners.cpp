@@ -5,6 +5,8 @@
 #include "gateway/telemetry/metric_family.hpp"
 #include "net/loop/descriptor_budget.hpp"
 
+#include <boost/asio/post.hpp>
+
 #include <fcntl.h>
 
 #include <optional>
@@ -185,12 +187,17 @@ void listeners::end_operators()
 {
     admin_->accept_waiting();
     admin_->close();
-    admin_service_->drain();
     if (metrics_) {
         metrics_->accept_waiting();
         metrics_->close();
-        metrics_service_->drain();
     }
+    // Behind those who were accepted just now: a service that drains takes nobody.
+    net::asio::post(control_.get_executor(), [this] {
+        admin_service_->drain();
+        if (metrics_service_) {
+            metrics_service_->drain();
+        }
+    });
 }
 
 std::vector<std::pair<std::string, int>> listeners::sockets()
