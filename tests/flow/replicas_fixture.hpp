@@ -3,15 +3,20 @@
 
 #include "store/feed.hpp"
 #include "store/memory.hpp"
+#include "tests/flow/mcp_program_fixture.hpp"
 #include "tests/flow/running_gateway.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -30,7 +35,7 @@ public:
         const std::lock_guard lock{mutex_};
         all_.erase(id);
     }
-    // Where others reach it, instead of what it says of itself.
+    // Where others reach it, instead of what it says of itself. Until then nobody hears of it.
     void reach(store::replica_id id, std::string url)
     {
         const std::lock_guard lock{mutex_};
@@ -41,8 +46,8 @@ public:
         const std::lock_guard lock{mutex_};
         std::vector<store::live_replica> found;
         for (const auto& [id, facts] : all_) {
-            found.push_back({facts, {}});
             if (const auto url = urls_.find(id); url != urls_.end()) {
+                found.push_back({facts, {}});
                 found.back().facts.url = url->second;
             }
         }
@@ -184,6 +189,123 @@ public:
 private:
     replica_feed feed_;
     std::unique_ptr<store::engine> own_;
+};
+
+using namespace flow::mcp_programs;
+
+inline constexpr store::replica_id first_id = 0xA1;
+
+// Replicas with the same file, whose programs keep what they get in one folder.
+class three_replicas {
+public:
+    explicit three_replicas(std::function<void(config::settings&)> adjust = {}, std::size_t count = 3)
+        : adjust_{std::move(adjust)}
+    {
+        for (std::size_t i = 0; i < count; ++i) {
+            start(i);
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            wait_until_known(i);
+        }
+    }
+
+    // Instead of the one that was there, with another id.
+    void start(std::size_t at)
+    {
+        gateways_.resize(std::max(gateways_.size(), at + 1));
+        ids_.resize(gateways_.size());
+        gateways_[at].reset();
+        ids_[at] = first_id + starts_++;
+        auto settings = settings_of(at);
+        auto records = std::make_unique<replica_records>(ids_[at], list_);
+        const bool secure = !settings.tls.empty();
+        gateways_[at] = std::make_unique<running_gateway>(std::move(settings), std::move(records));
+        const auto scheme = secure ? "https://127.0.0.1:" : "http://127.0.0.1:";
+        list_.reach(ids_[at], scheme + std::to_string(gateways_[at]->port()));
+    }
+
+    void stop(std::size_t at) { gateways_[at].reset(); }
+
+    // Until the others hear of it.
+    void wait_until_known(std::size_t at) const
+    {
+        CHECK(gateways_[at]->wait_for_metric("cardea_replicas", static_cast<double>(gateways_.size())));
+    }
+
+    running_gateway& operator[](std::size_t at) { return *gateways_[at]; }
+    live_list& list() noexcept { return list_; }
+    store::replica_id id(std::size_t at) const { return ids_[at]; }
+
+    http_client open(std::size_t at, std::string_view method, const field_list& fields, std::string_view body = {})
+        const
+    {
+        http_client caller{gateways_[at]->port()};
+        caller.send(program_gateway::text(method, fields, body));
+        return caller;
+    }
+    http_response send(std::size_t at, std::string_view method, const field_list& fields, std::string_view body = {})
+        const
+    {
+        return open(at, method, fields, body).read_response();
+    }
+    http_response post(std::size_t at, const field_list& fields, std::string_view body) const
+    {
+        return send(at, "POST", fields, body);
+    }
+    field_list begin(std::size_t at, field_list fields = {}) const
+    {
+        const auto got = post(at, fields, initialize_body);
+        REQUIRE(got.status == 200);
+        fields.emplace_back("Mcp-Session-Id", got.header("Mcp-Session-Id"));
+        fields.emplace_back("MCP-Protocol-Version", "2025-11-25");
+        return fields;
+    }
+
+    std::string got(std::string_view wanted) const
+    {
+        std::string all;
+        program_gateway::becomes_true([&] {
+            all = read_whole(folder_.file("got"));
+            return all.find(wanted) != std::string::npos;
+        });
+        return all;
+    }
+    void touch(const std::string& name) const { write_whole(folder_.file(name), "x"); }
+
+    // How many requests this one has forwarded with such an outcome.
+    bool forwarded(std::size_t at, const std::string& outcome, double count) const
+    {
+        return gateways_[at]->wait_for_metric("cardea_forwarded_total{outcome=\"" + outcome + "\"}", count);
+    }
+
+private:
+    config::settings settings_of(std::size_t at) const
+    {
+        auto all = quick_settings();
+        core::agent record;
+        record.id = "a";
+        record.speaks = core::protocol::mcp;
+        auto& server = record.mcp.emplace();
+        server.transport = core::mcp_transport::stdio;
+        server.command = "sh";
+        server.arguments = {"-c", shell_server};
+        server.directory = folder_.path().string();
+        server.start = core::mcp_start::lazy;
+        server.warm = 0;
+        all.agents.push_back(std::move(record));
+        all.replica.name = "r" + std::to_string(at);
+        if (adjust_) {
+            adjust_(all);
+        }
+        return all;
+    }
+
+    std::function<void(config::settings&)> adjust_;
+    scratch_directory folder_;
+    live_list list_;
+    std::uint64_t starts_ = 0;
+    std::vector<store::replica_id> ids_;
+    std::vector<std::unique_ptr<running_gateway>> gateways_;
 };
 
 }  // namespace flow::replicas
