@@ -51,7 +51,7 @@ CREATE INDEX documents_by_number ON cardea.documents (number);
 
 CREATE TABLE cardea.keys (name text PRIMARY KEY, text text NOT NULL);
 
--- `moved`: the number at which `holder` became what it is; `accepted`: the replica that wrote it.
+-- `moved`: the number at which `holder` became what it is; `accepted`: the replica that knows it without its feed.
 CREATE TABLE cardea.deliveries (
     number bigint PRIMARY KEY, id bytea NOT NULL, agent text NOT NULL, lane bytea NOT NULL, address bytea NOT NULL, body bytea NOT NULL,
     received bigint NOT NULL, holder bigint NOT NULL, moved bigint NOT NULL, accepted bigint NOT NULL);
@@ -266,18 +266,22 @@ BEGIN
     RETURN 0;
 END $f$;
 
--- One of a lane that has others goes to their holder: 0, if that is another replica.
+-- One of a lane that has others goes to their holder. 0: by its feed, which it may be behind of with the others of the lane.
 CREATE FUNCTION cardea.keep_delivery(
     p_token bytea, p_patience bigint, p_reads bigint, p_replica bigint, p_id bytea, p_agent text, p_lane bytea, p_address bytea,
     p_body bytea, p_received bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
-DECLARE given bigint; whose bigint;
+DECLARE given bigint; whose bigint; direct boolean;
 BEGIN
     given := cardea.begin_write('deliveries', 1, p_token, p_patience, p_reads) + 1;
-    whose := coalesce((SELECT holder FROM cardea.deliveries WHERE lane = p_lane ORDER BY number DESC LIMIT 1), p_replica);
+    SELECT holder, holder = p_replica AND accepted = p_replica AND moved = number INTO whose, direct
+    FROM cardea.deliveries WHERE lane = p_lane ORDER BY number DESC LIMIT 1;
+    IF NOT FOUND THEN
+        whose := p_replica; direct := true;
+    END IF;
     INSERT INTO cardea.deliveries (number, id, agent, lane, address, body, received, holder, moved, accepted)
-    VALUES (given, p_id, p_agent, p_lane, p_address, p_body, p_received, whose, given, p_replica);
-    IF whose = p_replica THEN
+    VALUES (given, p_id, p_agent, p_lane, p_address, p_body, p_received, whose, given, CASE WHEN direct THEN p_replica ELSE 0 END);
+    IF direct THEN
         RETURN given;
     END IF;
     UPDATE cardea.tokens SET number = 0 WHERE token = p_token;

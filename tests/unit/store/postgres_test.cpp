@@ -281,7 +281,13 @@ TEST_CASE("Deliveries of a lane have one holder, and go to another replica when 
     const auto given = one.poll().deliveries;
     REQUIRE(given.size() == 1);
     CHECK(given[0].id == "d2");
-    CHECK(one.engine->deliveries()->size() == 2);
+    CHECK_FALSE(two.engine->keep_delivery(row("d4", "x"))->has_value());
+    CHECK_FALSE(one.engine->keep_delivery(row("d5", "x"))->has_value());  // it has not heard of the one before
+    const auto in_order = one.poll().deliveries;
+    REQUIRE(in_order.size() == 2);
+    CHECK(in_order[0].id == "d4");
+    CHECK(in_order[1].id == "d5");
+    CHECK(one.engine->deliveries()->size() == 4);
     CHECK_FALSE(two.engine->delivery(1)->has_value());
 
     cluster().sql(
@@ -290,9 +296,9 @@ TEST_CASE("Deliveries of a lane have one holder, and go to another replica when 
     );
     REQUIRE(two.beat().has_value());
     const auto taken = two.poll().deliveries;
-    REQUIRE(taken.size() == 2);
+    REQUIRE(taken.size() == 4);
     CHECK(taken[0].id == "d1");
-    CHECK(taken[1].id == "d2");
+    CHECK(taken[3].id == "d5");
     CHECK_FALSE(one.engine->delivery(1)->has_value());
     CHECK(two.engine->delivery(1).value()->body == "{}");
     REQUIRE(one.beat().has_value());
@@ -300,11 +306,11 @@ TEST_CASE("Deliveries of a lane have one holder, and go to another replica when 
 
     REQUIRE(two.feed().leave().has_value());
     CHECK_FALSE(two.engine->delivery(3)->has_value());
-    CHECK_FALSE(one.engine->keep_delivery(row("d4", "x"))->has_value());  // until the next beat
+    CHECK_FALSE(one.engine->keep_delivery(row("d6", "x"))->has_value());  // until the next beat
     REQUIRE(one.beat().has_value());
-    CHECK(one.poll().deliveries.size() == 4);
+    CHECK(one.poll().deliveries.size() == 6);
     REQUIRE(one.engine->drop_delivery(1).has_value());
-    CHECK(one.engine->deliveries()->size() == 3);
+    CHECK(one.engine->deliveries()->size() == 5);
 }
 
 TEST_CASE("Replicas that start at once make one schema and one key")
