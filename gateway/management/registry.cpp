@@ -431,14 +431,14 @@ net::task<> registry::apply_all(std::vector<store::record> all)
     std::erase_if(hidden_, [&](const auto& id) { return !ids.contains(id); });
     for (auto at = agents_.begin(); at != agents_.end();) {
         const auto id = at->first;
+        const bool gone = !ids.contains(id) && !at->second.declared();
+        ++at;
+        if (gone) {
+            drop(id, std::nullopt);
+        }
         if (turns_.over()) {
             co_await turns_.wait();
-            at = agents_.lower_bound(id);
-            continue;
-        }
-        ++at;
-        if (!ids.contains(id) && !find(id)->declared()) {
-            drop(id, std::nullopt);
+            at = agents_.upper_bound(id);
         }
     }
 }

@@ -168,6 +168,14 @@ config::problem problem_of(std::string key, std::string wording)
     return {{}, 1, 1, std::move(key), std::move(wording)};
 }
 
+constexpr auto names_key = "agent.hosts";
+
+// Another replica has given one of the names to another agent, which is not here yet.
+bool is_about_names(const core::error& why) noexcept
+{
+    return why.code == errc::invalid_params;
+}
+
 bool whole_number(const json& value)
 {
     return value.is_number_unsigned() || (value.is_number_integer() && value >= 0);
@@ -286,6 +294,9 @@ write_methods::upsert(core::rpc_request request, const rpc_caller& caller, answe
     const bool known = registry_.find(asked.id) != nullptr;
     auto by = author_of(caller, asked.if_version);
     const auto version = co_await registry_.upsert(asked.id, std::move(proposed), std::move(by));
+    if (!version && is_about_names(version.error())) {
+        co_return refuse_params(request, {problem_of(names_key, version.error().detail)});
+    }
     if (!version) {
         co_return refuse_write(request, asked.id, version.error());
     }
@@ -415,7 +426,11 @@ net::task<enrolled> write_methods::enroll(std::string body, model::registrant by
     store::author author{std::move(by.who), std::chrono::system_clock::now(), version_before};
     const auto version = co_await registry_.upsert(asked.id, std::move(proposed), std::move(author));
     if (!version) {
-        co_return enrolled{asked.id, version.error(), {}};
+        std::vector<config::problem> problems;
+        if (is_about_names(version.error())) {
+            problems.push_back(problem_of(registered_key(names_key), version.error().detail));
+        }
+        co_return enrolled{asked.id, version.error(), std::move(problems)};
     }
     fetch_first(asked.id);
     co_return enrolled{asked.id, accepted(asked, *version, /*changed=*/true, registry_.durable()), {}};
