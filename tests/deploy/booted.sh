@@ -3,7 +3,7 @@
 # shellcheck shell=bash
 
 # What the tests use there, so that they need no network.
-booted_packages=ca-certificates,curl,dbus,libcurl4,libprometheus-cpp-core1.0,libsqlite3-0,libstdc++6,nginx,nodejs,openssl,procps,prometheus,sqlite3,systemd,systemd-sysv,zlib1g
+booted_packages=ca-certificates,curl,dbus,libcurl4,libpq5,libprometheus-cpp-core1.0,libsqlite3-0,libstdc++6,nginx,nodejs,openssl,procps,prometheus,sqlite3,systemd,systemd-sysv,zlib1g
 
 # unpack_debian FOLDER: a Debian, and in it /cardea.deb, the package of build/package. Both are made if they do not exist. nginx and
 # Prometheus do not start with it: only one of the tests needs them, and their ports are this machine's.

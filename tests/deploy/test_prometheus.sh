@@ -54,7 +54,7 @@ write_configuration() {
     cat >"$scratch/cardea.yml" <<END
 listen: 127.0.0.1:0
 admin: 127.0.0.1:0
-store: sqlite:$scratch/store.db
+store: postgresql://cardea@127.0.0.1:$database/postgres
 tls: {cert: $scratch/tls.pem, key: $scratch/tls.key}
 access:
   providers:
@@ -110,7 +110,24 @@ started() {
     until [ -s "$output" ]; do sleep 0.1; done
 }
 
+# A PostgreSQL of its own: only with such a store are there all metrics.
+start_database() {
+    local bin=/usr/lib/postgresql/15/bin as=()
+    database=$(free_port)
+    mkdir "$scratch/database"
+    if [ "$(id -u)" -eq 0 ]; then
+        as=(setpriv --reuid=postgres --regid=postgres --clear-groups)
+        chmod 711 "$scratch"
+        chown postgres "$scratch/database"
+    fi
+    "${as[@]}" "$bin/initdb" --no-sync -A trust -U cardea -D "$scratch/database/data" >/dev/null
+    "${as[@]}" "$bin/postgres" -D "$scratch/database/data" -p "$database" -k "$scratch/database" -c fsync=off 2>"$scratch/database.log" &
+    children+=("$!")
+    until "$bin/pg_isready" -q -h 127.0.0.1 -p "$database"; do sleep 0.1; done
+}
+
 start() {
+    start_database
     started "$scratch/agent" "$binaries/demo_agent" --port 0 --generation 0.3 --pace 1
     agent=${children[-1]}
     started "$scratch/upstreams" tests/deploy/upstreams.py

@@ -31,9 +31,23 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version }}
 {{- if or (gt (int .Values.replicas) 1) .Values.autoscaling.enabled }}true{{ end }}
 {{- end }}
 
+{{/* "true" if the password of the database is in a Secret. */}}
+{{- define "cardea.password" -}}
+{{- if and (eq .Values.store.type "postgresql") .Values.store.secret.name }}true{{ end }}
+{{- end }}
+
+{{/* The ports of the hosts of store.url, with commas between them. */}}
+{{- define "cardea.databasePorts" -}}
+{{- $hosts := regexReplaceAll "^postgres(ql)?://([^/@]*@)?([^/?]*).*$" .Values.store.url "${3}" }}
+{{- range $i, $host := splitList "," $hosts }}{{ if $i }},{{ end }}{{ regexFind ":[0-9]+$" $host | trimPrefix ":" | default "5432" }}{{ end }}
+{{- end }}
+
 {{- define "cardea.check" -}}
+{{- if and (eq .Values.store.type "postgresql") (not .Values.store.url) }}
+{{- fail "store.type postgresql needs store.url, such as postgresql://cardea@postgres.data.svc:5432/cardea." }}
+{{- end }}
 {{- if and (include "cardea.several" .) (eq .Values.store.type "sqlite") }}
-{{- fail "Several replicas cannot share the SQLite file of store.type sqlite: only one gateway at a time uses it. Set replicas: 1 without autoscaling, or store.type: memory, with all agents in config." }}
+{{- fail "Several replicas cannot share the SQLite file of store.type sqlite: only one gateway at a time uses it. Set replicas: 1 without autoscaling, store.type: postgresql, or store.type: memory with all agents in config." }}
 {{- end }}
 {{- end }}
 
