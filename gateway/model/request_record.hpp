@@ -118,7 +118,7 @@ constexpr std::string_view name(bridge_direction d) noexcept
     return d == bridge_direction::a2a_mcp ? "a2a_mcp" : "mcp_a2a";
 }
 
-// What became of a request of a session that lives in another replica; also a metric label.
+// Outcome of a request of a session that lives in another replica; also a metric label.
 enum class forwarding : std::uint8_t {
     answered,     // by that replica, or its caller left before
     failed,       // it was sent, and no whole answer came

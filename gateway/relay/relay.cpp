@@ -125,7 +125,7 @@ net::routine<relay_outcome> relay::run()
     core::result<> done;
     for (bool again = true, renews = true; again;) {
         done = co_await agent_.begin();
-        // As mcp_repair does itself. What another replica answers is for the caller.
+        // mcp_repair does so itself; an answer of another replica is for the caller.
         again = done && !call_.agent->record.mcp && !call_.traits.forwarded && redirects_.follow(call_, agent_);
         if (done && !again && renews && may_renew_token()) {
             renews = false;

@@ -51,7 +51,7 @@ public:
         co_return false;
     }
 
-    // It hears of it by the end of its connection.
+    // The other replica notices the end of its connection.
     void gave_up(const relay::relay_call& /*call*/) override {}
 
     core::error unreached(core::error why) override
