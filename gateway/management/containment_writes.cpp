@@ -314,17 +314,19 @@ bool containment_table::learn_kept(
 {
     std::erase_if(touched_, [&](const auto& each) { return each.second < began; });
     std::map<contained_subject, std::optional<containment_record>> kept;
+    std::set<contained_subject> unreadable;
     for (const auto& each : documents) {
         const auto subject = subject_named(each.name);
         auto read = each.now ? containment_in(*each.now) : std::nullopt;
         if (each.now && !read) {
             log_of(subject, core::log_level::error, "containment_unusable", core::error{});
+            unreadable.insert(subject);
             continue;
         }
         kept[subject] = read ? std::optional{std::move(read->second)} : std::nullopt;
     }
     for (const auto& subject : std::views::keys(all_)) {
-        if (all) {
+        if (all && !unreadable.contains(subject)) {
             kept.try_emplace(subject, std::nullopt);
         }
     }

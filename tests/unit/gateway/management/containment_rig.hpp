@@ -38,6 +38,7 @@ inline constexpr core::wall_time noon{std::chrono::sys_days{std::chrono::year{20
 class moody_store final : public store::engine {
 public:
     bool durable() const noexcept override { return true; }
+    store::feed* shared() noexcept override { return feed; }
     core::result<std::vector<store::record>> load() override { return below_->load(); }
     core::result<std::optional<store::record>> find(std::string id) override { return below_->find(std::move(id)); }
     core::result<store::record> put(std::string id, std::string definition, store::author by) override
@@ -123,6 +124,7 @@ public:
     }
 
     bool unreadable = false;
+    store::feed* feed = nullptr;  // before the store's thread has it
 
 private:
     core::result<> refusal()
