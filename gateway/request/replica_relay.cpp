@@ -200,7 +200,6 @@ replica_relay::pass(request_context& request, store::replica_id replica, std::st
     net::http1::head_writer{call.request.head_text}.field("Host", head.authority);
     call.request.head = call.request.head_text;
     call.request.body = body;
-    call.traits.opaque = true;
     call.traits.streaming = head.verb != net::http1::method::delete_;
     call.traits.forwarded = true;
     call.traits.listens = head.verb == net::http1::method::get;
