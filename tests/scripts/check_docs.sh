@@ -150,14 +150,14 @@ check_events() {
     local listed logged name
     # shellcheck disable=SC2016
     listed=$(sed -nE '/^## Audit/q; /^\| `[a-z_`, ]+ \| [a-z]/s/^\|([^|]*)\| (info|warn|error|debug|as).*/\1/p' docs/events.md | grep -oE '[a-z_]+' | sort -u)
-    logged=$(grep -rPzoh --include='*.cpp' --include='*.hpp' 'log_level::\w+,\s*(\w+ \? )?"[a-z_]+"( : "[a-z_]+")?' core mcp net gateway |
+    logged=$(grep -rPzoh --include='*.cpp' --include='*.hpp' 'log_level::\w+,\s*(\w+ \? )?"[a-z_]+"( : "[a-z_]+")?' core mcp net gateway store |
         tr '\0' '\n' | grep -oE '"[a-z_]+"' | tr -d '"' | grep -vxE 'debug|info|warn|error|off' | sort -u)
     [ "$(wc -l <<<"$logged")" -gt 20 ] || complain "the events of the code cannot be read any more"
     while read -r name; do
         complain "docs/events.md has no row for $name"
     done < <(comm -13 <(echo "$listed") <(echo "$logged"))
     for name in $listed; do
-        grep -rqF "\"$name" core mcp net gateway --include='*.cpp' --include='*.hpp' || complain "docs/events.md: nothing logs $name"
+        grep -rqF "\"$name" core mcp net gateway store --include='*.cpp' --include='*.hpp' || complain "docs/events.md: nothing logs $name"
     done
 }
 
