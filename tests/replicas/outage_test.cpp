@@ -96,9 +96,10 @@ std::chrono::milliseconds until_all_write(const rig& x)
 TEST_CASE("calls do not notice that PostgreSQL is away; writes say so, and replicas are back within six seconds")
 {
     const std::chrono::seconds length{flow::number_from("CARDEA_OUTAGE_SECONDS", 5)};
+    constexpr unsigned calls_a_second = 1500;  // of three replicas, so that two of them carry a thousand
     shared_store store{3};
     rig x{3, [&](auto i) { return store.url(i); }};
-    steady_load load{x.members, {"plain", "steady"}};
+    steady_load load{x.members, {"plain", "steady"}, calls_a_second};
     std::this_thread::sleep_for(500ms);
     const auto begin = std::chrono::steady_clock::now();
     store.database.kill();

@@ -248,7 +248,7 @@ TEST_CASE(
     std::thread sending{[&] { p.send_all(); }};
     std::vector<clock_type::time_point> kills;
     for (const auto& each : x.members) {
-        std::this_thread::sleep_for(200ms);
+        std::this_thread::sleep_for(std::chrono::milliseconds{notifications});
         each->kill();
         kills.push_back(clock_type::now());
         each->start();

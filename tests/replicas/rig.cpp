@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <sstream>
 
 namespace replicas {
 
@@ -20,10 +21,19 @@ std::string lines_of(const std::vector<std::string>& problems)
 
 namespace {
 
+// Without what it says of calls and agents.
 std::string end_of(const std::string& log)
 {
-    constexpr std::size_t most = 3000;
-    return log.size() < most ? log : log.substr(log.find('\n', log.size() - most) + 1);
+    constexpr std::size_t most = 12;
+    std::vector<std::string> found;
+    std::istringstream lines{log};
+    for (std::string line; std::getline(lines, line);) {
+        if (line.find(R"("event":"store_)") != std::string::npos ||
+            line.find(R"("level":"error")") != std::string::npos) {
+            found.push_back(line);
+        }
+    }
+    return lines_of({found.end() - static_cast<std::ptrdiff_t>(std::min(most, found.size())), found.end()});
 }
 
 }  // namespace
@@ -93,7 +103,8 @@ std::string rig::lists() const
 {
     std::string text;
     for (const auto& each : members) {
-        text += each->name() + ":";
+        const bool fresh = list_of(*each, /*fresh=*/true).has_value();
+        text += each->name() + (fresh ? ":" : ", not fresh:");
         for (const auto& [key, there] : list_of(*each).value_or(std::map<std::string, content>{})) {
             text += ' ' + key + '=' + std::to_string(there.version);
         }
