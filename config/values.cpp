@@ -140,6 +140,9 @@ core::result<std::string> checked_database_url(std::string_view text)
         if (option == "password" || option == "sslpassword") {
             return invalid(option == "password" ? std::string{password} : "has the password of a key in it");
         }
+        if (option == "service") {
+            return invalid("names a service of libpq, which could be any host");
+        }
         if (option.find('%') != std::string_view::npos) {
             return invalid("is not a URL");  // it could be `password`
         }

@@ -179,6 +179,14 @@ constexpr limit all[] = {
     {"wait of a tool of an A2A agent", "`tool_wait`, 45 s", "the state and the `taskId`"},
     {"answer of an agent; its artifacts", "16 MiB; 1000", "the call fails"},
 
+    section("Several replicas on PostgreSQL"),
+    {"an operation on the database, with its settlement", "{store_options.timeout}", "503 `store_unreachable` or `write_unknown`"},
+    {"a look at the database for writes of others", "{store_options.poll}; 1000 changes at a time", "the next one follows at once"},
+    {"a replica without a sign of life; between two signs", "15 s; 5 s", "not listed; others deliver its notifications"},
+    {"notifications of the database that do not come", "15 s", "`store_notify_silent`; polling goes on"},
+    {"reconnecting, also at a start", "100 ms, doubling to 5 s, at random below that", "calls go on; a start answers 503 `store_unreachable`"},
+    {"a lock for a change of the schema; attempts", "2 s; 30 s", "the start waits on; `cardea store migrate` fails"},
+
     section("Start and stop"),
     {"new connections after SIGTERM; unused ones", "{timeouts.drain_delay}; {timeouts.drain_idle}", "refused; closed"},
     {"calls; event streams after SIGTERM", "{timeouts.drain}; {timeouts.drain_streams}", "cut"},

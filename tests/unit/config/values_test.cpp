@@ -276,6 +276,7 @@ TEST_CASE("A URL of PostgreSQL with a password, or that libpq reads as another o
         {"postgresql://cardea@db/cardea?sslmode=require&password=", password},
         {"postgresql://cardea@db/cardea?sslpassword=s3cr3t", "has the password of a key in it"},
         {"postgresql://cardea@db/cardea?passw%6Frd=s3cr3t", "is not a URL"},
+        {"postgresql://cardea@/cardea?service=prod", "names a service of libpq, which could be any host"},
         {"postgresql://cardea:s3cr/3t@db/cardea", password},
         {"postgresql://cardea:s3cr3t", "has no valid port (1 to 65535)"},
         {"postgresql://db:0/cardea", "has no valid port (1 to 65535)"},
