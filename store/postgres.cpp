@@ -8,6 +8,7 @@
 
 #include <sys/random.h>
 
+#include <algorithm>
 #include <charconv>
 #include <chrono>
 #include <stdexcept>
@@ -76,16 +77,25 @@ change to_change(const pg_rows& rows, int row)
     return {rows.count(row, 0), rows.time(row, 1), rows.text(row, 2), what, rows.text(row, 4)};
 }
 
-feed_position to_position(const pg_rows& rows)
-{
-    return {rows.count(0, 0), rows.text(0, 1), rows.count(0, 2), rows.count(0, 3), rows.count(0, 4), rows.count(0, 5)};
-}
+constexpr auto sql_feeds =
+    "SELECT name, number, token, (SELECT token FROM cardea.changes ORDER BY version DESC LIMIT 1)"
+    " FROM cardea.feeds";
 
-constexpr auto sql_position =
-    "SELECT max(number) FILTER (WHERE name = 'agents'),"
-    " (SELECT token FROM cardea.changes WHERE version = (SELECT number FROM cardea.feeds WHERE name = 'agents')),"
-    " max(number) FILTER (WHERE name = 'cards'), max(number) FILTER (WHERE name = 'tasks'),"
-    " max(number) FILTER (WHERE name = 'documents'), max(number) FILTER (WHERE name = 'deliveries') FROM cardea.feeds";
+feed_position position_of(const std::vector<feed_mark>& marks, std::string token)
+{
+    const auto number_of = [&](std::string_view feed) {
+        const auto found = std::ranges::find(marks, feed, &feed_mark::feed);
+        return found == marks.end() ? 0 : static_cast<std::uint64_t>(found->number);
+    };
+    return {
+        number_of("agents"),
+        std::move(token),
+        number_of("cards"),
+        number_of("tasks"),
+        number_of("documents"),
+        number_of("deliveries")
+    };
+}
 
 // What a write's condition or its agent says; the others are in meaning_of().
 core::error refusal_of(const pg_failure& why, const author& by)
@@ -136,7 +146,7 @@ core::result<> postgres::start(const std::string& unverified)
         start_.key = key ? std::move(*key) : core::secret{};
     }
     if (ready) {
-        ready = feed_.begin(start_.position, std::chrono::steady_clock::now() + first_connection);
+        ready = feed_.begin(start_.position, start_.marks, std::chrono::steady_clock::now() + first_connection);
     }
     if (!ready) {
         return ready;
@@ -173,11 +183,15 @@ core::result<> postgres::prefetch()
 
 pg_result<bool> postgres::prefetch_within(pg_link& link, core::steady_time by)
 {
-    const auto position = link.run(sql_position, {}, by);
-    if (!position) {
-        return position.error();
+    const auto feeds = link.run(sql_feeds, {}, by);
+    if (!feeds) {
+        return feeds.error();
     }
-    start_.position = to_position(*position);
+    start_.marks = all_of<feed_mark>(*feeds, [](const pg_rows& rows, int row) {
+        return feed_mark{rows.text(row, 0), rows.number(row, 1), rows.text(row, 2)};
+    });
+    start_.position = position_of(start_.marks, feeds->text(0, 3));
+    std::erase_if(start_.marks, [](const auto& each) { return each.feed == "agents" || each.feed == "tombstones"; });
     const auto agents = link.run((std::string{sql_agents} + " ORDER BY id").c_str(), {}, by);
     if (!agents) {
         return agents.error();

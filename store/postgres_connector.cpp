@@ -140,8 +140,13 @@ void pg_connector::want(use what)
 void pg_connector::proved()
 {
     const std::lock_guard guard{mutex_};
-    unproved_ = 0;
-    next_ = {};
+    if (unproved_ != 0) {
+        unproved_ = 0;
+        next_ = {};
+        places_[0].next = {};
+        places_[1].next = {};
+        changed_.notify_all();
+    }
 }
 
 pg_result<std::unique_ptr<pg_link>> pg_connector::take(use what, core::steady_time by, bool once)
@@ -159,36 +164,41 @@ pg_result<std::unique_ptr<pg_link>> pg_connector::take(use what, core::steady_ti
     return std::move(place.made);
 }
 
-pg_connector::place* pg_connector::open_place()
+// The one whose time comes first; null: none is open.
+pg_connector::place* pg_connector::next_place()
 {
     const auto found =
-        std::ranges::find_if(places_, [](const auto& each) { return each.wanted && each.made == nullptr; });
-    return found == places_.end() ? nullptr : &*found;
+        std::ranges::min_element(places_, {}, [](const place& each) { return std::pair{!each.is_open(), each.next}; });
+    return found->is_open() ? &*found : nullptr;
 }
 
 void pg_connector::work()
 {
     std::unique_lock lock{mutex_};
-    for (;;) {
-        changed_.wait(lock, [this] { return ends_ || open_place() != nullptr; });
-        if (!ends_ && std::chrono::steady_clock::now() < next_) {
-            changed_.wait_until(lock, next_, [this] { return ends_ || next_ <= std::chrono::steady_clock::now(); });
+    while (!ends_) {
+        auto* place = next_place();
+        if (place == nullptr) {
+            changed_.wait(lock);
             continue;
         }
-        if (ends_) {
-            return;
+        if (const auto time = std::max(place->next, next_); std::chrono::steady_clock::now() < time) {
+            changed_.wait_until(lock, time);
+            continue;
         }
-        auto* place = open_place();
         const auto longest = std::min(first_pause * (1L << std::min(unproved_, 10U)), longest_pause);
         ++unproved_;
         lock.unlock();
         auto made = attempt();
         lock.lock();
-        next_ = std::chrono::steady_clock::now() +
-                core::duration{std::uniform_int_distribution<core::duration::rep>{0, longest.count()}(random_)};
+        const auto next =
+            std::chrono::steady_clock::now() +
+            core::duration{std::uniform_int_distribution<core::duration::rep>{0, longest.count()}(random_)};
         if (made) {
             place->made = std::move(*made);
+            place->next = next;
+            next_ = {};
         } else {
+            next_ = next;
             latest_ = std::move(made).error();
             ++failed_;
             journal_.trouble(pg_journal::about::connection, meaning_of(latest_).reason, error_of(latest_).detail);

@@ -93,10 +93,12 @@ private:
     struct place {
         bool wanted = false;
         std::unique_ptr<pg_link> made;
+        core::steady_time next{};  // not before: the latest one has not served
+        bool is_open() const noexcept { return wanted && made == nullptr; }
     };
     void work();
     pg_result<std::unique_ptr<pg_link>> attempt();
-    place* open_place();
+    place* next_place();
 
     const pg_target target_;
     pg_journal journal_;
@@ -108,7 +110,7 @@ private:
     pg_failure latest_{pg_failure::kind::unsent, {}, "not connected yet"};
     std::size_t failed_ = 0;    // attempts so far
     unsigned unproved_ = 0;     // connections and attempts since one has served
-    core::steady_time next_{};  // not before
+    core::steady_time next_{};  // not before: the latest attempt has failed
     bool ends_ = false;
     std::minstd_rand random_;
     std::thread thread_;

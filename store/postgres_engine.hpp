@@ -30,6 +30,7 @@ std::vector<T> all_of(const pg_rows& rows, Read read)
 // What was read at the start, until it is asked for, or this replica has written.
 struct prefetched {
     feed_position position;
+    std::vector<feed_mark> marks;
     std::optional<std::vector<record>> records;
     std::map<std::string, std::vector<kept_document>> documents;  // by kind
     std::optional<std::vector<kept_task>> tasks;

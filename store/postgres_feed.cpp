@@ -11,7 +11,7 @@ namespace store {
 namespace {
 
 // The rows of cardea.poll(): a kind, six numbers, six byte strings.
-enum class row_kind : std::int64_t { head, change, record, card, task, document, delivery, replica };
+enum class row_kind : std::int64_t { head, change, record, card, task, document, delivery, replica, mark };
 constexpr int number_column = 0;  // n1 is 1
 constexpr int bytes_column = 6;   // b1 is 7
 
@@ -107,19 +107,22 @@ void take_row(feed_batch& out, latest_numbers& latest, const row_view& row)
                 {{row.u(1), row.b(1), row.b(2), row.b(3), row.b(4), row.u(2)}, core::duration{row.n(3)}}
             );
             break;
+        case row_kind::mark:
+            break;
     }
 }
 
-}  // namespace
-
-feed_batch to_batch(const pg_rows& rows, const feed_position& from)
+feed_batch to_batch(const pg_rows& rows, const feed_position& from, std::vector<feed_mark>& marks)
 {
     feed_batch out;
     latest_numbers latest;
+    marks.clear();
     for (int i = 0; i < rows.size(); ++i) {
         const row_view row{rows, i};
         if (row.kind() == row_kind::head) {
             take_head(out, row, from);
+        } else if (row.kind() == row_kind::mark) {
+            marks.push_back({row.b(1), row.n(1), row.b(2)});
         } else {
             take_row(out, latest, row);
         }
@@ -135,9 +138,12 @@ feed_batch to_batch(const pg_rows& rows, const feed_position& from)
     return out;
 }
 
-core::result<> postgres_feed::begin(feed_position position, core::steady_time by)
+}  // namespace
+
+core::result<> postgres_feed::begin(feed_position position, std::vector<feed_mark> marks, core::steady_time by)
 {
     start_ = std::move(position);
+    marks_ = std::move(marks);
     const auto link = session_.connection(by, true);
     return link ? core::result<>{} : core::result<>{error_of(link.error())};
 }
@@ -177,11 +183,20 @@ core::result<feed_batch> postgres_feed::poll(feed_position from)
     pg_values values;
     values.number(options_.self).number(from.agents).bytes(from.token).number(from.cards).number(from.tasks);
     values.number(from.documents).number(from.deliveries).number(std::uint64_t{most_changes});
-    const auto rows = run("SELECT * FROM cardea.poll($1, $2, $3, $4, $5, $6, $7, $8)", values);
+    std::vector<std::string> names;
+    std::vector<std::int64_t> numbers;
+    std::vector<std::string> tokens;
+    for (const auto& each : marks_) {
+        names.push_back(each.feed);
+        numbers.push_back(each.number);
+        tokens.push_back(each.token);
+    }
+    values.texts(names).numbers(numbers).byte_strings(tokens);
+    const auto rows = run("SELECT * FROM cardea.poll($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", values);
     if (!rows) {
         return rows.error();
     }
-    return to_batch(*rows, from);
+    return to_batch(*rows, from, marks_);
 }
 
 core::result<> postgres_feed::beat(replica_facts own)

@@ -6,8 +6,19 @@
 #include "store/postgres_connector.hpp"
 
 #include <atomic>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace store {
+
+// A feed as it was seen last: its number, and the token of the write that raised it. Another history has another token.
+struct feed_mark {
+    std::string feed;
+    std::int64_t number = 0;
+    std::string token;
+};
 
 class postgres_feed final : public feed {
 public:
@@ -19,8 +30,8 @@ public:
     {
     }
 
-    // Connects: everything behind the position is still to come.
-    core::result<> begin(feed_position position, core::steady_time by);
+    // Connects: everything behind the position is still to come. The marks are those of the same moment.
+    core::result<> begin(feed_position position, std::vector<feed_mark> marks, core::steady_time by);
 
     replica_id self() const noexcept override { return options_.self; }
     feed_position start() const override { return start_; }
@@ -42,14 +53,12 @@ private:
     pg_connector& connector_;
     pg_session session_;
     feed_position start_;
-    std::uint64_t listens_ = 0;  // the generation of the connection that was told to; 0: none
-    core::steady_time heard_{};  // the latest notification, or the beginning
+    std::vector<feed_mark> marks_;  // of all feeds but that of agents, which the position has
+    std::uint64_t listens_ = 0;     // the generation of the connection that was told to; 0: none
+    core::steady_time heard_{};     // the latest notification, or the beginning
     int beats_unheard_ = 0;
     bool told_ = false;  // that they are silent
     std::atomic<bool> notified_ = false;
 };
-
-// What `rows` of cardea.poll() say that was asked from this position.
-feed_batch to_batch(const pg_rows& rows, const feed_position& from);
 
 }  // namespace store

@@ -13,12 +13,18 @@ END $do$;
 CREATE TABLE cardea.meta (one boolean PRIMARY KEY DEFAULT true CHECK (one), schema bigint NOT NULL, reader bigint NOT NULL);
 INSERT INTO cardea.meta (schema, reader) VALUES (1, 1);
 
-CREATE TABLE cardea.feeds (name text PRIMARY KEY, number bigint NOT NULL DEFAULT 0) WITH (fillfactor = 10);
+-- `token`: of the write that raised it last.
+CREATE TABLE cardea.feeds (
+    name text PRIMARY KEY, number bigint NOT NULL DEFAULT 0, token bytea NOT NULL DEFAULT '') WITH (fillfactor = 10);
 INSERT INTO cardea.feeds (name)
 VALUES ('agents'), ('cards'), ('tasks'), ('documents'), ('deliveries'), ('tombstones');
 
--- Of writes that were carried out, and (number NULL) of those that never may be.
-CREATE TABLE cardea.tokens (token bytea PRIMARY KEY, number bigint, at timestamptz NOT NULL DEFAULT clock_timestamp());
+-- Of writes that were carried out, each with the one before it in its feed, and (number NULL) of those that never may be. `away`: a
+-- delivery that goes by the feed.
+CREATE TABLE cardea.tokens (
+    token bytea PRIMARY KEY, feed text, number bigint, before bytea, away boolean NOT NULL DEFAULT false,
+    at timestamptz NOT NULL DEFAULT clock_timestamp());
+CREATE INDEX tokens_by_number ON cardea.tokens (feed, number);
 CREATE INDEX tokens_by_time ON cardea.tokens (at);
 
 CREATE TABLE cardea.agents (
@@ -66,18 +72,29 @@ CREATE TABLE cardea.replicas (
 -- What each write begins with. Returns the number before the `p_rows` that are this write's.
 CREATE FUNCTION cardea.begin_write(p_feed text, p_rows bigint, p_token bytea, p_patience bigint, p_reads bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
-DECLARE raised bigint;
 BEGIN
     PERFORM cardea.prepare(p_patience);
-    UPDATE cardea.feeds SET number = number + p_rows WHERE name = p_feed RETURNING number INTO STRICT raised;
+    PERFORM FROM cardea.feeds WHERE name = p_feed FOR UPDATE;
     IF (SELECT reader > p_reads FROM cardea.meta) THEN
         RAISE EXCEPTION 'the schema is of a newer version' USING ERRCODE = 'ZC002';
     END IF;
-    INSERT INTO cardea.tokens (token, number) VALUES (p_token, raised) ON CONFLICT DO NOTHING;
+    RETURN cardea.raise_feed(p_feed, p_rows, p_token);
+END $f$;
+
+-- One that has no rows leaves the feed as it is.
+CREATE FUNCTION cardea.raise_feed(p_feed text, p_rows bigint, p_token bytea) RETURNS bigint LANGUAGE plpgsql AS $f$
+DECLARE f record;
+BEGIN
+    SELECT number, token INTO STRICT f FROM cardea.feeds WHERE name = p_feed FOR UPDATE;
+    INSERT INTO cardea.tokens (token, feed, number, before)
+    VALUES (p_token, CASE WHEN p_rows > 0 THEN p_feed END, f.number + p_rows, f.token) ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'this write was given up' USING ERRCODE = 'ZC003';
     END IF;
-    RETURN raised - p_rows;
+    IF p_rows > 0 THEN
+        UPDATE cardea.feeds SET number = f.number + p_rows, token = p_token WHERE name = p_feed;
+    END IF;
+    RETURN f.number;
 END $f$;
 
 -- In any other isolation a function would read what was there before it had the lock.
@@ -93,13 +110,13 @@ BEGIN
     PERFORM set_config('lock_timeout', p_patience::text, true);
 END $f$;
 
--- Whether a write was carried out: its number; -1: it was not, and never will be.
+-- Whether a write was carried out: its number, or 0, as its function returned it; -1: it was not, and never will be.
 CREATE FUNCTION cardea.settle(p_feed text, p_token bytea, p_patience bigint) RETURNS bigint LANGUAGE plpgsql AS $f$
 BEGIN
     PERFORM cardea.prepare(p_patience);
     PERFORM FROM cardea.feeds WHERE name = p_feed FOR UPDATE;
     INSERT INTO cardea.tokens (token) VALUES (p_token) ON CONFLICT DO NOTHING;
-    RETURN coalesce((SELECT number FROM cardea.tokens WHERE token = p_token), -1);
+    RETURN coalesce((SELECT CASE WHEN away THEN 0 ELSE number END FROM cardea.tokens WHERE token = p_token), -1);
 END $f$;
 
 -- The trail keeps at least 100,000 lines.
@@ -142,7 +159,7 @@ END $f$;
 CREATE FUNCTION cardea.remove(
     p_token bytea, p_patience bigint, p_reads bigint, p_replica bigint, p_id text, p_who text, p_at bigint, p_if bigint)
 RETURNS bigint LANGUAGE plpgsql AS $f$
-DECLARE given bigint; there bigint; each record; raised bigint;
+DECLARE given bigint; there bigint; each record; raised bigint; gone bigint;
 BEGIN
     given := cardea.begin_write('agents', 1, p_token, p_patience, p_reads) + 1;
     DELETE FROM cardea.agents WHERE id = p_id RETURNING version INTO there;
@@ -157,8 +174,10 @@ BEGIN
     DELETE FROM cardea.card_versions WHERE agent = p_id;
     IF EXISTS (SELECT FROM cardea.documents WHERE agent = p_id AND agent <> '' AND text IS NOT NULL) THEN
         PERFORM FROM cardea.feeds WHERE name = 'documents' FOR UPDATE;
-        FOR each IN SELECT kind, name FROM cardea.documents WHERE agent = p_id AND agent <> '' AND text IS NOT NULL LOOP
-            UPDATE cardea.feeds SET number = number + 1 WHERE name = 'documents' RETURNING number INTO raised;
+        gone := (SELECT count(*) FROM cardea.documents WHERE agent = p_id AND text IS NOT NULL);
+        raised := cardea.raise_feed('documents', gone, p_token || 'documents');
+        FOR each IN SELECT kind, name FROM cardea.documents WHERE agent = p_id AND text IS NOT NULL LOOP
+            raised := raised + 1;
             UPDATE cardea.documents SET text = NULL, dropped = clock_timestamp(), number = raised
             WHERE kind = each.kind AND name = each.name;
         END LOOP;
@@ -284,7 +303,7 @@ BEGIN
     IF direct THEN
         RETURN given;
     END IF;
-    UPDATE cardea.tokens SET number = 0 WHERE token = p_token;
+    UPDATE cardea.tokens SET away = true WHERE token = p_token;
     PERFORM pg_notify('cardea', '');
     RETURN 0;
 END $f$;
@@ -307,13 +326,13 @@ BEGIN
         applied = excluded.applied, at = excluded.at;
     gone := ARRAY(SELECT holder FROM (SELECT DISTINCT holder FROM cardea.deliveries) AS each WHERE NOT cardea.is_live(holder));
     IF gone <> '{}' THEN
-        SELECT number INTO base FROM cardea.feeds WHERE name = 'deliveries' FOR UPDATE;
+        PERFORM FROM cardea.feeds WHERE name = 'deliveries' FOR UPDATE;
+        gone := ARRAY(SELECT each FROM unnest(gone) AS each WHERE NOT cardea.is_live(each));
+        base := cardea.raise_feed(
+            'deliveries', (SELECT count(*) FROM cardea.deliveries WHERE holder = ANY (gone)), uuid_send(gen_random_uuid()));
         UPDATE cardea.deliveries AS d SET holder = p_id, moved = base + n
-        FROM (SELECT number AS its, row_number() OVER (ORDER BY number) AS n
-              FROM cardea.deliveries WHERE holder = ANY (gone) AND NOT cardea.is_live(holder)) AS each
+        FROM (SELECT number AS its, row_number() OVER (ORDER BY number) AS n FROM cardea.deliveries WHERE holder = ANY (gone)) AS each
         WHERE d.number = its;
-        UPDATE cardea.feeds SET number = (SELECT greatest(base, max(moved)) FROM cardea.deliveries WHERE holder = p_id)
-        WHERE name = 'deliveries';
     END IF;
     DELETE FROM cardea.replicas WHERE at < clock_timestamp() - interval '1 h';
     DELETE FROM cardea.tokens
@@ -336,15 +355,16 @@ BEGIN
 END $f$;
 
 -- Everything behind a position, in one snapshot. `kind` says what a row is: store/postgres_feed.cpp. Without the deliveries that the
--- replica has accepted for itself.
+-- replica has accepted for itself. `p_marks`: feeds besides that of agents as the replica saw them last. Their next write must say that it came
+-- behind that, or the database is not the one that the replica saw.
 CREATE FUNCTION cardea.poll(
     p_replica bigint, p_agents bigint, p_token bytea, p_cards bigint, p_tasks bigint, p_documents bigint, p_deliveries bigint,
-    p_most bigint)
+    p_most bigint, p_marks text[], p_numbers bigint[], p_tokens bytea[])
 RETURNS TABLE (
     kind bigint, n1 bigint, n2 bigint, n3 bigint, n4 bigint, n5 bigint, n6 bigint, b1 bytea, b2 bytea, b3 bytea, b4 bytea, b5 bytea,
     b6 bytea)
 LANGUAGE plpgsql STABLE AS $f$
-DECLARE f record; mine bytea; reload bigint := 0; none bytea := NULL; zero bigint := 0;
+DECLARE f record; mine bytea; reload bigint; none bytea := NULL; zero bigint := 0;
 BEGIN
     IF pg_is_in_recovery() THEN
         RAISE EXCEPTION 'this server only follows another' USING ERRCODE = '25006';
@@ -353,15 +373,28 @@ BEGIN
         max(number) FILTER (WHERE name = 'tasks') AS tasks, max(number) FILTER (WHERE name = 'documents') AS documents,
         max(number) FILTER (WHERE name = 'deliveries') AS deliveries, max(number) FILTER (WHERE name = 'tombstones') AS tombstones
     INTO f FROM cardea.feeds;
+    IF f.agents + f.cards + f.tasks + f.documents + f.deliveries + f.tombstones IS NULL THEN
+        RAISE EXCEPTION 'cardea.feeds lacks a row' USING ERRCODE = 'XX001';
+    END IF;
+    reload := (
+        SELECT max(CASE WHEN now.number < mark.number OR (now.number = mark.number AND now.token <> mark.token) THEN 2
+            WHEN now.number = mark.number OR later.before = mark.token THEN 0
+            WHEN later.before IS NULL THEN 1 ELSE 2 END)
+        FROM unnest(p_marks, p_numbers, p_tokens) AS mark (name, number, token) JOIN cardea.feeds AS now ON now.name = mark.name
+        LEFT JOIN LATERAL (SELECT before FROM cardea.tokens AS t WHERE t.feed = mark.name AND t.number > mark.number
+            ORDER BY t.number LIMIT 1) AS later ON now.number > mark.number);
     mine := (SELECT token FROM cardea.changes WHERE version = p_agents);
-    IF f.agents < p_agents OR mine <> p_token OR f.cards < p_cards OR f.tasks < p_tasks OR f.documents < p_documents
-        OR f.deliveries < p_deliveries THEN
+    IF f.agents < p_agents OR mine <> p_token THEN
         reload := 2;
-        p_cards := 0; p_tasks := 0; p_deliveries := 0;
-    ELSIF f.tombstones > p_documents OR (mine IS NULL AND f.agents > p_agents
-        AND (p_token <> '' OR NOT EXISTS (SELECT FROM cardea.changes WHERE version = p_agents + 1))) THEN
+    ELSIF reload = 0 AND (f.tombstones > p_documents OR (mine IS NULL AND f.agents > p_agents
+        AND (p_token <> '' OR NOT EXISTS (SELECT FROM cardea.changes WHERE version = p_agents + 1)))) THEN
         reload := 1;
     END IF;
+    IF reload <> 0 THEN
+        p_cards := 0; p_tasks := 0; p_deliveries := 0;
+    END IF;
+    RETURN QUERY SELECT 8::bigint, number, zero, zero, zero, zero, zero, convert_to(name, 'UTF8'), token, none, none, none, none
+    FROM cardea.feeds WHERE name = ANY (p_marks);
     RETURN QUERY SELECT zero, reload, f.agents, f.cards, f.tasks, f.documents, f.deliveries,
         (SELECT token FROM cardea.changes WHERE version = f.agents), none, none, none, none, none;
     IF reload <> 0 THEN

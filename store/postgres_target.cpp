@@ -72,7 +72,7 @@ std::vector<std::string> list_of(std::string_view text)
 bool is_here(std::string_view host)
 {
     return host.empty() || host.starts_with('/') || host.starts_with('@') || host == "localhost" ||
-           host.starts_with("127.") || host == "::1";
+           (host.starts_with("127.") && core::parse_ip(host)) || host == "::1";
 }
 
 std::string of(const options_by_name& options, std::string_view name, const char* variable)
@@ -106,6 +106,12 @@ core::result<pg_target> read_target(const postgres_options& from)
         return std::move(parsed).error();
     }
     auto& options = *parsed;
+    if (!of(options, "service", "PGSERVICE").empty()) {
+        return core::gateway_error(
+            errc::config_invalid,
+            "names a service of libpq (PGSERVICE); expected the host in the URL"
+        );
+    }
     for (const auto& each : added_options) {
         if (of(options, each.name, each.variable).empty()) {
             options.insert_or_assign(each.name, each.value);

@@ -170,6 +170,50 @@ TEST_CASE("A feed whose trail was trimmed gives everything, and one whose databa
     CHECK(one.poll().reload == store::feed_reload::regressed);
 }
 
+TEST_CASE(
+    "A replica that missed how the database lost writes of a feed reads everything again, though others have written "
+    "as many"
+)
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    replica two{cluster().url(database)};
+    const auto contain = [](const replica& by, const std::string& agent) {
+        REQUIRE(by.engine->keep_document({"containment", agent, "", "{}"}).has_value());
+    };
+    contain(two, "d0");
+    contain(two, "d1");
+    CHECK(one.poll().documents.size() == 2);
+    cluster().sql(
+        database,
+        "DELETE FROM cardea.documents; DELETE FROM cardea.tokens;"
+        "UPDATE cardea.feeds SET number = 0, token = '' WHERE name = 'documents'"
+    );
+    contain(two, "d2");
+    contain(two, "d3");
+    const auto equal = one.poll();
+    CHECK(equal.reload == store::feed_reload::regressed);
+    CHECK(equal.documents.size() == 2);
+    CHECK(equal.documents[0].name == "d2");
+    const auto first = two.poll();  // it had applied nothing
+    CHECK(first.reload == store::feed_reload::none);
+    CHECK(first.documents.size() == 2);
+    cluster().sql(
+        database,
+        R"(DELETE FROM cardea.tokens; UPDATE cardea.feeds SET number = 1, token = '\x01' WHERE name = 'documents')"
+    );
+    contain(two, "d4");
+    contain(two, "d5");
+    CHECK(one.poll().reload == store::feed_reload::regressed);  // one more than before
+    contain(two, "d6");
+    cluster().sql(database, "DELETE FROM cardea.tokens");
+    CHECK(one.poll().reload == store::feed_reload::trimmed);  // it was away for longer than tokens live
+    contain(two, "d7");
+    CHECK(one.poll().reload == store::feed_reload::none);
+    cluster().sql(database, "DELETE FROM cardea.feeds WHERE name = 'tasks'");
+    CHECK(one.feed().poll(one.at).error().code == errc::store_unreachable);
+}
+
 TEST_CASE("A name of a host belongs to one agent over all replicas until it gives it up")
 {
     const auto url = fresh_database();
@@ -376,6 +420,7 @@ TEST_CASE("A URL that is not one, and a server that is not verified, are named")
     const auto nobody = store::open_postgres({.url = "postgresql://127.0.0.1:1/x"});
     CHECK(nobody.error().code == errc::store_unreachable);
     CHECK(nobody.error().detail.starts_with("unreachable: "));
+    CHECK(store::open_postgres({.url = "postgresql://?service=x"}).error().code == errc::config_invalid);
 }
 
 TEST_SUITE_END();
