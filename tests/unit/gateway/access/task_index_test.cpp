@@ -447,6 +447,36 @@ TEST_CASE("A known task that is learnt of again is kept for its time from when e
     last_seen(0h, 20h, 0h);
 }
 
+TEST_CASE("A task of which all who share a store have another word is whose they say, in the state that is known here")
+{
+    rig other;
+    other.note("t", other.bob());
+    other.note("u", other.bob());
+    const auto kept = other.index.take_changed(100, start);
+    REQUIRE(kept.size() == 2);
+    rig x;
+    x.index.note("a", "t", {x.alice(), 2}, task_state::working, start);
+    REQUIRE(x.index.take_changed(100, start).size() == 1);
+    for (int i = 0; i < 2; ++i) {
+        for (const auto& each : kept) {
+            x.index.correct(each, start);
+        }
+        CHECK(x.whose("t") == x.bob());
+        CHECK(x.whose("u") == x.bob());
+        CHECK(x.index.find("a", "t", start)->interface == 2);
+        CHECK(x.index.take_changed(100, start).empty());  // nothing is written back
+    }
+    CHECK_FALSE(x.index.note("a", "t", {x.bob(), 0}, task_state::working, start));
+    auto old = kept[0];
+    old.age = 24h;
+    rig late;
+    late.index.correct(old, start);
+    old.name = 1;
+    old.age = 0h;
+    late.index.correct(old, start);
+    CHECK(late.index.all(start).empty());
+}
+
 TEST_CASE("A task that is used is taken again after a while, and not each time")
 {
     rig x{8, 32h};

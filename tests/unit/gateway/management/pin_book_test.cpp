@@ -4,6 +4,7 @@
 #include "mcp/pins/definition.hpp"
 #include "tests/support/scratch.hpp"
 #include "tests/unit/gateway/management/containment_rig.hpp"
+#include "tests/unit/gateway/replicas/fake_feed.hpp"
 
 #include <doctest/doctest.h>
 
@@ -206,6 +207,75 @@ TEST_CASE("Approvals are written, and read by the next process")
     CHECK(again.published->pins->admits("a"));
     CHECK(again.shown(lists({"a", "b"})) == 1);
     CHECK(again.book->held_of("m") == 1);
+}
+
+TEST_CASE("What one replica approves the others go by, without writing it again")
+{
+    replicas_rig::fake_feed feed;
+    const auto shared = [&feed] {
+        auto made = std::make_unique<moody_store>();
+        made->feed = &feed;
+        return made;
+    };
+    fixture one{server(), shared()};
+    fixture two{server(), shared()};
+    one.start();
+    two.start();
+    const auto learn = [&] {
+        std::vector<store::document_change> all;
+        for (auto& each : one.disk->documents(std::string{store::pins_document}).value()) {
+            all.push_back({each.kind, each.name, each});
+        }
+        two.now += 1ms;
+        const bool taken = two.book->learn_kept(std::move(all), two.now);
+        REQUIRE(two.run_until([&] { return !two.book->busy(); }));
+        return taken;
+    };
+    CHECK(one.shown(lists({"a"})) == 1);
+    CHECK(one.shown(lists({"a", "b"})) == 1);
+    REQUIRE(one.run_until([&] { return !one.book->busy(); }));
+    CHECK(learn());
+    CHECK(two.published->pins->admits("a"));
+    CHECK(two.book->held_of("m") == 1);
+    REQUIRE(one.run(one.book->approve("m", key("b"), "ann")).has_value());
+    CHECK(learn());
+    CHECK(two.published->pins->admits("b"));
+    CHECK(two.book->held_of("m") == 0);
+    CHECK(two.shown(lists({"a", "b"})) == 2);
+    CHECK(two.documents() == 0);
+    CHECK(two.sink.count("pin_approved") == 0);
+    const auto before = two.published;
+    CHECK(learn());
+    CHECK(two.published == before);
+}
+
+TEST_CASE(
+    "What was read before an own approval does not undo it, and the end of an agent takes nothing from the store that "
+    "is shared"
+)
+{
+    replicas_rig::fake_feed feed;
+    auto made = std::make_unique<moody_store>();
+    made->feed = &feed;
+    fixture f{server(), std::move(made)};
+    f.start();
+    f.shown(lists({"a"}));
+    f.shown(lists({"a", "b"}));
+    REQUIRE(f.run_until([&] { return !f.book->busy(); }));
+    const auto old = f.disk->documents(std::string{store::pins_document}).value().front();
+    const auto began = f.now;
+    f.now += 1ms;
+    REQUIRE(f.run(f.book->approve("m", key("b"), "ann")).has_value());
+    CHECK_FALSE(f.book->learn_kept({{old.kind, old.name, old}}, began));
+    CHECK(f.published->pins->admits("b"));
+    CHECK(f.book->learn_kept({{old.kind, "m", std::nullopt}}, f.now + 1ms));
+    CHECK(f.published->pins->admits("b"));
+    f.book->set_agents(nullptr);
+    CHECK(f.documents() == 1);
+    auto broken = old;
+    broken.text = "{";
+    CHECK(f.book->learn_kept({{old.kind, "m", broken}}, f.now + 1ms));
+    REQUIRE(f.run_until([&] { return f.sink.count("pins_unusable") == 1; }));
 }
 
 TEST_CASE("An approval that the disk refuses holds, says so, and is written again")

@@ -70,6 +70,7 @@ struct store_faults {
     bool keep = false;
     bool read = false;
     bool drop = false;
+    errc why = errc::store_failed;
 };
 
 inline core::error disk_error()
@@ -87,10 +88,10 @@ keep_now(store::engine& engine, bool fails, store::kept_delivery delivery)
 }
 
 inline net::task<core::result<std::optional<store::kept_delivery>>>
-read_now(store::engine& engine, bool fails, std::uint64_t number)
+read_now(store::engine& engine, store_faults faults, std::uint64_t number)
 {
-    if (fails) {
-        co_return disk_error();
+    if (faults.read) {
+        co_return core::gateway_error(faults.why, "the disk");
     }
     co_return engine.delivery(number);
 }
@@ -151,8 +152,9 @@ struct push_rig {
                  }
                  return keep_now(*records, faults.keep, std::move(delivery));
              },
-             [this](std::uint64_t number) { return read_now(*records, faults.read, number); },
-             [this](std::uint64_t number) { return drop_now(*records, faults.drop, number); }},
+             [this](std::uint64_t number) { return read_now(*records, faults, number); },
+             [this](std::uint64_t number) { return drop_now(*records, faults.drop, number); },
+             shared},
             [this] { return now; },
             [this] { return clock; },
             [] { return 0.0; },
@@ -233,6 +235,7 @@ struct push_rig {
     core::logger log{sink, core::log_level::debug};
     std::unique_ptr<store::engine> records = store::make_memory();
     store_faults faults;
+    bool shared = false;  // of the next plane
     bool lookup_throws = false;
     bool keep_throws = false;
     std::vector<core::secret> keys{core::secret{std::string(jose::sealing_key_bytes, 'k')}};
