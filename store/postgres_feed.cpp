@@ -144,6 +144,7 @@ core::result<> postgres_feed::begin(feed_position position, std::vector<feed_mar
 {
     start_ = std::move(position);
     marks_ = std::move(marks);
+    applied_ = reached_ = start_.agents;
     const auto link = session_.connection(by, true);
     return link ? core::result<>{} : core::result<>{error_of(link.error())};
 }
@@ -180,6 +181,7 @@ void postgres_feed::listen(core::steady_time deadline)
 
 core::result<feed_batch> postgres_feed::poll(feed_position from)
 {
+    applied_ = from.agents;
     pg_values values;
     values.number(options_.self).number(from.agents).bytes(from.token).number(from.cards).number(from.tasks);
     values.number(from.documents).number(from.deliveries).number(std::uint64_t{most_changes});
@@ -196,7 +198,9 @@ core::result<feed_batch> postgres_feed::poll(feed_position from)
     if (!rows) {
         return rows.error();
     }
-    return to_batch(*rows, from, marks_);
+    auto batch = to_batch(*rows, from, marks_);
+    reached_ = batch.reached.agents;
+    return batch;
 }
 
 core::result<> postgres_feed::beat(replica_facts own)
@@ -244,6 +248,7 @@ void postgres_feed::look_for_silence()
 void postgres_feed::wait(core::duration at_most)
 {
     const auto until = std::chrono::steady_clock::now() + at_most;
+    applied_ = reached_;
     look_for_silence();
     for (;;) {
         if (hears()) {

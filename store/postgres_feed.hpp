@@ -33,6 +33,9 @@ public:
     // Connects: everything behind the position is still to come. The marks are those of the same moment.
     core::result<> begin(feed_position position, std::vector<feed_mark> marks, core::steady_time by);
 
+    // The latest change of agents that this replica knows of. Any thread.
+    std::uint64_t applied() const noexcept { return applied_.load(std::memory_order_relaxed); }
+
     replica_id self() const noexcept override { return options_.self; }
     feed_position start() const override { return start_; }
     core::result<feed_batch> poll(feed_position from) override;
@@ -59,6 +62,8 @@ private:
     int beats_unheard_ = 0;
     bool told_ = false;  // that they are silent
     std::atomic<bool> notified_ = false;
+    std::uint64_t reached_ = 0;  // of agents, by the latest batch; applied once wait() is called, or poll() from there
+    std::atomic<std::uint64_t> applied_ = 0;
 };
 
 }  // namespace store

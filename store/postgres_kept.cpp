@@ -7,6 +7,9 @@
 namespace store {
 namespace {
 
+// A part of task_home_part: this replica has seen how the task was created (gateway/access/task_table.hpp).
+constexpr std::uint64_t task_created_part = 0x80;
+
 // The column of a list of things.
 template <class Column, class T, class Read>
 std::vector<Column> column_of(const std::vector<T>& things, Read read)
@@ -49,9 +52,17 @@ core::result<> postgres::keep_tasks(std::vector<kept_task> tasks)
     const auto names = column_of<std::int64_t>(tasks, [](const auto& t) { return static_cast<std::int64_t>(t.name); });
     const auto words = column_of<std::int64_t>(tasks, [](const auto& t) { return static_cast<std::int64_t>(t.word); });
     const auto seen = column_of<std::int64_t>(tasks, [](const auto& t) { return milliseconds_of(t.seen); });
-    return write_rows({"tasks", "SELECT cardea.keep_tasks($1, $2, $3, $4, $5, $6, $7, $8)"}, [&](pg_values& values) {
-        values.numbers(names).numbers(words).numbers(seen).number(task_owner_part).number(task_home_part);
-    });
+    return write_rows(
+        {"tasks", "SELECT cardea.keep_tasks($1, $2, $3, $4, $5, $6, $7, $8, $9)"},
+        [&](pg_values& values) {
+            values.numbers(names)
+                .numbers(words)
+                .numbers(seen)
+                .number(task_owner_part)
+                .number(task_home_part & ~task_created_part)
+                .number(task_created_part);
+        }
+    );
 }
 
 core::result<> postgres::trim_tasks(core::wall_time since, std::size_t most)
@@ -66,7 +77,7 @@ core::result<> postgres::trim_tasks(core::wall_time since, std::size_t most)
 
 core::result<> postgres::keep_cards(std::vector<kept_card> cards)
 {
-    constexpr auto sql = "SELECT cardea.keep_cards($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)";
+    constexpr auto sql = "SELECT cardea.keep_cards($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
     const auto texts = [&](std::string kept_card::* member) { return column_of<std::string>(cards, member); };
     return write_rows({"cards", sql}, [&](pg_values& values) {
         values.texts(texts(&kept_card::agent)).texts(texts(&kept_card::source));
@@ -74,6 +85,7 @@ core::result<> postgres::keep_cards(std::vector<kept_card> cards)
         values.byte_strings(texts(&kept_card::etag)).byte_strings(texts(&kept_card::last_modified));
         values.numbers(column_of<std::int64_t>(cards, [](const auto& c) { return milliseconds_of(c.fetched); }));
         values.numbers(column_of<std::int64_t>(cards, [](const auto& c) { return c.fresh_for.count(); }));
+        values.number(feed_.applied());
     });
 }
 
@@ -104,11 +116,12 @@ core::result<std::optional<kept_card>> postgres::card(std::string agent)
 
 core::result<> postgres::keep_card_version(card_version version)
 {
-    constexpr auto sql = "SELECT cardea.keep_card_version($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    constexpr auto sql = "SELECT cardea.keep_card_version($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
     return write_rows({"cards", sql}, [&](pg_values& values) {
         values.text(version.agent).time(version.at).text(version.sha256).number(version.size);
         values.bytes(version.patch.value_or(std::string{})).bytes(version.document).number(bytes_of(version));
         values.number(std::uint64_t{card_versions_kept}).number(card_version_bytes);
+        values.number(feed_.applied());
     });
 }
 
@@ -126,9 +139,13 @@ core::result<std::vector<card_version>> postgres::card_versions(std::string agen
 
 core::result<> postgres::keep_document(kept_document document)
 {
-    return write_rows({"documents", "SELECT cardea.keep_document($1, $2, $3, $4, $5, $6, $7)"}, [&](pg_values& values) {
-        values.text(document.kind).bytes(document.name).text(document.agent).bytes(document.text);
-    });
+    return write_rows(
+        {"documents", "SELECT cardea.keep_document($1, $2, $3, $4, $5, $6, $7, $8)"},
+        [&](pg_values& values) {
+            values.text(document.kind).bytes(document.name).text(document.agent).bytes(document.text);
+            values.number(feed_.applied());
+        }
+    );
 }
 
 core::result<> postgres::drop_document(std::string kind, std::string name)

@@ -10,7 +10,10 @@ DO $do$ BEGIN
     IF to_regnamespace('cardea') IS NULL THEN CREATE SCHEMA cardea; END IF;
 END $do$;
 
-CREATE TABLE cardea.meta (one boolean PRIMARY KEY DEFAULT true CHECK (one), schema bigint NOT NULL, reader bigint NOT NULL);
+-- From `paused` to `resumed` no replica could beat, the latest time.
+CREATE TABLE cardea.meta (
+    one boolean PRIMARY KEY DEFAULT true CHECK (one), schema bigint NOT NULL, reader bigint NOT NULL,
+    paused timestamptz NOT NULL DEFAULT '-infinity', resumed timestamptz NOT NULL DEFAULT '-infinity');
 INSERT INTO cardea.meta (schema, reader) VALUES (1, 1);
 
 -- `token`: of the write that raised it last.
@@ -34,6 +37,7 @@ CREATE INDEX hosts_by_agent ON cardea.hosts (agent);
 CREATE TABLE cardea.changes (
     version bigint PRIMARY KEY, at bigint NOT NULL, who text NOT NULL, action smallint NOT NULL, agent text NOT NULL,
     replica bigint NOT NULL, token bytea NOT NULL);
+CREATE INDEX removals ON cardea.changes (agent, version) WHERE action = 2;
 
 CREATE TABLE cardea.cards (
     agent text COLLATE "C" PRIMARY KEY, source text NOT NULL, document bytea NOT NULL, url text NOT NULL, etag bytea NOT NULL,
@@ -119,6 +123,17 @@ BEGIN
     RETURN coalesce((SELECT CASE WHEN away THEN 0 ELSE number END FROM cardea.tokens WHERE token = p_token), -1);
 END $f$;
 
+-- Holds removals of agents off. Before begin_write(), whose feed a removal locks behind that of agents.
+CREATE FUNCTION cardea.hold_agents(p_patience bigint) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
+    PERFORM cardea.prepare(p_patience);
+    PERFORM FROM cardea.feeds WHERE name = 'agents' FOR SHARE;
+END $f$;
+-- Whether a writer that has applied so much of the trail does not know that this agent was removed.
+CREATE FUNCTION cardea.is_removed(p_agent text, p_applied bigint) RETURNS boolean LANGUAGE sql STABLE AS $f$
+    SELECT EXISTS (SELECT FROM cardea.changes WHERE agent = p_agent AND action = 2 AND version > p_applied)
+$f$;
+
 -- The trail keeps at least 100,000 lines.
 CREATE FUNCTION cardea.note(
     p_version bigint, p_at bigint, p_who text, p_action bigint, p_agent text, p_replica bigint, p_token bytea) RETURNS void
@@ -188,16 +203,17 @@ END $f$;
 
 CREATE FUNCTION cardea.keep_cards(
     p_token bytea, p_patience bigint, p_reads bigint, p_agents text[], p_sources text[], p_documents bytea[], p_urls text[],
-    p_etags bytea[], p_last_modified bytea[], p_fetched bigint[], p_fresh_for bigint[]) RETURNS bigint
+    p_etags bytea[], p_last_modified bytea[], p_fetched bigint[], p_fresh_for bigint[], p_applied bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 DECLARE base bigint;
 BEGIN
+    PERFORM cardea.hold_agents(p_patience);
     base := cardea.begin_write('cards', cardinality(p_agents), p_token, p_patience, p_reads);
     INSERT INTO cardea.cards (agent, source, document, url, etag, last_modified, fetched, fresh_for, number)
     SELECT DISTINCT ON (a) a, s, d, u, e, l, f, v, base + n
     FROM unnest(p_agents, p_sources, p_documents, p_urls, p_etags, p_last_modified, p_fetched, p_fresh_for)
         WITH ORDINALITY AS each (a, s, d, u, e, l, f, v, n)
-    WHERE d <> '' ORDER BY a, n DESC
+    WHERE d <> '' AND NOT cardea.is_removed(a, p_applied) ORDER BY a, n DESC
     ON CONFLICT (agent) DO UPDATE
     SET source = excluded.source, document = excluded.document, url = excluded.url, etag = excluded.etag,
         last_modified = excluded.last_modified, fetched = excluded.fetched, fresh_for = excluded.fresh_for, number = excluded.number;
@@ -212,11 +228,13 @@ END $f$;
 -- Each replica that publishes a card keeps it; one line is enough.
 CREATE FUNCTION cardea.keep_card_version(
     p_token bytea, p_patience bigint, p_reads bigint, p_agent text, p_at bigint, p_sha256 text, p_size bigint, p_patch bytea,
-    p_document bytea, p_bytes bigint, p_kept bigint, p_most bigint) RETURNS bigint
+    p_document bytea, p_bytes bigint, p_kept bigint, p_most bigint, p_applied bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 BEGIN
+    PERFORM cardea.hold_agents(p_patience);
     PERFORM cardea.begin_write('cards', 0, p_token, p_patience, p_reads);
-    IF p_sha256 = (SELECT sha256 FROM cardea.card_versions WHERE agent = p_agent ORDER BY number DESC LIMIT 1) THEN
+    IF cardea.is_removed(p_agent, p_applied)
+        OR p_sha256 = (SELECT sha256 FROM cardea.card_versions WHERE agent = p_agent ORDER BY number DESC LIMIT 1) THEN
         RETURN 0;
     END IF;
     UPDATE cardea.card_versions SET bytes = bytes - octet_length(document), document = ''
@@ -233,9 +251,11 @@ BEGIN
     RETURN 0;
 END $f$;
 
--- A part of a word stays as it was first, once it is not zero. Whoever knows it differently hears of it.
+-- Of a word each part stays as it was first, once it is not zero; but the replica that has seen how the task was created is right at once
+-- (`p_created`). Whoever knows it differently hears of it.
 CREATE FUNCTION cardea.keep_tasks(
-    p_token bytea, p_patience bigint, p_reads bigint, p_names bigint[], p_words bigint[], p_seen bigint[], p_owner bigint, p_home bigint)
+    p_token bytea, p_patience bigint, p_reads bigint, p_names bigint[], p_words bigint[], p_seen bigint[], p_owner bigint, p_home bigint,
+    p_created bigint)
 RETURNS bigint LANGUAGE plpgsql AS $f$
 DECLARE base bigint;
 BEGIN
@@ -245,20 +265,28 @@ BEGIN
     ORDER BY a, n DESC
     ON CONFLICT (name) DO UPDATE
     SET seen = greatest(t.seen, excluded.seen),
-        word = (CASE WHEN t.word & p_owner <> 0 THEN t.word ELSE excluded.word END & p_owner)
-            | (CASE WHEN t.word & p_home <> 0 THEN t.word ELSE excluded.word END & p_home)
-            | (excluded.word & ~(p_owner | p_home)),
-        number = CASE WHEN (t.word # excluded.word) & (p_owner | p_home) <> 0 THEN excluded.number ELSE t.number END;
+        word = CASE WHEN t.word & p_created < excluded.word & p_created THEN excluded.word
+            ELSE (CASE WHEN t.word & p_owner <> 0 THEN t.word ELSE excluded.word END & p_owner)
+                | (CASE WHEN t.word & p_home <> 0 THEN t.word ELSE excluded.word END & p_home) | (t.word & p_created)
+                | (excluded.word & ~(p_owner | p_home | p_created)) END,
+        number = CASE WHEN (t.word # excluded.word) & (p_owner | p_home | p_created) <> 0 THEN excluded.number ELSE t.number END;
     PERFORM pg_notify('cardea', '');
     RETURN base;
 END $f$;
 
 CREATE FUNCTION cardea.keep_document(
-    p_token bytea, p_patience bigint, p_reads bigint, p_kind text, p_name bytea, p_agent text, p_text bytea) RETURNS bigint
+    p_token bytea, p_patience bigint, p_reads bigint, p_kind text, p_name bytea, p_agent text, p_text bytea,
+    p_applied bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 DECLARE given bigint;
 BEGIN
+    IF p_agent <> '' THEN
+        PERFORM cardea.hold_agents(p_patience);
+    END IF;
     given := cardea.begin_write('documents', 1, p_token, p_patience, p_reads) + 1;
+    IF p_agent <> '' AND cardea.is_removed(p_agent, p_applied) THEN
+        RETURN given;
+    END IF;
     INSERT INTO cardea.documents (kind, name, agent, text, number) VALUES (p_kind, p_name, p_agent, p_text, given)
     ON CONFLICT (kind, name) DO UPDATE
     SET agent = excluded.agent, text = excluded.text, number = excluded.number, dropped = NULL;
@@ -309,32 +337,42 @@ BEGIN
 END $f$;
 )sql"
                                           R"sql(
-CREATE FUNCTION cardea.is_live(p_replica bigint) RETURNS boolean LANGUAGE sql STABLE AS $f$
-    SELECT EXISTS (SELECT FROM cardea.replicas WHERE id = p_replica AND at > clock_timestamp() - interval '15 s')
+-- Whose latest beat is behind this lives. Time in which nobody could beat is nobody's silence, and afterwards all have 15 s to beat again.
+CREATE FUNCTION cardea.live_since() RETURNS timestamptz LANGUAGE sql STABLE AS $f$
+    SELECT CASE WHEN latest < clock_timestamp() - interval '6 s' THEN latest
+        WHEN clock_timestamp() < resumed + interval '15 s' THEN paused ELSE clock_timestamp() END - interval '15 s'
+    FROM cardea.meta, (SELECT max(at) AS latest FROM cardea.replicas) AS all_replicas
 $f$;
 
 CREATE FUNCTION cardea.beat(
     p_patience bigint, p_id bigint, p_name text, p_url text, p_version text, p_configuration text, p_applied bigint) RETURNS void
 LANGUAGE plpgsql AS $f$
-DECLARE gone bigint[]; base bigint; forgotten bigint;
+DECLARE gone bigint[]; base bigint; forgotten bigint; latest timestamptz; since timestamptz;
 BEGIN
     PERFORM cardea.prepare(p_patience);
+    latest := (SELECT max(at) FROM cardea.replicas);
+    IF latest < clock_timestamp() - interval '6 s' THEN
+        UPDATE cardea.meta SET paused = latest, resumed = clock_timestamp();
+    END IF;
     INSERT INTO cardea.replicas (id, name, url, version, configuration, applied, at)
     VALUES (p_id, p_name, p_url, p_version, p_configuration, p_applied, clock_timestamp())
     ON CONFLICT (id) DO UPDATE
     SET name = excluded.name, url = excluded.url, version = excluded.version, configuration = excluded.configuration,
         applied = excluded.applied, at = excluded.at;
-    gone := ARRAY(SELECT holder FROM (SELECT DISTINCT holder FROM cardea.deliveries) AS each WHERE NOT cardea.is_live(holder));
+    since := cardea.live_since();
+    gone := ARRAY(SELECT holder FROM (SELECT DISTINCT holder FROM cardea.deliveries) AS each
+        WHERE NOT EXISTS (SELECT FROM cardea.replicas WHERE id = holder AND at > since));
     IF gone <> '{}' THEN
         PERFORM FROM cardea.feeds WHERE name = 'deliveries' FOR UPDATE;
-        gone := ARRAY(SELECT each FROM unnest(gone) AS each WHERE NOT cardea.is_live(each));
+        gone := ARRAY(SELECT each FROM unnest(gone) AS each
+            WHERE NOT EXISTS (SELECT FROM cardea.replicas WHERE id = each AND at > since));
         base := cardea.raise_feed(
             'deliveries', (SELECT count(*) FROM cardea.deliveries WHERE holder = ANY (gone)), uuid_send(gen_random_uuid()));
         UPDATE cardea.deliveries AS d SET holder = p_id, moved = base + n
         FROM (SELECT number AS its, row_number() OVER (ORDER BY number) AS n FROM cardea.deliveries WHERE holder = ANY (gone)) AS each
         WHERE d.number = its;
     END IF;
-    DELETE FROM cardea.replicas WHERE at < clock_timestamp() - interval '1 h';
+    DELETE FROM cardea.replicas WHERE at < since - interval '1 h';
     DELETE FROM cardea.tokens
     WHERE at < clock_timestamp() - interval '10 min' AND (number IS NOT NULL OR at < clock_timestamp() - interval '1 day');
     WITH old AS (DELETE FROM cardea.documents WHERE dropped < clock_timestamp() - interval '1 h' RETURNING number)
@@ -441,7 +479,7 @@ BEGIN
     RETURN QUERY SELECT 7::bigint, id, applied, greatest(0, extract(epoch FROM clock_timestamp() - at) * 1000)::bigint, zero, zero,
         zero, convert_to(name, 'UTF8'), convert_to(url, 'UTF8'), convert_to(version, 'UTF8'), convert_to(configuration, 'UTF8'), none,
         none
-    FROM cardea.replicas WHERE at > clock_timestamp() - interval '15 s' ORDER BY name, id;
+    FROM cardea.replicas WHERE at > cardea.live_since() ORDER BY name, id;
 END $f$;
 )sql";
 

@@ -307,6 +307,84 @@ TEST_CASE("The first owner of a task stays, and every replica hears of it")
     CHECK(one.engine->tasks()->front().word == (first | 0x307U));
 }
 
+TEST_CASE("Who has seen how a task was created owns it, though another one named it first")
+{
+    const auto url = fresh_database();
+    replica one{url};
+    replica two{url};
+    constexpr std::uint64_t guessed = 0x2000;
+    constexpr std::uint64_t created = 0x1080;
+    REQUIRE(two.engine->keep_tasks({{5, guessed | 0x03U, noon}}).has_value());
+    REQUIRE(one.engine->keep_tasks({{5, created | 0x203U, noon}}).has_value());
+    const std::vector<store::kept_task> right{{5, created | 0x203U, noon}};
+    CHECK(two.poll().tasks == right);
+    REQUIRE(two.engine->keep_tasks({{5, guessed | 0x203U, noon}}).has_value());
+    CHECK(two.poll().tasks == right);
+    REQUIRE(two.engine->keep_tasks({{5, 0x3080U | 0x203U, noon}}).has_value());  // among equals the first
+    CHECK(one.engine->tasks()->front().word == (created | 0x203U));
+}
+
+TEST_CASE(
+    "What a replica keeps of an agent that was removed meanwhile is left out, and an agent that comes back begins anew"
+)
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    replica two{cluster().url(database)};
+    const auto keep = [](const replica& by) {
+        REQUIRE(
+            by.engine->keep_cards({{"a", "s", "{}", "", "", "", noon, {}}, {"file", "s", "{}", "", "", "", noon, {}}}
+            ).has_value()
+        );
+        REQUIRE(by.engine->keep_card_version({"a", noon, "0a", 2, {}, "{}"}).has_value());
+        REQUIRE(by.engine->keep_document({"pins", "a", "a", "{}"}).has_value());
+    };
+    REQUIRE(one.put("a").has_value());
+    one.poll();
+    keep(one);
+    CHECK(one.engine->card("a")->has_value());
+    REQUIRE(two.engine->remove("a", {"test", noon, {}}).has_value());
+    REQUIRE(two.put("a").has_value());
+    keep(one);
+    CHECK_FALSE(one.engine->card("a")->has_value());
+    CHECK(one.engine->card("file")->has_value());
+    CHECK(one.engine->card_versions("a")->empty());
+    CHECK(one.engine->documents("pins")->empty());
+    one.poll();
+    one.feed().wait(0ms);  // it has applied that
+    keep(one);
+    CHECK(one.engine->card("a")->has_value());
+    CHECK(one.engine->documents("pins")->size() == 1);
+}
+
+TEST_CASE("Time in which no replica could beat is nobody's silence")
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    replica two{cluster().url(database)};
+    const auto pass = [&](const std::string& time, store::replica_id of = 0) {
+        const auto where = of == 0 ? std::string{} : " WHERE id = " + std::to_string(of);
+        cluster().sql(database, "UPDATE cardea.replicas SET at = at - interval '" + time + "'" + where);
+    };
+    REQUIRE(one.beat().has_value());
+    REQUIRE(two.beat().has_value());
+    REQUIRE(one.engine->keep_delivery({0, "d1", "a", "x", "sealed", "{}", noon}).has_value());
+    pass("1 h");
+    CHECK(two.poll().replicas.size() == 2);  // nobody has beaten since
+    REQUIRE(two.beat().has_value());
+    CHECK(two.poll().replicas.size() == 2);
+    CHECK(two.poll().deliveries.empty());
+    cluster().sql(database, "UPDATE cardea.meta SET resumed = resumed - interval '16 s'");
+    REQUIRE(two.beat().has_value());
+    const auto batch = two.poll();
+    CHECK(batch.replicas.size() == 1);
+    CHECK(batch.deliveries.size() == 1);
+    REQUIRE(one.beat().has_value());
+    pass("16 s", one.options.self);
+    REQUIRE(two.beat().has_value());
+    CHECK(two.poll().replicas.size() == 1);
+}
+
 TEST_CASE("Deliveries of a lane have one holder, and go to another replica when it leaves or is silent")
 {
     const auto database = cluster().make_database();
