@@ -10,12 +10,6 @@
 namespace replicas {
 namespace {
 
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-constexpr bool sanitized = true;
-#else
-constexpr bool sanitized = false;
-#endif
-
 std::string address(std::uint16_t port)
 {
     return "127.0.0.1:" + std::to_string(port);

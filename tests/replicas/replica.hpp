@@ -21,6 +21,12 @@ namespace replicas {
 
 using namespace std::chrono_literals;
 
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
+
 class replica {
 public:
     // `more`: the rest of its configuration file, with agents.

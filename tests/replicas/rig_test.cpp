@@ -76,7 +76,8 @@ void run_rig(std::size_t replicas, std::chrono::seconds length)
     MESSAGE("seed " << seed);
     const test_support::scratch_directory folder;
     const auto store = replicas > 1 ? std::make_unique<shared_store>(replicas) : nullptr;
-    rig x{replicas, [&](auto i) { return store == nullptr ? "sqlite:" + folder.file("s.db") : store->url(i); }};
+    const auto place = [&](auto i) { return store == nullptr ? "sqlite:" + folder.file("s.db") : store->url(i); };
+    rig x{replicas, place, store == nullptr ? "" : "store_options: {timeout: 1s}\n"};  // shorter than most faults
     steady_load load{x.members, {"plain", "steady"}};
     crowd clients{x.lines, x.members, twenty_keys(), seed};
     trouble next{x.members, store.get(), seed, length > 1min ? 20s : 4s};

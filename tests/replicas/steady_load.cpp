@@ -29,7 +29,9 @@ steady_load::steady_load(const fleet& replicas, std::vector<std::string> agents,
             R"({"jsonrpc":"2.0","id":1,"method":"message/send","params":{}})"
         ));
     }
-    const std::chrono::microseconds pause{1'000'000 * threads_each * replicas.size() / calls_a_second};
+    const std::chrono::microseconds pause{
+        (sanitized ? 10'000'000 : 1'000'000) * threads_each * replicas.size() / calls_a_second
+    };
     for (const auto& each : replicas) {
         for (std::size_t i = 0; i < threads_each; ++i) {
             threads_.emplace_back([this, &each, pause] { run(*each, pause); });
