@@ -411,7 +411,7 @@ int make_key(const cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
-// Of a verb of `store`; nothing: it is reported.
+// The store that an option names; nothing: the problem is reported.
 std::optional<std::string> named_store(const std::string& option, const std::string& text)
 {
     auto parsed = config::parse_store(text);
@@ -446,7 +446,7 @@ int migrate_store(const cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
-// Nothing: it is reported.
+// The same as a place to copy from or to.
 std::optional<store::place>
 place_of_store(const std::string& option, const std::string& text, const std::string& password)
 {

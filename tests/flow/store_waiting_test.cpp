@@ -47,9 +47,11 @@ struct waiting_gateway {
     explicit waiting_gateway(
         const std::string& url,
         const std::string& configuration = {},
-        const flow::handed_over& more = {}
+        const flow::handed_over& more = {},
+        std::uint16_t listen = 0
     )
-        : file{here.file("c.yml")}
+        : file{here.file("c.yml")},
+          traffic{listen > 0 ? listen : quiet_port()}
     {
         test_support::write_whole(
             file,
@@ -104,7 +106,7 @@ struct waiting_gateway {
 
     test_support::scratch_directory here;
     std::string file;
-    std::uint16_t traffic = quiet_port();
+    std::uint16_t traffic;
     std::uint16_t admin = quiet_port();
     std::uint16_t metrics = quiet_port();
     std::optional<child_process> process;
@@ -245,6 +247,27 @@ TEST_CASE("Sockets of a service manager are served in the wait and after it, and
     CHECK_MESSAGE(gateway.logs(listening), gateway.process->err());
     CHECK(manager.next() == "READY=1\nSTATUS=Serves 0 agents.\n");
     CHECK(request(admin.port(), "GET", "/readyz").status == 200);
+}
+
+TEST_CASE("An address that is taken, or a certificate that cannot be read, ends the wait with 2")
+{
+    const auto away = "postgresql://cardea@127.0.0.1:" + std::to_string(quiet_port()) + "/c";
+    SUBCASE("address")
+    {
+        const test_support::listening_socket taken;
+        waiting_gateway gateway{away, {}, {}, taken.port()};
+        CHECK(gateway.process->wait(10s) == 2);
+        CHECK_MESSAGE(
+            gateway.count("cannot listen on 127.0.0.1 port " + taken.port_text()) == 1,
+            gateway.process->err()
+        );
+    }
+    SUBCASE("certificate")
+    {
+        waiting_gateway gateway{away, "tls: {cert: /absent.pem, key: /absent.key}\n"};
+        CHECK(gateway.process->wait(10s) == 2);
+        CHECK_MESSAGE(gateway.count("/absent.pem") > 0, gateway.process->err());
+    }
 }
 
 TEST_CASE("A role that may not make the schema ends the start with 2 and what to run, after which it serves")
