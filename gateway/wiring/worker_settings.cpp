@@ -68,7 +68,8 @@ void worker_settings::apply(const config::settings& now, const model::changed_se
 
 void worker_settings::set_replicas(std::size_t live, const core::rate_limits& limits)
 {
-    if (std::exchange(replicas_, std::max(live, std::size_t{1})) != replicas_ && limits.divide) {
+    const auto before = std::exchange(replicas_, std::max(live, std::size_t{1}));
+    if (before != replicas_ && limits.divide) {
         publish_limits(limits);
     }
 }
