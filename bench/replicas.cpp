@@ -107,6 +107,7 @@ void measure_writes(const fleet& all, const choices& wanted)
     std::atomic<std::uint64_t> other = 0;
     const auto end = steady::now() + std::chrono::seconds{wanted.seconds};
     std::vector<std::thread> writers;
+    writers.reserve(all.size() * writers_each);
     for (std::size_t i = 0; i < all.size() * writers_each; ++i) {
         writers.emplace_back([&, i] {
             manager to{all[i % all.size()]->admin()};

@@ -115,6 +115,8 @@ public:
 
     const std::vector<accepted>& taken() const noexcept { return taken_; }  // in the order of each task
 
+    receiver receiver_of_all;
+
 private:
     hook register_task(std::size_t task)
     {
@@ -122,7 +124,7 @@ private:
             {"jsonrpc", "2.0"},
             {"id", 1},
             {"method", "CreateTaskPushNotificationConfig"},
-            {"params", {{"taskId", std::to_string(task)}, {"url", receiver_url}}}
+            {"params", {{"taskId", std::to_string(task)}, {"url", receiver_of_all.url()}}}
         };
         const auto& at = *x_.members[task % x_.members.size()];
         const auto answer = test_support::request(
@@ -186,12 +188,6 @@ private:
     test_support::scripted_agent server_{[](const auto&) {
         return test_support::answer_json(R"({"jsonrpc":"2.0","id":1,"result":{}})");
     }};
-
-public:
-    receiver receiver_of_all;
-
-private:
-    const std::string receiver_url{receiver_of_all.url()};
 };
 
 // How many arrived again; each of them was under way when a replica was killed.
