@@ -13,6 +13,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <csignal>
+#include <cstdlib>
 #include <mutex>
 #include <random>
 #include <stop_token>
@@ -31,13 +32,20 @@ constexpr milliseconds first_pause{100};
 constexpr milliseconds longest_pause{5000};
 constexpr milliseconds callers_left{1000};  // who have connected meanwhile
 constexpr milliseconds look_again{10};
+constexpr milliseconds last_attempt{1500};  // that is under way when the process is told to end
+constexpr milliseconds logged{200};
 
 // Tries to open the store on a thread of its own.
 class store_opener {
 public:
     explicit store_opener(const store_wait& with)
         : with_{with},
-          thread_{[this](const std::stop_token& stopped) { run(stopped); }}
+          thread_{[this](const std::stop_token& stopped) {
+              run(stopped);
+              const std::lock_guard lock{mutex_};
+              ended_ = true;
+              changed_.notify_all();
+          }}
     {
     }
 
@@ -57,6 +65,14 @@ public:
             done();
         }
         done_ = std::move(done);
+    }
+
+    // Begins no attempt any more. True: none is under way, perhaps after some time.
+    bool stop(milliseconds patience)
+    {
+        thread_.request_stop();
+        std::unique_lock lock{mutex_};
+        return changed_.wait_for(lock, patience, [this] { return ended_; });
     }
 
     // Ends the attempts, after one that is under way. Nothing: none has come to an end.
@@ -98,6 +114,7 @@ private:
     std::mutex mutex_;
     std::condition_variable_any changed_;
     bool failed_ = false;
+    bool ended_ = false;
     std::optional<core::result<opened_store>> outcome_;
     std::function<void()> done_;
     std::jthread thread_;  // last: it uses the others
@@ -252,13 +269,17 @@ core::result<awaited_store> await_store(const store_wait& with, inherited_listen
             return std::move(listening).error();
         }
         opener.when_done([&room] { room.done(); });
-        const bool goes_on = room.run();
-        opened = opener.take();  // the room lives until then: it may be told
-        out.sockets = room.take_sockets();
-        if (!goes_on) {
+        if (!room.run()) {
             with.log.write(core::log_level::info, "stopped");
+            if (!opener.stop(last_attempt)) {
+                std::this_thread::sleep_for(logged);
+                std::_Exit(EXIT_SUCCESS
+                );  // a lookup of names, or a lock of the schema, may take longer than anybody waits
+            }
             return out;
         }
+        opened = opener.take();  // the room lives until then: it may be told
+        out.sockets = room.take_sockets();
     }
     if (!*opened) {
         return std::move(*opened).error();

@@ -29,7 +29,7 @@ struct awaited_store {
 // Opens the store. While that fails with store_unreachable it is tried again, after 100 ms, doubling to 5 s, with full jitter; the log has
 // each new reason (`store_waiting`). Meanwhile all addresses are served, `sockets` first: 200 at `/healthz`, else 503 store_unreachable.
 // Callers who have connected when the wait ends are answered within a second or cut; nobody is refused. Ends early after SIGTERM or
-// SIGINT, once an attempt under way is over. Fails as `open` does with other codes, and as listeners::open() and start_tls().
+// SIGINT; an attempt that is under way for longer ends with the process, whose exit code is 0 then. Fails as `open` does with other codes, and as listeners::open() and start_tls().
 core::result<awaited_store> await_store(const store_wait& with, inherited_listeners sockets);
 
 }  // namespace gateway::lifecycle

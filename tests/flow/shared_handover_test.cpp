@@ -113,7 +113,12 @@ TEST_CASE("A shared store goes through hand-overs one after the other, with call
         CHECK(info.at("process").get<pid_t>() == now);
         CHECK(info.at("store").at("kind") == "postgresql");
         CHECK(ids(gateways) == "w words ");
-        std::this_thread::sleep_for(300ms);
+        const auto so_far = calls.good();
+        const auto latest = std::chrono::steady_clock::now() + 10s;
+        while (calls.good() < so_far + 50 && std::chrono::steady_clock::now() < latest) {
+            std::this_thread::sleep_for(5ms);
+        }
+        CHECK(calls.good() >= so_far + 50);
     }
     over = true;
     writer.join();

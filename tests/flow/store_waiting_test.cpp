@@ -158,7 +158,10 @@ TEST_CASE("A gateway whose database is away says so on all its addresses, and se
     }};
     cluster().start();
     CHECK_MESSAGE(gateway.logs(listening), gateway.process->err());
-    std::this_thread::sleep_for(200ms);
+    const auto latest = std::chrono::steady_clock::now() + 5s;
+    while (served == 0 && std::chrono::steady_clock::now() < latest) {
+        std::this_thread::sleep_for(5ms);
+    }
     over = true;
     callers.join();
     CHECK(refused == 0);
@@ -202,10 +205,11 @@ TEST_CASE("A signal ends the wait with 0, also when the database is frozen")
     SUBCASE("frozen")
     {
         cluster().freeze();
-        waiting_gateway gateway{cluster().url(database), "store_options: {timeout: 500ms}\n"};
+        waiting_gateway gateway{cluster().url(database), "store_options: {timeout: 1m}\n"};
         gateway.wait_until_it_waits();
         gateway.process->signal(SIGTERM);
-        CHECK(gateway.process->wait(6s) == 0);
+        CHECK(gateway.process->wait(4s) == 0);
+        CHECK(gateway.count(R"("event":"stopped")") == 1);
         cluster().thaw();
     }
 }
