@@ -236,7 +236,7 @@ int give_up(const upgrade::taken_over& all, const std::string& why)
     return exit_unusable;
 }
 
-// The same of problems that were said already.
+// For problems that were said already.
 int give_up(const upgrade::taken_over& all, const std::vector<std::string>& problems)
 {
     if (all.from != nullptr) {
@@ -446,7 +446,7 @@ int migrate_store(const cli::command_line& asked)
     return EXIT_SUCCESS;
 }
 
-// The same as a place to copy from or to.
+// A place to copy from or to, as named_store().
 std::optional<store::place>
 place_of_store(const std::string& option, const std::string& text, const std::string& password)
 {

@@ -72,7 +72,7 @@ public:
 
     void start();
 
-    // What listens, by the names of inherited_listeners, for a process that is to listen too.
+    // The sockets that listen, by the names of inherited_listeners, for a process that is to listen too.
     std::vector<std::pair<std::string, int>> sockets();
 
     // The sockets once more, for another owner in this process: they go on listening when these here are closed.
@@ -84,7 +84,7 @@ public:
     // Takes the callers who wait, and nobody after them. The other listeners stay.
     void end_traffic();
 
-    // The same of the other listeners, whose connections end when they are idle.
+    // Ends the other listeners in this way; their connections end when they are idle.
     void end_operators();
 
     // Ends the others, and cuts their connections. busy() until these are gone.

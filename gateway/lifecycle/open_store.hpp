@@ -32,7 +32,7 @@ core::result<opened_store> open_store(
     std::optional<store::memory_contents> passed = {}
 );
 
-// The same for the store of a configuration, which may be a database that replicas share: then it fails as store::open_postgres() does.
+// Opens the store of a configuration, which may be a database that replicas share: then it fails as store::open_postgres() does.
 // `log` outlives the store.
 core::result<opened_store> open_store(
     const config::process_settings& settings,
@@ -44,7 +44,7 @@ core::result<opened_store> open_store(
 // The name of this process among those that share its store: `replica.name`, or the name of the host.
 std::string replica_name(const config::replica_settings& settings);
 
-// What lines of the log and the audit have besides: that name, if the store is one that replicas share.
+// The field that lines of the log and the audit have besides: that name, if the store is one that replicas share.
 telemetry::replica_field replica_field_of(const config::process_settings& settings);
 
 }  // namespace gateway::lifecycle

@@ -1,4 +1,4 @@
-// What a reload changes: agents whose TLS files have another content count as changed, though their configuration is the same.
+// The changes of a reload: agents whose TLS files have another content count as changed, though their configuration is the same.
 // Pure; any thread.
 #pragma once
 

@@ -283,7 +283,7 @@ net::task<reload_report> reloader::carry_out(reload_trigger by)
     }
     from_.files = std::move(found.now.files);
     watch(found.directories);
-    // What is left of both, agents above all, may be much: it ends on the other thread.
+    // The rest of both, agents above all, may be much: it ends on the other thread.
     std::function<bool()> discard = [rest = std::make_shared<reading_result>(std::move(found))]() mutable {
         rest.reset();
         return true;

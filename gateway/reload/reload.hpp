@@ -84,7 +84,7 @@ public:
     // From now on reloads are noted there; it outlives the reloader.
     void set_audit(const model::audit_trail& audit) noexcept { audit_ = &audit; }
 
-    // What is told of a configuration that changes these settings, by their paths.
+    // Observers of a configuration that changes these settings, named by their paths.
     struct observers {
         // Its agents are about to come; those that are there may go.
         std::function<void(const config::settings& next, const std::vector<std::string_view>& settings)> begins;

@@ -156,7 +156,7 @@ void access_log::add_failure(line_writer& out, const model::request_record& reco
     }
 }
 
-// What was called, and how it was understood.
+// Adds the method that was called, and how it was understood.
 void access_log::add_call(line_writer& out, const model::request_record& record) const
 {
     if (!record.management_method.empty()) {

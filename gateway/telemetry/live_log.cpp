@@ -83,7 +83,7 @@ void live_log::drop_batches(std::list<batch>& dropped)
     }
 }
 
-// What is over the limits, from the oldest line on.
+// Drops lines over the limits, from the oldest one on.
 void live_log::drop_lines(std::list<batch>& dropped)
 {
     while (lines_ > limits_.lines || bytes_ > limits_.bytes) {

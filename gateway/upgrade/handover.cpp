@@ -142,7 +142,7 @@ core::result<> handover::start(attempt& now)
     return {};
 }
 
-// What the new process needs before this one may end.
+// Passes everything that the new process needs before this one may end.
 net::task<core::result<>> handover::pass(attempt& now)
 {
     if (auto started = start(now); !started) {

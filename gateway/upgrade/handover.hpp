@@ -61,7 +61,7 @@ struct handover_source {
 
 class handover {
 public:
-    // What it hands over. All of it outlives the hand-over.
+    // Everything that is handed over, which outlives the hand-over.
     struct parts {
         net::loop& control;
         const config::settings& settings;

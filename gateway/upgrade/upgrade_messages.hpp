@@ -24,7 +24,7 @@ namespace gateway::upgrade {
 
 // The numbers are what is sent: they stay what they are, and one that is not known is passed over.
 enum class handover_word : std::uint8_t {
-    // Of the gateway that runs:
+    // The gateway that runs says:
     hello = 1,        // which addresses its sockets are for
     ticket_keys = 2,  // of TLS sessions
     session_key = 3,  // this one, records, changes, deliveries: of a store in memory
@@ -39,7 +39,7 @@ enum class handover_word : std::uint8_t {
     lists = 13,        // of an MCP server
     document = 14,     // of a store in memory
     unwritten = 15,    // a document that the store has not taken; also after `ready`, and then of the next one, too
-    // Of the next one:
+    // The next one says:
     prepared = 64,  // its configuration is valid
     ready = 65,     // it accepts connections
     failed = 66,    // it ends, and says why
@@ -52,10 +52,10 @@ struct handover_message {
     friend bool operator==(const handover_message&, const handover_message&) = default;
 };
 
-// Of one content: a definition of an agent and a notification are far smaller.
+// Bytes of one content: a definition of an agent and a notification are far smaller.
 inline constexpr std::size_t largest_handover_content = 64 * 1024 * 1024;
 
-// Of all that one gateway passes to the next, so that a full memory is not filled twice.
+// Bytes of all that one gateway passes to the next, so that a full memory is not filled twice.
 inline constexpr std::size_t largest_handover = 512 * 1024 * 1024;
 
 // Fails with too_large: the content is longer than `largest`.
