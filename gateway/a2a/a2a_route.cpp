@@ -308,7 +308,7 @@ net::routine<> a2a_route::finish(request_context& request, a2a_call& call)
             relayed.hooks.edits.push_back(std::move(edit));
         }
     }
-    relayed.hooks.tasks = shown_tasks(request, call.named.context, call.home, control_.tasks);
+    relayed.hooks.tasks = shown_tasks(request, call.named, call.home, control_.tasks);
     return relayed.hooks.tasks.context == 0 ? relays_.pass(request, relayed) : pass_in_context(request, call);
 }
 

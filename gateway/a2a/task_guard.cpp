@@ -55,6 +55,7 @@ task_guard::task_guard(const request_context& request, access::task_index* tasks
 
 bool task_guard::note_task(std::string_view task, task_references& in) const
 {
+    in.task = true;
     if (tasks_ == nullptr) {
         return true;
     }
@@ -158,19 +159,26 @@ held_context::~held_context()
     }
 }
 
-relay::task_terms
-shown_tasks(const request_context& request, std::uint64_t context, model::task_home home, access::task_index* tasks)
+relay::task_terms shown_tasks(
+    const request_context& request,
+    const task_references& named,
+    model::task_home home,
+    access::task_index* tasks
+)
 {
     const auto method = request.record.rpc_method;
     if (tasks == nullptr || !method || !shows_task(::a2a::operation_of(*method))) {
         return {};
     }
+    const bool sends = has_message(::a2a::operation_of(*method));
     return {
         .index = tasks,
         .interface = home,
         .owned = request.sender.access != nullptr,
         .caller = request.principal(),
-        .context = context
+        .context = named.context,
+        .new_task = sends && !named.task,
+        .new_context = sends && named.context == 0
     };
 }
 

@@ -21,7 +21,8 @@ using request::request_context;
 
 // The tasks and contexts that a call names.
 struct task_references {
-    bool hidden_task = false;  // it names one of another principal
+    bool task = false;         // it names one
+    bool hidden_task = false;  // of another principal
     bool hidden_context = false;
     bool unclear = false;                  // it names one in a way that readers do not agree on
     model::task_home home = 0;             // where its task lives; 0: it is not known
@@ -68,10 +69,13 @@ private:
     core::steady_time now_;
 };
 
-// The terms of the tasks that the answer shows, of an operation of A2A whose answer has one. `context`: of the message; `home`: of new
-// tasks.
-relay::task_terms
-shown_tasks(const request_context& request, std::uint64_t context, model::task_home home, access::task_index* tasks);
+// The terms of the tasks that the answer shows, of an operation of A2A whose answer has one. `home`: of new tasks.
+relay::task_terms shown_tasks(
+    const request_context& request,
+    const task_references& named,
+    model::task_home home,
+    access::task_index* tasks
+);
 
 // While a message is under way: nobody else gets into its context before the agent's answer has made it the caller's. Outlived by
 // what `terms` refers to.

@@ -11,7 +11,8 @@ namespace gateway::access {
 namespace {
 
 constexpr auto owner_bits = task_table::owner_bits;
-constexpr auto interface_bits = task_table::interface_bits;
+constexpr auto created_bit = task_table::created_bit;
+constexpr auto home_bits = task_table::home_bits;
 constexpr auto state_bits = task_table::state_bits;
 constexpr std::uint64_t least_owner = state_bits + (std::uint64_t{1} << task_table::state_shift);
 
@@ -35,6 +36,7 @@ std::uint64_t with_state(std::uint64_t word, ::a2a::task_state state) noexcept
 task_index::task_index(const limits& of, const core::keyed_hash::key& key)
     : hash_{key},
       keep_{steady_nanoseconds(of.keep)},
+      shared_{of.shared},
       table_{of.tasks, keep_}
 {
 }
@@ -87,7 +89,7 @@ std::optional<task_index::facts> task_index::find_named(std::uint64_t name, core
         return std::nullopt;
     }
     table_.touch(name, *found, time);
-    return facts{found->word & owner_bits, static_cast<std::uint8_t>(found->word & interface_bits)};
+    return facts{found->word & owner_bits, static_cast<std::uint8_t>(found->word & home_bits)};
 }
 
 bool task_index::note(
@@ -104,11 +106,11 @@ bool task_index::note(
 void task_index::note_context(
     std::string_view agent,
     std::string_view context,
-    owner whose,
+    const facts& of,
     core::steady_time now
 ) noexcept
 {
-    claim_context(name_of_context(agent, context), whose, now);
+    record_named(name_of_context(agent, context), of, std::nullopt, now);
 }
 
 void task_index::claim_context(std::uint64_t name, owner whose, core::steady_time now) noexcept
@@ -136,17 +138,19 @@ bool task_index::record_named(
 {
     const auto time = steady_nanoseconds(now);
     const auto found = table_.find(name, time);
-    const auto fresh = of.whose | of.interface;
+    const auto created = shared_ && of.created && of.whose != anybody ? created_bit : 0;
+    const auto fresh = of.whose | of.interface | created;
     if (!found) {
         table_.put({name, state ? with_state(fresh, *state) : fresh, time}, time);
         return state.has_value();
     }
     const bool held = task_table::is_held(found->word);
-    const bool unclaimed = (held || (found->word & owner_bits) == anybody) && of.whose != anybody;
-    const bool homeless = (found->word & interface_bits) == 0 && of.interface != 0;
+    const bool guessed = created != 0 && !held && (found->word & created_bit) == 0;
+    const bool unclaimed = guessed || ((held || (found->word & owner_bits) == anybody) && of.whose != anybody);
+    const bool homeless = !held && (found->word & home_bits) == 0 && of.interface != 0;
     auto kept = found->word;
     if (unclaimed) {
-        kept = held ? of.whose : kept | of.whose;
+        kept = (held ? 0 : kept & ~owner_bits) | of.whose | created;
     }
     kept |= homeless ? of.interface : 0;
     const auto next = state ? with_state(kept, *state) : kept;
@@ -183,7 +187,11 @@ void task_index::learn(const entry& kept, core::steady_time now) noexcept
     if (!table_.find(kept.name, time)) {
         return table_.put({kept.name, kept.word, time - age}, time);
     }
-    const facts of{kept.word & owner_bits, static_cast<std::uint8_t>(kept.word & interface_bits)};
+    const facts of{
+        kept.word & owner_bits,
+        static_cast<std::uint8_t>(kept.word & home_bits),
+        (kept.word & created_bit) != 0
+    };
     record_named(kept.name, of, std::nullopt, now - kept.age);
 }
 
@@ -201,9 +209,11 @@ void task_index::correct(const entry& kept, core::steady_time now) noexcept
             table_.put_unmarked({kept.name, kept.word, time - age}, time);
             return;
         }
-        const auto next =
-            (kept.word & owner_bits) | (found->word & state_bits) |
-            ((kept.word & interface_bits) != 0 ? kept.word & interface_bits : found->word & interface_bits);
+        if ((found->word & created_bit) > (kept.word & created_bit)) {
+            return;  // the store hears of it
+        }
+        const auto home = (kept.word & home_bits) != 0 ? kept.word : found->word;
+        const auto next = (kept.word & (owner_bits | created_bit)) | (found->word & state_bits) | (home & home_bits);
         if (next == found->word || table_.change(kept.name, *found, next)) {
             return;
         }

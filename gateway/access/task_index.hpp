@@ -25,6 +25,7 @@ public:
     struct limits {
         std::uint64_t tasks = 0;
         core::duration keep{};
+        bool shared = false;  // other replicas have tasks of which this one has not heard yet
     };
     task_index(const limits& of, const core::keyed_hash::key& key);
 
@@ -41,6 +42,7 @@ public:
     struct facts {
         owner whose = anybody;
         std::uint8_t interface = 0;  // where the task lives, as model::task_home; 0: it is not known
+        bool created = false;        // by a call of its owner's that named none
     };
 
     struct context_facts {
@@ -52,8 +54,8 @@ public:
     std::optional<facts> find(std::string_view agent, std::string_view task, core::steady_time now) noexcept;
     context_facts find_context(std::string_view agent, std::string_view context, core::steady_time now) noexcept;
 
-    // An answer has shown the task. One that is known stays whose it is, unless it is anybody's; one that is not is from now on
-    // as `of` says, if task_table::put() has a place for it. Returns whether the state is another one than when it was shown before.
+    // An answer has shown the task. One that is known stays whose it is, unless it is anybody's, or with other replicas somebody's who was not
+    // seen to create it; one that is not is from now on as `of` says, if task_table::put() has a place for it. Returns whether the state is another one than when it was shown before.
     bool note(
         std::string_view agent,
         std::string_view task,
@@ -63,7 +65,8 @@ public:
     ) noexcept;
 
     // An answer of this owner's has shown the context, or has been a success that a message in this context got.
-    void note_context(std::string_view agent, std::string_view context, owner whose, core::steady_time now) noexcept;
+    void
+    note_context(std::string_view agent, std::string_view context, const facts& of, core::steady_time now) noexcept;
     void claim_context(std::uint64_t name, owner whose, core::steady_time now) noexcept;
 
     // From when a message goes to its agent until its answer is known, a context that is nobody's is kept for its principal, if a place is
@@ -89,8 +92,8 @@ public:
     // Learns an entry while calls go on: an entry that is known already stays.
     void learn(const entry& kept, core::steady_time now) noexcept;
 
-    // The same of an entry that counts whatever is known here, but for the state: all who share a store go by its word. It is not new to
-    // take_changed().
+    // The same of an entry that counts whatever is known here, but for the state, and for one that was seen to be created here and not
+    // there: all who share a store go by its word. It is not new to take_changed().
     void correct(const entry& kept, core::steady_time now) noexcept;
 
     static constexpr std::size_t row = task_table::row;
@@ -108,6 +111,7 @@ private:
 
     core::keyed_hash hash_;
     std::int64_t keep_;
+    bool shared_;
     task_table table_;
 };
 

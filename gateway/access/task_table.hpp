@@ -20,9 +20,12 @@ class task_table {
 public:
     static constexpr std::size_t row = 8;  // one name is in one row
 
-    // A word: the owner in its upper bits, then four of the state (0: none), then eight of the interface.
+    // A word: the owner in its upper bits, then four of the state (0: none), then eight of the interface: one that says that the owner was
+    // seen to create it, which counts more than to be the first who named it, and where it lives.
     static constexpr unsigned state_shift = 8;
     static constexpr std::uint64_t interface_bits = 0xFFU;
+    static constexpr std::uint64_t created_bit = 0x80U;
+    static constexpr std::uint64_t home_bits = interface_bits & ~created_bit;
     static constexpr std::uint64_t state_bits = std::uint64_t{0xF} << state_shift;
     static constexpr std::uint64_t owner_bits = ~(state_bits | interface_bits);
     static constexpr std::uint64_t anybody = 0;

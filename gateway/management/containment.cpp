@@ -231,6 +231,13 @@ containment_table::contain(contained_subject subject, containment_order order)
 net::task<core::result<containment_table::outcome>>
 containment_table::release(contained_subject subject, std::string by)
 {
+    if (!all_.contains(subject)) {
+        // Another replica may have contained it a moment ago.
+        const auto refreshed = co_await services_.agents.refresh();
+        if (!refreshed) {
+            co_return refreshed.error();
+        }
+    }
     const auto there = all_.find(subject);
     if (there == all_.end()) {
         co_return outcome{.durable = services_.store.durable()};

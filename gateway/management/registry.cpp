@@ -375,12 +375,19 @@ net::task<core::result<std::vector<store::change>>> registry::changes(std::uint6
 // A write that was refused for what is there says what that is.
 net::task<core::error> registry::refused(std::string id, core::error why)
 {
-    const bool differs = why.code == errc::version_conflict || why.code == errc::agent_not_found;
-    if (differs && shared_.refreshed) {
-        co_await shared_.refreshed();
+    if (why.code == errc::version_conflict || why.code == errc::agent_not_found) {
+        static_cast<void>(co_await refresh());
     }
     co_await look_again(std::move(id), why);
     co_return why;
+}
+
+net::task<core::result<>> registry::refresh()
+{
+    if (!shared_.refreshed) {
+        co_return core::result<>{};
+    }
+    co_return co_await shared_.refreshed();
 }
 
 void registry::apply(const store::change& change, const store::record* now, bool own)

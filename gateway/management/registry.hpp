@@ -48,8 +48,8 @@ struct registered_agent {
 struct shared_writes {
     // Returns once the change of this version has come, or when it takes too long.
     std::function<net::task<>(std::uint64_t version)> applied;
-    // Returns once all that was written before has come, or when it takes too long.
-    std::function<net::task<>()> refreshed;
+    // Returns once all that was written before has come. Fails with store_unreachable.
+    std::function<net::task<core::result<>>()> refreshed;
 };
 
 class registry {
@@ -131,6 +131,9 @@ public:
 
     // From now on the store is shared: what upsert() and remove() write is served once it has come to apply().
     void set_shared(shared_writes writes) { shared_ = std::move(writes); }
+
+    // Returns once what others have written before has come. Fails with store_unreachable.
+    net::task<core::result<>> refresh();
 
     bool is_shared() const noexcept { return static_cast<bool>(shared_.applied); }
 

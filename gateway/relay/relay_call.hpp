@@ -134,6 +134,8 @@ struct task_terms {
     bool owned = false;                       // if they are new, they are the caller's; else anybody's
     const core::principal* caller = nullptr;  // outlives the relay; null: the callers without a credential
     std::uint64_t context = 0;  // of the message, which an answer that is no error makes the caller's; 0: none
+    bool new_task = false;      // a message that names no task
+    bool new_context = false;   // the same of a context
 
     // The answer must come so that it can be read: a caller's tasks are kept from others.
     bool must_read() const noexcept { return index != nullptr && owned; }
@@ -141,8 +143,9 @@ struct task_terms {
     // With an index. Of a task that is new. Made when an answer shows one: most show none, and the owner is a hash.
     access::task_index::facts facts() const noexcept
     {
-        return {owned ? index->owner_of(caller) : access::task_index::anybody, interface};
+        return {owned ? index->owner_of(caller) : access::task_index::anybody, interface, new_task};
     }
+    access::task_index::facts context_facts() const noexcept { return {facts().whose, 0, new_context}; }
 };
 
 // The request as the agent gets it. What its views point into outlives the relay.

@@ -72,7 +72,7 @@ void task_watch::on_context(std::string_view id)
 {
     const auto& terms = call_.hooks.tasks;
     if (terms.must_read()) {
-        terms.index->note_context(call_.agent->record.id, id, terms.facts().whose, caller_.owner().now());
+        terms.index->note_context(call_.agent->record.id, id, terms.context_facts(), caller_.owner().now());
     }
 }
 

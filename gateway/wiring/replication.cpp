@@ -78,12 +78,6 @@ replicas::feed_audience audience_of(const replication_parts& to)
     };
 }
 
-net::task<> refreshed(replicas::replica_plane& plane)
-{
-    auto refreshing = plane.fresh();
-    static_cast<void>(co_await std::move(refreshing));
-}
-
 }  // namespace
 
 std::unique_ptr<replicas::replica_plane> make_replica_plane(store::feed* feed, const replication_parts& parts)
@@ -111,7 +105,7 @@ std::unique_ptr<replicas::replica_plane> make_replica_plane(store::feed* feed, c
     );
     auto& made = *plane;
     parts.registry.set_shared(
-        {[&made](std::uint64_t version) { return made.applied(version); }, [&made] { return refreshed(made); }}
+        {[&made](std::uint64_t version) { return made.applied(version); }, [&made] { return made.fresh(); }}
     );
     parts.methods.set_refresher([&made] { return made.fresh(); });
     return plane;

@@ -204,7 +204,6 @@ core::result<> server::start()
         return started;
     }
     worker_settings_ = make_worker_settings({workers_, *push_, session_key_, store_, *callers_, log_hooks_.changed});
-    replicas_ = make_replica_plane(store_.engine().shared(), replication());
     list_planes();
     apply_settings(
         std::vector<std::string_view>{"access", "mcp.bundles", "rate_limits", "mcp.session_keys", "trace.endpoint"}
@@ -213,9 +212,6 @@ core::result<> server::start()
     publish_agents({workers_, planes_, *registry_, *cards_, *sessions_, *directory_, *bridge_}, public_base_);
     start_reloads();
     make_end();
-    if (replicas_ != nullptr) {
-        replicas_->start();
-    }
     return {};
 }
 
@@ -387,6 +383,7 @@ replication_parts server::replication()
 // Each plane comes after those that it uses: agents and settings reach them in this order, and they stop in the opposite one.
 void server::list_planes()
 {
+    replicas_ = make_replica_plane(store_.engine().shared(), replication());
     planes_ = {
         &audit_,
         &listeners_,
@@ -520,6 +517,9 @@ void server::run()
     }
     listeners_.start();
     serves_ = true;
+    if (replicas_ != nullptr) {
+        replicas_->start();
+    }
     overload_.start(executors_of(workers_));
     upgrade_.serve([this] { begin_reports(); });
     control_.run();

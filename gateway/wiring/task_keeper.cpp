@@ -47,7 +47,7 @@ task_keeper::task_keeper(
       now_{std::move(now)},
       keep_{settings.timeouts.task},
       most_{static_cast<std::size_t>(settings.limits.tasks)},
-      index_{{settings.limits.tasks, settings.timeouts.task}, access::task_index::key_of(key)}
+      index_{{settings.limits.tasks, settings.timeouts.task, store.shared()}, access::task_index::key_of(key)}
 {
     if (store_.durable()) {
         load(store_.engine());

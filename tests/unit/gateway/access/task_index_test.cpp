@@ -35,8 +35,8 @@ core::principal someone(const std::string& id, const std::string& provider = "ke
 }
 
 struct rig {
-    explicit rig(std::uint64_t tasks = 100'000, core::duration keep = 24h)
-        : index{{tasks, keep}, key}
+    explicit rig(std::uint64_t tasks = 100'000, core::duration keep = 24h, bool shared = false)
+        : index{{tasks, keep, shared}, key}
     {
     }
 
@@ -107,11 +107,11 @@ TEST_CASE("A task that was shown while it could be anybody's becomes that of the
 TEST_CASE("A task is known with the interface where it lives")
 {
     rig x;
-    x.index.note("a", "t", {x.alice(), 255}, task_state::auth_required, start);
+    x.index.note("a", "t", {x.alice(), 127}, task_state::auth_required, start);
     const auto found = x.index.find("a", "t", start);
     REQUIRE(found.has_value());
     CHECK(found->whose == x.alice());
-    CHECK(found->interface == 255);
+    CHECK(found->interface == 127);
 }
 
 TEST_CASE("Where a task lives is kept, learnt later if it was not known, and taken even if the task is anybody's")
@@ -142,8 +142,8 @@ TEST_CASE("A context belongs to whoever had it first, and is no task of the same
 {
     rig x;
     CHECK(x.holder("c") == task_index::anybody);
-    x.index.note_context("a", "c", x.alice(), start);
-    x.index.note_context("a", "c", x.bob(), start);
+    x.index.note_context("a", "c", {x.alice()}, start);
+    x.index.note_context("a", "c", {x.bob()}, start);
     CHECK(x.holder("c") == x.alice());
     CHECK(x.index.find_context("b", "c", start).whose == task_index::anybody);
     CHECK_FALSE(x.whose("c"));
@@ -297,7 +297,7 @@ TEST_CASE("A context that is only held displaces nothing, and what was shown to 
     }
     rig y;
     CHECK(y.goes_on(y.name("c"), y.alice()));
-    y.index.note_context("a", "c", y.bob(), start);
+    y.index.note_context("a", "c", {y.bob()}, start);
     y.index.release_context(y.name("c"), y.alice());
     CHECK(y.holder("c") == y.bob());
 }
@@ -475,6 +475,45 @@ TEST_CASE("A task of which all who share a store have another word is whose they
     old.age = 0h;
     late.index.correct(old, start);
     CHECK(late.index.all(start).empty());
+}
+
+TEST_CASE(
+    "With other replicas a task is whose call was seen to create it, not who named it first, and among equals the "
+    "first's"
+)
+{
+    rig x{100'000, 24h, true};
+    const auto note = [&](task_index& in, task_index::owner whose, bool created) {
+        in.note("a", "t", {whose, 2, created}, std::nullopt, start);
+    };
+    note(x.index, x.bob(), false);
+    CHECK(x.whose("t") == x.bob());
+    note(x.index, x.alice(), true);
+    CHECK(x.whose("t") == x.alice());
+    note(x.index, x.bob(), true);
+    note(x.index, x.bob(), false);
+    CHECK(x.whose("t") == x.alice());
+    CHECK(x.index.find("a", "t", start)->interface == 2);
+    x.index.note_context("a", "c", {x.bob()}, start);
+    x.index.note_context("a", "c", {x.alice(), 0, true}, start);
+    CHECK(x.index.find_context("a", "c", start).whose == x.alice());
+
+    rig guesses{100'000, 24h, true};
+    note(guesses.index, guesses.bob(), false);
+    const auto guessed = guesses.index.take_changed(100, start);
+    const auto created = x.index.take_changed(100, start);
+    REQUIRE(guessed.size() == 1);
+    x.index.correct(guessed[0], start);
+    CHECK(x.whose("t") == x.alice());
+    for (const auto& each : created) {
+        guesses.index.correct(each, start);
+    }
+    CHECK(guesses.whose("t") == guesses.alice());
+
+    rig alone;
+    note(alone.index, alone.bob(), false);
+    note(alone.index, alone.alice(), true);
+    CHECK(alone.whose("t") == alone.bob());
 }
 
 TEST_CASE("A task that is used is taken again after a while, and not each time")

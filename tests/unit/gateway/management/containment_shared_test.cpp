@@ -83,6 +83,39 @@ TEST_CASE("what one replica releases the others release")
     CHECK(two.learn({dropped("agent words"), dropped("agent dice"), dropped("principal keys eve")}));
 }
 
+namespace {
+
+net::task<core::result<>> refresh_with(std::function<bool()> how)
+{
+    co_return how() ? core::result<>{} : core::result<>{core::gateway_error(errc::store_unreachable, "away")};
+}
+
+net::task<> at_once(std::uint64_t)
+{
+    co_return;
+}
+
+}  // namespace
+
+TEST_CASE("a release of what another replica has just contained asks for it first, and fails when it cannot")
+{
+    replica one;
+    replica two;
+    bool up = true;
+    two.f.agents->set_shared({at_once, [&] { return refresh_with([&] { return up && two.learn(one.documents()); }); }});
+    REQUIRE(one.f.contain(of_agent("words")).has_value());
+    for (auto& each : one.documents()) {
+        REQUIRE(two.f.disk->keep_document(*each.now).has_value());
+    }
+    const auto done = two.f.release(of_agent("words"));
+    REQUIRE(done.has_value());
+    CHECK_FALSE(done->now.has_value());
+    CHECK(two.f.disk->names().empty());
+    CHECK(two.f.trail.count("released") == 1);
+    up = false;
+    CHECK(two.f.release(of_agent("dice")).error().code == errc::store_unreachable);
+}
+
 TEST_CASE("an echo of an own act changes nothing")
 {
     replica one;
