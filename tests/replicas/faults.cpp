@@ -60,18 +60,14 @@ std::string shared_store::url(std::size_t replica) const
     return database.url(name, proxies_[replica]->port());
 }
 
-void shared_store::cut_all() const
+std::map<std::string, std::uint64_t>
+shared_store::versions_in(const test_support::postgres_cluster& database, const std::string& name)
 {
-    for (const auto& each : proxies_) {
-        each->set(faults_of(fault::cut));
+    std::map<std::string, std::uint64_t> found;
+    for (const auto& row : database.sql(name, "SELECT id, version FROM cardea.agents")) {
+        found[row[0]] = std::stoull(row[1]);
     }
-}
-
-void shared_store::heal_all() const
-{
-    for (const auto& each : proxies_) {
-        each->heal();
-    }
+    return found;
 }
 
 std::string_view name(fault which) noexcept

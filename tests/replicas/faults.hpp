@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <random>
 #include <string>
@@ -24,8 +25,11 @@ public:
     std::string url(std::size_t replica) const;
     test_support::fault_proxy& proxy(std::size_t replica) { return *proxies_[replica]; }
     std::size_t proxies() const noexcept { return proxies_.size(); }
-    void cut_all() const;  // resets all connections, and makes no new ones until the next:
-    void heal_all() const;
+
+    // Of the agents that the database has, by id.
+    std::map<std::string, std::uint64_t> versions() const { return versions_in(database, name); }
+    static std::map<std::string, std::uint64_t>
+    versions_in(const test_support::postgres_cluster& database, const std::string& name);
 
     test_support::postgres_cluster database;
     test_support::postgres_pooler pooler{database};

@@ -17,11 +17,6 @@ namespace {
 constexpr auto back_in = 6s;
 constexpr auto store_timeout = 3s;
 
-std::string write_of(const std::string& id)
-{
-    return R"({"id":")" + id + R"(","agent":{"url":"http://127.0.0.1:9/","card":{"name":"A"}}})";
-}
-
 struct timed {
     std::string code;
     std::chrono::milliseconds took{0};
@@ -74,23 +69,6 @@ void check_waiting(const replica& at)
     CHECK(ask(at, "agents/list", "{}").code == "store_unreachable");
 }
 
-// The time until each of them carries out a write.
-std::chrono::milliseconds until_all_write(const rig& x)
-{
-    std::size_t next = 0;
-    const auto time = wait_until(
-        [&] {
-            const auto written = [&](const auto& each) {
-                return ask(*each, "agents/upsert", write_of("after" + std::to_string(next++))).code.empty();
-            };
-            return std::ranges::all_of(x.members, written);
-        },
-        back_in
-    );
-    CHECK(time);
-    return time.value_or(back_in);
-}
-
 }  // namespace
 
 TEST_CASE("calls do not notice that PostgreSQL is away; writes say so, and replicas are back within six seconds")
@@ -99,6 +77,7 @@ TEST_CASE("calls do not notice that PostgreSQL is away; writes say so, and repli
     constexpr unsigned calls_a_second = 1500;  // of three replicas, so that two of them carry a thousand
     shared_store store{3};
     rig x{3, [&](auto i) { return store.url(i); }};
+    x.set_truth([&] { return store.versions(); });
     steady_load load{x.members, {"plain", "steady"}, calls_a_second};
     std::this_thread::sleep_for(500ms);
     const auto begin = std::chrono::steady_clock::now();
@@ -111,7 +90,8 @@ TEST_CASE("calls do not notice that PostgreSQL is away; writes say so, and repli
     std::this_thread::sleep_until(begin + length);
     const auto before = load.calls();
     store.database.start();
-    const auto back = until_all_write(x);
+    const auto back = x.until_all_write(back_in);
+    CHECK(back);
     CHECK(x.members[2]->wait_until_ready(2s));
     CHECK(wait_until([&] { return x.agree(); }, 2s));
     load.stop();
@@ -119,7 +99,8 @@ TEST_CASE("calls do not notice that PostgreSQL is away; writes say so, and repli
     CHECK(before > static_cast<std::uint64_t>(length.count()) * (sanitized ? 30 : 600));
     MESSAGE(
         length.count() << " s without PostgreSQL: " << load.calls() << " calls, " << load.failed() << " failed, "
-                       << load.excused() << " of a killed replica; all write again after " << back.count() << " ms"
+                       << load.excused() << " of a killed replica; all write again after "
+                       << back.value_or(-1ms).count() << " ms"
     );
 }
 
@@ -127,6 +108,7 @@ TEST_CASE("a PostgreSQL that is frozen is as one that is away")
 {
     shared_store store{3};
     rig x{3, [&](auto i) { return store.url(i); }};
+    x.set_truth([&] { return store.versions(); });
     steady_load load{x.members, {"plain", "steady"}};
     std::this_thread::sleep_for(500ms);
     store.database.freeze();
@@ -136,11 +118,12 @@ TEST_CASE("a PostgreSQL that is frozen is as one that is away")
     CHECK(ask(*x.members[1], "agents/get", R"({"id":"steady","fresh":true})").code == "store_unreachable");
     CHECK(x.members[1]->status_of("/readyz") == 200);
     store.database.thaw();
-    const auto back = until_all_write(x);
+    const auto back = x.until_all_write(back_in);
+    CHECK(back);
     CHECK(wait_until([&] { return x.agree(); }, 2s));
     load.stop();
     check_calls(load);
-    MESSAGE("a frozen PostgreSQL: all write again after " << back.count() << " ms");
+    MESSAGE("a frozen PostgreSQL: all write again after " << back.value_or(-1ms).count() << " ms");
 }
 
 TEST_SUITE_END();

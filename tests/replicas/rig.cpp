@@ -93,10 +93,37 @@ void rig::keep_steady_agent()
 
 bool rig::agree() const
 {
+    const auto versions_at = [](const auto& each) {
+        versions found;
+        for (const auto& [key, there] : list_of(*each).value_or(std::map<std::string, content>{})) {
+            found[key] = there.version;
+        }
+        return found;
+    };
+    const auto wanted = truth_ ? truth_() : versions_at(members[0]);
+    return std::ranges::all_of(members, [&](const auto& each) { return versions_at(each) == wanted; });
+}
+
+bool rig::agree_when_fresh() const
+{
     const auto first = list_of(*members[0], /*fresh=*/true);
     return first && std::ranges::all_of(members, [&](const auto& each) {
                return list_of(*each, /*fresh=*/true) == first && list_of(*each) == first;
            });
+}
+
+std::optional<std::chrono::milliseconds> rig::until_all_write(std::chrono::milliseconds limit) const
+{
+    const auto all_write = [this] {
+        for (std::size_t i = 0; i < members.size(); ++i) {
+            const auto told = manager{members[i]->admin()}.ask("agents/upsert", write_of("after" + std::to_string(i)));
+            if (!told.code.empty()) {
+                return false;
+            }
+        }
+        return true;
+    };
+    return wait_until(all_write, limit);
 }
 
 std::string rig::lists() const
@@ -117,7 +144,7 @@ history rig::take_history()
 {
     REQUIRE(all_ready());
     history all;
-    CHECK_MESSAGE(wait_until([&] { return agree(); }, 10s), lists());
+    CHECK_MESSAGE(wait_until([&] { return agree_when_fresh(); }, 10s), lists());
     all.last = list_of(*members[0], /*fresh=*/true).value();
     all.trail = trail_of(*members[0]);
     for (const auto& each : members) {
@@ -125,6 +152,11 @@ history rig::take_history()
     }
     all.operations = lines.take_operations();
     return all;
+}
+
+std::string write_of(const std::string& id)
+{
+    return R"({"id":")" + id + R"(","agent":{"url":"http://127.0.0.1:9/","card":{"name":"A"}}})";
 }
 
 std::size_t writes(const history& all, outcome came)

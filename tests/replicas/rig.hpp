@@ -7,9 +7,14 @@
 #include "tests/replicas/steady_load.hpp"
 #include "tests/support/plain_agent.hpp"
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace replicas {
@@ -28,9 +33,17 @@ public:
 
     bool all_ready() const;
 
-    // Whether all list the same agents with the same versions, fresh and as they know them.
+    // From now on the database is asked directly, what all should list: versions by id. Without it they are compared with each other.
+    using versions = std::map<std::string, std::uint64_t>;
+    void set_truth(std::function<versions()> truth) { truth_ = std::move(truth); }
+
+    // Whether all list the same agents with the same versions, without having been asked for what is new.
     bool agree() const;
+    bool agree_when_fresh() const;
     std::string lists() const;  // for messages, with the end of the logs
+
+    // The time until each of them carries out a write, of agents `after0` to `after2`.
+    std::optional<std::chrono::milliseconds> until_all_write(std::chrono::milliseconds limit) const;
 
     // What the clients saw and what there is now, which all have to say alike. Nobody writes any more.
     history take_history();
@@ -41,7 +54,12 @@ public:
 
 private:
     void keep_steady_agent();
+
+    std::function<versions()> truth_;
 };
+
+// What agents/upsert takes for an agent that nobody reaches.
+std::string write_of(const std::string& id);
 
 std::size_t writes(const history& all, outcome came);
 

@@ -43,6 +43,7 @@ course go_wrong(rig& x, crowd& clients, trouble& next, std::chrono::seconds leng
         const bool outage = which > fault::clock && which != fault::delay;
         const auto agreed = wait_until([&] { return x.agree(); }, outage ? agreement_after_outage : agreement);
         CHECK_MESSAGE(agreed, x.lists());
+        CHECK(wait_until([&] { return x.agree_when_fresh(); }, agreement));
         auto& worst = outage ? out.worst_after_outage : out.worst;
         worst = std::max(worst, agreed.value_or(agreement_after_outage));
         MESSAGE(name(which) << ": agreed after " << agreed.value_or(-1ms).count() << " ms");
@@ -78,6 +79,9 @@ void run_rig(std::size_t replicas, std::chrono::seconds length)
     const auto store = replicas > 1 ? std::make_unique<shared_store>(replicas) : nullptr;
     const auto place = [&](auto i) { return store == nullptr ? "sqlite:" + folder.file("s.db") : store->url(i); };
     rig x{replicas, place, store == nullptr ? "" : "store_options: {timeout: 1s}\n"};  // shorter than most faults
+    if (store != nullptr) {
+        x.set_truth([&] { return store->versions(); });
+    }
     steady_load load{x.members, {"plain", "steady"}};
     crowd clients{x.lines, x.members, twenty_keys(), seed};
     trouble next{x.members, store.get(), seed, length > 1min ? 20s : 4s};

@@ -14,9 +14,7 @@ namespace {
 
 std::string code_of_write(const replica& at)
 {
-    return manager{at.admin()}
-        .ask("agents/upsert", R"({"id":"x","agent":{"url":"http://127.0.0.1:9/","card":{"name":"A"}}})")
-        .code;
+    return manager{at.admin()}.ask("agents/upsert", write_of("x")).code;
 }
 
 }  // namespace

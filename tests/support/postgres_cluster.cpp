@@ -411,14 +411,12 @@ void postgres_cluster::require_password(std::string_view user, std::string_view 
         "local all all trust\nhost all " + name + " 127.0.0.1/32 scram-sha-256\nhost all all 127.0.0.1/32 trust\n"
     );
     sql("postgres", "SELECT pg_reload_conf()");
-    wait_for(
-        [&] {
-            return value("postgres", "SELECT count(*) FROM pg_hba_file_rules WHERE auth_method = 'scram-sha-256'") ==
-                   "1";
-        },
-        [] { return "pg_hba.conf"; }
-    );
-    std::this_thread::sleep_for(100ms);  // the rules are those of the file, which the server reads a moment later
+    const auto without = "host=127.0.0.1 port=" + std::to_string(port_) + " user=" + name + " dbname=postgres";
+    const auto refused = [&] {
+        const std::unique_ptr<PGconn, decltype(&PQfinish)> connection{PQconnectdb(without.c_str()), &PQfinish};
+        return PQconnectionNeedsPassword(connection.get()) == 1;
+    };
+    wait_for(refused, [&] { return without + " needs no password"; });
 }
 
 postgres_pooler::postgres_pooler(const postgres_cluster& behind)
