@@ -180,12 +180,12 @@ net::routine<> relay::fail(core::error why)
     if (why.code == errc::upstream_timeout && call_.hooks.repair != nullptr) {
         call_.hooks.repair->gave_up(call_);
     }
-    const bool of_agent = why.from == core::side::upstream && !call_.deadline.asked_and_over(caller_.owner().now());
-    if (of_agent && !agent_.connected() && call_.hooks.repair != nullptr) {
-        why = call_.hooks.repair->unreached(std::move(why));
-    }
     if (wait_.ended()) {
         why = interrupted(woken::ended, "body");
+    }
+    if (call_.hooks.repair != nullptr) {
+        const bool late = call_.deadline.asked_and_over(caller_.owner().now());
+        why = call_.hooks.repair->told_as(std::move(why), late || agent_.connected());
     }
     if (outcome_.stream) {
         outcome_.stream = model::end_of_stream(why);

@@ -96,8 +96,12 @@ public:
     // The agent has not answered in time, and nobody waits any more.
     virtual void gave_up(const relay_call& call) = 0;
 
-    // There was no connection to the agent, so that it got nothing. What the caller gets instead of this failure, which is the agent's.
-    virtual core::error unreached(core::error why) { return why; }
+    // What the caller gets instead of this failure. `reached`: the agent may have got something of the call.
+    virtual core::error told_as(core::error why, bool reached)
+    {
+        static_cast<void>(reached);
+        return why;
+    }
 
     // The agent has asked the caller what it may not ask: this is its answer.
     virtual void refuse(const relay_call& call, std::string answer)

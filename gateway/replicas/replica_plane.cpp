@@ -9,6 +9,7 @@
 #include <exception>
 #include <memory>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -93,6 +94,9 @@ net::task<bool> replica_plane::poll()
     auto polled = co_await std::move(asked);
     bool more = false;
     if (polled) {
+        if (std::exchange(missed_, false)) {
+            complete_list_at_ = services_.now() + store::replica_life;
+        }
         auto applying = apply_batch(std::move(*polled), began);
         more = co_await std::move(applying);
         if (!more) {
@@ -101,6 +105,7 @@ net::task<bool> replica_plane::poll()
         }
     } else {
         failed_ = number;
+        missed_ = true;
         failure_ = std::move(polled).error();
     }
     waiting_.wake();
@@ -112,12 +117,15 @@ net::task<bool> replica_plane::apply_batch(store::feed_batch batch, core::steady
 {
     note_reload(batch.reload);
     const auto documents = position_.documents;
-    bool taken = apply_documents(store::containment_document, batch, began);
+    auto containing = apply_documents(store::containment_document, batch, began);
+    bool taken = co_await std::move(containing);
     auto agents = apply_agents(batch);
     co_await std::move(agents);
     position_ = batch.reached;
     waiting_.wake();
-    taken = apply_documents(store::pins_document, batch, began) && taken;
+    auto approving = apply_documents(store::pins_document, batch, began);
+    const bool pinned = co_await std::move(approving);
+    taken = taken && pinned;
     if (!taken) {
         position_.documents = documents;
     }
@@ -136,8 +144,10 @@ net::task<bool> replica_plane::apply_batch(store::feed_batch batch, core::steady
 net::task<> replica_plane::apply_agents(store::feed_batch& batch)
 {
     if (batch.reload != store::feed_reload::none) {
-        auto all = audience_.agents(std::move(batch.records));
-        co_await std::move(all);
+        auto records = std::make_shared<const std::vector<store::record>>(std::move(batch.records));
+        auto applying = audience_.agents(records);
+        co_await std::move(applying);
+        thread_.post([rest = std::move(records)]() mutable { rest.reset(); });  // there may be very many
         co_return;
     }
     if (batch.changes.empty()) {
@@ -159,16 +169,28 @@ net::task<> replica_plane::apply_agents(store::feed_batch& batch)
     }
 }
 
-bool replica_plane::apply_documents(std::string_view kind, store::feed_batch& batch, core::steady_time began)
+// All that are contained at once, because nobody else is; of others a part in each turn.
+net::task<bool> replica_plane::apply_documents(std::string_view kind, store::feed_batch& batch, core::steady_time began)
 {
-    std::vector<store::document_change> of_kind;
+    constexpr std::size_t most = 50;
+    const bool all = batch.reload != store::feed_reload::none && kind == store::containment_document;
+    bool taken = true;
+    std::vector<store::document_change> part;
     for (auto& each : batch.documents) {
-        if (each.kind == kind) {
-            of_kind.push_back(std::move(each));
+        if (each.kind != kind) {
+            continue;
+        }
+        part.push_back(std::move(each));
+        if (part.size() == most && !all) {
+            auto turn = services_.turns.wait();
+            co_await std::move(turn);
+            taken = audience_.documents(kind, std::exchange(part, {}), all, began) && taken;
         }
     }
-    const bool all = batch.reload != store::feed_reload::none;
-    return (of_kind.empty() && !all) || audience_.documents(kind, std::move(of_kind), all, began);
+    if (all || !part.empty()) {
+        taken = audience_.documents(kind, std::move(part), all, began) && taken;
+    }
+    co_return taken;
 }
 
 net::task<> replica_plane::apply_cards(std::vector<store::kept_card> cards)
@@ -192,6 +214,9 @@ net::task<> replica_plane::beat()
     if (std::exchange(configuration_changed_, false)) {
         auto hashing = services_.configuration();
         configuration_ = co_await std::move(hashing);
+        if (stopped_) {
+            co_return;
+        }
     }
     beat_at_ = services_.now() + store::beat_interval;
     auto own = services_.own;
@@ -206,8 +231,17 @@ net::task<> replica_plane::beat()
     }
 }
 
+// After an outage of the database the others, which are there, have not been able to say so for a while.
 void replica_plane::take_live(std::vector<store::live_replica> live)
 {
+    if (services_.now() < complete_list_at_) {
+        for (const auto& each : live_->live) {
+            if (std::ranges::find(live, each.facts.id, [](const auto& one) { return one.facts.id; }) == live.end()) {
+                live.push_back(each);
+            }
+        }
+        std::ranges::sort(live, {}, [](const auto& each) { return std::tie(each.facts.name, each.facts.id); });
+    }
     const bool same = std::ranges::equal(live, live_->live, same_replica);
     live_ = std::make_shared<const model::replicas>(model::replicas{live_->self, std::move(live), services_.tls});
     live_at_ = services_.now();

@@ -20,6 +20,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +32,7 @@ struct feed_audience {
     // A change of an agent; `now` is what it is behind the latest of its changes in the store, null: gone. `own`: this process made it.
     std::function<void(const store::feed_change& change, const store::record* now, bool own)> agent;
     // These are all agents.
-    std::function<net::task<>(std::vector<store::record> all)> agents;
+    std::function<net::task<>(std::shared_ptr<const std::vector<store::record>> all)> agents;
     // Those of one kind; `all`: there are no others. False: something of them has changed here since `began`, so that they are wanted again.
     std::function<
         bool(std::string_view kind, std::vector<store::document_change> documents, bool all, core::steady_time began)>
@@ -92,7 +93,7 @@ private:
     net::task<bool> poll();
     net::task<bool> apply_batch(store::feed_batch batch, core::steady_time began);
     net::task<> apply_agents(store::feed_batch& batch);
-    bool apply_documents(std::string_view kind, store::feed_batch& batch, core::steady_time began);
+    net::task<bool> apply_documents(std::string_view kind, store::feed_batch& batch, core::steady_time began);
     net::task<> apply_cards(std::vector<store::kept_card> cards);
     net::task<> beat();
     void take_live(std::vector<store::live_replica> live);
@@ -102,7 +103,9 @@ private:
     feed_audience audience_;
     store::feed_position position_;
     model::replicas_pointer live_;
-    core::steady_time live_at_{};  // when the store said so
+    core::steady_time live_at_{};           // when the store said so
+    core::steady_time complete_list_at_{};  // until then the list may lack some who live
+    bool missed_ = false;                   // the latest poll has failed
     net::waiting_tasks waiting_;
     std::uint64_t polls_ = 0;     // begun
     std::uint64_t complete_ = 0;  // the latest that was applied, with nothing behind it

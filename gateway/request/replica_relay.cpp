@@ -1,5 +1,6 @@
 #include "gateway/request/replica_relay.hpp"
 
+#include "core/json/jsonrpc_server.hpp"
 #include "core/mcp_server.hpp"
 #include "core/url.hpp"
 #include "gateway/access/access_plan.hpp"
@@ -25,53 +26,6 @@ constexpr core::duration head_start = std::chrono::seconds{5};
 
 // How long a stream may be silent into which the other replica writes no comments.
 constexpr core::duration longest_silence = std::chrono::hours{24};
-
-// The terms of the other replica's answer.
-class replica_terms final : public relay::call_repair {
-public:
-    // The request outlives it.
-    replica_terms(request_context& request, errc lost)
-        : request_{request},
-          lost_{lost}
-    {
-    }
-
-    std::optional<std::size_t> interest(const net::http1::response_head& /*head*/) const override
-    {
-        return std::nullopt;
-    }
-
-    net::routine<core::result<bool>> repair(
-        relay::relay_call& /*call*/,
-        relay::agent_exchange& /*on*/,
-        const net::http1::response_head& /*head*/,
-        std::string /*body*/
-    ) override
-    {
-        co_return false;
-    }
-
-    // The other replica notices the end of its connection.
-    void gave_up(const relay::relay_call& /*call*/) override {}
-
-    core::error unreached(core::error why) override
-    {
-        request_.record.forwarded = forwarding::unreachable;
-        return core::caller_error(lost_, "no connection to the replica: " + why.detail);
-    }
-
-    std::string failure_text(const core::error& why) const override
-    {
-        if (request_.errors.call_id.empty()) {
-            return {};
-        }
-        return responses::mcp_error_answer(why.code, request_.record.agent, request_.errors.call_id).body;
-    }
-
-private:
-    request_context& request_;
-    errc lost_;
-};
 
 std::string_view reason_of(forwarding how) noexcept
 {
@@ -107,6 +61,74 @@ std::optional<forwarding> objection(const request_context& request)
 
 }  // namespace
 
+std::string unanswered_body(const request_context& request, errc code)
+{
+    constexpr std::string_view said =
+        "The replica of Cardea that has the session did not answer. The request may have been carried out.";
+    auto body = core::jsonrpc_error_body(request.errors.call_id, code, request.record.agent, said);
+    constexpr std::string_view repeats = R"("retryable":true)";
+    if (const auto at = body.rfind(repeats); at != body.npos) {
+        body.replace(at, repeats.size(), R"("retryable":false)");
+    }
+    return body;
+}
+
+// The terms of the other replica's answer to one request.
+class replica_relay::terms final : public relay::call_repair {
+public:
+    // `of` outlives it.
+    terms(const sent_request& of, errc lost)
+        : of_{of},
+          request_{of.request},
+          lost_{lost}
+    {
+    }
+
+    std::optional<std::size_t> interest(const net::http1::response_head& /*head*/) const override
+    {
+        return std::nullopt;
+    }
+
+    net::routine<core::result<bool>> repair(
+        relay::relay_call& /*call*/,
+        relay::agent_exchange& /*on*/,
+        const net::http1::response_head& /*head*/,
+        std::string /*body*/
+    ) override
+    {
+        co_return false;
+    }
+
+    // The other replica notices the end of its connection.
+    void gave_up(const relay::relay_call& /*call*/) override {}
+
+    core::error told_as(core::error why, bool reached) override
+    {
+        if (of_.gone && why.code == errc::draining) {
+            why = core::upstream_error(errc::upstream_timeout, "it is gone");
+        }
+        if (why.from != core::side::upstream) {
+            return why;
+        }
+        request_.record.forwarded = reached ? forwarding::failed : forwarding::unreachable;
+        const auto detail = "replica " + request_.texts.replica + ": " + why.detail;
+        return reached ? core::upstream_error(why.code, detail) : core::caller_error(lost_, detail);
+    }
+
+    std::string failure_text(const core::error& why) const override
+    {
+        if (request_.errors.call_id.empty()) {
+            return {};
+        }
+        return unanswered_body(request_, why.code);
+    }
+
+private:
+    const sent_request& of_;
+    request_context& request_;
+    errc lost_;
+};
+
 void replica_relay::set_replicas(const model::replicas_pointer& now)
 {
     std::map<store::replica_id, way> ways;
@@ -125,6 +147,28 @@ void replica_relay::set_replicas(const model::replicas_pointer& now)
         const auto stays = [&before](const auto& each) { return each.second.url == before.url; };
         if (before.entry != nullptr && std::ranges::none_of(ways_, stays)) {
             pool_.drop_idle(before.entry->upstream->key);
+        }
+    }
+    give_up_gone();
+}
+
+// What ends is resumed, and may be gone then.
+void replica_relay::give_up_gone()
+{
+    decltype(sent_) gone;
+    for (auto at = sent_.begin(); at != sent_.end();) {
+        auto& each = *at++;
+        if (!ways_.contains(each.to)) {
+            sent_.erase(sent_.iterator_to(each));
+            gone.push_back(each);
+        }
+    }
+    while (!gone.empty()) {
+        auto& first = gone.front();
+        gone.pop_front();
+        first.gone = true;
+        if (first.request.passing != nullptr) {
+            first.request.passing->end_stream();
         }
     }
 }
@@ -192,7 +236,9 @@ replica_relay::pass(request_context& request, store::replica_id replica, std::st
     request.texts.replica = to->name;
     record.replica = request.texts.replica;
     const auto& head = request.caller.head();
-    replica_terms terms{request, lost};
+    sent_request sent{request, replica};
+    sent_.push_back(sent);
+    terms of_answer{sent, lost};
     relay::relay_call call;
     call.agent = to->entry;
     call.request.verb = head.verb;
@@ -206,7 +252,7 @@ replica_relay::pass(request_context& request, store::replica_id replica, std::st
     const auto comments = settings_.timeouts.stream_keep_alive;
     call.times.silence =
         comments > core::duration{} ? std::max(settings_.timeouts.upstream_idle, 4 * comments) : longest_silence;
-    call.hooks.repair = &terms;
+    call.hooks.repair = &of_answer;
     co_await relays_.forward(request, call);
     if (record.forwarded == forwarding::answered && record.code && record.from != core::side::caller) {
         record.forwarded = forwarding::failed;

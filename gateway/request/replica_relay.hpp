@@ -9,6 +9,9 @@
 #include "gateway/request/local_snapshot.hpp"
 #include "net/upstream/upstream.hpp"
 
+#include <boost/intrusive/list.hpp>
+#include <boost/intrusive/list_hook.hpp>
+
 #include <map>
 #include <memory>
 #include <string>
@@ -34,7 +37,8 @@ public:
     {
     }
 
-    // Sets who lives; null: the store is not shared. Connections to those that are gone end with what they carry.
+    // Sets who lives; null: the store is not shared. Requests under way to those that are gone fail: a process that is frozen would never
+    // answer.
     void set_replicas(const model::replicas_pointer& now);
 
     // Answers a request of a session that the replica with this id has. `body`: all of it, held by the caller's connection. Nothing that was
@@ -49,6 +53,21 @@ private:
         std::shared_ptr<const model::agent_entry> entry;  // null: the replica has no address that can be used
     };
 
+    // A request that another replica has.
+    struct sent_request : boost::intrusive::list_base_hook<boost::intrusive::link_mode<boost::intrusive::auto_unlink>> {
+        sent_request(request_context& of, store::replica_id at)
+            : request{of},
+              to{at}
+        {
+        }
+
+        request_context& request;
+        store::replica_id to;
+        bool gone = false;  // that replica does not live any more
+    };
+    class terms;
+
+    void give_up_gone();
     const way* find(request_context& request, store::replica_id replica) const;
     std::shared_ptr<const model::agent_entry> entry_of(const std::string& url, const net::tls_context& tls) const;
 
@@ -57,6 +76,10 @@ private:
     const config::settings& settings_;
     const local_snapshot& known_;
     std::map<store::replica_id, way> ways_;  // of the others
+    boost::intrusive::list<sent_request, boost::intrusive::constant_time_size<false>> sent_;
 };
+
+// The error to a request that another replica got and has not answered.
+std::string unanswered_body(const request_context& request, core::errc code);
 
 }  // namespace gateway::request

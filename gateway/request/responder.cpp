@@ -12,6 +12,7 @@
 #include "gateway/model/well_known.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/request/contained_answer.hpp"
+#include "gateway/request/replica_relay.hpp"
 #include "gateway/request/request_context.hpp"
 #include "net/http1/head_writer.hpp"
 
@@ -109,6 +110,9 @@ responses::answer answer_to_failure(const request_context& request, const core::
         return answer_to_call(request, failure.code);
     }
     auto answer = responses::mcp_error_answer(failure.code, request.record.agent, request.errors.call_id);
+    if (!request.record.replica.empty() && failure.from == core::side::upstream) {
+        answer.body = unanswered_body(request, failure.code);
+    }
     const bool refused = failure.code == core::errc::session_not_found || core::http_status(failure.code) == 503;
     const bool admitted = failure.from == core::side::upstream && !refused;
     const auto status = core::http_status(failure.code);

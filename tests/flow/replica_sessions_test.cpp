@@ -137,11 +137,40 @@ TEST_CASE("A call under way at a replica that stops abruptly fails, is not repea
     x.stop(0);
     const auto failed = cut.read_response();
     CHECK(failed.header("Cardea-Error") == "upstream_reset");
-    CHECK(failed.body.find("\"result\"") == std::string::npos);
+    CHECK(failed.body.find("The replica of Cardea that has the session did not answer.") != std::string::npos);
+    CHECK(failed.body.find("\"retryable\":false") != std::string::npos);
     CHECK(x.forwarded(1, "failed", 1));
     check_error(x.post(1, session, call_of("one")), 404, -32001, "session_not_found");
     const auto sent = x.got("\"hang\"");
     CHECK(sent.find("\"hang\"") == sent.rfind("\"hang\""));
+}
+
+TEST_CASE("What is under way to a replica that is silent fails once it does not live any more")
+{
+    three_replicas x;
+    const auto session = x.begin(0);
+    auto listens = x.open(1, "GET", session);
+    CHECK(listens.read_head().status == 200);
+    auto streams = x.open(1, "POST", session, call_of("hang", "8"));
+    CHECK(streams.read_head().status == 200);
+    auto whole = session;
+    whole.emplace_back("Accept", "application/json");
+    whole.emplace_back("Content-Type", "application/json");
+    http_client waits{x[1].port()};
+    waits.send(test_support::request_text("POST", "/agents/a/mcp", whole, call_of("hang", "9")));
+    CHECK(x.got(R"("id":9)").find("hang") != std::string::npos);
+    x.list().forget(x.id(0));
+    const auto failed = waits.read_response();
+    CHECK(failed.status == 200);
+    CHECK(failed.header("Cardea-Error") == "upstream_timeout");
+    CHECK(failed.body.find("\"retryable\":false") != std::string::npos);
+    CHECK(
+        streams.read_until("\r\n0\r\n\r\n").find("did not answer. The request may have been carried out.") !=
+        std::string::npos
+    );
+    CHECK(listens.read_until_closed().find("\r\n0\r\n\r\n") == std::string::npos);
+    check_error(x.post(1, session, call_of("one")), 404, -32001, "session_not_found");
+    CHECK(x.forwarded(1, "failed", 3));
 }
 
 TEST_CASE("A call that waits for its client goes on where it waits, whichever replica its client comes back to")

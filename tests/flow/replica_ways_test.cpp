@@ -86,7 +86,7 @@ TEST_CASE("A replica over https has to show a certificate for the host of public
         } else {
             check_error(got, 404, -32001, "session_not_found");
             CHECK(x.forwarded(1, "unreachable", 1));
-            CHECK(has_line(x[1], R"("code":"session_not_found")", "no connection to the replica: "));
+            CHECK(has_line(x[1], R"("code":"session_not_found")", R"("detail":"replica r0: )"));
         }
     }
 }
@@ -251,6 +251,21 @@ TEST_CASE("A long message reaches the other replica as its caller sent it")
     CHECK(x.post(1, session, body).body == done_of("4"));
     CHECK(x.forwarded(1, "answered", 1));
     CHECK(x.got(std::string(300'000, 'n')).find(R"("id":4)") != std::string::npos);
+}
+
+TEST_CASE("A session id is none of the fields that end at a hop, and a head may have as many fields as elsewhere")
+{
+    three_replicas x{{}, 2};
+    auto session = x.begin(0);
+    session.emplace_back("Connection", "Mcp-Session-Id");
+    CHECK(x.post(1, session, call_of("one")).status == 200);
+    CHECK(x.got("tools/call").find("tools/call") != std::string::npos);
+    CHECK(x.programs() == 1);
+    for (int i = 0; i < 90; ++i) {
+        session.emplace_back("X-A", "b");
+    }
+    CHECK(x.post(1, session, call_of("one")).status == 200);
+    CHECK(x.forwarded(1, "answered", 2));
 }
 
 TEST_SUITE_END();

@@ -270,6 +270,13 @@ public:
         });
         return all;
     }
+    // How many have been started.
+    std::size_t programs() const
+    {
+        const auto all = read_whole(folder_.file("pids"));
+        return static_cast<std::size_t>(std::ranges::count(all, '\n'));
+    }
+
     void touch(const std::string& name) const { write_whole(folder_.file(name), "x"); }
 
     // How many requests this one has forwarded with such an outcome.

@@ -84,7 +84,7 @@ struct fixture {
                 feed,
                 by,
                 log,
-                std::chrono::steady_clock::now,
+                [this] { return std::chrono::steady_clock::now() + passed; },
                 timeout,
                 poll,
                 {0, "one", "http://one", "9", {}, 0},
@@ -121,7 +121,7 @@ struct fixture {
                     core::steady_time began
                 ) {
                     told.push_back(std::string{kind} + ' ' + std::to_string(all.size()) + (whole ? " of all" : ""));
-                    CHECK(began <= std::chrono::steady_clock::now());
+                    CHECK(began <= std::chrono::steady_clock::now() + passed);
                     return std::exchange(refuses, false) ? false : true;
                 },
             .card = [this](const store::kept_card& card) { told.push_back("card " + card.agent); },
@@ -173,6 +173,7 @@ struct fixture {
         return gateway::telemetry::text_of(all.take_process());
     }
 
+    core::duration passed{};  // more than the clock says
     fake_feed feed;
     lines sink;
     core::logger log{sink, core::log_level::debug};
@@ -385,6 +386,28 @@ TEST_CASE("those who live are published when they are others, and listed as they
     CHECK(listed.find(7)->facts.applied == 12);
     CHECK(listed.find(8)->silent >= 1s);
     CHECK(f.page().find("cardea_replicas 2") != std::string::npos);
+}
+
+TEST_CASE("After an outage those who lived before it are listed until they have had the time to say that they still do")
+{
+    fixture f{10ms};
+    f.feed.set_live({live("one", 7), live("two", 8)});
+    f.plane->start();
+    REQUIRE(f.run_until([&] { return f.published.size() == 1; }));
+    f.feed.fail(core::gateway_error(errc::store_unreachable, "away"));
+    f.run_until([] { return false; }, 100ms);
+    f.feed.set_live({live("new", 9), live("one", 7)});
+    f.feed.fail(std::nullopt);
+    REQUIRE(f.run_until([&] { return f.published.size() == 2; }));
+    REQUIRE(f.published[1]->live.size() == 3);
+    CHECK(f.published[1]->live[0].facts.name == "new");
+    CHECK(f.published[1]->find(8)->facts.name == "two");
+    f.passed = store::replica_life - 1s;
+    f.run_until([] { return false; }, 50ms);
+    CHECK(f.published.size() == 2);
+    f.passed = store::replica_life;
+    REQUIRE(f.run_until([&] { return f.published.size() == 3; }));
+    CHECK(f.published[2]->find(8) == nullptr);
 }
 
 TEST_CASE("a replica leaves once, behind its end")
