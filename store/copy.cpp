@@ -276,9 +276,9 @@ public:
         }
         // Unqualified names, and no gateway that writes meanwhile.
         auto begun = script(
-            to_be_filled
-                ? "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = cardea; SELECT FROM feeds FOR UPDATE"
-                : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = cardea"
+            to_be_filled ? "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL search_path = cardea; SELECT FROM feeds "
+                           "FOR UPDATE; DELETE FROM keys"
+                         : "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY; SET LOCAL search_path = cardea"
         );
         if (!begun || !to_be_filled) {
             return begun;

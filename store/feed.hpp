@@ -59,9 +59,11 @@ struct feed_change {
 };
 
 // The parts of kept_task::word that stay as the first replica said, once they are not zero; the rest is as it was said last
-// (gateway/access/task_table.hpp: the owner, and the interface where the task lives).
+// (gateway/access/task_table.hpp: the owner, and the interface where the task lives); but a replica that has seen how the task was created
+// is right at once.
 inline constexpr std::uint64_t task_owner_part = ~std::uint64_t{0xFFF};
-inline constexpr std::uint64_t task_home_part = 0xFF;
+inline constexpr std::uint64_t task_home_part = 0x7F;
+inline constexpr std::uint64_t task_created_part = 0x80;
 
 // A document that was kept or dropped.
 struct document_change {
@@ -85,7 +87,8 @@ struct feed_batch {
     std::vector<kept_card> cards;            // fetched or confirmed, with their documents
     std::vector<kept_task> tasks;            // whose they are, whatever was known before
     std::vector<document_change> documents;  // with a reload: all that are there, and no dropped ones
-    std::vector<delivery_facts> deliveries;  // that are this replica's to deliver from now on
+    std::vector<delivery_facts>
+        deliveries;  // that are this replica's to deliver from now on, but for those of which keep_delivery() gave the number
     std::vector<live_replica> replicas;  // in the order of their names; this one too, once it has said that it lives
     feed_position reached;               // the position once all of it is applied
     bool more = false;                   // there is more behind it
@@ -121,6 +124,10 @@ public:
     // Connected at the moment; and whether the store's notifications arrive. Any thread.
     virtual bool is_up() const noexcept = 0;
     virtual bool is_notified() const noexcept = 0;
+
+    // How far the store's clock is ahead of this process's; 0 below 2 s. What the store gives and takes is in this process's time, but for
+    // texts. Any thread.
+    virtual core::duration clock_ahead() const noexcept { return {}; }
 
     static constexpr std::size_t most_changes = 1000;
 };

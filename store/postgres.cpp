@@ -12,6 +12,7 @@
 #include <charconv>
 #include <chrono>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 namespace store {
@@ -22,23 +23,12 @@ using namespace std::chrono_literals;
 
 constexpr auto longest_start = 60s;  // until everything is read
 constexpr auto first_connection = 5s;
+constexpr auto refused_pause = 20ms;  // of a settlement
 
 constexpr auto sql_agents = "SELECT id, definition, version, written FROM cardea.agents";
 constexpr auto sql_documents = "SELECT kind, name, agent, text FROM cardea.documents WHERE text IS NOT NULL";
 constexpr auto sql_tasks = "SELECT name, word, seen FROM cardea.tasks ORDER BY seen, name";
 constexpr auto sql_key = "SELECT text FROM cardea.keys WHERE name = 'session'";
-
-// As jose::sealing_key() reads it.
-core::secret new_session_key()
-{
-    std::string text;
-    for (const auto each : random_bytes(32)) {
-        const auto byte = static_cast<unsigned char>(each);
-        text += core::hex_digits[byte >> 4U];
-        text += core::hex_digits[byte & 0x0FU];
-    }
-    return core::secret{std::move(text)};
-}
 
 // The names that an agent claims; the registry has checked the definition.
 std::vector<std::string> hosts_in(const std::string& definition)
@@ -78,8 +68,8 @@ change to_change(const pg_rows& rows, int row)
 }
 
 constexpr auto sql_feeds =
-    "SELECT name, number, token, (SELECT token FROM cardea.changes ORDER BY version DESC LIMIT 1)"
-    " FROM cardea.feeds";
+    "SELECT name, number, token, (SELECT token FROM cardea.changes ORDER BY version DESC LIMIT 1),"
+    " (extract(epoch FROM clock_timestamp()) * 1000)::bigint FROM cardea.feeds";
 
 feed_position position_of(const std::vector<feed_mark>& marks, std::string token)
 {
@@ -139,12 +129,6 @@ core::result<> postgres::start(const std::string& unverified)
     if (ready) {
         ready = prefetch();
     }
-    if (ready && start_.key.empty()) {
-        start_.key = new_session_key();
-        auto key = keep_session_key(start_.key);
-        ready = key ? core::result<>{} : core::result<>{std::move(key).error()};
-        start_.key = key ? std::move(*key) : core::secret{};
-    }
     if (ready) {
         ready = feed_.begin(start_.position, start_.marks, std::chrono::steady_clock::now() + first_connection);
     }
@@ -187,6 +171,7 @@ pg_result<bool> postgres::prefetch_within(pg_link& link, core::steady_time by)
     if (!feeds) {
         return feeds.error();
     }
+    feed_.see_clock(feeds->time(0, 4));
     start_.marks = all_of<feed_mark>(*feeds, [](const pg_rows& rows, int row) {
         return feed_mark{rows.text(row, 0), rows.number(row, 1), rows.text(row, 2)};
     });
@@ -212,6 +197,7 @@ pg_result<bool> postgres::prefetch_within(pg_link& link, core::steady_time by)
         return tasks.error();
     }
     start_.tasks = all_of<kept_task>(*tasks, to_task);
+    feed_.bring_here(*start_.tasks, &kept_task::seen);
     const auto key = link.run(sql_key, {}, by);
     if (!key) {
         return key.error();
@@ -282,7 +268,7 @@ pg_result<std::uint64_t> postgres::settle(const call& what, const pg_failure& wh
                                : pg_failure{pg_failure::kind::unsent, why.state, why.message};
         }
         if (known.error().what == pg_failure::kind::refused) {
-            return pg_failure{pg_failure::kind::lost, {}, "not settled: " + known.error().message};
+            std::this_thread::sleep_for(std::min<core::duration>(left, refused_pause));
         }
     }
 }
@@ -328,7 +314,9 @@ core::result<record> postgres::put(std::string id, std::string definition, autho
     const auto written =
         write({"agents", "SELECT cardea.put($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)"}, [&](pg_values& values) {
             values.number(options_.self).text(wanted.id).text(wanted.definition).texts(hosts_in(wanted.definition));
-            values.text(by.who).time(by.at).number(by.if_version ? static_cast<std::int64_t>(*by.if_version) : -1);
+            values.text(by.who)
+                .time(feed_.to_store(by.at))
+                .number(by.if_version ? static_cast<std::int64_t>(*by.if_version) : -1);
         });
     if (!written) {
         const auto& why = written.error();
@@ -342,7 +330,7 @@ core::result<std::uint64_t> postgres::remove(std::string id, author by)
 {
     const auto written =
         write({"agents", "SELECT cardea.remove($1, $2, $3, $4, $5, $6, $7, $8)"}, [&](pg_values& values) {
-            values.number(options_.self).text(id).text(by.who).time(by.at);
+            values.number(options_.self).text(id).text(by.who).time(feed_.to_store(by.at));
             values.number(by.if_version ? static_cast<std::int64_t>(*by.if_version) : -1);
         });
     if (!written) {
@@ -368,7 +356,12 @@ core::result<std::vector<kept_task>> postgres::tasks()
         return std::move(*first);
     }
     const auto rows = read(sql_tasks, {});
-    return rows ? core::result<std::vector<kept_task>>{all_of<kept_task>(*rows, to_task)} : rows.error();
+    if (!rows) {
+        return rows.error();
+    }
+    auto all = all_of<kept_task>(*rows, to_task);
+    feed_.bring_here(all, &kept_task::seen);
+    return all;
 }
 
 core::result<std::vector<kept_document>> postgres::documents(std::string kind)
@@ -383,11 +376,9 @@ core::result<std::vector<kept_document>> postgres::documents(std::string kind)
 
 core::result<core::secret> postgres::session_key(core::secret made)
 {
-    return start_.key.empty() ? keep_session_key(made) : core::result<core::secret>{std::exchange(start_.key, {})};
-}
-
-core::result<core::secret> postgres::keep_session_key(const core::secret& made)
-{
+    if (!start_.key.empty()) {
+        return std::exchange(start_.key, {});
+    }
     auto kept = write_rows({"tombstones", "SELECT cardea.keep_session_key($1, $2, $3, $4)"}, [&](pg_values& values) {
         values.text(made.reveal());
     });

@@ -88,7 +88,7 @@ void pg_journal::trouble(about what, std::string_view reason, std::string_view d
         return;
     }
     known = reason;
-    const auto event = what == about::connection ? "store_unreachable" : "store_writes_refused";
+    const auto event = what == about::writes ? "store_writes_refused" : "store_unreachable";
     log_->write(core::log_level::error, event, {{"reason", reason}, {"detail", detail}});
 }
 
@@ -100,7 +100,7 @@ void pg_journal::healed(about what)
         return;
     }
     known.clear();
-    log_->write(core::log_level::info, what == about::connection ? "store_reachable" : "store_writes_accepted");
+    log_->write(core::log_level::info, what == about::writes ? "store_writes_accepted" : "store_reachable");
 }
 
 pg_connector::pg_connector(pg_target target)
@@ -260,32 +260,32 @@ pg_result<pg_link*> pg_session::connection(core::steady_time by, bool once)
     return link_.get();
 }
 
+// A server that only follows may not be the one that writes any more: another connection may lead to that one.
 void pg_session::note(const pg_failure* failure)
 {
-    if (failure == nullptr || failure->what == pg_failure::kind::refused) {
+    const bool follows = failure != nullptr && failure->state == "25006";
+    if (!follows && (failure == nullptr || failure->what == pg_failure::kind::refused)) {
         connector_.proved();
         connector_.journal().healed(pg_journal::about::connection);
+        return;
     }
-    if (failure != nullptr) {
-        // A server that only follows may not be the one that writes any more.
-        if (failure->what != pg_failure::kind::refused || failure->state == "25006") {
-            drop();
-            connector_.want(use_);
-        }
-        if (failure->what == pg_failure::kind::lost || failure->what == pg_failure::kind::too_late) {
-            connector_.journal()
-                .trouble(pg_journal::about::connection, meaning_of(*failure).reason, error_of(*failure).detail);
-        }
+    drop();
+    connector_.want(use_);
+    if (failure->what == pg_failure::kind::lost || failure->what == pg_failure::kind::too_late) {
+        const auto detail = error_of(*failure).detail;
+        connector_.journal().trouble(pg_journal::about::connection, meaning_of(*failure).reason, detail);
     }
 }
 
+// A connection that has ended says nothing of the database: another one has a little time, but not after an attempt that failed.
 pg_result<pg_rows>
 pg_session::run(const char* sql, const pg_values& values, core::steady_time deadline, core::steady_time connected_by)
 {
-    const auto by = std::max(std::chrono::steady_clock::now() + pg_connector::short_wait, connected_by);
+    auto by = std::max(std::chrono::steady_clock::now() + pg_connector::short_wait, connected_by);
+    bool once = false;
     for (;;) {
-        const bool fresh = link_ == nullptr;
-        auto link = connection(std::min(by, deadline), false);
+        const bool used = link_ != nullptr && !once;
+        auto link = connection(std::min(by, deadline), once);
         if (!link) {
             return std::move(link).error();
         }
@@ -296,8 +296,12 @@ pg_session::run(const char* sql, const pg_values& values, core::steady_time dead
         }
         const auto why = rows.error();
         note(&why);
-        if (why.what != pg_failure::kind::unsent || fresh) {
+        if (why.what != pg_failure::kind::unsent || (!used && std::chrono::steady_clock::now() >= by)) {
             return why;
+        }
+        if (used) {
+            by = std::max(by, std::chrono::steady_clock::now() + pg_connector::longer_wait);
+            once = connected_by == core::steady_time{};
         }
     }
 }

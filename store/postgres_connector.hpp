@@ -40,7 +40,7 @@ core::result<pg_target> read_target(const postgres_options& from);
 // Logs a reason once, until it changes. Any thread.
 class pg_journal {
 public:
-    enum class about : std::uint8_t { connection, writes };
+    enum class about : std::uint8_t { connection, feed, writes };
 
     // Nothing is logged before.
     void begin(const core::logger* log);
@@ -51,7 +51,7 @@ public:
 private:
     std::mutex mutex_;
     const core::logger* log_ = nullptr;
-    std::array<std::string, 2> reasons_;
+    std::array<std::string, 3> reasons_;
 };
 
 // How a failure is called: its code, and a word for the log.
@@ -87,7 +87,8 @@ public:
 
     static constexpr core::duration first_pause{100};
     static constexpr core::duration longest_pause{5000};
-    static constexpr core::duration short_wait{8};  // for a connection, of what fails without one
+    static constexpr core::duration short_wait{8};     // for a connection, of what fails without one
+    static constexpr core::duration longer_wait{250};  // instead of one that has ended
 
 private:
     struct place {

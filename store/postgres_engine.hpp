@@ -95,7 +95,6 @@ private:
     core::result<pg_rows> read(const char* sql, const pg_values& values);
     core::result<> prefetch();
     pg_result<bool> prefetch_within(pg_link& link, core::steady_time by);
-    core::result<core::secret> keep_session_key(const core::secret& made);
     void forget_unknown();
     std::int64_t patience() const noexcept { return options_.timeout.count() * 2 / 3; }
 

@@ -3,6 +3,7 @@
 #include <poll.h>
 #include <sys/eventfd.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
 #include <utility>
@@ -14,6 +15,8 @@ namespace {
 enum class row_kind : std::int64_t { head, change, record, card, task, document, delivery, replica, mark };
 constexpr int number_column = 0;  // n1 is 1
 constexpr int bytes_column = 6;   // b1 is 7
+
+constexpr std::chrono::seconds longest_reload{30};
 
 class row_view {
 public:
@@ -43,16 +46,6 @@ void take_head(feed_batch& out, const row_view& row, const feed_position& from)
     }
 }
 
-// The number of the latest row of a kind, of which there may be more.
-struct latest_numbers {
-    std::uint64_t agents = 0;
-    std::string token;
-    std::uint64_t cards = 0;
-    std::uint64_t tasks = 0;
-    std::uint64_t documents = 0;
-    std::uint64_t deliveries = 0;
-};
-
 bool go_back(std::uint64_t& reached, std::uint64_t latest)
 {
     if (latest == 0 || latest >= reached) {
@@ -62,7 +55,7 @@ bool go_back(std::uint64_t& reached, std::uint64_t latest)
     return true;
 }
 
-void take_document(feed_batch& out, latest_numbers& latest, const row_view& row)
+void take_document(feed_batch& out, feed_position& latest, const row_view& row)
 {
     document_change made{row.b(1), row.b(2), {}};
     if (!row.no_b(4)) {
@@ -72,7 +65,7 @@ void take_document(feed_batch& out, latest_numbers& latest, const row_view& row)
     out.documents.push_back(std::move(made));
 }
 
-void take_row(feed_batch& out, latest_numbers& latest, const row_view& row)
+void take_row(feed_batch& out, feed_position& latest, const row_view& row)
 {
     switch (row.kind()) {
         case row_kind::head:
@@ -112,10 +105,11 @@ void take_row(feed_batch& out, latest_numbers& latest, const row_view& row)
     }
 }
 
-feed_batch to_batch(const pg_rows& rows, const feed_position& from, std::vector<feed_mark>& marks)
+feed_batch
+to_batch(const pg_rows& rows, const feed_position& from, std::vector<feed_mark>& marks, core::wall_time& clock)
 {
     feed_batch out;
-    latest_numbers latest;
+    feed_position latest;  // by the latest row of a kind; 0: there was none
     marks.clear();
     for (int i = 0; i < rows.size(); ++i) {
         const row_view row{rows, i};
@@ -123,6 +117,7 @@ feed_batch to_batch(const pg_rows& rows, const feed_position& from, std::vector<
             take_head(out, row, from);
         } else if (row.kind() == row_kind::mark) {
             marks.push_back({row.b(1), row.n(1), row.b(2)});
+            clock = row.time(2);
         } else {
             take_row(out, latest, row);
         }
@@ -149,18 +144,35 @@ core::result<> postgres_feed::begin(feed_position position, std::vector<feed_mar
     return link ? core::result<>{} : core::result<>{error_of(link.error())};
 }
 
-core::result<pg_rows> postgres_feed::run(const char* sql, const pg_values& values)
+// To the end of an answer: late by its way, which is less than what counts.
+void postgres_feed::see_clock(core::wall_time of_store) noexcept
+{
+    constexpr std::chrono::seconds least_difference{2};
+    const auto ahead = std::chrono::duration_cast<core::duration>(of_store - std::chrono::system_clock::now());
+    ahead_ = std::chrono::abs(ahead) < least_difference ? 0 : ahead.count();
+}
+
+core::result<pg_rows>
+postgres_feed::run(const char* sql, const pg_values& values, pg_journal::about what, core::duration timeout)
 {
     const auto now = std::chrono::steady_clock::now();
-    const auto unreachable = [](const pg_failure& why) {
-        return core::gateway_error(core::errc::store_unreachable, error_of(why).detail);
-    };
-    if (const auto link = session_.connection(now + pg_connector::short_wait, false); !link) {
-        return unreachable(link.error());
+    const auto link = session_.connection(now + pg_connector::short_wait, false);
+    auto rows = pg_result<pg_rows>{link ? pg_failure{} : link.error()};
+    if (link) {
+        listen(now + timeout);
+        rows = session_.run(sql, values, now + timeout);
     }
-    listen(now + options_.timeout);
-    auto rows = session_.run(sql, values, now + options_.timeout);
-    return rows ? core::result<pg_rows>{std::move(*rows)} : core::result<pg_rows>{unreachable(rows.error())};
+    auto& serves = what == pg_journal::about::writes ? beats_ : polls_;
+    serves = rows.has_value();
+    if (rows) {
+        connector_.journal().healed(what);
+        return std::move(*rows);
+    }
+    const auto& why = rows.error();
+    if (why.what == pg_failure::kind::refused) {
+        connector_.journal().trouble(what, meaning_of(why).reason, error_of(why).detail);
+    }
+    return core::gateway_error(core::errc::store_unreachable, error_of(why).detail);
 }
 
 // Before anything is read, so that nothing between is missed.
@@ -182,6 +194,26 @@ void postgres_feed::listen(core::steady_time deadline)
 core::result<feed_batch> postgres_feed::poll(feed_position from)
 {
     applied_ = from.agents;
+    const auto asked = std::chrono::steady_clock::now();
+    auto batch = ask(from, false, options_.timeout);
+    if (batch && batch->reload != feed_reload::none) {
+        batch = ask(from, true, std::max<core::duration>(options_.timeout, longest_reload));
+    }
+    if (!batch) {
+        return batch;
+    }
+    reached_ = batch->reached.agents;
+    if (std::chrono::steady_clock::now() - asked < std::chrono::seconds{1}) {
+        see_clock(clock_);
+    }
+    bring_here(batch->cards, &kept_card::fetched);
+    bring_here(batch->tasks, &kept_task::seen);
+    bring_here(batch->deliveries, &delivery_facts::received);
+    return batch;
+}
+
+core::result<feed_batch> postgres_feed::ask(const feed_position& from, bool everything, core::duration timeout)
+{
     pg_values values;
     values.number(options_.self).number(from.agents).bytes(from.token).number(from.cards).number(from.tasks);
     values.number(from.documents).number(from.deliveries).number(std::uint64_t{most_changes});
@@ -193,13 +225,17 @@ core::result<feed_batch> postgres_feed::poll(feed_position from)
         numbers.push_back(each.number);
         tokens.push_back(each.token);
     }
-    values.texts(names).numbers(numbers).byte_strings(tokens);
-    const auto rows = run("SELECT * FROM cardea.poll($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)", values);
+    values.texts(names).numbers(numbers).byte_strings(tokens).number(std::int64_t{everything});
+    constexpr auto sql = "SELECT * FROM cardea.poll($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12 <> 0)";
+    const auto rows = run(sql, values, pg_journal::about::feed, timeout);
     if (!rows) {
         return rows.error();
     }
-    auto batch = to_batch(*rows, from, marks_);
-    reached_ = batch.reached.agents;
+    auto marks = marks_;
+    auto batch = to_batch(*rows, from, marks, clock_);
+    if (everything || batch.reload == feed_reload::none) {
+        marks_ = std::move(marks);
+    }
     return batch;
 }
 
@@ -209,7 +245,8 @@ core::result<> postgres_feed::beat(replica_facts own)
     values.number(options_.timeout.count() * 2 / 3).number(own.id).text(own.name).text(own.url).text(own.version);
     values.text(own.configuration).number(own.applied);
     ++beats_unheard_;
-    const auto rows = run("SELECT cardea.beat($1, $2, $3, $4, $5, $6, $7)", values);
+    const auto rows =
+        run("SELECT cardea.beat($1, $2, $3, $4, $5, $6, $7)", values, pg_journal::about::writes, options_.timeout);
     return rows ? core::result<>{} : core::result<>{rows.error()};
 }
 
@@ -217,7 +254,7 @@ core::result<> postgres_feed::leave()
 {
     pg_values values;
     values.number(options_.timeout.count() * 2 / 3).number(options_.self);
-    const auto rows = run("SELECT cardea.leave($1, $2)", values);
+    const auto rows = run("SELECT cardea.leave($1, $2)", values, pg_journal::about::writes, options_.timeout);
     return rows ? core::result<>{} : core::result<>{rows.error()};
 }
 

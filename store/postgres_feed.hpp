@@ -36,6 +36,22 @@ public:
     // The latest change of agents that this replica knows of. Any thread.
     std::uint64_t applied() const noexcept { return applied_.load(std::memory_order_relaxed); }
 
+    // Times in the database are in its time. Records and the trail stay so: they are the same on all replicas. Any thread.
+    void see_clock(core::wall_time of_store) noexcept;
+    core::wall_time to_store(core::wall_time here) const noexcept { return here + clock_ahead(); }
+    core::wall_time to_here(core::wall_time of_store) const noexcept { return of_store - clock_ahead(); }
+    template <class T>
+    void bring_here(std::vector<T>& all, core::wall_time T::* member) const noexcept
+    {
+        for (auto& each : all) {
+            each.*member = to_here(each.*member);
+        }
+    }
+    core::duration clock_ahead() const noexcept override
+    {
+        return core::duration{ahead_.load(std::memory_order_relaxed)};
+    }
+
     replica_id self() const noexcept override { return options_.self; }
     feed_position start() const override { return start_; }
     core::result<feed_batch> poll(feed_position from) override;
@@ -43,11 +59,12 @@ public:
     void wake() noexcept override { connector_.wake(); }
     core::result<> beat(replica_facts own) override;
     core::result<> leave() override;
-    bool is_up() const noexcept override { return session_.is_up(); }
+    bool is_up() const noexcept override { return session_.is_up() && polls_ && beats_; }
     bool is_notified() const noexcept override { return notified_.load(std::memory_order_relaxed); }
 
 private:
-    core::result<pg_rows> run(const char* sql, const pg_values& values);
+    core::result<pg_rows> run(const char* sql, const pg_values& values, pg_journal::about what, core::duration timeout);
+    core::result<feed_batch> ask(const feed_position& from, bool everything, core::duration timeout);
     void listen(core::steady_time deadline);
     bool hears();
     void look_for_silence();
@@ -62,6 +79,10 @@ private:
     int beats_unheard_ = 0;
     bool told_ = false;  // that they are silent
     std::atomic<bool> notified_ = false;
+    std::atomic<bool> polls_ = true;  // the latest one succeeded
+    std::atomic<bool> beats_ = true;
+    core::wall_time clock_{};  // of the database, in the latest answer
+    std::atomic<core::duration::rep> ahead_ = 0;
     std::uint64_t reached_ = 0;  // of agents, by the latest batch; applied once wait() is called, or poll() from there
     std::atomic<std::uint64_t> applied_ = 0;
 };

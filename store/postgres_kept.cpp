@@ -7,9 +7,6 @@
 namespace store {
 namespace {
 
-// A part of task_home_part: this replica has seen how the task was created (gateway/access/task_table.hpp).
-constexpr std::uint64_t task_created_part = 0x80;
-
 // The column of a list of things.
 template <class Column, class T, class Read>
 std::vector<Column> column_of(const std::vector<T>& things, Read read)
@@ -51,7 +48,8 @@ core::result<> postgres::keep_tasks(std::vector<kept_task> tasks)
 {
     const auto names = column_of<std::int64_t>(tasks, [](const auto& t) { return static_cast<std::int64_t>(t.name); });
     const auto words = column_of<std::int64_t>(tasks, [](const auto& t) { return static_cast<std::int64_t>(t.word); });
-    const auto seen = column_of<std::int64_t>(tasks, [](const auto& t) { return milliseconds_of(t.seen); });
+    const auto seen =
+        column_of<std::int64_t>(tasks, [&](const auto& t) { return milliseconds_of(feed_.to_store(t.seen)); });
     return write_rows(
         {"tasks", "SELECT cardea.keep_tasks($1, $2, $3, $4, $5, $6, $7, $8, $9)"},
         [&](pg_values& values) {
@@ -59,7 +57,7 @@ core::result<> postgres::keep_tasks(std::vector<kept_task> tasks)
                 .numbers(words)
                 .numbers(seen)
                 .number(task_owner_part)
-                .number(task_home_part & ~task_created_part)
+                .number(task_home_part)
                 .number(task_created_part);
         }
     );
@@ -67,12 +65,9 @@ core::result<> postgres::keep_tasks(std::vector<kept_task> tasks)
 
 core::result<> postgres::trim_tasks(core::wall_time since, std::size_t most)
 {
-    const auto done = read(
-        "DELETE FROM cardea.tasks WHERE seen < $1 OR name IN"
-        " (SELECT name FROM cardea.tasks ORDER BY seen DESC, name DESC OFFSET $2)",
-        pg_values{}.time(since).number(std::uint64_t{most})
-    );
-    return done ? core::result<>{} : core::result<>{done.error()};
+    return write_rows({"tasks", "SELECT cardea.trim_tasks($1, $2, $3, $4, $5)"}, [&](pg_values& values) {
+        values.time(feed_.to_store(since)).number(std::uint64_t{most});
+    });
 }
 
 core::result<> postgres::keep_cards(std::vector<kept_card> cards)
@@ -83,7 +78,9 @@ core::result<> postgres::keep_cards(std::vector<kept_card> cards)
         values.texts(texts(&kept_card::agent)).texts(texts(&kept_card::source));
         values.byte_strings(texts(&kept_card::document)).texts(texts(&kept_card::url));
         values.byte_strings(texts(&kept_card::etag)).byte_strings(texts(&kept_card::last_modified));
-        values.numbers(column_of<std::int64_t>(cards, [](const auto& c) { return milliseconds_of(c.fetched); }));
+        values.numbers(column_of<std::int64_t>(cards, [&](const auto& c) {
+            return milliseconds_of(feed_.to_store(c.fetched));
+        }));
         values.numbers(column_of<std::int64_t>(cards, [](const auto& c) { return c.fresh_for.count(); }));
         values.number(feed_.applied());
     });
@@ -108,7 +105,7 @@ core::result<std::optional<kept_card>> postgres::card(std::string agent)
         rows->text(0, 2),
         rows->text(0, 3),
         rows->text(0, 4),
-        rows->time(0, 5),
+        feed_.to_here(rows->time(0, 5)),
         core::duration{rows->number(0, 6)}
     };
     return std::optional{std::move(found)};
@@ -116,13 +113,17 @@ core::result<std::optional<kept_card>> postgres::card(std::string agent)
 
 core::result<> postgres::keep_card_version(card_version version)
 {
-    constexpr auto sql = "SELECT cardea.keep_card_version($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)";
-    return write_rows({"cards", sql}, [&](pg_values& values) {
-        values.text(version.agent).time(version.at).text(version.sha256).number(version.size);
+    constexpr auto sql = "SELECT cardea.keep_card_version($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)";
+    const auto kept = write_rows({"cards", sql}, [&](pg_values& values) {
+        values.text(version.agent).time(feed_.to_store(version.at)).text(version.sha256).number(version.size);
         values.bytes(version.patch.value_or(std::string{})).bytes(version.document).number(bytes_of(version));
-        values.number(std::uint64_t{card_versions_kept}).number(card_version_bytes);
-        values.number(feed_.applied());
+        values.number(std::uint64_t{card_versions_kept}).number(feed_.applied());
     });
+    if (!kept) {
+        return kept;
+    }
+    const auto trimmed = read("SELECT cardea.trim_card_versions($1)", pg_values{}.number(card_version_bytes));
+    return trimmed ? core::result<>{} : core::result<>{trimmed.error()};
 }
 
 core::result<std::vector<card_version>> postgres::card_versions(std::string agent)
@@ -178,7 +179,7 @@ core::result<std::optional<std::uint64_t>> postgres::keep_delivery(kept_delivery
     const call what{"deliveries", sql};
     const auto written = write(what, [&](pg_values& values) {
         values.number(options_.self).bytes(delivery.id).text(delivery.agent).bytes(delivery.lane);
-        values.bytes(delivery.address).bytes(delivery.body).time(delivery.received);
+        values.bytes(delivery.address).bytes(delivery.body).time(feed_.to_store(delivery.received));
     });
     if (!written) {
         if (written.error().what == pg_failure::kind::lost) {
@@ -199,7 +200,12 @@ core::result<std::vector<delivery_facts>> postgres::deliveries()
         " ORDER BY number",
         pg_values{}.number(options_.self)
     );
-    return rows ? core::result<std::vector<delivery_facts>>{all_of<delivery_facts>(*rows, to_facts)} : rows.error();
+    if (!rows) {
+        return rows.error();
+    }
+    auto all = all_of<delivery_facts>(*rows, to_facts);
+    feed_.bring_here(all, &delivery_facts::received);
+    return all;
 }
 
 core::result<std::optional<kept_delivery>> postgres::delivery(std::uint64_t number)
@@ -221,7 +227,7 @@ core::result<std::optional<kept_delivery>> postgres::delivery(std::uint64_t numb
         rows->text(0, 2),
         rows->text(0, 3),
         rows->text(0, 4),
-        rows->time(0, 5)
+        feed_.to_here(rows->time(0, 5))
     };
     return std::optional{std::move(found)};
 }

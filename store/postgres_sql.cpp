@@ -25,7 +25,7 @@ VALUES ('agents'), ('cards'), ('tasks'), ('documents'), ('deliveries'), ('tombst
 -- Of writes that were carried out, each with the one before it in its feed, and (number NULL) of those that never may be. `away`: a
 -- delivery that goes by the feed.
 CREATE TABLE cardea.tokens (
-    token bytea PRIMARY KEY, feed text, number bigint, before bytea, away boolean NOT NULL DEFAULT false,
+    token bytea PRIMARY KEY, feed text, first bigint, number bigint, before bytea, away boolean NOT NULL DEFAULT false,
     at timestamptz NOT NULL DEFAULT clock_timestamp());
 CREATE INDEX tokens_by_number ON cardea.tokens (feed, number);
 CREATE INDEX tokens_by_time ON cardea.tokens (at);
@@ -46,7 +46,7 @@ CREATE INDEX cards_by_number ON cardea.cards (number);
 CREATE TABLE cardea.card_versions (
     number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, agent text COLLATE "C" NOT NULL, at bigint NOT NULL, sha256 text NOT NULL,
     size bigint NOT NULL, patch bytea NOT NULL, document bytea NOT NULL, bytes bigint NOT NULL);
-CREATE INDEX card_versions_by_agent ON cardea.card_versions (agent, number);
+CREATE INDEX card_versions_by_agent ON cardea.card_versions (agent, number) INCLUDE (bytes);
 
 CREATE TABLE cardea.tasks (name bigint PRIMARY KEY, word bigint NOT NULL, seen bigint NOT NULL, number bigint NOT NULL);
 CREATE INDEX tasks_by_time ON cardea.tasks (seen, name);
@@ -76,13 +76,14 @@ CREATE TABLE cardea.replicas (
 -- What each write begins with. Returns the number before the `p_rows` that are this write's.
 CREATE FUNCTION cardea.begin_write(p_feed text, p_rows bigint, p_token bytea, p_patience bigint, p_reads bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
+DECLARE before bigint;
 BEGIN
     PERFORM cardea.prepare(p_patience);
-    PERFORM FROM cardea.feeds WHERE name = p_feed FOR UPDATE;
+    before := cardea.raise_feed(p_feed, p_rows, p_token);
     IF (SELECT reader > p_reads FROM cardea.meta) THEN
         RAISE EXCEPTION 'the schema is of a newer version' USING ERRCODE = 'ZC002';
     END IF;
-    RETURN cardea.raise_feed(p_feed, p_rows, p_token);
+    RETURN before;
 END $f$;
 
 -- One that has no rows leaves the feed as it is.
@@ -90,8 +91,8 @@ CREATE FUNCTION cardea.raise_feed(p_feed text, p_rows bigint, p_token bytea) RET
 DECLARE f record;
 BEGIN
     SELECT number, token INTO STRICT f FROM cardea.feeds WHERE name = p_feed FOR UPDATE;
-    INSERT INTO cardea.tokens (token, feed, number, before)
-    VALUES (p_token, CASE WHEN p_rows > 0 THEN p_feed END, f.number + p_rows, f.token) ON CONFLICT DO NOTHING;
+    INSERT INTO cardea.tokens (token, feed, first, number, before)
+    VALUES (p_token, CASE WHEN p_rows > 0 THEN p_feed END, f.number, f.number + p_rows, f.token) ON CONFLICT DO NOTHING;
     IF NOT FOUND THEN
         RAISE EXCEPTION 'this write was given up' USING ERRCODE = 'ZC003';
     END IF;
@@ -228,7 +229,7 @@ END $f$;
 -- Each replica that publishes a card keeps it; one line is enough.
 CREATE FUNCTION cardea.keep_card_version(
     p_token bytea, p_patience bigint, p_reads bigint, p_agent text, p_at bigint, p_sha256 text, p_size bigint, p_patch bytea,
-    p_document bytea, p_bytes bigint, p_kept bigint, p_most bigint, p_applied bigint) RETURNS bigint
+    p_document bytea, p_bytes bigint, p_kept bigint, p_applied bigint) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 BEGIN
     PERFORM cardea.hold_agents(p_patience);
@@ -243,12 +244,17 @@ BEGIN
     VALUES (p_agent, p_at, p_sha256, p_size, p_patch, p_document, p_bytes);
     DELETE FROM cardea.card_versions WHERE number IN (
         SELECT number FROM cardea.card_versions WHERE agent = p_agent ORDER BY number DESC OFFSET p_kept);
+    RETURN 0;
+END $f$;
+
+-- By itself, because it looks at all of them: no write waits for it.
+CREATE FUNCTION cardea.trim_card_versions(p_most bigint) RETURNS void LANGUAGE plpgsql AS $f$
+BEGIN
     IF (SELECT sum(bytes) FROM cardea.card_versions) > p_most THEN
         DELETE FROM cardea.card_versions WHERE number IN (
             SELECT number FROM (SELECT number, sum(bytes) OVER (ORDER BY number DESC) AS all_since FROM cardea.card_versions) AS each
             WHERE all_since > p_most);
     END IF;
-    RETURN 0;
 END $f$;
 
 -- Of a word each part stays as it was first, once it is not zero; but the replica that has seen how the task was created is right at once
@@ -272,6 +278,15 @@ BEGIN
         number = CASE WHEN (t.word # excluded.word) & (p_owner | p_home | p_created) <> 0 THEN excluded.number ELSE t.number END;
     PERFORM pg_notify('cardea', '');
     RETURN base;
+END $f$;
+
+CREATE FUNCTION cardea.trim_tasks(p_token bytea, p_patience bigint, p_reads bigint, p_since bigint, p_most bigint) RETURNS bigint
+LANGUAGE plpgsql AS $f$
+BEGIN
+    PERFORM cardea.begin_write('tasks', 0, p_token, p_patience, p_reads);
+    DELETE FROM cardea.tasks
+    WHERE seen < p_since OR name IN (SELECT name FROM cardea.tasks ORDER BY seen DESC, name DESC OFFSET p_most);
+    RETURN 0;
 END $f$;
 
 CREATE FUNCTION cardea.keep_document(
@@ -393,16 +408,16 @@ BEGIN
 END $f$;
 
 -- Everything behind a position, in one snapshot. `kind` says what a row is: store/postgres_feed.cpp. Without the deliveries that the
--- replica has accepted for itself. `p_marks`: feeds besides that of agents as the replica saw them last. Their next write must say that it came
+-- replica has accepted for itself; without `p_all` a reload is only announced, because it takes its time. `p_marks`: feeds besides that of agents as the replica saw them last. Their next write must say that it came
 -- behind that, or the database is not the one that the replica saw.
 CREATE FUNCTION cardea.poll(
     p_replica bigint, p_agents bigint, p_token bytea, p_cards bigint, p_tasks bigint, p_documents bigint, p_deliveries bigint,
-    p_most bigint, p_marks text[], p_numbers bigint[], p_tokens bytea[])
+    p_most bigint, p_marks text[], p_numbers bigint[], p_tokens bytea[], p_all boolean)
 RETURNS TABLE (
     kind bigint, n1 bigint, n2 bigint, n3 bigint, n4 bigint, n5 bigint, n6 bigint, b1 bytea, b2 bytea, b3 bytea, b4 bytea, b5 bytea,
     b6 bytea)
 LANGUAGE plpgsql STABLE AS $f$
-DECLARE f record; mine bytea; reload bigint; none bytea := NULL; zero bigint := 0;
+DECLARE f record; mine bytea; reload bigint; latest bigint; none bytea := NULL; zero bigint := 0;
 BEGIN
     IF pg_is_in_recovery() THEN
         RAISE EXCEPTION 'this server only follows another' USING ERRCODE = '25006';
@@ -416,10 +431,10 @@ BEGIN
     END IF;
     reload := (
         SELECT max(CASE WHEN now.number < mark.number OR (now.number = mark.number AND now.token <> mark.token) THEN 2
-            WHEN now.number = mark.number OR later.before = mark.token THEN 0
-            WHEN later.before IS NULL THEN 1 ELSE 2 END)
+            WHEN now.number = mark.number OR (later.first = mark.number AND later.before = mark.token) THEN 0
+            WHEN later.first IS NULL OR later.first > mark.number THEN 1 ELSE 2 END)
         FROM unnest(p_marks, p_numbers, p_tokens) AS mark (name, number, token) JOIN cardea.feeds AS now ON now.name = mark.name
-        LEFT JOIN LATERAL (SELECT before FROM cardea.tokens AS t WHERE t.feed = mark.name AND t.number > mark.number
+        LEFT JOIN LATERAL (SELECT first, before FROM cardea.tokens AS t WHERE t.feed = mark.name AND t.number > mark.number
             ORDER BY t.number LIMIT 1) AS later ON now.number > mark.number);
     mine := (SELECT token FROM cardea.changes WHERE version = p_agents);
     IF f.agents < p_agents OR mine <> p_token THEN
@@ -429,25 +444,33 @@ BEGIN
         reload := 1;
     END IF;
     IF reload <> 0 THEN
-        p_cards := 0; p_tasks := 0; p_deliveries := 0;
+        p_cards := f.cards; p_tasks := 0; p_deliveries := 0;  -- each replica has its own cards, and knows how old they are
     END IF;
-    RETURN QUERY SELECT 8::bigint, number, zero, zero, zero, zero, zero, convert_to(name, 'UTF8'), token, none, none, none, none
+    RETURN QUERY SELECT 8::bigint, number, (extract(epoch FROM clock_timestamp()) * 1000)::bigint, zero, zero, zero, zero, convert_to(name, 'UTF8'), token, none, none, none, none
     FROM cardea.feeds WHERE name = ANY (p_marks);
     RETURN QUERY SELECT zero, reload, f.agents, f.cards, f.tasks, f.documents, f.deliveries,
         (SELECT token FROM cardea.changes WHERE version = f.agents), none, none, none, none, none;
-    IF reload <> 0 THEN
+    IF reload <> 0 AND NOT p_all THEN
+        RETURN;
+    ELSIF reload <> 0 THEN
         RETURN QUERY SELECT 2::bigint, version, written, zero, zero, zero, zero, convert_to(id, 'UTF8'), convert_to(definition, 'UTF8'),
             none, none, none, none
         FROM cardea.agents ORDER BY id;
     ELSIF f.agents > p_agents THEN
+        latest := (
+            SELECT max(version) FROM (
+                SELECT version, sum(coalesce(octet_length(definition), 0)) OVER (ORDER BY c.version) - coalesce(octet_length(definition), 0)
+                    AS before
+                FROM (SELECT changes.version, agent FROM cardea.changes WHERE changes.version > p_agents ORDER BY 1 LIMIT p_most) AS c
+                LEFT JOIN (SELECT id, definition FROM cardea.agents) AS a ON id = agent) AS each
+            WHERE before < 16777216);
         RETURN QUERY SELECT 1::bigint, version, at, action::bigint, replica, zero, zero, convert_to(who, 'UTF8'),
             convert_to(agent, 'UTF8'), token, none, none, none
-        FROM cardea.changes WHERE version > p_agents ORDER BY version LIMIT p_most;
+        FROM cardea.changes WHERE version > p_agents AND version <= latest ORDER BY version;
         RETURN QUERY SELECT 2::bigint, version, written, zero, zero, zero, zero, convert_to(id, 'UTF8'), convert_to(definition, 'UTF8'),
             none, none, none, none
         FROM cardea.agents
-        WHERE id IN (SELECT agent FROM (
-            SELECT agent FROM cardea.changes WHERE version > p_agents ORDER BY version LIMIT p_most) AS each);
+        WHERE id IN (SELECT agent FROM cardea.changes AS c WHERE c.version > p_agents AND c.version <= latest);
     END IF;
     IF f.cards > p_cards THEN
         RETURN QUERY SELECT 3::bigint, number, fetched, fresh_for, zero, zero, zero, convert_to(agent, 'UTF8'),

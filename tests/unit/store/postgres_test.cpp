@@ -206,12 +206,40 @@ TEST_CASE(
     contain(two, "d5");
     CHECK(one.poll().reload == store::feed_reload::regressed);  // one more than before
     contain(two, "d6");
-    cluster().sql(database, "DELETE FROM cardea.tokens");
-    CHECK(one.poll().reload == store::feed_reload::trimmed);  // it was away for longer than tokens live
     contain(two, "d7");
+    cluster().sql(database, "DELETE FROM cardea.tokens WHERE number < 5");
+    CHECK(one.poll().reload == store::feed_reload::trimmed);  // it was away for longer than tokens live
+    contain(two, "d8");
     CHECK(one.poll().reload == store::feed_reload::none);
     cluster().sql(database, "DELETE FROM cardea.feeds WHERE name = 'tasks'");
     CHECK(one.feed().poll(one.at).error().code == errc::store_unreachable);
+}
+
+TEST_CASE("A reload may take longer than an operation, and changes come in pages of 16 MiB")
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database), 300ms};
+    replica three{cluster().url(database)};
+    const std::string large(1'000'000, 'x');
+    for (int i = 0; i < 20; ++i) {
+        REQUIRE(three.put("large" + std::to_string(i), '"' + large + '"').has_value());
+    }
+    three.at = {};
+    const auto page = three.poll();
+    CHECK(page.records.size() == 17);
+    CHECK(page.more);
+    CHECK(three.poll().records.size() == 3);
+    cluster().sql(
+        database,
+        "INSERT INTO cardea.agents SELECT 'slow' || i, repeat(md5(i::text), 100), 1000 + i, 0 FROM generate_series(1, "
+        "20000) AS i;"
+        "UPDATE cardea.changes SET token = '\\x00'"
+    );
+    one.at.agents = 20;
+    one.at.token = "another";
+    const auto batch = one.poll();
+    CHECK(batch.reload == store::feed_reload::regressed);
+    CHECK(batch.records.size() == 20'020);
 }
 
 TEST_CASE("A name of a host belongs to one agent over all replicas until it gives it up")
@@ -385,6 +413,35 @@ TEST_CASE("Time in which no replica could beat is nobody's silence")
     CHECK(two.poll().replicas.size() == 1);
 }
 
+TEST_CASE("Clocks that differ by minutes change no age of what replicas share")
+{
+    const auto database = cluster().make_database();
+    cluster().sql(
+        database,
+        "CREATE SCHEMA fake; CREATE FUNCTION fake.clock_timestamp() RETURNS timestamptz LANGUAGE sql AS"
+        " $$SELECT pg_catalog.clock_timestamp() + interval '5 min'$$; ALTER DATABASE " +
+            database + " SET search_path = fake, pg_catalog"
+    );
+    replica one{cluster().url(database)};
+    replica two{cluster().url(database)};
+    const auto near = [](core::wall_time a, core::wall_time b) { return std::chrono::abs(a - b) < 1s; };
+    CHECK(std::chrono::abs(one.feed().clock_ahead() - 5min) < 1s);
+    REQUIRE(one.engine->keep_tasks({{5, 0x1000, noon}}).has_value());
+    REQUIRE(one.engine->keep_cards({{"a", "s", "{}", "", "", "", noon, {}}}).has_value());
+    REQUIRE(one.put("a").has_value());
+    CHECK(one.engine->changes(0, 1)->front().at > noon + 4min);
+    const auto batch = two.poll();
+    CHECK(near(batch.tasks.at(0).seen, noon));
+    CHECK(near(batch.cards.at(0).fetched, noon));
+    CHECK(near(two.engine->card("a").value()->fetched, noon));
+    CHECK(two.engine->tasks()->empty());  // from the start
+    CHECK(near(two.engine->tasks()->front().seen, noon));
+    REQUIRE(two.engine->trim_tasks(noon - 1min, 10).has_value());
+    CHECK(two.engine->tasks()->size() == 1);
+    REQUIRE(two.engine->trim_tasks(noon + 1min, 10).has_value());
+    CHECK(two.engine->tasks()->empty());
+}
+
 TEST_CASE("Deliveries of a lane have one holder, and go to another replica when it leaves or is silent")
 {
     const auto database = cluster().make_database();
@@ -443,14 +500,15 @@ TEST_CASE("Replicas that start at once make one schema and one key")
     for (auto& key : keys) {
         threads.emplace_back([&key, &url] {
             auto opened = store::open_postgres({.url = url});
-            key = opened ? (*opened)->session_key(core::secret{"mine"})->reveal() : opened.error().detail;
+            const core::secret mine{"of " + std::to_string(reinterpret_cast<std::uintptr_t>(&key))};
+            key = opened ? (*opened)->session_key(mine)->reveal() : opened.error().detail;
         });
     }
     for (auto& each : threads) {
         each.join();
     }
     for (const auto& each : keys) {
-        CHECK(each.size() == 64);
+        CHECK(each.starts_with("of "));
         CHECK(each == keys[0]);
     }
 }
