@@ -75,12 +75,23 @@ public:
         return changed_.wait_for(lock, patience, [this] { return ended_; });
     }
 
-    // Ends the attempts, after one that is under way. Nothing: none has come to an end.
-    std::optional<core::result<opened_store>> take()
+    // Ends the attempts, after one that is under way: nobody is told any more.
+    void join()
     {
-        thread_.request_stop();
-        thread_.join();
-        return std::move(outcome_);
+        if (thread_.joinable()) {
+            thread_.request_stop();
+            thread_.join();
+        }
+    }
+
+    // The outcome of the last attempt.
+    core::result<opened_store> take()
+    {
+        join();
+        if (!outcome_) {
+            return core::gateway_error(core::errc::store_unreachable, "store: was not waited for");
+        }
+        return std::move(*outcome_);
     }
 
 private:
@@ -258,11 +269,9 @@ private:
 core::result<awaited_store> await_store(const store_wait& with, inherited_listeners sockets)
 {
     awaited_store out;
-    std::optional<core::result<opened_store>> opened;
     store_opener opener{with};
     if (opener.opens_quickly()) {
         out.sockets = std::move(sockets);
-        opened = opener.take();
     } else {
         waiting_room room{with};
         if (auto listening = room.open(std::move(sockets)); !listening) {
@@ -278,13 +287,14 @@ core::result<awaited_store> await_store(const store_wait& with, inherited_listen
             }
             return out;
         }
-        opened = opener.take();  // the room lives until then: it may be told
+        opener.join();  // the room lives until then: it may be told
         out.sockets = room.take_sockets();
     }
-    if (!*opened) {
-        return std::move(*opened).error();
+    auto opened = opener.take();
+    if (!opened) {
+        return std::move(opened).error();
     }
-    out.store = std::move(**opened);
+    out.store = std::move(*opened);
     return out;
 }
 
