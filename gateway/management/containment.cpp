@@ -203,7 +203,7 @@ containment_table::contain(contained_subject subject, containment_order order)
     made.record = std::move(record);
     made.act = made.revision = act;
     made.failed = made.reported = made.audited = false;
-    touched_[subject] = services_.now();
+    touch(subject);
     made.next_try = {};
     to_drop_.erase(subject);
     auto published = services_.publish(now());
@@ -277,7 +277,7 @@ void containment_table::lift(entries::iterator which, std::string_view by)
     const auto order = which->second.record.order;
     audit_contained(subject, which->second, std::nullopt);
     all_.erase(which);
-    touched_[subject] = services_.now();
+    touch(subject);
     spawn(counted(services_.publish(now())));
     if (subject.is_agent()) {
         services_.agents.set_contained(subject.agent, false);

@@ -152,6 +152,7 @@ private:
     core::result<> check_room(const contained_subject& subject) const;
     entry* of_act(const contained_subject& subject, std::uint64_t act);
     void lift(entries::iterator which, std::string_view by);
+    void touch(const contained_subject& subject);
     bool take_kept(const contained_subject& subject, std::optional<containment_record> kept);
     net::task<> counted(net::task<model::cut_counts> publishing);
     net::task<core::result<>> drop_in_store(contained_subject subject);

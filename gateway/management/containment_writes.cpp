@@ -70,7 +70,7 @@ net::task<> containment_table::write(contained_subject subject)
     }
     auto& of = found->second;
     of.begun.reset();
-    touched_[subject] = services_.now();
+    touch(subject);
     if (done) {
         of.written = revision;
         of.failed = false;
@@ -279,6 +279,13 @@ std::vector<store::kept_document> containment_table::unwritten() const
     return out;
 }
 
+void containment_table::touch(const contained_subject& subject)
+{
+    if (services_.store.shared()) {
+        touched_[subject] = services_.now();
+    }
+}
+
 // False: nothing has changed.
 bool containment_table::take_kept(const contained_subject& subject, std::optional<containment_record> kept)
 {
@@ -314,19 +321,24 @@ bool containment_table::learn_kept(
 {
     std::erase_if(touched_, [&](const auto& each) { return each.second < began; });
     std::map<contained_subject, std::optional<containment_record>> kept;
-    std::set<contained_subject> unreadable;
+    std::set<contained_subject> stays;
+    const auto wall = services_.clock();
     for (const auto& each : documents) {
         const auto subject = subject_named(each.name);
         auto read = each.now ? containment_in(*each.now) : std::nullopt;
         if (each.now && !read) {
             log_of(subject, core::log_level::error, "containment_unusable", core::error{});
-            unreadable.insert(subject);
+            stays.insert(subject);
+            continue;
+        }
+        // Nobody takes away what has ended (on_due()).
+        if (read && read->second.order.until && *read->second.order.until <= wall && !all_.contains(subject)) {
             continue;
         }
         kept[subject] = read ? std::optional{std::move(read->second)} : std::nullopt;
     }
     for (const auto& subject : std::views::keys(all_)) {
-        if (all && !unreadable.contains(subject)) {
+        if (all && !stays.contains(subject)) {
             kept.try_emplace(subject, std::nullopt);
         }
     }

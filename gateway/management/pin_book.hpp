@@ -113,7 +113,6 @@ private:
         std::string source{};          // of ::mcp::pin_terms, as the agent's newest entry has it
         core::steady_time reported{};  // the last event
         std::vector<::mcp::pin_change> unreported{};
-        std::string kept{};           // digest of the text that the store has last had, of a store that is shared
         core::steady_time touched{};  // when this process changed it last
     };
     using known_pointer = std::shared_ptr<known_agent>;

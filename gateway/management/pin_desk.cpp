@@ -1,5 +1,6 @@
 #include "gateway/management/pin_desk.hpp"
 
+#include "jose/digest.hpp"
 #include "mcp/pins/definition.hpp"
 
 #include <algorithm>
@@ -20,9 +21,20 @@ core::result<> pin_desk::load(const std::string& id, std::string_view text)
     return read ? core::result<>{} : core::result<>{std::move(read).error()};
 }
 
-core::result<pin_desk::locked>
+void pin_desk::note_kept(const std::string& id, std::string_view text)
+{
+    if (const auto found = entries_.find(id); found != entries_.end()) {
+        found->second.kept = jose::sha256_hex(text);
+    }
+}
+
+core::result<std::optional<pin_desk::locked>>
 pin_desk::learn(const std::string& id, std::string_view text, const ::mcp::pin_terms& terms)
 {
+    auto digest = jose::sha256_hex(text);
+    if (std::exchange(entries_[id].kept, digest) == digest) {
+        return std::nullopt;
+    }
     const auto card = [&] {
         const auto* const approved = entries_[id].ledger.card();
         return approved == nullptr ? std::string{} : approved->sha256;
@@ -32,7 +44,7 @@ pin_desk::learn(const std::string& id, std::string_view text, const ::mcp::pin_t
         return std::move(loaded).error();
     }
     entries_[id].ledger.set_lock(lock_of(id, terms.mode));
-    return locked{{view(id, terms)}, card() != was};
+    return std::optional{locked{{view(id, terms)}, card() != was}};
 }
 
 std::optional<::mcp::locked_agent> pin_desk::lock_of(const std::string& id, core::pin_mode mode) const

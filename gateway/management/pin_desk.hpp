@@ -44,8 +44,12 @@ public:
         pin_outcome outcome;
         bool card;  // another one is approved, or none
     };
-    // The same while others ask for it; what it comes to is not for the store.
-    core::result<locked> learn(const std::string& id, std::string_view text, const ::mcp::pin_terms& terms);
+    // The same while others ask for it; what it comes to is not for the store. Nothing: it is what the store was last known to have.
+    core::result<std::optional<locked>>
+    learn(const std::string& id, std::string_view text, const ::mcp::pin_terms& terms);
+
+    // The store has this of the agent now.
+    void note_kept(const std::string& id, std::string_view text);
 
     void set_lock(std::shared_ptr<const ::mcp::lock_file> lock) { lock_ = std::move(lock); }
 
@@ -83,6 +87,7 @@ private:
     struct desk_entry {
         ::mcp::pin_ledger ledger;
         std::size_t bytes = 0;
+        std::string kept{};                                // digest of what the store has, if replicas share it
         std::uint64_t shown = 0;                           // the ledger's revision of these
         std::shared_ptr<const ::mcp::pinned_server> pins;  // null: not made
     };

@@ -1,6 +1,5 @@
 // The writes of a book of pins, and what other replicas have written.
 #include "gateway/management/pin_book.hpp"
-#include "jose/digest.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -41,7 +40,9 @@ net::task<core::result<>> pin_book::write_latest(std::string id)
     auto done = co_await services_.store.write(std::move(work));
     if (const auto found = agents_.find(id); services_.store.shared() && found != agents_.end()) {
         found->second->touched = services_.now();
-        found->second->kept = done && what.text != nullptr ? jose::sha256_hex(*what.text) : std::string{};
+        if (done && what.text != nullptr) {
+            thread_.post([desk = desk_, id, text = what.text] { desk->note_kept(id, *text); });
+        }
     }
     if (const auto found = unwritten_.find(id);
         done && found != unwritten_.end() && found->second.number == what.number) {
@@ -72,8 +73,7 @@ bool pin_book::learn_kept(std::vector<store::document_change> documents, core::s
         const auto of = known(each.name);
         if (of->touched >= began) {
             taken = false;
-        } else if (auto digest = jose::sha256_hex(each.now->text); digest != of->kept) {
-            of->kept = std::move(digest);
+        } else {
             spawn(learn(each.name, std::move(each.now->text)));
         }
     }
@@ -95,7 +95,10 @@ net::task<> pin_book::learn(std::string id, std::string text)
     if (!learnt) {
         services_.log
             .write(core::log_level::error, "pins_unusable", {{"agent", id}, {"detail", learnt.error().detail}});
-    } else if (take(id, of, std::move(learnt->outcome)) && learnt->card) {
+        co_return;
+    }
+    auto& news = *learnt;
+    if (news && take(id, of, std::move(news->outcome)) && news->card) {
         services_.card_changed(id);
     }
 }

@@ -3,6 +3,7 @@
 #include "config/dump.hpp"
 #include "jose/digest.hpp"
 
+#include <algorithm>
 #include <iterator>
 #include <utility>
 
@@ -158,23 +159,23 @@ net::task<core::result<std::uint64_t>> registry::upsert(std::string id, proposed
     if (auto may = may_write(id); !may) {
         co_return std::move(may).error();
     }
+    if (shared_.applied) {
+        writing_[id] = {agent.entry, agent.definition, by.who};
+    }
     std::function work = [id, definition = std::move(agent.definition), by](store::engine& engine) {
         return engine.put(id, definition, by);
     };
-    if (shared_.applied) {
-        writing_[id] = agent.entry;
-    }
     auto written = co_await store_.write(std::move(work));
     if (!written) {
         if (written.error().code != errc::write_unknown) {
-            writing_.erase(id);
+            end_write(id, *agent.entry);
         }
         co_return co_await refused(std::move(id), std::move(written).error());
     }
     const auto version = written->version;
     if (shared_.applied) {
         co_await shared_.applied(version);
-        writing_.erase(id);
+        end_write(id, *agent.entry);
         const auto may = may_write(id);
         co_return may ? core::result<std::uint64_t>{version} : core::result<std::uint64_t>{may.error()};
     }
@@ -390,6 +391,13 @@ net::task<core::result<>> registry::refresh()
     co_return co_await shared_.refreshed();
 }
 
+void registry::end_write(const std::string& id, const model::agent_entry& of)
+{
+    if (const auto mine = writing_.find(id); mine != writing_.end() && mine->second.entry.get() == &of) {
+        writing_.erase(mine);
+    }
+}
+
 void registry::apply(const store::change& change, const store::record* now, bool own)
 {
     const auto& id = change.agent;
@@ -410,35 +418,62 @@ void registry::apply(const store::change& change, const store::record* now, bool
         adopt(*now, tls_checks(), by);
     } else if (const auto mine = writing_.find(id); own && !declared && mine != writing_.end()) {
         // Another replica has written over it already.
-        note_change(audit_, there == nullptr ? nullptr : there->entry.get(), mine->second.get(), by);
+        note_change(audit_, there == nullptr ? nullptr : there->entry.get(), mine->second.entry.get(), by);
+    }
+    if (const auto mine = writing_.find(id); own && is_it && mine != writing_.end() && mine->second.is(*now)) {
+        writing_.erase(mine);  // perhaps one whose outcome was unknown
     }
     if (own) {
         log_change(log_, id, change.what, change.version, change.who);
     }
 }
 
-net::task<> registry::apply_all(std::vector<store::record> all)
+// One of `all`, which has no word of who wrote it: this process has, if it is what is being written here.
+void registry::apply_one(const store::record& record, const config::tls_checks& checks)
 {
-    std::set<std::string_view> ids;
+    const auto* const there = find(record.id);
+    if (there != nullptr && there->declared()) {
+        if (!hidden_.contains(record.id)) {
+            hide(record.id);
+        }
+        return;
+    }
+    if (there != nullptr && there->version == record.version && there->written == record.written) {
+        return;
+    }
+    const auto action = there == nullptr ? store::action::created : store::action::updated;
+    const auto mine = writing_.find(record.id);
+    if (mine == writing_.end() || !mine->second.is(record)) {
+        adopt(record, checks, std::nullopt);
+        return;
+    }
+    const auto who = mine->second.who;
+    writing_.erase(mine);
+    adopt(record, checks, who);
+    log_change(log_, record.id, action, record.version, who);
+}
+
+net::task<> registry::apply_all(std::shared_ptr<const std::vector<store::record>> all)
+{
+    std::vector<std::string_view> sorted;
+    sorted.reserve(all->size());
     const auto checks = tls_checks();
     co_await turns_.wait();
-    for (const auto& each : all) {
+    for (const auto& each : *all) {
         if (turns_.over()) {
             co_await turns_.wait();
         }
-        ids.insert(each.id);
-        const auto* const there = find(each.id);
-        if (there == nullptr ||
-            (!there->declared() && (there->version != each.version || there->written != each.written))) {
-            adopt(each, checks, std::nullopt);
-        } else if (there->declared() && !hidden_.contains(each.id)) {
-            hide(each.id);
-        }
+        sorted.push_back(each.id);
+        apply_one(each, checks);
     }
-    std::erase_if(hidden_, [&](const auto& id) { return !ids.contains(id); });
+    if (!std::ranges::is_sorted(sorted)) {
+        std::ranges::sort(sorted);
+    }
+    const auto is_there = [&](std::string_view id) { return std::ranges::binary_search(sorted, id); };
+    std::erase_if(hidden_, [&](const auto& id) { return !is_there(id); });
     for (auto at = agents_.begin(); at != agents_.end();) {
         const auto id = at->first;
-        const bool gone = !ids.contains(id) && !at->second.declared();
+        const bool gone = !at->second.declared() && !is_there(id);
         ++at;
         if (gone) {
             drop(id, std::nullopt);

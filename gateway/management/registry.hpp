@@ -142,7 +142,7 @@ public:
     void apply(const store::change& change, const store::record* now, bool own);
 
     // These are all agents of the store, however they came to be. In turns.
-    net::task<> apply_all(std::vector<store::record> all);
+    net::task<> apply_all(std::shared_ptr<const std::vector<store::record>> all);
 
     // The stored record of an agent, also of one that a declared agent hides; nothing: it has none.
     net::task<core::result<std::optional<store::record>>> stored(std::string id);
@@ -157,6 +157,8 @@ private:
     void take(const std::string& id, registered_agent agent, std::optional<std::string_view> by);
     bool remake(const std::string& id, const model::call_route& to, const core::secret& token);
     void drop(const std::string& id, std::optional<std::string_view> by);
+    void end_write(const std::string& id, const model::agent_entry& of);
+    void apply_one(const store::record& record, const config::tls_checks& checks);
     net::task<core::error> refused(std::string id, core::error why);
     core::result<> may_write(const std::string& id) const;
     void hide(const std::string& id);
@@ -175,8 +177,15 @@ private:
     std::set<std::string> hidden_;  // in the store, and declared by the configuration
     std::set<std::string> contained_;
     shared_writes shared_;  // empty: this process has the store for itself
-    std::map<std::string, std::shared_ptr<const model::agent_entry>>
-        writing_;  // to a store that is shared; the latest of an id
+    // What is being written to a store that is shared, or was perhaps; the latest of an id.
+    struct own_write {
+        std::shared_ptr<const model::agent_entry> entry;
+        std::string definition;
+        std::string who;
+
+        bool is(const store::record& record) const { return record.definition == definition; }
+    };
+    std::map<std::string, own_write> writing_;
 };
 
 // True: the next one is wanted.

@@ -140,7 +140,8 @@ void push_plane::take_over(std::vector<store::delivery_facts> deliveries)
 {
     const auto now = services_.now();
     for (auto& each : deliveries) {
-        if (!stopped_ && !queue_.has(each.number)) {
+        const bool ended = std::ranges::find(undropped_, each.number) != undropped_.end();
+        if (!stopped_ && !ended && !queue_.has(each.number)) {
             queue_.restore(std::move(each), now);
         }
     }

@@ -5,6 +5,7 @@
 #include "core/clock.hpp"
 #include "gateway/threads/side_thread.hpp"
 #include "store/engine.hpp"
+#include "store/feed.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/co_spawn.hpp>
@@ -58,7 +59,7 @@ public:
     explicit store_thread(std::unique_ptr<store::engine> engine, core::duration patience = std::chrono::seconds{5})
         : engine_{std::move(engine)},
           durable_{engine_->durable()},
-          shared_{engine_->shared() != nullptr},
+          feed_{engine_->shared()},
           patience_{patience}
     {
     }
@@ -68,8 +69,12 @@ public:
 
     bool durable() const noexcept { return durable_; }
 
-    // Other replicas write to it too.
-    bool shared() const noexcept { return shared_; }
+    // How it is heard of what other replicas write to it, for as long as this lives; null: nobody else does.
+    store::feed* feed() const noexcept { return feed_; }
+    bool shared() const noexcept { return feed_ != nullptr; }
+
+    // From now on what has waited for so long is not tried any more, if the store is shared: others may hold it up.
+    void set_longest_wait(core::duration longest) noexcept { longest_wait_ = longest; }
 
     // The engine itself, for as long as nothing has been asked yet: at the start.
     store::engine& engine() noexcept { return *engine_; }
@@ -80,6 +85,9 @@ public:
     {
         const auto asked = std::chrono::steady_clock::now();
         return thread_.ask<T>([this, asked, question = std::move(question)]() -> T {
+            if (shared() && std::chrono::steady_clock::now() - asked >= longest_wait_) {
+                return core::gateway_error(core::errc::store_unreachable, "others were waiting for the store");
+            }
             if (auto open = wait_until_open(asked + patience_); !open) {
                 return std::move(open).error();
             }
@@ -223,7 +231,8 @@ private:
 
     std::unique_ptr<store::engine> engine_;
     bool durable_;
-    bool shared_;
+    store::feed* feed_;
+    core::duration longest_wait_ = std::chrono::hours{24};
     core::duration patience_;
     store_writes writes_;
     std::function<void(std::chrono::nanoseconds took)> write_timer_;  // empty: nobody wants to know

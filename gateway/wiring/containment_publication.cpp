@@ -113,7 +113,11 @@ std::unique_ptr<management::containment_table> make_containment_table(const cont
             told.registry,
             told.store,
             told.log,
-            std::chrono::system_clock::now,
+            // Ends hold on all replicas at once, whatever their clocks say.
+            [feed = told.store.feed()] {
+                const auto now = std::chrono::system_clock::now();
+                return feed == nullptr ? now : now + feed->clock_ahead();
+            },
             std::chrono::steady_clock::now,
             [told](const containments_pointer& now) { return publish(told, now); },
             [told](const containments_pointer& these) { return count(told, these); }

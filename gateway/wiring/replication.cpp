@@ -54,7 +54,7 @@ replicas::feed_audience audience_of(const replication_parts& to)
             [to](const store::feed_change& change, const store::record* now, bool own) {
                 to.registry.apply(change.what, now, own);
             },
-        .agents = [to](std::vector<store::record> all) { return to.registry.apply_all(std::move(all)); },
+        .agents = [to](auto all) { return to.registry.apply_all(std::move(all)); },
         .documents =
             [to](
                 std::string_view kind,

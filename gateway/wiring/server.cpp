@@ -131,6 +131,7 @@ server::server(
       upgrade_{control_, log_},
       signals_{control_.get_executor()}
 {
+    store_.set_longest_wait(settings_.store_options.timeout);
     store_.set_write_timer([this](auto took) { store_times_.observe(took); });
 }
 
@@ -383,7 +384,7 @@ replication_parts server::replication()
 // Each plane comes after those that it uses: agents and settings reach them in this order, and they stop in the opposite one.
 void server::list_planes()
 {
-    replicas_ = make_replica_plane(store_.engine().shared(), replication());
+    replicas_ = make_replica_plane(store_.feed(), replication());
     planes_ = {
         &audit_,
         &listeners_,

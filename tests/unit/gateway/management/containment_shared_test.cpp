@@ -214,6 +214,25 @@ TEST_CASE("an end that comes with time is everybody's own, and nobody takes the 
     CHECK(one.f.disk->names() == names{"agent words"});
 }
 
+TEST_CASE("what has ended is not contained again when everything is read, and one that ends earlier than here does")
+{
+    replica one;
+    replica two;
+    REQUIRE(one.f.contain(of_agent("words"), noon + 1s).has_value());
+    two.f.wall = noon + 1s;
+    CHECK(two.learn(one.documents(), true));
+    CHECK_FALSE(two.f.holds("words"));
+    CHECK(two.f.told.empty());
+    two.f.wall = noon;
+    CHECK(two.learn(one.documents(), true));
+    CHECK(two.f.holds("words"));
+    two.f.wall = noon + 1s;
+    CHECK(two.learn(one.documents(), true));
+    two.f.table->on_due();
+    CHECK_FALSE(two.f.holds("words"));
+    CHECK(two.f.trail.count(R"("by":"until")") == 1);
+}
+
 TEST_CASE("the name of a document says whose it is")
 {
     using gateway::management::subject_named;

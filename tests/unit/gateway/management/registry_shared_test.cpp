@@ -129,6 +129,11 @@ struct fixture {
         agents->apply({version, {}, "bob", what, id}, now ? &*now : nullptr, own);
     }
 
+    void apply_all(std::vector<store::record> all)
+    {
+        run(agents->apply_all(std::make_shared<const std::vector<store::record>>(std::move(all))));
+    }
+
     std::string url_of(const std::string& id) const
     {
         const auto* there = agents->find(id);
@@ -270,15 +275,30 @@ TEST_CASE("when everything was read again, what differs changes and nothing else
     f.told.clear();
     auto other = record("c", 3, "http://other/");  // the same version of another history
     other.written += std::chrono::seconds{1};
-    run(f.agents->apply_all(
-        {record("a", 1, "http://a/"), other, record("d", 9, "http://d/"), record("e", 8, "http://e/")}
-    ));
+    f.apply_all({record("a", 1, "http://a/"), other, record("d", 9, "http://d/"), record("e", 8, "http://e/")});
     CHECK(f.told == published{"c http://other/", "e http://e/", "b gone"});
     CHECK(f.url_of("d") == "http://declared/");
     CHECK(f.sink.count("stored_agent_hidden") == 1);
     CHECK(f.trail.all.empty());
-    run(f.agents->apply_all({}));
+    f.apply_all({});
     CHECK(f.agents->all().size() == 1);
+}
+
+TEST_CASE("an own write that comes with everything else has its lines")
+{
+    fixture f;
+    f.agents->set_shared(
+        {[&](std::uint64_t) {
+             return f.agents->apply_all(
+                 std::make_shared<const std::vector<store::record>>(std::vector{f.engine->find("a").value().value()})
+             );
+         },
+         {}}
+    );
+    CHECK(f.upsert("a", "http://one/").value() == 1);
+    CHECK(f.url_of("a") == "http://one/");
+    CHECK(f.trail.count("agent_created") == 1);
+    CHECK(f.sink.count(R"("event":"agent_changed","agent":"a","action":"created","version":1,"by":"ann")") == 1);
 }
 
 TEST_CASE("whoever expected another version learns which is there")
