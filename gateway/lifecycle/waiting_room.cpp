@@ -53,7 +53,10 @@ public:
     bool opens_quickly()
     {
         std::unique_lock lock{mutex_};
-        changed_.wait_for(lock, quick_start, [this] { return outcome_ || failed_; });
+        if (!changed_.wait_for(lock, quick_start, [this] { return outcome_ || failed_; })) {
+            with_.log
+                .write(core::log_level::warn, "store_waiting", {{"reason", "store: is slow to answer, or locked"}});
+        }
         return outcome_.has_value();
     }
 

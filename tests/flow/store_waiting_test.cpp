@@ -214,6 +214,40 @@ TEST_CASE("A signal ends the wait with 0, also when the database is frozen")
     }
 }
 
+TEST_CASE(
+    "A start that a lock in the database holds up says so, ends with a signal, and else serves when the lock is gone"
+)
+{
+    const auto database = cluster().make_database();
+    child_process migrate{CARDEA_BIN, {"store", "migrate", "--store", cluster().url(database)}};
+    REQUIRE(migrate.wait(20s) == 0);
+    std::thread holder{[&] {
+        cluster().sql(database, "BEGIN; LOCK TABLE cardea.agents IN ACCESS EXCLUSIVE MODE; SELECT pg_sleep(8); COMMIT");
+    }};
+    const auto locked = [&] {
+        return cluster().value(
+                   database,
+                   "SELECT count(*) FROM pg_locks WHERE mode = 'AccessExclusiveLock' AND relation = "
+                   "'cardea.agents'::regclass"
+               ) != "0";
+    };
+    while (!locked()) {
+        std::this_thread::sleep_for(10ms);
+    }
+    {
+        waiting_gateway told{cluster().url(database)};
+        told.wait_until_it_waits();
+        CHECK(told.count("is slow to answer, or locked") == 1);
+        CHECK(request(told.metrics, "GET", "/healthz").status == 200);
+        told.process->signal(SIGTERM);
+        CHECK(told.process->wait(4s) == 0);
+    }
+    waiting_gateway gateway{cluster().url(database)};
+    gateway.wait_until_it_waits();
+    CHECK_MESSAGE(gateway.logs(listening), gateway.process->err());
+    holder.join();
+}
+
 TEST_CASE("Callers over TLS are answered over TLS while the gateway waits")
 {
     test_support::test_ca ca;
