@@ -376,17 +376,23 @@ core::result<std::vector<kept_document>> postgres::documents(std::string kind)
 
 core::result<core::secret> postgres::session_key(core::secret made)
 {
-    if (!start_.key.empty()) {
-        return std::exchange(start_.key, {});
+    auto key = std::exchange(start_.key, {});
+    if (key.reveal().size() != made.reveal().size()) {
+        auto kept =
+            write_rows({"tombstones", "SELECT cardea.keep_session_key($1, $2, $3, $4)"}, [&](pg_values& values) {
+                values.text(made.reveal());
+            });
+        if (!kept) {
+            return std::move(kept).error();
+        }
+        const auto rows = read(sql_key, {});
+        if (!rows) {
+            return rows.error();
+        }
+        key = core::secret{rows->text(0, 0)};
     }
-    auto kept = write_rows({"tombstones", "SELECT cardea.keep_session_key($1, $2, $3, $4)"}, [&](pg_values& values) {
-        values.text(made.reveal());
-    });
-    if (!kept) {
-        return std::move(kept).error();
-    }
-    const auto rows = read(sql_key, {});
-    return rows ? core::result<core::secret>{core::secret{rows->text(0, 0)}} : rows.error();
+    feed_.set_key(key);
+    return key;
 }
 
 core::result<std::unique_ptr<engine>> open_postgres(postgres_options options)

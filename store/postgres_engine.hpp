@@ -13,8 +13,6 @@
 
 namespace store {
 
-std::string random_bytes(std::size_t count);
-
 // Each row of a result, by a function of the result and the row.
 template <class T, class Read>
 std::vector<T> all_of(const pg_rows& rows, Read read)

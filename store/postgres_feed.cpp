@@ -1,5 +1,7 @@
 #include "store/postgres_feed.hpp"
 
+#include "store/postgres_sql.hpp"
+
 #include <poll.h>
 #include <sys/eventfd.h>
 
@@ -203,6 +205,8 @@ core::result<feed_batch> postgres_feed::poll(feed_position from)
         return batch;
     }
     reached_ = batch->reached.agents;
+    key_unsure_ = key_unsure_ || batch->reload == feed_reload::regressed;
+    give_key_back();
     if (std::chrono::steady_clock::now() - asked < std::chrono::seconds{1}) {
         see_clock(clock_);
     }
@@ -239,10 +243,36 @@ core::result<feed_batch> postgres_feed::ask(const feed_position& from, bool ever
     return batch;
 }
 
+void postgres_feed::set_key(core::secret key)
+{
+    const std::lock_guard guard{key_mutex_};
+    key_ = std::move(key);
+}
+
+void postgres_feed::give_key_back()
+{
+    const std::lock_guard guard{key_mutex_};
+    if (!key_unsure_ || key_.empty()) {
+        return;
+    }
+    pg_values values;
+    values.bytes(random_bytes(16)).number(patience()).number(postgres_schema).text(key_.reveal());
+    constexpr auto keep = "SELECT cardea.keep_session_key($1, $2, $3, $4)";
+    constexpr auto read = "SELECT text FROM cardea.keys WHERE name = 'session'";
+    if (!run(keep, values, pg_journal::about::writes, options_.timeout)) {
+        return;  // with the next poll
+    }
+    const auto there = run(read, {}, pg_journal::about::feed, options_.timeout);
+    key_unsure_ = !there;
+    if (there && there->text(0, 0) != key_.reveal() && options_.log != nullptr) {
+        options_.log->write(core::log_level::error, "session_key_differs");
+    }
+}
+
 core::result<> postgres_feed::beat(replica_facts own)
 {
     pg_values values;
-    values.number(options_.timeout.count() * 2 / 3).number(own.id).text(own.name).text(own.url).text(own.version);
+    values.number(patience()).number(own.id).text(own.name).text(own.url).text(own.version);
     values.text(own.configuration).number(own.applied);
     ++beats_unheard_;
     const auto rows =
@@ -253,7 +283,7 @@ core::result<> postgres_feed::beat(replica_facts own)
 core::result<> postgres_feed::leave()
 {
     pg_values values;
-    values.number(options_.timeout.count() * 2 / 3).number(options_.self);
+    values.number(patience()).number(options_.self);
     const auto rows = run("SELECT cardea.leave($1, $2)", values, pg_journal::about::writes, options_.timeout);
     return rows ? core::result<>{} : core::result<>{rows.error()};
 }

@@ -7,6 +7,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 #include <vector>
@@ -19,6 +20,8 @@ struct feed_mark {
     std::int64_t number = 0;
     std::string token;
 };
+
+std::string random_bytes(std::size_t count);
 
 class postgres_feed final : public feed {
 public:
@@ -52,6 +55,9 @@ public:
         return core::duration{ahead_.load(std::memory_order_relaxed)};
     }
 
+    // The key that this replica seals with. A database that lost it gets it back, with the next reload. Any thread.
+    void set_key(core::secret key);
+
     replica_id self() const noexcept override { return options_.self; }
     feed_position start() const override { return start_; }
     core::result<feed_batch> poll(feed_position from) override;
@@ -66,12 +72,17 @@ private:
     core::result<pg_rows> run(const char* sql, const pg_values& values, pg_journal::about what, core::duration timeout);
     core::result<feed_batch> ask(const feed_position& from, bool everything, core::duration timeout);
     void listen(core::steady_time deadline);
+    std::int64_t patience() const noexcept { return options_.timeout.count() * 2 / 3; }
     bool hears();
+    void give_key_back();
     void look_for_silence();
 
     const postgres_options& options_;
     pg_connector& connector_;
     pg_session session_;
+    std::mutex key_mutex_;
+    core::secret key_;
+    bool key_unsure_ = false;  // the database is not the one that had it
     feed_position start_;
     std::vector<feed_mark> marks_;  // of all feeds but that of agents, which the position has
     std::uint64_t listens_ = 0;     // the generation of the connection that was told to; 0: none

@@ -320,11 +320,13 @@ BEGIN
     RETURN given;
 END $f$;
 
+-- The first one stays, unless it is damaged: all have one length.
 CREATE FUNCTION cardea.keep_session_key(p_token bytea, p_patience bigint, p_reads bigint, p_text text) RETURNS bigint
 LANGUAGE plpgsql AS $f$
 BEGIN
     PERFORM cardea.begin_write('tombstones', 0, p_token, p_patience, p_reads);
-    INSERT INTO cardea.keys (name, text) VALUES ('session', p_text) ON CONFLICT DO NOTHING;
+    INSERT INTO cardea.keys (name, text) VALUES ('session', p_text)
+    ON CONFLICT (name) DO UPDATE SET text = excluded.text WHERE length(keys.text) <> length(excluded.text);
     RETURN 0;
 END $f$;
 

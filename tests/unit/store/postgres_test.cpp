@@ -513,6 +513,28 @@ TEST_CASE("Replicas that start at once make one schema and one key")
     }
 }
 
+TEST_CASE(
+    "A key of sessions that the database lost is given back, one that differs is named, and a damaged one is replaced"
+)
+{
+    const auto database = cluster().make_database();
+    replica one{cluster().url(database)};
+    REQUIRE(one.put("a").has_value());
+    REQUIRE(one.engine->session_key(core::secret{"first"})->reveal() == "first");
+    one.poll();
+    const auto regress = [&](const std::string& with) {
+        cluster().sql(database, with + R"(; UPDATE cardea.changes SET token = token || '\x00')");
+        CHECK(one.poll().reload == store::feed_reload::regressed);
+    };
+    regress("DELETE FROM cardea.keys");
+    CHECK(replica{cluster().url(database)}.engine->session_key(core::secret{"other"})->reveal() == "first");
+    CHECK(one.lines.count("session_key_differs") == 0);
+    regress("UPDATE cardea.keys SET text = 'other'");
+    CHECK(one.lines.count("session_key_differs") == 1);
+    cluster().sql(database, "UPDATE cardea.keys SET text = 'zz'");
+    CHECK(replica{cluster().url(database)}.engine->session_key(core::secret{"again"})->reveal() == "again");
+}
+
 TEST_CASE("A newer schema is read as long as it may be, and a running replica then writes nothing")
 {
     const auto database = cluster().make_database();
