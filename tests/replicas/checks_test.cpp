@@ -109,6 +109,30 @@ TEST_CASE("a write of unknown outcome may happen long after its caller has given
     CHECK_FALSE(check_registers(all).empty());
 }
 
+TEST_CASE("a replica knows what it has acknowledged, unless that took longer than it waits for itself")
+{
+    history all;
+    all.operations = {
+        {.key = "a",
+         .what = deed::write,
+         .came = outcome::done,
+         .text = "x",
+         .version = 1,
+         .invoked = 10,
+         .returned = 30},
+        {.key = "a", .what = deed::read, .came = outcome::done, .invoked = 40, .returned = 50},
+    };
+    all.trail = {{1, "created", "a"}};
+    all.last = {{"a", {1, "x"}}};
+    CHECK_FALSE(check_versions(all).empty());
+    all.patience = 21;
+    CHECK_FALSE(check_versions(all).empty());
+    all.patience = 20;
+    CHECK(all_of(check_versions(all)) == "");
+    all.operations[1].what = deed::fresh_read;
+    CHECK_FALSE(check_versions(all).empty());
+}
+
 TEST_CASE("a line that nobody saw is given to a write of unknown outcome, and to no other")
 {
     history all;

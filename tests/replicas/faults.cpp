@@ -163,7 +163,7 @@ void trouble::of_link(fault which, std::size_t of)
 {
     auto& link = store_->proxy(of);
     link.set(faults_of(which));
-    sleep_for(between(500ms, 2500ms));
+    sleep_for(between(500ms, 3500ms));
     if (which != fault::delay) {
         link.set(faults_of(fault::cut));
     }
@@ -172,7 +172,7 @@ void trouble::of_link(fault which, std::size_t of)
 
 void trouble::of_store(fault which)
 {
-    const auto length = between(200ms, 2500ms);
+    const auto length = between(200ms, 3500ms);
     if (which == fault::database_killed) {
         store_->database.kill();
         sleep_for(length);

@@ -68,6 +68,7 @@ struct history {
     std::vector<operation> operations;
     std::vector<trail_line> trail;        // all of it, as it was in the end
     std::map<std::string, content> last;  // what there was in the end
+    moment patience = never;  // a write that took so long may be acknowledged before its replica itself knows of it
 };
 
 // What is wrong, a sentence each; empty: nothing.

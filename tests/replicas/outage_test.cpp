@@ -15,7 +15,6 @@ using namespace replicas;
 namespace {
 
 constexpr auto back_in = 6s;
-constexpr auto store_timeout = 3s;
 
 struct timed {
     std::string code;

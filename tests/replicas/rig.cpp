@@ -53,7 +53,8 @@ rig::rig(std::size_t replicas, const place& store, const std::string& more)
         members.push_back(std::make_unique<replica>(
             "r" + std::to_string(i + 1),
             store(i),
-            more + "agents:\n  plain: {url: \"" + agent.url("/") + "\", card: {name: Plain}}\n"
+            "store_options: {timeout: " + std::to_string(store_timeout.count()) + "ms}\n" + more +
+                "agents:\n  plain: {url: \"" + agent.url("/") + "\", card: {name: Plain}}\n"
         ));
         members.back()->start();
     }
@@ -151,6 +152,7 @@ history rig::take_history()
         CHECK(trail_of(*each) == all.trail);
     }
     all.operations = lines.take_operations();
+    all.patience = std::chrono::microseconds{store_timeout}.count();
     return all;
 }
 

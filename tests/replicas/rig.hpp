@@ -23,6 +23,8 @@ std::string lines_of(const std::vector<std::string>& problems);
 
 std::vector<std::string> twenty_keys();
 
+inline constexpr std::chrono::milliseconds store_timeout{2000};  // of all replicas: shorter than many faults
+
 // Its agent `plain` is declared, and `steady` is stored: calls go to both. Checks fail the test.
 class rig {
 public:

@@ -315,7 +315,9 @@ private:
             auto& here = at_replica[{each->replica, each->key}];
             if (!each->reads()) {
                 everywhere.add(each->returned, each->version);
-                here.add(each->returned, each->version);
+                if (each->returned - each->invoked < all_.patience) {
+                    here.add(each->returned, each->version);
+                }
                 continue;
             }
             check_read(*each, here);
