@@ -205,7 +205,7 @@ bool agent_exchange::begin_request()
     }
     sent.json = call_.request.json;
     if (call_.traits.forwarded) {
-        write_forwarded_fields(text, head, sent, hop, settings_.limits.header_fields);
+        write_forwarded_fields(text, head, sent, hop);
     } else {
         write_request_fields(text, head, sent, hop);
     }

@@ -327,14 +327,11 @@ void write_forwarded_fields(
     std::string& text,
     const net::http1::request_head& head,
     const outgoing_body& body,
-    const forwarding_hop& hop,
-    std::size_t most_fields
+    const forwarding_hop& hop
 )
 {
-    constexpr std::size_t own = 7;  // Host, the way it came, the marker, the length
     net::http1::head_writer out{text};
     const bool nominates = nominates_fields(head.fields);
-    std::size_t kept = 0;
     for (const auto& field : head.fields) {
         // The other replica may trust this one as a proxy.
         const bool stays =
@@ -344,12 +341,11 @@ void write_forwarded_fields(
                            net::http1::named_by_connection(head.fields, field.name);
         if (!stays && !named) {
             add_line(text, field);
-            ++kept;
         }
     }
-    if (kept + own <= most_fields) {
-        write_forwarding_fields(text, head.fields, hop);
-    }
+    auto way = hop;
+    way.host = {};
+    write_forwarding_fields(text, head.fields, way);
     out.field(forwarded_marker, "1");
     if (body.how != net::http1::framing::none) {
         out.field("Content-Length", body.size);

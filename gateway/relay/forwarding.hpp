@@ -4,7 +4,6 @@
 #include "gateway/relay/forwarded.hpp"
 #include "net/http1/head.hpp"
 
-#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -40,14 +39,12 @@ void write_request_fields(
 inline constexpr std::string_view forwarded_marker = "Cardea-Forwarded";
 
 // Works like write_request_fields(), for another replica, which judges the caller itself: all fields go on but those that end at this hop
-// or speak of the way that the request came, and a marker. Where it came from is written as ever, unless the head would have more than so
-// many fields, which the other replica takes.
+// or speak of the way that the request came, and a marker. Where it came from is written as ever, but for its host, which `Host` says.
 void write_forwarded_fields(
     std::string& text,
     const net::http1::request_head& head,
     const outgoing_body& body,
-    const forwarding_hop& hop,
-    std::size_t most_fields
+    const forwarding_hop& hop
 );
 
 // Whether `forward_headers` or `caller_credentials` of an MCP server lets the caller's field pass: not if the gateway sets it itself, or a provider of

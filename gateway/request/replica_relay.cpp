@@ -31,7 +31,7 @@ std::string_view reason_of(forwarding how) noexcept
 {
     switch (how) {
         case forwarding::gone:
-            return "its replica does not live";
+            return "its replica does not live, or has the replica.url of this one";
         case forwarding::no_url:
             return "its replica has no replica.url";
         case forwarding::certificate:

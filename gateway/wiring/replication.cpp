@@ -59,11 +59,11 @@ replicas::feed_audience audience_of(const replication_parts& to)
             [to](
                 std::string_view kind,
                 std::vector<store::document_change> documents,
-                bool all,
+                store::feed_reload why,
                 core::steady_time began
             ) {
                 return kind == store::pins_document ? to.pins.learn_kept(std::move(documents), began)
-                                                    : to.containments.learn_kept(documents, all, began);
+                                                    : to.containments.learn_kept(documents, why, began);
             },
         .card = [to](store::kept_card card) { to.cards.learn(std::move(card)); },
         .tasks = [to](const std::vector<store::kept_task>& tasks) { to.tasks.correct(tasks); },
@@ -87,6 +87,10 @@ std::unique_ptr<replicas::replica_plane> make_replica_plane(store::feed* feed, c
     }
     const auto& settings = parts.settings;
     auto tls = net::make_client_tls({});
+    if (!tls) {
+        // Replicas with an https address are not reached.
+        parts.log.write(core::log_level::error, "replica_tls_failed", {{"detail", tls.error().detail}});
+    }
     auto plane = std::make_unique<replicas::replica_plane>(
         parts.control.timers(),
         replicas::replica_services{

@@ -5,7 +5,6 @@
 #include "gateway/access/rate_limiter.hpp"
 #include "jose/sealed_text.hpp"
 #include "mcp/calls/session_id.hpp"
-#include "store/feed.hpp"
 
 #include <algorithm>
 #include <array>
@@ -42,6 +41,13 @@ std::vector<core::secret> keys_of(const config::mcp_settings& settings, const co
 }
 
 }  // namespace
+
+// The store may be another process's by the time that the keys change.
+worker_settings::worker_settings(const parts& of)
+    : parts_{of},
+      replica_{of.store.engine().shared() == nullptr ? store::replica_id{0} : of.store.engine().shared()->self()}
+{
+}
 
 std::unique_ptr<worker_settings> make_worker_settings(const worker_settings::parts& of)
 {
@@ -84,12 +90,11 @@ void worker_settings::publish_limits(const core::rate_limits& limits)
 
 void worker_settings::publish_keys(const config::mcp_settings& settings)
 {
-    auto* const feed = parts_.store.engine().shared();
-    const bool alone = settings.session_keys.empty() && feed == nullptr;
-    const auto replica = feed == nullptr ? store::replica_id{0} : feed->self();
+    const bool shared = replica_ != 0;
+    const bool alone = settings.session_keys.empty() && !shared;
     const auto keys = keys_of(settings, parts_.own_key);
-    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys}, alone, replica);
-    if (feed != nullptr) {
+    const auto ids = std::make_shared<const ::mcp::session_ids>(jose::text_sealer{keys}, alone, replica_);
+    if (shared) {
         parts_.callers.programs().set_seals(ids);
     }
     const auto addresses = std::make_shared<const model::push_addresses>(jose::text_sealer{keys});

@@ -17,6 +17,7 @@
 #include "gateway/wiring/caller_sessions.hpp"
 #include "gateway/worker/worker.hpp"
 #include "store/engine.hpp"
+#include "store/feed.hpp"
 
 #include <functional>
 #include <memory>
@@ -41,10 +42,8 @@ public:
         log_change log;            // hears of the log's settings; may be null
     };
 
-    explicit worker_settings(const parts& of)
-        : parts_{of}
-    {
-    }
+    // Before the store is asked for anything.
+    explicit worker_settings(const parts& of);
 
     void apply(const config::settings& now, const model::changed_settings& changed) override;
 
@@ -56,6 +55,7 @@ private:
     void publish_limits(const core::rate_limits& limits);
 
     parts parts_;
+    store::replica_id replica_;  // this process; 0: the store is not shared
     std::size_t replicas_ = 1;
 };
 

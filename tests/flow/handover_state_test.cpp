@@ -1,5 +1,6 @@
 // What the new process knows after a hand-over: cards of agents that have gone meanwhile, and to whom tasks belong.
 #include "tests/flow/handover_fixture.hpp"
+#include "tests/support/scratch.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <doctest/doctest.h>
@@ -136,6 +137,29 @@ TEST_CASE("A task that the old process learns during its drain is known to the n
     CHECK(is_shown(gateways, "alice", "last"));
     gateways.hand_over();
     CHECK_FALSE(is_shown(gateways, "bob", "late"));
+}
+
+TEST_CASE("Session keys that change while the old process drains end none of its calls")
+{
+    scripted_agent agent{tasks};
+    const test_support::scratch_directory folder;
+    const auto key = [&](char digit) { test_support::write_whole(folder.file("key"), std::string(64, digit)); };
+    key('a');
+    const auto settings =
+        "store: \"sqlite:" + folder.file("agents.db") + "\"\nmcp: {session_keys: [\"" + folder.file("key") + "\"]}\n";
+    succession gateways{with_two_callers(settings, agent)};
+    http_client alice{gateways.port()};
+    alice.send(text_of("alice", "message/stream", R"({"message":{}})"));
+    REQUIRE(agent.wait_for_streams(1));
+    const auto old = gateways.now();
+    gateways.hand_over();
+    key('b');
+    REQUIRE(::kill(old, SIGHUP) == 0);
+    CHECK(gateways.logs(R"("event":"config_reloaded","trigger":"signal")"));
+    agent.send_event(task_json("late"));
+    alice.read_until("working");
+    agent.end_streams();
+    CHECK(becomes_true([&] { return has_ended(old); }));
 }
 
 TEST_CASE("What was learnt of tasks last is in the store before spans are sent, so that a silent collector costs none")
