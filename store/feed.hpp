@@ -86,7 +86,7 @@ struct feed_batch {
         records;  // as they are now: of agents that `changes` name and that are there; with a reload of all agents
     std::vector<kept_card> cards;            // fetched or confirmed, with their documents
     std::vector<kept_task> tasks;            // whose they are, whatever was known before
-    std::vector<document_change> documents;  // with a reload: all that are there, and no dropped ones
+    std::vector<document_change> documents;  // with a reload: all that are there, and those dropped in the last hour
     std::vector<delivery_facts>
         deliveries;  // that are this replica's to deliver from now on, but for those of which keep_delivery() gave the number
     std::vector<live_replica> replicas;  // in the order of their names; this one too, once it has said that it lives

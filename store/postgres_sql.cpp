@@ -488,7 +488,7 @@ BEGIN
     IF reload <> 0 THEN
         RETURN QUERY SELECT 5::bigint, number, zero, zero, zero, zero, zero, convert_to(d.kind, 'UTF8'), name,
             convert_to(agent, 'UTF8'), text, none, none
-        FROM cardea.documents AS d WHERE text IS NOT NULL ORDER BY d.kind, name;
+        FROM cardea.documents AS d ORDER BY d.kind, name;
     ELSIF f.documents > p_documents THEN
         RETURN QUERY SELECT 5::bigint, number, zero, zero, zero, zero, zero, convert_to(d.kind, 'UTF8'), name,
             convert_to(agent, 'UTF8'), text, none, none

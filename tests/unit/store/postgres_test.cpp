@@ -143,6 +143,8 @@ TEST_CASE("A feed whose trail was trimmed gives everything, and one whose databa
     replica two{cluster().url(database)};
     REQUIRE(one.put("a").has_value());
     REQUIRE(one.engine->keep_document({"pins", "a", "a", "{}"}).has_value());
+    REQUIRE(one.engine->keep_document({"pins", "b", "b", "{}"}).has_value());
+    REQUIRE(one.engine->drop_document("pins", "b").has_value());
     REQUIRE(one.poll().changes.size() == 1);
     REQUIRE(one.put("b").has_value());
     REQUIRE(one.put("c").has_value());
@@ -151,7 +153,9 @@ TEST_CASE("A feed whose trail was trimmed gives everything, and one whose databa
     const auto trimmed = one.poll();
     CHECK(trimmed.reload == store::feed_reload::trimmed);
     CHECK(trimmed.records == one.engine->load().value());
-    CHECK(trimmed.documents.size() == 1);
+    REQUIRE(trimmed.documents.size() == 2);
+    CHECK(trimmed.documents[0].now.has_value());
+    CHECK_FALSE(trimmed.documents[1].now.has_value());  // it was dropped a moment ago
     CHECK(trimmed.changes.empty());
     CHECK(trimmed.reached.agents == 3);
     CHECK(one.poll().reload == store::feed_reload::none);
