@@ -84,9 +84,9 @@ void card_publisher::publish(
     publish_(entry.id(), status.card);
 }
 
-void card_publisher::renew(card_entry& entry, core::steady_time fetched_at, core::duration fresh_for)
+void card_publisher::renew(card_entry& entry, core::duration fresh_for)
 {
-    succeed(entry.status, entry.status.card->bytes, fetched_at, fresh_for, settings_);
+    succeed(entry.status, entry.status.card->bytes, now_(), fresh_for, settings_);
     publish_(entry.id(), entry.status.card);
 }
 

@@ -55,8 +55,7 @@ public:
     void publish(card_entry& entry, served_card card, core::steady_time fetched_at, core::duration fresh_for);
 
     // The card that is there is fresh again.
-    void renew(card_entry& entry, core::duration fresh_for) { renew(entry, now_(), fresh_for); }
-    void renew(card_entry& entry, core::steady_time fetched_at, core::duration fresh_for);
+    void renew(card_entry& entry, core::duration fresh_for);
 
     // The workers ask from now on.
     void withdraw(const std::string& id) { publish_(id, nullptr); }

@@ -105,9 +105,10 @@ public:
     // From now on what is contained goes there, too: to an earlier process that still drains.
     void set_predecessor(std::function<void(const store::kept_document& document)> predecessor);
 
-    // Takes over what replicas have kept in the store that they share, this one too; `all`: it has no other containments. It is theirs to
-    // log and to write. False: something of it has changed here since `began`, and is wanted again.
-    bool learn_kept(const std::vector<store::document_change>& documents, bool all, core::steady_time began);
+    // Takes over what replicas have kept in the store that they share, this one too; with a reload there are no others. It is theirs to log
+    // and to write. What the store has lost, and nobody has dropped, is written again. False: something of it has changed here since `began`, and is wanted again.
+    bool
+    learn_kept(const std::vector<store::document_change>& documents, store::feed_reload why, core::steady_time began);
 
     // Takes over a document that another process passes on, as if this one had contained it; with an heir it is the heir's to write.
     void learn(const store::kept_document& document);

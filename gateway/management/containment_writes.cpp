@@ -315,7 +315,7 @@ bool containment_table::take_kept(const contained_subject& subject, std::optiona
 
 bool containment_table::learn_kept(
     const std::vector<store::document_change>& documents,
-    bool all,
+    store::feed_reload why,
     core::steady_time began
 )
 {
@@ -337,11 +337,18 @@ bool containment_table::learn_kept(
         }
         kept[subject] = read ? std::optional{std::move(read->second)} : std::nullopt;
     }
-    for (const auto& subject : std::views::keys(all_)) {
-        if (all && !stays.contains(subject)) {
+    for (auto& [subject, of] : all_) {
+        if (why == store::feed_reload::none || stays.contains(subject) || kept.contains(subject)) {
+            continue;
+        }
+        if (why == store::feed_reload::trimmed) {
             kept.try_emplace(subject, std::nullopt);
+        } else if (of.is_written() && !of.begun) {
+            of.written = 0;
+            log_of(subject, core::log_level::warn, "containment_restored", core::error{});
         }
     }
+    plan();
     bool taken = true;
     std::vector<contained_subject> changed;
     for (auto& [subject, record] : kept) {

@@ -184,11 +184,12 @@ net::task<bool> replica_plane::apply_documents(std::string_view kind, store::fee
         if (part.size() == most && !all) {
             auto turn = services_.turns.wait();
             co_await std::move(turn);
-            taken = audience_.documents(kind, std::exchange(part, {}), all, began) && taken;
+            taken = audience_.documents(kind, std::exchange(part, {}), store::feed_reload::none, began) && taken;
         }
     }
     if (all || !part.empty()) {
-        taken = audience_.documents(kind, std::move(part), all, began) && taken;
+        taken =
+            audience_.documents(kind, std::move(part), all ? batch.reload : store::feed_reload::none, began) && taken;
     }
     co_return taken;
 }

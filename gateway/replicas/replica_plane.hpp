@@ -33,9 +33,14 @@ struct feed_audience {
     std::function<void(const store::feed_change& change, const store::record* now, bool own)> agent;
     // These are all agents.
     std::function<net::task<>(std::shared_ptr<const std::vector<store::record>> all)> agents;
-    // Those of one kind; `all`: there are no others. False: something of them has changed here since `began`, so that they are wanted again.
-    std::function<
-        bool(std::string_view kind, std::vector<store::document_change> documents, bool all, core::steady_time began)>
+    // Those of one kind; with a reload there are no others. False: something of them has changed here since `began`, so that they are wanted
+    // again.
+    std::function<bool(
+        std::string_view kind,
+        std::vector<store::document_change> documents,
+        store::feed_reload why,
+        core::steady_time began
+    )>
         documents;
     std::function<void(store::kept_card card)> card;
     std::function<void(const std::vector<store::kept_task>& tasks)> tasks;

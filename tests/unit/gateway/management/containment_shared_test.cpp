@@ -34,10 +34,10 @@ struct replica {
         return out;
     }
 
-    bool learn(const std::vector<store::document_change>& all, bool whole = false)
+    bool learn(const std::vector<store::document_change>& all, store::feed_reload why = store::feed_reload::none)
     {
         f.now += 1ms;
-        return f.table->learn_kept(all, whole, f.now);
+        return f.table->learn_kept(all, why, f.now);
     }
 
     replicas_rig::fake_feed feed;
@@ -132,14 +132,14 @@ TEST_CASE("what was read before an own act does not undo it, and is wanted again
     const auto began = one.f.now;
     one.f.now += 1ms;
     REQUIRE(one.f.contain(of_agent("words")).has_value());
-    CHECK_FALSE(one.f.table->learn_kept({dropped("agent words")}, false, began));
+    CHECK_FALSE(one.f.table->learn_kept({dropped("agent words")}, store::feed_reload::none, began));
     CHECK(one.f.holds("words"));
-    CHECK_FALSE(one.f.table->learn_kept({}, true, began));
+    CHECK_FALSE(one.f.table->learn_kept({}, store::feed_reload::trimmed, began));
     CHECK(one.f.holds("words"));
     const auto documents = one.documents();
     one.f.now += 1ms;
     REQUIRE(one.f.release(of_agent("words")).has_value());
-    CHECK_FALSE(one.f.table->learn_kept(documents, false, began));
+    CHECK_FALSE(one.f.table->learn_kept(documents, store::feed_reload::none, began));
     CHECK_FALSE(one.f.holds("words"));
     CHECK(one.learn({dropped("agent dice")}));
 }
@@ -155,7 +155,7 @@ TEST_CASE("an own act that is not written yet comes behind what others have writ
     CHECK(two.learn(one.documents()));
     CHECK(two.f.table->find(of_agent("words"))->reason == "mine");
     CHECK(two.learn({dropped("agent words")}));
-    CHECK(two.learn({}, true));
+    CHECK(two.learn({}, store::feed_reload::trimmed));
     CHECK(two.f.holds("words"));
     two.f.disk->set_fails(false);
     two.f.now += 2s;
@@ -171,9 +171,26 @@ TEST_CASE("when everything was read again, what the store does not have is relea
     REQUIRE(one.f.contain(of_agent("dice")).has_value());
     REQUIRE(two.learn(one.documents()));
     REQUIRE(one.f.release(of_agent("dice")).has_value());
-    REQUIRE(two.learn(one.documents(), true));
+    REQUIRE(two.learn(one.documents(), store::feed_reload::trimmed));
     CHECK(two.f.holds("words"));
     CHECK_FALSE(two.f.holds("dice"));
+}
+
+TEST_CASE("what a database has lost is contained as before and written again, and what was dropped there is released")
+{
+    replica one;
+    REQUIRE(one.f.contain(of_agent("words")).has_value());
+    REQUIRE(one.f.contain(of_agent("dice")).has_value());
+    for (const auto* const each : {"agent words", "agent dice"}) {
+        REQUIRE(one.f.disk->drop_document(std::string{store::containment_document}, each).has_value());
+    }
+    CHECK(one.learn({dropped("agent dice")}, store::feed_reload::regressed));
+    CHECK(one.f.holds("words"));
+    CHECK_FALSE(one.f.holds("dice"));
+    CHECK(one.f.sink.count(R"("level":"warn","event":"containment_restored","agent":"words")") == 1);
+    one.f.now += 1s;
+    one.f.table->on_due();
+    CHECK(one.f.run_until([&] { return one.f.disk->names() == names{"agent words"}; }));
 }
 
 TEST_CASE("a document that cannot be read leaves what holds")
@@ -184,10 +201,10 @@ TEST_CASE("a document that cannot be read leaves what holds")
     REQUIRE(two.learn(one.documents()));
     auto broken = one.documents();
     broken[0].now->text = "{";
-    CHECK(two.learn(broken, false));
+    CHECK(two.learn(broken));
     CHECK(two.f.holds("words"));
     CHECK(two.f.sink.count(R"("event":"containment_unusable","agent":"words")") == 1);
-    CHECK(two.learn(broken, true));
+    CHECK(two.learn(broken, store::feed_reload::trimmed));
     CHECK(two.f.holds("words"));
 }
 
@@ -220,14 +237,14 @@ TEST_CASE("what has ended is not contained again when everything is read, and on
     replica two;
     REQUIRE(one.f.contain(of_agent("words"), noon + 1s).has_value());
     two.f.wall = noon + 1s;
-    CHECK(two.learn(one.documents(), true));
+    CHECK(two.learn(one.documents(), store::feed_reload::trimmed));
     CHECK_FALSE(two.f.holds("words"));
     CHECK(two.f.told.empty());
     two.f.wall = noon;
-    CHECK(two.learn(one.documents(), true));
+    CHECK(two.learn(one.documents(), store::feed_reload::trimmed));
     CHECK(two.f.holds("words"));
     two.f.wall = noon + 1s;
-    CHECK(two.learn(one.documents(), true));
+    CHECK(two.learn(one.documents(), store::feed_reload::trimmed));
     two.f.table->on_due();
     CHECK_FALSE(two.f.holds("words"));
     CHECK(two.f.trail.count(R"("by":"until")") == 1);

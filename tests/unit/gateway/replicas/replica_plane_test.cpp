@@ -117,10 +117,13 @@ struct fixture {
                 [this](
                     std::string_view kind,
                     std::vector<store::document_change> all,
-                    bool whole,
+                    store::feed_reload why,
                     core::steady_time began
                 ) {
-                    told.push_back(std::string{kind} + ' ' + std::to_string(all.size()) + (whole ? " of all" : ""));
+                    told.push_back(
+                        std::string{kind} + ' ' + std::to_string(all.size()) +
+                        (why == store::feed_reload::none ? "" : " of all")
+                    );
                     CHECK(began <= std::chrono::steady_clock::now() + passed);
                     return std::exchange(refuses, false) ? false : true;
                 },
