@@ -9,6 +9,8 @@
 #include <atomic>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <stdexcept>
 #include <thread>
@@ -228,6 +230,122 @@ void measure_cards(const choices& wanted)
     );
 }
 
+// An MCP server over HTTP with one session.
+bool answer_mcp(const test_support::plain_exchange& call)
+{
+    const auto from = call.body.find(R"("id":)");
+    if (from == std::string::npos) {
+        return call.write("HTTP/1.1 202 Accepted\r\nContent-Length: 0\r\n\r\n");
+    }
+    const auto id = call.body.substr(from + 5, call.body.find_first_of(",}", from) - from - 5);
+    const bool begins = call.body.find(R"("initialize")") != std::string::npos;
+    const std::string result = begins ? R"({"protocolVersion":"2025-11-25","capabilities":{"tools":{}},)"
+                                        R"("serverInfo":{"name":"bench","version":"1"}})"
+                                      : R"({"content":[{"type":"text","text":"yes"}]})";
+    const auto body = R"({"jsonrpc":"2.0","id":)" + id + R"(,"result":)" + result + "}";
+    return call.write(
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nMcp-Session-Id: one\r\nContent-Length: " +
+        std::to_string(body.size()) + "\r\n\r\n" + body
+    );
+}
+
+// Of all its threads.
+double cpu_us_of(const replica& of)
+{
+    double ns = 0;
+    for (const auto& thread : std::filesystem::directory_iterator{"/proc/" + std::to_string(of.id()) + "/task"}) {
+        double used = 0;
+        std::ifstream{thread.path() / "schedstat"} >> used;
+        ns += used;
+    }
+    return ns / 1000;
+}
+
+// A session of callers at one replica, for an agent.
+class mcp_session {
+public:
+    mcp_session(const replica& begun_at, const std::string& agent)
+        : target_{"/agents/" + agent + "/mcp"}
+    {
+        test_support::http_client caller{begun_at.traffic()};
+        const auto begun = post(
+            caller,
+            R"({"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},)"
+            R"("clientInfo":{"name":"bench","version":"1"}}})"
+        );
+        id_ = begun.header("Mcp-Session-Id");
+        post(caller, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
+    }
+
+    // The CPU time of a replica for one call that comes to it.
+    double cost_at(const replica& at) const
+    {
+        constexpr int calls = 4000;
+        test_support::http_client caller{at.traffic()};
+        const auto before = cpu_us_of(at);
+        for (int i = 0; i < calls; ++i) {
+            const auto told = post(
+                caller,
+                R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"echo","arguments":{"question":"why"}}})"
+            );
+            if (told.status != 200 || told.body.find("result") == std::string::npos) {
+                throw std::runtime_error{std::to_string(told.status) + ' ' + told.body};
+            }
+        }
+        return (cpu_us_of(at) - before) / calls;
+    }
+
+private:
+    test_support::http_response post(test_support::http_client& caller, std::string_view body) const
+    {
+        test_support::field_list fields{
+            {"Content-Type", "application/json"},
+            {"Accept", "application/json, text/event-stream"}
+        };
+        if (!id_.empty()) {
+            fields.emplace_back("Mcp-Session-Id", id_);
+        }
+        caller.send(test_support::request_text("POST", target_, fields, body));
+        return caller.read_response();
+    }
+
+    std::string target_;
+    std::string id_;
+};
+
+void measure_forwarding()
+{
+    constexpr int rounds = 5;
+    const test_support::plain_agent server{answer_mcp};
+    shared_store store{2};
+    const auto program = std::filesystem::path{CARDEA_BIN}.parent_path() / "bench_program";
+    const fleet all = start_all(
+        store,
+        2,
+        "workers: 1\nagents:\n  http: {url: \"" + server.url("/mcp") +
+            "\", protocol: mcp}\n  program: {transport: {type: stdio, command: " + program.string() + "}}\n"
+    );
+    const mcp_session relayed{*all[1], "http"};
+    const mcp_session elsewhere{*all[0], "program"};
+    std::vector<double> ratios;
+    double to_agent = 0;
+    double forwarded = 0;
+    for (int i = 0; i < rounds; ++i) {
+        to_agent = relayed.cost_at(*all[1]);
+        forwarded = elsewhere.cost_at(*all[1]);
+        ratios.push_back(forwarded / to_agent);
+    }
+    std::ranges::sort(ratios);
+    std::printf(
+        "a forwarded call by one to an MCP server      %7.2f (%.2f to %.2f; the last %.1f by %.1f us of CPU)\n",
+        ratios[rounds / 2],
+        ratios.front(),
+        ratios.back(),
+        forwarded,
+        to_agent
+    );
+}
+
 choices read(int count, char** words)
 {
     choices out;
@@ -258,6 +376,7 @@ void measure(const choices& wanted)
         const fleet all = start_all(store, 3, "workers: 1\nstore_options: {notify: false}\n");
         measure_latency(all, wanted, ", without NOTIFY");
     }
+    measure_forwarding();
     measure_cards(wanted);
 }
 

@@ -25,7 +25,8 @@ replica::replica(std::string name, std::string store, std::string more, std::str
 {
     test_support::write_whole(
         folder_.file("c.yml"),
-        "listen: " + address(traffic_) + "\nadmin: " + address(admin_) + "\nstore: \"" + store + "\"\n" + more
+        "listen: " + address(traffic_) + "\nadmin: " + address(admin_) + "\nreplica: {name: " + name_ +
+            ", url: \"http://" + address(traffic_) + "\"}\nstore: \"" + store + "\"\n" + more
     );
     if (!sanitized) {
         clock_ = std::make_unique<test_support::failing_calls>(folder_.file("clock"));

@@ -44,6 +44,8 @@ public:
     void signal(int number) { process_->signal(number); }
     std::optional<int> wait(std::chrono::milliseconds timeout = 15s) { return process_->wait(timeout); }
 
+    pid_t id() const { return process_->id(); }
+
     // Its wall clock is so much wrong from now on, over restarts too. Without effect under a sanitizer.
     void move_clock(std::chrono::seconds by);
 
