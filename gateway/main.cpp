@@ -554,6 +554,7 @@ int carry_out(const cli::command_line& asked, const std::vector<std::string>& wo
 int main(int argc, char** argv)
 {
     open_standard_descriptors();
+    ::unsetenv("PGSERVICE");  // NOLINT(concurrency-mt-unsafe): libpq would let it name another host than `store` does
     try {
         set_dumpable(false);  // before there is a secret
         const auto code = carry_out(cli::parse_command_line({argv + 1, argv + argc}), {argv, argv + argc});

@@ -376,6 +376,13 @@ TEST_CASE("A store moves from a file to the database and back with its agents an
     CHECK(copy("memory", url).starts_with("2 cardea: --from: keeps nothing"));
 }
 
+TEST_CASE("A libpq service in the environment does not decide where the store is")
+{
+    waiting_gateway gateway{cluster().url(cluster().make_database()), {}, {{"PGSERVICE=absent"}, {}}};
+    CHECK_MESSAGE(gateway.logs(listening), gateway.process->err());
+    CHECK(gateway.count(waiting) == 0);
+}
+
 TEST_CASE("A store that cannot be migrated says why")
 {
     child_process nowhere{
