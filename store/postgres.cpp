@@ -28,7 +28,6 @@ constexpr auto refused_pause = 20ms;  // of a settlement
 constexpr auto sql_agents = "SELECT id, definition, version, written FROM cardea.agents";
 constexpr auto sql_documents = "SELECT kind, name, agent, text FROM cardea.documents WHERE text IS NOT NULL";
 constexpr auto sql_tasks = "SELECT name, word, seen FROM cardea.tasks ORDER BY seen, name";
-constexpr auto sql_key = "SELECT text FROM cardea.keys WHERE name = 'session'";
 
 // The names that an agent claims; the registry has checked the definition.
 std::vector<std::string> hosts_in(const std::string& definition)
@@ -372,27 +371,6 @@ core::result<std::vector<kept_document>> postgres::documents(std::string kind)
     const auto sql = std::string{sql_documents} + " AND kind = $1 ORDER BY name";
     const auto rows = read(sql.c_str(), pg_values{}.text(kind));
     return rows ? core::result<std::vector<kept_document>>{all_of<kept_document>(*rows, to_document)} : rows.error();
-}
-
-core::result<core::secret> postgres::session_key(core::secret made)
-{
-    auto key = std::exchange(start_.key, {});
-    if (key.reveal().size() != made.reveal().size()) {
-        auto kept =
-            write_rows({"tombstones", "SELECT cardea.keep_session_key($1, $2, $3, $4)"}, [&](pg_values& values) {
-                values.text(made.reveal());
-            });
-        if (!kept) {
-            return std::move(kept).error();
-        }
-        const auto rows = read(sql_key, {});
-        if (!rows) {
-            return rows.error();
-        }
-        key = core::secret{rows->text(0, 0)};
-    }
-    feed_.set_key(key);
-    return key;
 }
 
 core::result<std::unique_ptr<engine>> open_postgres(postgres_options options)

@@ -258,11 +258,10 @@ void postgres_feed::give_key_back()
     pg_values values;
     values.bytes(random_bytes(16)).number(patience()).number(postgres_schema).text(key_.reveal());
     constexpr auto keep = "SELECT cardea.keep_session_key($1, $2, $3, $4)";
-    constexpr auto read = "SELECT text FROM cardea.keys WHERE name = 'session'";
     if (!run(keep, values, pg_journal::about::writes, options_.timeout)) {
         return;  // with the next poll
     }
-    const auto there = run(read, {}, pg_journal::about::feed, options_.timeout);
+    const auto there = run(sql_key, {}, pg_journal::about::feed, options_.timeout);
     key_unsure_ = !there;
     if (there && there->text(0, 0) != key_.reveal() && options_.log != nullptr) {
         options_.log->write(core::log_level::error, "session_key_differs");

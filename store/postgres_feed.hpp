@@ -23,6 +23,8 @@ struct feed_mark {
 
 std::string random_bytes(std::size_t count);
 
+inline constexpr auto sql_key = "SELECT text FROM cardea.keys WHERE name = 'session'";
+
 class postgres_feed final : public feed {
 public:
     // `connector` outlives it.

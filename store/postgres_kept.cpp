@@ -156,6 +156,27 @@ core::result<> postgres::drop_document(std::string kind, std::string name)
     });
 }
 
+core::result<core::secret> postgres::session_key(core::secret made)
+{
+    auto key = std::exchange(start_.key, {});
+    if (key.reveal().size() != made.reveal().size()) {
+        auto kept =
+            write_rows({"tombstones", "SELECT cardea.keep_session_key($1, $2, $3, $4)"}, [&](pg_values& values) {
+                values.text(made.reveal());
+            });
+        if (!kept) {
+            return std::move(kept).error();
+        }
+        const auto rows = read(sql_key, {});
+        if (!rows) {
+            return rows.error();
+        }
+        key = core::secret{rows->text(0, 0)};
+    }
+    feed_.set_key(key);
+    return key;
+}
+
 // One that was refused because its outcome was not known is sent again by its agent.
 void postgres::forget_unknown()
 {

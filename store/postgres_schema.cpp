@@ -47,7 +47,8 @@ std::string step_from(std::int64_t schema)
     text +=
         schema == 0 ? "IF to_regclass('cardea.meta') IS NOT NULL" : "IF (SELECT schema FROM cardea.meta) <> " + number;
     text += " THEN RAISE EXCEPTION 'another process has migrated' USING ERRCODE = 'ZC008'; END IF; END $do$;";
-    text += postgres_migrations[static_cast<std::size_t>(schema)];
+    const auto& next = postgres_migrations[static_cast<std::size_t>(schema)];
+    text.append(next.schema).append(next.feed);
     return text + ";UPDATE cardea.meta SET schema = " + std::to_string(schema + 1);
 }
 

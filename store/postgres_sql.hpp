@@ -9,7 +9,12 @@
 namespace store {
 
 // migrations[n] makes schema n + 1 of schema n, and only adds. What has been released never changes.
-extern const std::array<std::string_view, 1> postgres_migrations;
+struct postgres_migration {
+    std::string_view schema;  // tables, and functions that write
+    std::string_view feed;    // functions of the feed
+};
+extern const std::array<postgres_migration, 1> postgres_migrations;
+extern const std::string_view first_feed_functions;
 
 // The newest schema that this program needs; a database whose `meta.reader` is higher belongs to a newer program.
 inline constexpr std::int64_t postgres_schema = 1;
