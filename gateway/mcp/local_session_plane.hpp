@@ -92,7 +92,7 @@ public:
     // Now, of all agents.
     std::size_t parked_calls() const noexcept { return translated_.parked(); }
 
-    // Of an agent, now; nothing: it has no such sessions.
+    // Counts of an agent, now; nothing: it has no such sessions.
     std::optional<live_sessions> live(const std::string& agent_id) const;
 
 private:

@@ -100,7 +100,7 @@ public:
     // Reads what is there now. Whoever asks meanwhile gets a reading of their own, afterwards.
     net::task<reload_report> reload(reload_trigger by);
 
-    // The same for whom nobody waits.
+    // Begins a reading for which nobody waits.
     void begin(reload_trigger by);
 
     // Nothing is read any more; what is under way goes on.
