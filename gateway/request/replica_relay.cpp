@@ -1,5 +1,6 @@
 #include "gateway/request/replica_relay.hpp"
 
+#include "core/ascii.hpp"
 #include "core/json/jsonrpc_server.hpp"
 #include "core/mcp_server.hpp"
 #include "core/url.hpp"
@@ -57,6 +58,18 @@ std::optional<forwarding> objection(const request_context& request)
                                 request.sender.access->knows_by_certificate(principal->provider);
     // Nor does it see whose a request from within the process is.
     return by_certificate || request.sender.inner != nullptr ? std::optional{forwarding::certificate} : std::nullopt;
+}
+
+// A session here answers within seconds, or begins a stream then, in which comments follow: without the database nothing else tells that the
+// other replica is frozen. A caller that takes JSON alone waits for its server, and so does a server over HTTP behind the other replica.
+bool is_answered_soon(const request_context& request)
+{
+    const auto& head = request.caller.head();
+    const auto* const accept = net::http1::find(head.fields, "Accept");
+    const bool takes_events =
+        accept != nullptr && core::find_ignoring_case(*accept, "text/event-stream") != accept->npos;
+    return request.agent != nullptr && request.agent->has_program_sessions() &&
+           (head.verb != net::http1::method::post || takes_events);
 }
 
 }  // namespace
@@ -140,7 +153,9 @@ void replica_relay::set_replicas(const model::replicas_pointer& now)
         }
         const auto before = ways_.find(facts.id);
         const bool same = before != ways_.end() && before->second.url == facts.url && before->second.entry != nullptr;
-        ways.emplace(facts.id, way{facts.name, facts.url, same ? before->second.entry : entry_of(facts.url, now->tls)});
+        auto found = same ? before->second : way_to(facts, now->tls);
+        found.name = facts.name;
+        ways.emplace(facts.id, std::move(found));
     }
     ways_.swap(ways);
     for (const auto& [id, before] : ways) {
@@ -174,13 +189,13 @@ void replica_relay::give_up_gone()
 }
 
 // An https address is checked as the one that callers use: all replicas have its certificate. No proxy is asked: the replicas are on one
-// network. Null: the address cannot be used.
-std::shared_ptr<const model::agent_entry> replica_relay::entry_of(const std::string& url, const net::tls_context& tls)
-    const
+// network.
+replica_relay::way replica_relay::way_to(const store::replica_facts& to, const net::tls_context& tls) const
 {
-    const auto at = core::http_url::parse(url);
+    way out{to.name, to.url, nullptr, nullptr};
+    const auto at = core::http_url::parse(to.url);
     if (!at || (at->secure && tls == nullptr)) {
-        return nullptr;
+        return out;
     }
     auto target = std::make_shared<net::upstream_target>();
     target->host = at->host;
@@ -196,10 +211,13 @@ std::shared_ptr<const model::agent_entry> replica_relay::entry_of(const std::str
     }
     auto entry = std::make_shared<model::agent_entry>();
     entry->upstream = std::move(target);
-    entry->call_url = url;
+    entry->call_url = to.url;
     entry->head_timeout = core::mcp_server{}.longest_call + head_start;
-    entry->read_timeout = entry->head_timeout;
-    return entry;
+    auto quick = std::make_shared<model::agent_entry>(*entry);
+    quick->head_timeout = store::replica_life;
+    out.entry = std::move(entry);
+    out.quick = std::move(quick);
+    return out;
 }
 
 // Null: the request cannot go there, and its record says why.
@@ -240,7 +258,8 @@ replica_relay::pass(request_context& request, store::replica_id replica, std::st
     sent_.push_back(sent);
     terms of_answer{sent, lost};
     relay::relay_call call;
-    call.agent = to->entry;
+    const bool soon = is_answered_soon(request);
+    call.agent = soon ? to->quick : to->entry;
     call.request.verb = head.verb;
     net::http1::head_writer{call.request.head_text}.request_line(head.verb, head.target);
     net::http1::head_writer{call.request.head_text}.field("Host", head.authority);
@@ -250,8 +269,10 @@ replica_relay::pass(request_context& request, store::replica_id replica, std::st
     call.traits.forwarded = true;
     call.traits.listens = head.verb == net::http1::method::get;
     const auto comments = settings_.timeouts.stream_keep_alive;
-    call.times.silence =
-        comments > core::duration{} ? std::max(settings_.timeouts.upstream_idle, 4 * comments) : longest_silence;
+    call.times.silence = longest_silence;
+    if (comments > core::duration{}) {
+        call.times.silence = soon ? 4 * comments : std::max(settings_.timeouts.upstream_idle, 4 * comments);
+    }
     call.hooks.repair = &of_answer;
     co_await relays_.forward(request, call);
     if (record.forwarded == forwarding::answered && record.code && record.from != core::side::caller) {

@@ -51,6 +51,7 @@ private:
         std::string name;
         std::string url;
         std::shared_ptr<const model::agent_entry> entry;  // null: the replica has no address that can be used
+        std::shared_ptr<const model::agent_entry> quick;  // the same for what is answered soon
     };
 
     // A request that another replica has.
@@ -69,7 +70,7 @@ private:
 
     void give_up_gone();
     const way* find(request_context& request, store::replica_id replica) const;
-    std::shared_ptr<const model::agent_entry> entry_of(const std::string& url, const net::tls_context& tls) const;
+    way way_to(const store::replica_facts& to, const net::tls_context& tls) const;
 
     agent_relay& relays_;
     net::upstream_pool& pool_;

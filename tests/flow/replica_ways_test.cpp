@@ -3,10 +3,12 @@
 #include "tests/flow/contained_fixture.hpp"
 #include "tests/flow/mcp_shared_fixture.hpp"
 #include "tests/flow/replicas_fixture.hpp"
+#include "tests/support/listening_socket.hpp"
 #include "tests/support/test_ca.hpp"
 
 #include <doctest/doctest.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
 #include <string_view>
@@ -268,6 +270,26 @@ TEST_CASE(
     session.resize(session.size() + 3, {"X-A", "b"});
     CHECK(x.post(1, session, call_of("one")).status == 431);  // directly too, with one more
     CHECK(x.forwarded(1, "answered", 3));
+}
+
+TEST_CASE("A replica that is frozen while nobody can tell has 15 s for what is answered soon")
+{
+    three_replicas x{{}, 2};
+    const auto session = x.begin(0);
+    const test_support::listening_socket frozen;  // connections wait there
+    const auto address = "http://127.0.0.1:" + std::to_string(frozen.port());
+    x.list().reach(x.id(0), address);
+    CHECK(program_gateway::becomes_true([&] {
+        return manage(x[1], "replicas/list", core::json::object()).dump().find(address) != std::string::npos;
+    }));
+    const auto begun = std::chrono::steady_clock::now();
+    http_client caller{x[1].port(), std::chrono::seconds{20}};
+    caller.send(program_gateway::text("POST", session, call_of("one")));
+    const auto failed = caller.read_response();
+    const auto took = std::chrono::steady_clock::now() - begun;
+    CHECK(failed.header("Cardea-Error") == "upstream_timeout");
+    CHECK(took > std::chrono::seconds{14});
+    CHECK(took < std::chrono::seconds{18});
 }
 
 TEST_SUITE_END();
