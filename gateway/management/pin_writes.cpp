@@ -84,6 +84,8 @@ net::task<> pin_book::learn(std::string id, std::string text)
 {
     const auto* const agent = services_.agents.find(id);
     const auto of = known(id);
+    // Else callers get the card as it comes, and need not wait for another fetch.
+    const bool enforces = agent != nullptr && mode_of(agent->entry->record) == core::pin_mode::enforce;
     begun_ = true;
     std::function work = [desk = desk_,
                           id,
@@ -98,7 +100,7 @@ net::task<> pin_book::learn(std::string id, std::string text)
         co_return;
     }
     auto& news = *learnt;
-    if (news && take(id, of, std::move(news->outcome)) && news->card) {
+    if (news && take(id, of, std::move(news->outcome)) && news->card && enforces) {
         services_.card_changed(id);
     }
 }
