@@ -249,6 +249,33 @@ TEST_CASE("What one replica approves the others go by, without writing it again"
     CHECK(two.published == before);
 }
 
+TEST_CASE("A card that another replica has approved is made again here only where callers get the approved one")
+{
+    for (const auto mode : {core::pin_mode::warn, core::pin_mode::enforce}) {
+        replicas_rig::fake_feed feed;
+        const auto shared = [&feed] {
+            auto made = std::make_unique<moody_store>();
+            made->feed = &feed;
+            return made;
+        };
+        core::agent speaker;
+        speaker.id = "m";
+        speaker.url = "http://127.0.0.1:9/";
+        speaker.pin.mode = mode;
+        fixture one{speaker, shared()};
+        fixture two{speaker, shared()};
+        one.start();
+        two.start();
+        one.run(one.book->judge_card(one.published, R"({"name":"m"})", "http://127.0.0.1:9/card"));
+        REQUIRE(one.run_until([&] { return !one.book->busy(); }));
+        auto kept = one.disk->documents(std::string{store::pins_document}).value();
+        REQUIRE(kept.size() == 1);
+        CHECK(two.book->learn_kept({{kept[0].kind, "m", kept[0]}}, two.now + 1ms));
+        REQUIRE(two.run_until([&] { return !two.book->busy(); }));
+        CHECK(two.cards.size() == (mode == core::pin_mode::enforce ? 1 : 0));
+    }
+}
+
 TEST_CASE(
     "What was read before an own approval does not undo it, and the end of an agent takes nothing from the store that "
     "is shared"
