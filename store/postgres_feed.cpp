@@ -184,10 +184,13 @@ void postgres_feed::listen(core::steady_time deadline)
         return;
     }
     listens_ = 0;
+    const auto generation = session_.generation();
     const auto done = session_.run("LISTEN cardea", {}, deadline);
-    notified_ = done.has_value();
-    if (done) {
-        listens_ = session_.generation();
+    const auto process = session_.run("SELECT pg_backend_pid()::bigint", {}, deadline);
+    notified_ = done && process && generation == session_.generation();
+    if (notified_) {
+        direct_ = process->number(0, 0) == session_.link()->server_process();
+        listens_ = generation;
         heard_ = std::chrono::steady_clock::now();
         beats_unheard_ = 0;
     }
@@ -287,15 +290,17 @@ core::result<> postgres_feed::leave()
     return rows ? core::result<>{} : core::result<>{rows.error()};
 }
 
-bool postgres_feed::hears()
+bool postgres_feed::hears(bool from_others)
 {
     if (session_.link() == nullptr || !session_.link()->take_notifications()) {
         return false;
     }
-    heard_ = std::chrono::steady_clock::now();
-    beats_unheard_ = 0;
-    told_ = false;
-    notified_ = true;
+    if (direct_ || from_others) {
+        heard_ = std::chrono::steady_clock::now();
+        beats_unheard_ = 0;
+        told_ = false;
+        notified_ = true;
+    }
     return true;
 }
 
@@ -316,8 +321,8 @@ void postgres_feed::wait(core::duration at_most)
     const auto until = std::chrono::steady_clock::now() + at_most;
     applied_ = reached_;
     look_for_silence();
-    for (;;) {
-        if (hears()) {
+    for (bool waited = false;; waited = true) {
+        if (hears(waited)) {
             return;
         }
         if (session_.link() != nullptr && session_.link()->ended()) {

@@ -75,7 +75,7 @@ private:
     core::result<feed_batch> ask(const feed_position& from, bool everything, core::duration timeout);
     void listen(core::steady_time deadline);
     std::int64_t patience() const noexcept { return options_.timeout.count() * 2 / 3; }
-    bool hears();
+    bool hears(bool from_others);
     void give_key_back();
     void look_for_silence();
 
@@ -90,7 +90,8 @@ private:
     std::uint64_t listens_ = 0;     // the generation of the connection that was told to; 0: none
     core::steady_time heard_{};     // the latest notification, or the beginning
     int beats_unheard_ = 0;
-    bool told_ = false;  // that they are silent
+    bool direct_ = false;  // not by a pooler, which passes on what a statement's own session notifies, and nothing else
+    bool told_ = false;    // that they are silent
     std::atomic<bool> notified_ = false;
     std::atomic<bool> polls_ = true;  // the latest one succeeded
     std::atomic<bool> beats_ = true;

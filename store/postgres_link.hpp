@@ -102,6 +102,7 @@ public:
     bool take_notifications();
 
     int socket() const noexcept { return PQsocket(connection_); }
+    int server_process() const noexcept { return PQbackendPID(connection_); }  // a pooler gives another number
     bool ended() noexcept;
 
 private:
