@@ -71,7 +71,7 @@ inline constexpr auto all = std::to_array<metric_row>({
     {callers, "cardea_forwarded_total", counter,
      "`outcome`: `answered`, `failed`, `unreachable`, `gone`, `no_url`, `certificate`, `again`",
      "Requests of MCP sessions that live in another replica, by what became of them.",
-     "[Sessions and replicas](operations/replicas.md#sessions)."},
+     "Counted from 0. [Sessions and replicas](operations/replicas.md#sessions)."},
     // Agents and cards
     {agents, "cardea_agent_calls_total", counter,
      "`agent`, `outcome`: `ok`, `caller_error`, `upstream_error`, `gateway_error`",

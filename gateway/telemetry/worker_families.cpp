@@ -265,7 +265,7 @@ std::vector<prometheus::MetricFamily> worker_sums::Collect() const
     add_counters(all, metric("cardea_shed_total"), "reason", sum_.shed, zeros::shown);
     add_counters(all, metric("cardea_tls_handshakes_total"), "outcome", sum_.handshakes);
     add_counters(all, metric("cardea_retries_total"), "reason", sum_.retries, zeros::shown);
-    add_counters(all, metric("cardea_forwarded_total"), "outcome", sum_.forwarded);
+    add_counters(all, metric("cardea_forwarded_total"), "outcome", sum_.forwarded, zeros::shown);
     add_counters(all, metric("cardea_denied_total"), "reason", sum_.denied);
     add_counters(all, metric("cardea_rate_limited_total"), "limit", sum_.limited);
     add_counters(all, metric("cardea_mcp_client_sessions_ended_total"), "reason", sum_.sessions_ended);
