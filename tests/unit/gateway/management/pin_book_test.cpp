@@ -209,16 +209,18 @@ TEST_CASE("Approvals are written, and read by the next process")
     CHECK(again.book->held_of("m") == 1);
 }
 
+std::unique_ptr<moody_store> shared(store::feed& feed)
+{
+    auto made = std::make_unique<moody_store>();
+    made->feed = &feed;
+    return made;
+}
+
 TEST_CASE("What one replica approves the others go by, without writing it again")
 {
     replicas_rig::fake_feed feed;
-    const auto shared = [&feed] {
-        auto made = std::make_unique<moody_store>();
-        made->feed = &feed;
-        return made;
-    };
-    fixture one{server(), shared()};
-    fixture two{server(), shared()};
+    fixture one{server(), shared(feed)};
+    fixture two{server(), shared(feed)};
     one.start();
     two.start();
     const auto learn = [&] {
@@ -253,17 +255,12 @@ TEST_CASE("A card that another replica has approved is made again here only wher
 {
     for (const auto mode : {core::pin_mode::warn, core::pin_mode::enforce}) {
         replicas_rig::fake_feed feed;
-        const auto shared = [&feed] {
-            auto made = std::make_unique<moody_store>();
-            made->feed = &feed;
-            return made;
-        };
         core::agent speaker;
         speaker.id = "m";
         speaker.url = "http://127.0.0.1:9/";
         speaker.pin.mode = mode;
-        fixture one{speaker, shared()};
-        fixture two{speaker, shared()};
+        fixture one{speaker, shared(feed)};
+        fixture two{speaker, shared(feed)};
         one.start();
         two.start();
         one.run(one.book->judge_card(one.published, R"({"name":"m"})", "http://127.0.0.1:9/card"));
@@ -282,18 +279,15 @@ TEST_CASE(
 )
 {
     replicas_rig::fake_feed feed;
-    auto made = std::make_unique<moody_store>();
-    made->feed = &feed;
-    fixture f{server(), std::move(made)};
+    fixture f{server(), shared(feed)};
     f.start();
     f.shown(lists({"a"}));
     f.shown(lists({"a", "b"}));
     REQUIRE(f.run_until([&] { return !f.book->busy(); }));
     const auto old = f.disk->documents(std::string{store::pins_document}).value().front();
-    const auto began = f.now;
     f.now += 1ms;
     REQUIRE(f.run(f.book->approve("m", key("b"), "ann")).has_value());
-    CHECK_FALSE(f.book->learn_kept({{old.kind, old.name, old}}, began));
+    CHECK_FALSE(f.book->learn_kept({{old.kind, old.name, old}}, f.now - 1ms));
     CHECK(f.published->pins->admits("b"));
     CHECK(f.book->learn_kept({{old.kind, "m", std::nullopt}}, f.now + 1ms));
     CHECK(f.published->pins->admits("b"));
