@@ -92,7 +92,8 @@ TEST_CASE("Only a failure that passes by itself is retryable")
         errc::draining,
         errc::overloaded,
         errc::session_limit,
-        errc::access_unavailable
+        errc::access_unavailable,
+        errc::store_unreachable
     };
     for (const auto& row : core::error_rows()) {
         const auto code = row.code;
