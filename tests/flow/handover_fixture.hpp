@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 #include <sys/types.h>
 
+#include <chrono>
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
@@ -85,7 +86,13 @@ public:
         std::filesystem::create_symlink(CARDEA_BIN, program());
     }
 
-    test_support::http_response ask() const { return test_support::request(admin_, "POST", "/handover"); }
+    // With the patience for a new process that is slow to start.
+    test_support::http_response ask() const
+    {
+        test_support::http_client client{admin_, std::chrono::seconds{30}};
+        client.send(test_support::request_text("POST", "/handover"));
+        return client.read_response();
+    }
 
     // A hand-over that is done: the new process.
     pid_t hand_over()

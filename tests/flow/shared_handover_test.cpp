@@ -135,7 +135,7 @@ TEST_CASE("A hand-over without the database fails, and the old process goes on f
     test_support::postgres_cluster cluster;
     const test_support::scripted_agent agent{[](const auto&) { return test_support::answer_json("{}"); }};
     flow::succession gateways{
-        configuration_for(cluster.url(cluster.make_database())) + "store_options: {timeout: 500ms}\n"
+        configuration_for(cluster.url(cluster.make_database())) + "store_options: {timeout: 2s}\n"
     };
     CHECK(upsert(gateways, "words", agent.url()).contains("version"));
     const auto first = gateways.now();
