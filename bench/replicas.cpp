@@ -1,4 +1,4 @@
-// What several replicas on one PostgreSQL cost and how soon they know of each other's writes. Starts its own PostgreSQL, three gateways,
+// The cost of several replicas on one PostgreSQL, and how soon they know of each other's writes. Starts its own PostgreSQL, three gateways,
 // and agents. bench/README.md says how to read it.
 //   bench_replicas [--agents N] [--seconds S]
 #include "tests/replicas/faults.hpp"
@@ -250,7 +250,7 @@ bool answer_mcp(const test_support::plain_exchange& call)
     );
 }
 
-// Of all its threads.
+// The CPU time of all its threads.
 double cpu_us_of(const replica& of)
 {
     double ns = 0;
@@ -278,7 +278,7 @@ public:
         post(caller, R"({"jsonrpc":"2.0","method":"notifications/initialized"})");
     }
 
-    // The CPU time of a replica for one call that comes to it.
+    // The CPU time that a replica takes for one call from a client.
     double cost_at(const replica& at) const
     {
         constexpr int calls = 4000;

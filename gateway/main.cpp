@@ -229,7 +229,7 @@ void warn_of_memory(const lifecycle::opened_store& store, const core::logger& lo
 
 int give_up(const upgrade::taken_over& all, const std::string& why)
 {
-    // Who serves meanwhile hears of it first: nobody may be reading what we print.
+    // The process that serves meanwhile hears of it first: nobody may be reading what we print.
     if (all.from != nullptr) {
         all.from->say_failed(why);
     }

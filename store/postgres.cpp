@@ -4,7 +4,6 @@
 #include "core/json/json.hpp"
 #include "store/postgres_engine.hpp"
 #include "store/postgres_schema.hpp"
-#include "store/postgres_sql.hpp"
 
 #include <sys/random.h>
 

@@ -1,6 +1,6 @@
 #include "store/postgres_connector.hpp"
 
-#include "store/postgres_sql.hpp"
+#include "store/postgres_schema.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>

@@ -1,6 +1,6 @@
 #include "store/postgres_feed.hpp"
 
-#include "store/postgres_sql.hpp"
+#include "store/postgres_schema.hpp"
 
 #include <poll.h>
 #include <sys/eventfd.h>

@@ -1,7 +1,5 @@
 #include "store/postgres_schema.hpp"
 
-#include "store/postgres_sql.hpp"
-
 #include <chrono>
 #include <thread>
 

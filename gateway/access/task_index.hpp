@@ -92,8 +92,8 @@ public:
     // Learns an entry while calls go on: an entry that is known already stays.
     void learn(const entry& kept, core::steady_time now) noexcept;
 
-    // The same of an entry that counts whatever is known here, but for the state, and for one that was seen to be created here and not
-    // there: all who share a store go by its word. It is not new to take_changed().
+    // Takes an entry of a shared store, which replaces what is known here, but for the state, and but for a task that was seen to be
+    // created here and not there. It is not new to take_changed().
     void correct(const entry& kept, core::steady_time now) noexcept;
 
     static constexpr std::size_t row = task_table::row;

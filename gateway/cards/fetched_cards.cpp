@@ -53,7 +53,7 @@ void fetched_cards::add(card_entry& entry, bool recall)
     schedule_.add(entry.id(), out_.now(), spread());
 }
 
-// Of several replicas that hear of an agent at once, one fetches its card a while before the others.
+// One of the replicas that hear of an agent at once fetches its card a while before the others.
 core::duration fetched_cards::spread() const
 {
     constexpr core::duration longest{5000};

@@ -78,7 +78,7 @@ public:
         return changed_.wait_for(lock, patience, [this] { return ended_; });
     }
 
-    // Ends the attempts, after one that is under way: nobody is told any more.
+    // Ends the attempts after the one that is under way. Nobody hears how that one ends.
     void join()
     {
         if (thread_.joinable()) {

@@ -48,7 +48,7 @@ struct containment_record {
 store::kept_document document_of(const contained_subject& subject, const containment_record& record);
 std::optional<std::pair<contained_subject, containment_record>> containment_in(const store::kept_document& document);
 
-// Whose document has this name.
+// The subject whose document has this name.
 contained_subject subject_named(std::string_view document);
 
 // `{since, until, reason, by, notice}`, without what there is not.

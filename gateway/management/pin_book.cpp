@@ -168,7 +168,7 @@ net::task<> pin_book::renew(std::string id, ::mcp::pin_terms terms)
     std::function work = [desk = desk_, id, terms = std::move(terms)] { return desk->apply_lock(id, terms); };
     auto outcome = co_await thread_.ask(std::move(work));
     if (services_.store.shared()) {
-        outcome.outcome.text.reset();  // each replica comes to the same, and the first that sees the agent writes it
+        outcome.outcome.text.reset();  // the first replica that sees the agent writes it
     }
     take(id, of, std::move(outcome.outcome));
 }

@@ -44,7 +44,7 @@ public:
         pin_outcome outcome;
         bool card;  // another one is approved, or none
     };
-    // The same while others ask for it; what it comes to is not for the store. Nothing: it is what the store was last known to have.
+    // Likewise, for a document that another replica wrote: the outcome is not written. Nothing: the document is the one last known.
     core::result<std::optional<locked>>
     learn(const std::string& id, std::string_view text, const ::mcp::pin_terms& terms);
 

@@ -62,7 +62,7 @@ net::task<core::result<>> pin_book::write_latest(std::string id)
     co_return done;
 }
 
-// What the agent's record says counts for what is learnt, too. Tombstones say nothing: they come with the end of the agent.
+// The agent's record counts for a learnt document, too. Tombstones say nothing: they come with the end of the agent.
 bool pin_book::learn_kept(std::vector<store::document_change> documents, core::steady_time began)
 {
     bool taken = true;

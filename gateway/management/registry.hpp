@@ -44,7 +44,7 @@ struct registered_agent {
     bool published() const noexcept { return problems.empty(); }
 };
 
-// A store that replicas share: what each of them writes, this one too, comes to apply().
+// How the registry uses a store that replicas share: apply() gets what each replica writes, and what this one writes.
 struct shared_writes {
     // Returns once the change of this version has come, or when it takes too long.
     std::function<net::task<>(std::uint64_t version)> applied;
@@ -177,7 +177,7 @@ private:
     std::set<std::string> hidden_;  // in the store, and declared by the configuration
     std::set<std::string> contained_;
     shared_writes shared_;  // empty: this process has the store for itself
-    // What is being written to a store that is shared, or was perhaps; the latest of an id.
+    // Agents whose write to a shared store is under way, or has an unknown outcome; the latest of an id.
     struct own_write {
         std::shared_ptr<const model::agent_entry> entry;
         std::string definition;

@@ -1,4 +1,4 @@
-// Replicas with an agent behind them, what their clients saw, and what it comes to.
+// Replicas with an agent behind them, the history that their clients saw, and its verdict.
 #pragma once
 
 #include "tests/replicas/clients.hpp"

@@ -162,7 +162,7 @@ std::uint64_t home_of_parked(const program_call& call, const ::mcp::session_ids&
     }
     std::string room;
     const auto state = asked.read.text(::mcp::routed::request_state, asked.message.view().text, room).value_or("");
-    // As eras::modern_client_calls seals it.
+    // eras::modern_client_calls seals it in this form.
     const ::mcp::input_binding binding{
         .agent = asked.agent,
         .provider = {},

@@ -1,4 +1,5 @@
 #include "gateway/management/registry.hpp"
+#include "tests/unit/gateway/management/containment_rig.hpp"
 #include "tests/unit/gateway/replicas/shared_memory.hpp"
 
 #include <boost/asio/co_spawn.hpp>
@@ -18,24 +19,11 @@ TEST_SUITE_BEGIN("gateway/registry of a store that is shared");
 
 namespace {
 
+using containment_rig::lines;
 using core::errc;
 using core::json;
 using store::action;
 using published = std::vector<std::string>;
-
-class lines final : public core::log_sink {
-public:
-    void write(std::string_view text) override { all += std::string{text} + '\n'; }
-    std::size_t count(std::string_view what) const
-    {
-        std::size_t found = 0;
-        for (auto at = all.find(what); at != std::string::npos; at = all.find(what, at + 1)) {
-            ++found;
-        }
-        return found;
-    }
-    std::string all;
-};
 
 template <class T>
 T run(net::task<T> what)
