@@ -1,9 +1,8 @@
 #include "gateway/relay/forwarding.hpp"
+#include "tests/unit/gateway/relay/field_lines.hpp"
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
-#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,51 +12,10 @@ TEST_SUITE_BEGIN("gateway/forwarding to replicas");
 
 namespace {
 
+using namespace relay_rig;
 using gateway::relay::body_care;
 using net::http1::framing;
 using net::http1::method;
-
-using replica_lines = std::vector<std::pair<std::string, std::string>>;
-
-constexpr gateway::relay::forwarding_hop unknown_caller{"203.0.113.9", "gw.test", "http", false};
-
-// The fields are views of the replica_lines.
-net::http1::field_list replica_fields(const replica_lines& written)
-{
-    net::http1::field_list fields;
-    for (const auto& [name, value] : written) {
-        fields.push_back({net::http1::lookup_field(name), name, value});
-    }
-    return fields;
-}
-
-// Names in lower case, in their order.
-replica_lines fields_in(const std::string& text)
-{
-    replica_lines found;
-    std::istringstream stream{text};
-    for (std::string line; std::getline(stream, line);) {
-        if (const auto colon = line.find(": "); colon != std::string::npos) {
-            auto name = line.substr(0, colon);
-            std::ranges::transform(name, name.begin(), [](char c) {
-                return c >= 'A' && c <= 'Z' ? static_cast<char>(c | 0x20) : c;
-            });
-            found.emplace_back(std::move(name), line.substr(colon + 2, line.size() - colon - 3));
-        }
-    }
-    return found;
-}
-
-std::vector<std::string> values_in(const std::string& text, std::string_view name)
-{
-    std::vector<std::string> found;
-    for (const auto& [each, value] : fields_in(text)) {
-        if (each == name) {
-            found.push_back(value);
-        }
-    }
-    return found;
-}
 
 }  // namespace
 
@@ -66,7 +24,7 @@ TEST_CASE(
     "from"
 )
 {
-    const replica_lines written{
+    const lines written{
         {"Host", "gw.test"},
         {"Authorization", "Bearer of-ada"},
         {"Cookie", "a=b"},
@@ -90,10 +48,10 @@ TEST_CASE(
     };
     net::http1::request_head head;
     head.verb = method::post;
-    head.fields = replica_fields(written);
+    head.fields = fields_of(written);
     std::string text;
-    gateway::relay::write_forwarded_fields(text, head, {framing::length, 2}, unknown_caller);
-    const replica_lines wanted{
+    gateway::relay::write_forwarded_fields(text, head, {framing::length, 2}, stranger);
+    const lines wanted{
         {"authorization", "Bearer of-ada"},
         {"cookie", "a=b"},
         {"x-api-key", "k"},
@@ -107,27 +65,27 @@ TEST_CASE(
         {"cardea-forwarded", "1"},
         {"content-length", "2"},
     };
-    CHECK(fields_in(text) == wanted);
+    CHECK(lines_of(text) == wanted);
     CHECK(text.ends_with("\r\n\r\n"));
 }
 
 TEST_CASE("Another replica hears of the caller's proxies what they said, with the peer behind it")
 {
-    const replica_lines written{{"X-Forwarded-For", "198.51.100.1"}, {"X-Forwarded-Proto", "https"}};
+    const lines written{{"X-Forwarded-For", "198.51.100.1"}, {"X-Forwarded-Proto", "https"}};
     net::http1::request_head head;
-    head.fields = replica_fields(written);
-    auto proxy = unknown_caller;
+    head.fields = fields_of(written);
+    auto proxy = stranger;
     proxy.trusted = true;
     std::string text;
     gateway::relay::write_forwarded_fields(text, head, {framing::none, 0}, proxy);
-    CHECK(values_in(text, "x-forwarded-for") == std::vector<std::string>{"198.51.100.1, 203.0.113.9"});
-    CHECK(values_in(text, "x-forwarded-proto") == std::vector<std::string>{"https"});
-    CHECK(values_in(text, "content-length").empty());
+    CHECK(values(text, "x-forwarded-for") == std::vector<std::string>{"198.51.100.1, 203.0.113.9"});
+    CHECK(values(text, "x-forwarded-proto") == std::vector<std::string>{"https"});
+    CHECK(values(text, "content-length").empty());
 }
 
 TEST_CASE("An answer of another replica passes with all that it says to the caller")
 {
-    const replica_lines written{
+    const lines written{
         {"Content-Type", "application/json"},
         {"Mcp-Session-Id", "sealed"},
         {"Cardea-Error", "session_not_found"},
@@ -140,18 +98,18 @@ TEST_CASE("An answer of another replica passes with all that it says to the call
     };
     net::http1::response_head head;
     head.status = 404;
-    head.fields = replica_fields(written);
+    head.fields = fields_of(written);
     std::string text;
     gateway::relay::write_answer_fields(text, head, body_care::passes, gateway::relay::answer_of::replica);
     CHECK(text.starts_with("HTTP/1.1 404 "));
-    const replica_lines wanted{
+    const lines wanted{
         {"content-type", "application/json"},
         {"mcp-session-id", "sealed"},
         {"cardea-error", "session_not_found"},
         {"server", "cardea"},
         {"set-cookie", "a=b"},
     };
-    CHECK(fields_in(text) == wanted);
+    CHECK(lines_of(text) == wanted);
 }
 
 TEST_SUITE_END();
