@@ -2,6 +2,7 @@
 
 #include "core/ascii.hpp"
 #include "core/choices.hpp"
+#include "core/url.hpp"
 
 #include <algorithm>
 
@@ -74,6 +75,21 @@ std::string_view name(protocol value) noexcept
 std::string_view name(a2a_dialect value) noexcept
 {
     return chosen_name(value);
+}
+
+std::string_view name(http_version value) noexcept
+{
+    return chosen_name(value);
+}
+
+bool only_grpc(const agent& record) noexcept
+{
+    return is_grpc_url(record.url);
+}
+
+std::string grpc_address(const agent& record)
+{
+    return http_form(only_grpc(record) ? record.url : record.grpc_url);
 }
 
 std::string_view name(balancing value) noexcept

@@ -8,6 +8,7 @@
 #include "core/call_limits.hpp"
 #include "core/clock.hpp"
 #include "core/endpoint_rules.hpp"
+#include "core/error.hpp"
 #include "core/mcp_server.hpp"
 #include "core/secret.hpp"
 
@@ -23,17 +24,18 @@ namespace core {
 
 enum class protocol : std::uint8_t { a2a, mcp };
 
-// A generation of A2A and a JSON binding: what an agent or a caller speaks.
-enum class a2a_dialect : std::uint8_t { v03_jsonrpc, v03_rest, v1_jsonrpc, v1_rest };
+// A generation of A2A and a binding: what an agent or a caller speaks. Tables of tasks keep these numbers.
+enum class a2a_dialect : std::uint8_t { v03_jsonrpc, v03_rest, v1_jsonrpc, v1_rest, v03_grpc, v1_grpc };
 
-// "0.3/jsonrpc", "0.3/rest", "1.0/jsonrpc", "1.0/rest".
+// "0.3/jsonrpc", "0.3/rest", "1.0/jsonrpc", "1.0/rest", "0.3/grpc", "1.0/grpc".
 std::string_view name(a2a_dialect d) noexcept;
 
-// The edition of A2A 1.0 that the gateway's own errors follow in HTTP+JSON: 1.0.1 changed their statuses.
-enum class error_edition : std::uint8_t { v1_0_0, v1_0_1 };
+// The version of HTTP that an agent is called with. `automatic`: HTTP/2 for gRPC, else HTTP/1.1. `v2`: by ALPN, or with prior
+// knowledge for http URLs.
+enum class http_version : std::uint8_t { automatic, v1_1, v2 };
 
-// "1.0.0", "1.0.1".
-std::string_view name(error_edition e) noexcept;
+// "auto", "1.1", "2".
+std::string_view name(http_version v) noexcept;
 
 // The generation of cards that callers are shown: that of the A2A-Version they name, or always the same.
 enum class card_shape : std::uint8_t { automatic, v1, v03, hybrid };
@@ -131,7 +133,12 @@ struct card_patch {
 struct agent {
     std::string id;
     protocol speaks = protocol::a2a;
-    std::string url;  // http or https, no fragment, no user info; traffic goes here and nowhere else, but see `trust`
+    // http or https, no fragment, no user info; of A2A also grpc or grpcs without a path: it is called by gRPC alone. Traffic goes here
+    // and nowhere else, but see `trust` and `grpc_url`.
+    std::string url;
+    std::string grpc_url;  // of A2A: grpc or grpcs, where it takes gRPC beside `url`; empty: as grpc_address() says
+    std::vector<std::string> relay_services;  // of A2A: gRPC services besides A2A's that pass unread, as `pkg.Service`
+    http_version http = http_version::automatic;
     std::vector<secret> queries;  // of A2A: that of `url`, or one for each of `rules.upstreams`; empty: none has one
     boxed<mcp_server> mcp;        // how it is reached, if it speaks MCP
     std::string card_url;         // empty: looked for beside `url` (docs/architecture.md)
@@ -193,6 +200,13 @@ struct agent {
 
     friend bool operator==(const agent&, const agent&) = default;
 };
+
+// Whether the agent takes calls by gRPC alone: its `url` has a scheme of gRPC.
+bool only_grpc(const agent& record) noexcept;
+
+// Where the agent takes gRPC, as an http or https URL without a path: its `url` if it has a scheme of gRPC, else `grpc_url`. Empty: the
+// operator names no such place.
+std::string grpc_address(const agent& record);
 
 // Whether the gateway has something to show to the agent that other callers of the agent do not have.
 bool has_credentials(const agent& record) noexcept;

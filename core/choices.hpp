@@ -30,8 +30,15 @@ template <>
 inline constexpr auto choices<a2a_dialect> = std::to_array<choice<a2a_dialect>>(
     {{a2a_dialect::v03_jsonrpc, "0.3/jsonrpc"},
      {a2a_dialect::v03_rest, "0.3/rest"},
+     {a2a_dialect::v03_grpc, "0.3/grpc"},
      {a2a_dialect::v1_jsonrpc, "1.0/jsonrpc"},
-     {a2a_dialect::v1_rest, "1.0/rest"}}
+     {a2a_dialect::v1_rest, "1.0/rest"},
+     {a2a_dialect::v1_grpc, "1.0/grpc"}}
+);
+
+template <>
+inline constexpr auto choices<http_version> = std::to_array<choice<http_version>>(
+    {{http_version::automatic, "auto"}, {http_version::v1_1, "1.1"}, {http_version::v2, "2"}}
 );
 
 template <>

@@ -3,6 +3,8 @@
 // enumerator here and its row in error.cpp.
 #pragma once
 
+#include "core/grpc_code.hpp"
+
 #include <boost/system/result.hpp>
 
 #include <cstdint>
@@ -30,6 +32,9 @@ enum class errc : std::uint8_t {
     not_implemented,
     http_version_not_supported,
     agent_not_found,
+    agent_unnamed,
+    grpc_method_unknown,
+    grpc_compressed,
     task_not_found,
     agent_read_only,
     extension_required,
@@ -143,6 +148,7 @@ struct error_row {
     unsigned http_status;   // RFC 9110 section 15. 499 is for the access log: the caller has left
     int jsonrpc_code;       // JSON-RPC 2.0 section 5.1; A2A's or MCP's if it means the same, else -31000 - http_status
     unsigned jsonrpc_status;   // HTTP, of a JSON-RPC error: 200 if it is about the call, as A2A's own servers answer
+    grpc_code grpc_status;     // of a call by gRPC; of A2A's own errors that of 1.0.1
     bool retryable;            // the same request may succeed later, although nobody changes anything
     std::string_view message;  // one sentence for callers; never an address, nor what a peer sent
     std::string_view cause;    // Markdown for docs/answers.md: when callers get it
@@ -177,6 +183,14 @@ inline unsigned jsonrpc_http_status(errc code) noexcept
 {
     return row_of(code).jsonrpc_status;
 }
+
+// The edition of A2A 1.0 that the gateway's own errors follow: 1.0.1 changed the statuses of some.
+enum class error_edition : std::uint8_t { v1_0_0, v1_0_1 };
+
+// "1.0.0", "1.0.1".
+std::string_view name(error_edition e) noexcept;
+
+grpc_code grpc_status(errc code, error_edition edition) noexcept;
 
 inline bool retryable(errc code) noexcept
 {

@@ -75,6 +75,21 @@ std::string http_url::origin() const
     return (secure ? "https://" : "http://") + in_lower_case(encoded_host) + ":" + port;
 }
 
+bool is_grpc_url(std::string_view text) noexcept
+{
+    const auto scheme = text.substr(0, std::min(text.find("://"), text.size()));
+    return scheme.size() < text.size() && (equal_ignoring_case(scheme, "grpc") || equal_ignoring_case(scheme, "grpcs"));
+}
+
+std::string http_form(std::string url)
+{
+    constexpr std::string_view grpc = "grpc";
+    if (is_grpc_url(url)) {
+        url.replace(0, grpc.size(), "http");
+    }
+    return url;
+}
+
 std::string origin_of(std::string_view url)
 {
     const auto parsed = http_url::parse(url);

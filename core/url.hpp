@@ -24,6 +24,12 @@ struct http_url {
     std::string origin() const;
 };
 
+// Whether the text begins with `grpc://` or `grpcs://`, in any case.
+bool is_grpc_url(std::string_view text) noexcept;
+
+// The address of a grpc or grpcs URL as an http or https URL, whose ports are the default ones too; any other text as it is.
+std::string http_form(std::string url);
+
 // The origin of an http or https URL; empty for anything else.
 std::string origin_of(std::string_view url);
 

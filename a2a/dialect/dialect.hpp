@@ -1,9 +1,10 @@
-// Translation of A2A between its dialects, so that any caller reaches any agent. A dialect is a generation and a JSON
-// binding: 0.3 JSON-RPC (0.2.5 and later write the same), 0.3 HTTP+JSON, 1.0 JSON-RPC, 1.0 HTTP+JSON.
+// Translation of A2A between its dialects, so that any caller reaches any agent. A dialect is a generation and a
+// binding: JSON-RPC (0.2.5 and later write that of 0.3), HTTP+JSON or gRPC, of 0.3 or 1.0.
 //
-// The bodies of these four come in three shapes. 0.3 JSON-RPC writes the TypeScript types of 0.3.0, with `kind` in
+// The bodies of these six come in three shapes. 0.3 JSON-RPC writes the TypeScript types of 0.3.0, with `kind` in
 // every object; 0.3 HTTP+JSON writes the ProtoJSON of its own protocol buffers, with `content` for parts; 1.0 writes
-// one ProtoJSON in both bindings. Each kind of object (part, message, task, …) has one file, with one reader that knows
+// one ProtoJSON in both bindings. Messages of gRPC are translated as their ProtoJSON (a2a/protobuf/), so that gRPC has
+// the shape of HTTP+JSON in each generation. Each kind of object (part, message, task, …) has one file, with one reader that knows
 // the names of all three shapes and one writer for each shape: three of each instead of six translations. A value of
 // the same shape is copied.
 //
@@ -37,7 +38,7 @@
 
 namespace a2a {
 
-enum class binding : std::uint8_t { jsonrpc, rest };
+enum class binding : std::uint8_t { jsonrpc, rest, grpc };
 
 struct dialect {
     generation version = generation::v03;

@@ -17,7 +17,7 @@ namespace a2a {
 // How bodies are written.
 enum class body_shape : std::uint8_t {
     types = 1,  // 0.3 JSON-RPC
-    proto = 2,  // 0.3 HTTP+JSON
+    proto = 2,  // 0.3 HTTP+JSON and gRPC
     v1 = 4,
 };
 

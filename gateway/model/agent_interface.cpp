@@ -70,6 +70,10 @@ call_route moved_route(call_route route, const std::string& from, const std::str
             return {::a2a::generation::v1, ::a2a::binding::jsonrpc};
         case v1_rest:
             return {::a2a::generation::v1, ::a2a::binding::rest};
+        case v03_grpc:
+            return {::a2a::generation::v03, ::a2a::binding::grpc};
+        case v1_grpc:
+            return {::a2a::generation::v1, ::a2a::binding::grpc};
     }
     return {};
 }

@@ -18,10 +18,10 @@ constexpr std::string_view introduction = R"(# Answers
 
 Every error code of Cardea, in `Cardea-Error`, in bodies, in the access line (`code`) and in metrics.
 [Failures](reference.md#failures) shows the bodies. A second status is that of the answer to a JSON-RPC call: faults of a call
-itself are 200 there, as A2A's own servers answer. "again" means `retryable`: the same request may succeed later although nobody
-changes anything.
+itself are 200 there, as A2A's own servers answer. The gRPC status of errors of A2A is that of 1.0.1. "again" means `retryable`: the
+same request may succeed later although nobody changes anything.
 
-| status | JSON-RPC | code | again | when |
+| status | JSON-RPC, gRPC | code | again | when |
 |---|---|---|---|---|
 )";
 
@@ -31,7 +31,8 @@ std::string row(const core::error_row& of)
     if (of.jsonrpc_status != of.http_status) {
         status += ", " + std::to_string(of.jsonrpc_status);
     }
-    return "| " + status + " | " + std::to_string(of.jsonrpc_code) + " | `" + std::string{of.name} + "` |" +
+    return "| " + status + " | " + std::to_string(of.jsonrpc_code) + ", " +
+           std::to_string(static_cast<unsigned>(of.grpc_status)) + " | `" + std::string{of.name} + "` |" +
            (of.retryable ? " yes | " : " | ") + std::string{of.cause} + " |\n";
 }
 
