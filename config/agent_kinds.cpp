@@ -8,6 +8,7 @@
 #include "config/agent_table.hpp"
 #include "config/json_value.hpp"
 #include "config/mcp_server.hpp"
+#include "config/url.hpp"
 
 #include <array>
 
@@ -109,10 +110,40 @@ json mcp_filter_schema()
 
 }  // namespace
 
+value_kind<std::string> agent_url()
+{
+    return read_apart<std::string>({"a URL", schema::agent_url, masked_part::query}, [](const std::string& text) {
+        return text.empty() ? json{} : json(shown_url(text));
+    });
+}
+
+value_kind<std::string> grpc_url()
+{
+    return kind<std::string>({"`grpc://host:port` or `grpcs://host:port`", schema::grpc_url}, read_grpc_url, [](const std::string& text) {
+        return text.empty() ? json{} : json(text);
+    });
+}
+
+value_kind<std::vector<std::string>> relay_services()
+{
+    return kind<std::vector<std::string>>({"a list of gRPC services", list_of_texts}, read_relay_services, shown_list);
+}
+
+value_kind<core::http_version> http_version()
+{
+    auto kind = choice_of<core::http_version>();
+    kind.schema = [] {
+        auto schema = schema::one_of(core::choices<core::http_version>);
+        schema["anyOf"].push_back({{"enum", {1.1, 2}}});
+        return schema;
+    };
+    return kind;
+}
+
 value_kind<std::vector<std::string>> urls()
 {
     return read_apart<std::vector<std::string>>(
-        {"a list of URLs", [] { return schema::list_of(schema::url()); }, masked_part::query},
+        {"a list of URLs", [] { return schema::list_of(schema::agent_url()); }, masked_part::query},
         [](const std::vector<std::string>& all) { return all.empty() ? json{} : json(all); }
     );
 }

@@ -14,11 +14,16 @@ namespace config {
 
 using secret_map = std::vector<std::pair<std::string, core::secret>>;
 
-value_kind<std::vector<std::string>> urls();  // the keys below have readers of their own: agents.cpp
+// These have readers of their own: agents.cpp.
+value_kind<std::string> agent_url();
+value_kind<std::vector<std::string>> urls();
 value_kind<core::agent_credentials> credentials();
 value_kind<std::string> card();  // JSON text in the record
 value_kind<std::string> metadata();
 
+value_kind<std::string> grpc_url();
+value_kind<std::vector<std::string>> relay_services();
+value_kind<core::http_version> http_version();
 value_kind<std::string> health_path();
 value_kind<std::vector<std::string>> relay_paths();
 value_kind<std::vector<std::string>> host_names();

@@ -6,6 +6,7 @@
 #include "config/url.hpp"
 #include "config/values.hpp"
 #include "core/ascii.hpp"
+#include "core/url.hpp"
 
 #include <algorithm>
 #include <array>
@@ -48,16 +49,36 @@ std::string bounded_text(const field& f, const core::json& value, problem_list& 
 
 constexpr std::size_t most_upstreams = 32;
 constexpr std::string_view expected_url = "an http or https URL such as http://10.0.0.7:9000/a2a";
+constexpr std::string_view expected_grpc_url = "grpc://host:port or grpcs://host:port";
 constexpr std::string_view expected_upstreams = "a list of 1 to 32 URLs, each once";
 
 // The URL without its query, which is left in `query`: keys are put there, and nothing that compares or shows addresses may see it.
 std::optional<std::string> read_address(const field& f, core::secret& query, problem_list& problems)
 {
-    auto url = read_url(f, problems, expected_url);
+    field quiet = f;
+    quiet.secret = true;  // as read_url()
+    const bool grpc = f.value->is == node::kind::scalar && core::is_grpc_url(f.value->text);
+    const auto parse = [](std::string_view text) { return parse_agent_url(text, query::allowed); };
+    auto url = read_parsed(quiet, grpc ? expected_grpc_url : expected_url, parse, problems);
     if (url) {
         query = take_query(*url);
     }
     return url;
+}
+
+// The first letters of a service's name and of each part of its package, as proto3 has them.
+bool valid_service(std::string_view text)
+{
+    constexpr std::size_t longest = 256;
+    bool begins = true;
+    for (const char c : text) {
+        const bool good = core::is_letter(c) || c == '_' || (!begins && (core::is_digit(c) || c == '.'));
+        if (!good) {
+            return false;
+        }
+        begins = c == '.';
+    }
+    return !begins && text.size() <= longest && text.find('.') != std::string_view::npos;
 }
 
 std::vector<std::string> read_urls(const field& f, std::vector<core::secret>& queries, problem_list& problems)
@@ -79,6 +100,8 @@ std::vector<std::string> read_urls(const field& f, std::vector<core::secret>& qu
         auto url = read_address(element, query, problems);
         if (url && std::ranges::find(all, *url) != all.end()) {
             problems.add(element, "is given twice; expected " + std::string{expected_upstreams});
+        } else if (url && !all.empty() && core::is_grpc_url(*url) != core::is_grpc_url(all.front())) {
+            problems.add(element, "is of gRPC beside URLs that are not; expected all of one kind");
         } else if (url) {
             all.push_back(std::move(*url));
             queries.push_back(std::move(query));
@@ -201,6 +224,49 @@ std::vector<core::a2a_dialect> read_dialects(const field& f, problem_list& probl
         }
     }
     return dialects;
+}
+
+std::string read_grpc_url(const field& f, problem_list& problems)
+{
+    field quiet = f;
+    quiet.secret = true;
+    return read_parsed(quiet, expected_grpc_url, parse_grpc_url, problems).value_or("");
+}
+
+std::vector<std::string> read_relay_services(const field& f, problem_list& problems)
+{
+    constexpr std::string_view expected = "a service such as grpc.reflection.v1.ServerReflection, each once";
+    constexpr auto of_a2a = std::to_array<std::string_view>({"lf.a2a.v1.A2AService", "a2a.v1.A2AService"});
+    std::vector<std::string> services;
+    for (const auto& element : read_list(f, "a list of services", problems)) {
+        const auto name = read_line(element, expected, problems);
+        if (!name) {
+            continue;
+        }
+        if (!valid_service(*name)) {
+            refuse(element, "is not the name of a service with its package", expected, problems);
+        } else if (std::ranges::find(of_a2a, *name) != of_a2a.end()) {
+            refuse(element, "is a service of A2A, which the gateway reads", "another one", problems);
+        } else if (std::ranges::find(services, *name) != services.end()) {
+            refuse(element, "is given twice", expected, problems);
+        } else {
+            services.push_back(*name);
+        }
+    }
+    return services;
+}
+
+void check_grpc(const core::agent& agent, const field* grpc_url, const field* http, problem_list& problems)
+{
+    const bool only = core::only_grpc(agent);
+    if (grpc_url != nullptr && only) {
+        problems.add(*grpc_url, "stands beside a url of gRPC; expected one of the two");
+    } else if (grpc_url != nullptr && !core::rules_of(agent).upstreams.empty()) {
+        problems.add(*grpc_url, "stands beside several upstreams; expected one url");
+    }
+    if (http != nullptr && agent.http == core::http_version::v1_1 && only) {
+        problems.add(*http, "is 1.1 for a url of gRPC, which needs HTTP/2; expected auto or 2");
+    }
 }
 
 std::vector<std::string> read_relay_paths(const field& f, problem_list& problems)

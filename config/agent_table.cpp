@@ -71,9 +71,19 @@ std::vector<agent_setting> make_table()
 {
     std::vector<agent_setting> table{
         // clang-format off
-        {"url", own<&agent::url>(url()), {},
+        {"url", own<&agent::url>(agent_url()), {},
          "The agent's own address, `http` or `https`. Calls go to this host and nowhere else. Required for A2A. If "
-         "it has a query, the query goes with every request to the agent, and is never shown.", "transport.url"},
+         "it has a query, the query goes with every request to the agent, and is never shown. `grpc://host:port`, "
+         "or `grpcs` with TLS: an A2A agent that is called by [gRPC](grpc.md) alone.", "transport.url"},
+        {"grpc_url", own<&agent::grpc_url>(grpc_url()), {"none"},
+         "Where an A2A agent takes [gRPC](grpc.md) beside `url`: calls by gRPC go there. Its card never leads to "
+         "another port. Only for A2A agents with one endpoint."},
+        {"http", own<&agent::http>(http_version()), {},
+         "The version of HTTP for calls. `auto`: HTTP/2 for gRPC, else HTTP/1.1. `2`: HTTP/2 for all calls, which "
+         "the agent has to choose in the TLS handshake (ALPN); for `http` URLs without asking."},
+        {"relay_services", own<&agent::relay_services>(relay_services()), {"none"},
+         "More gRPC services that callers reach. Cardea passes their calls on unread, as those of "
+         "`grpc.reflection.v1.ServerReflection`. Only for A2A agents."},
         {"upstreams", own<&endpoint_rules::upstreams>(urls()), {"`url`"},
          "The addresses of the agent's [endpoints](operations/agents.md#several-endpoints), 1 to 32 URLs, each "
          "once: instances of the same agent. `url` is the short form for one. Only for A2A agents."},

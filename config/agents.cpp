@@ -56,6 +56,7 @@ public:
             check_registered();
             check_overlays();
             check_dialects();
+            check_grpc(agent_, find_field(given_, "grpc_url"), find_field(given_, "http"), problems_);
             check_credentials(agent_, path_, at_, problems_);
         }
         agent_.id = id.text;
@@ -297,7 +298,7 @@ private:
 
     void check_dialects()
     {
-        for (const auto* key : {"speaks", "push", "as_tools", "tool_wait"}) {
+        for (const auto* key : {"speaks", "push", "as_tools", "tool_wait", "grpc_url", "relay_services"}) {
             const auto* given = find_field(given_, key);
             if (given != nullptr && agent_.mcp) {
                 problems_.add(*given, "is for A2A agents; remove it");
@@ -355,7 +356,7 @@ core::result<core::agent> parse_agent_flag(std::string_view flag)
     if (!core::valid_agent_id(agent.id)) {
         return invalid("the id is not an agent's id; " + std::string{expected_id});
     }
-    auto url = parse_http_url(flag.substr(equals + 1), query::allowed);
+    auto url = parse_agent_url(flag.substr(equals + 1), query::allowed);
     if (!url) {
         return invalid(
             "the URL of " + agent.id + ' ' + url.error().detail +

@@ -135,6 +135,16 @@ json on_or_off()
     return or_variable({{"enum", {true, false, "true", "True", "TRUE", "false", "False", "FALSE"}}});
 }
 
+json grpc_url()
+{
+    return or_variable(text_like("^[gG][rR][pP][cC][sS]?://[^/?#]+$"));
+}
+
+json agent_url()
+{
+    return or_variable(text_like("^([hH][tT][tT][pP][sS]?://|[gG][rR][pP][cC][sS]?://[^/?#]+$)"));
+}
+
 json url()
 {
     return or_variable(text_like("^[hH][tT][tT][pP][sS]?://"));

@@ -27,7 +27,9 @@ core::json size(std::uint64_t least, std::uint64_t most);
 core::json count(std::uint64_t least, std::uint64_t most);
 core::json share(double least, double most);
 core::json on_or_off();
-core::json url();
+core::json url();        // http or https
+core::json grpc_url();   // grpc or grpcs, without a path
+core::json agent_url();  // any of these
 core::json list_of(core::json element);
 core::json three_of(core::json element);
 core::json map_of(core::json value);

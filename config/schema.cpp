@@ -59,6 +59,30 @@ value_kind<endpoint> address()
     };
 }
 
+value_kind<std::string> public_address()
+{
+    const auto parse = [](std::string_view text) {
+        const auto at = parse_endpoint(text);
+        if (at && at->port == 0) {
+            return core::result<std::string>{invalid("has no valid port (1 to 65535)")};
+        }
+        return at ? core::result<std::string>{std::string{text}} : at.error();
+    };
+    return parsed_text(
+        {"host:port such as grpc.example.com:443", [] { return schema::or_variable(schema::text_like("^.+:[0-9]+$")); }},
+        parse
+    );
+}
+
+value_kind<std::string> agent_id()
+{
+    const auto parse = [](std::string_view text) {
+        return core::valid_agent_id(text) ? core::result<std::string>{std::string{text}}
+                                          : core::result<std::string>{invalid("is not an agent's id")};
+    };
+    return parsed_text({"the id of an agent", [] { return schema::any_text(); }}, parse);
+}
+
 value_kind<std::string> store()
 {
     static constexpr std::string_view form = "^(memory$|sqlite:.|postgres(ql)?://)";
@@ -247,6 +271,15 @@ std::vector<setting> make_table()
         {"console", sets<&settings::console>(on_or_off()),
          "Whether `admin` has the console: the page at `/console/`, and `/try`, which sends calls to agents for it and "
          "for `cardea call`. If false, both are 404."},
+        {"http2", sets<&settings::http2>(on_or_off()),
+         "Whether `listen`, `admin` and `metrics` speak HTTP/2 beside HTTP/1.1, which [gRPC](grpc.md) needs. A caller "
+         "chooses it by ALPN, or without TLS by the connection's first bytes."},
+        {"grpc.public", sets<&settings::grpc, &grpc_settings::public_address>(public_address()),
+         "The `host:port` at which cards offer [gRPC](grpc.md) of agents without a name of their own. Default: those "
+         "of `public_url`."},
+        {"grpc.default_agent", sets<&settings::grpc, &grpc_settings::default_agent>(agent_id()),
+         "The id of the agent that a call by [gRPC](grpc.md) reaches if it names none. Default: none, so that such a "
+         "call is refused."},
         {"tls", sets<&settings::tls>(certificates()),
          "Serves callers over TLS only. `cert` (PEM) has the certificate and its chain, `key` (PEM) its key. Of "
          "several, the first is the default; `names` or the DNS names in the certificate select the others. Cardea "
@@ -581,6 +614,9 @@ std::vector<setting> make_table()
         {"timeouts.upstream_max_age", sets<&settings::timeouts, &timeout_settings::upstream_max_age>(timeout()),
          "How long a connection to an agent is used for calls, minus up to 20 % at random. A call in flight ends "
          "first."},
+        {"timeouts.http2_age", sets<&settings::timeouts, &timeout_settings::http2_age>(duration_in(0s, day)),
+         "How long a caller's connection over HTTP/2 is used, minus up to 20 % at random. Then Cardea sends GOAWAY, and "
+         "open streams end first. 0: any age."},
         {"timeouts.push", sets<&settings::timeouts, &timeout_settings::push>(timeout()),
          "One attempt to deliver a push notification."},
         {"timeouts.push_age", sets<&settings::timeouts, &timeout_settings::push_age>(duration_in(1s, month)),
@@ -656,6 +692,22 @@ std::vector<setting> make_table()
          "only after the answer."},
         {"limits.requests", sets<&settings::limits, &limit_settings::requests>(count_in(1, 1'000'000'000)),
          "Requests on one connection. The answer to the last one closes it."},
+        {"limits.http2_streams", sets<&settings::limits, &limit_settings::http2_streams>(count_in(1, 65536)),
+         "Streams of one connection over HTTP/2 whose work has not ended. A stream that its caller reset counts until "
+         "its exchange with the agent is over. More get REFUSED_STREAM."},
+        {"limits.http2_resets", sets<&settings::limits, &limit_settings::http2_resets>(count_in(1, 1'000'000)),
+         "Streams of one connection over HTTP/2 in a second that are reset before their answer ended, by the caller, or "
+         "by Cardea for the caller's fault; ten times as many at once. Beyond it, the connection ends with GOAWAY "
+         "ENHANCE_YOUR_CALM."},
+        {"limits.http2_control", sets<&settings::limits, &limit_settings::http2_control>(count_in(1, 1'000'000)),
+         "Frames without use of one connection over HTTP/2 in a second: PING, SETTINGS, PRIORITY, empty DATA, frames "
+         "on closed streams, WINDOW_UPDATE beyond need; ten times as many at once. Beyond it, the same."},
+        {"limits.upstream_http2_connections",
+         sets<&settings::limits, &limit_settings::upstream_http2_connections>(count_in(1, 1024)),
+         "Connections over HTTP/2 to one origin, per worker. Each carries as many calls at a time as the agent allows, "
+         "at most 100. More calls wait as [too many calls](operations/failures.md#too-many-calls) do."},
+        {"limits.grpc_message", sets<&settings::limits, &limit_settings::grpc_message>(size_in(kib, gib)),
+         "The largest message of a call by [gRPC](grpc.md), each way. A larger one gets RESOURCE_EXHAUSTED."},
         {"limits.streams", sets<&settings::limits, &limit_settings::streams>(count_in(1, 1'000'000)),
          "Open event streams per worker. Beyond it: 503."},
         {"limits.hops", sets<&settings::limits, &limit_settings::hops>(count_in(1, 100)),

@@ -76,6 +76,7 @@ struct timeout_settings {
     core::duration drain = 30s;              // unary calls in flight when the gateway is told to stop
     core::duration drain_streams = 30s;      // streams in flight when the gateway is told to stop
     core::duration task = 24h;               // how long it is known whose a task is, after it was seen last
+    core::duration http2_age = 1h;           // a caller's connection over HTTP/2, minus up to a fifth; 0: any age
 };
 
 struct limit_settings {
@@ -113,6 +114,17 @@ struct limit_settings {
     std::uint64_t connections = 0;                      // of callers, open at a time: 503; 0: 45 % of the descriptors
     std::uint64_t program_starts = 0;                   // programs of MCP servers, at a time; 0: one for each core
     std::uint64_t history_agents = 2000;                // agents whose calls of the last day are remembered
+    std::uint64_t http2_streams = 256;                  // of a caller's connection whose work has not ended: REFUSED_STREAM
+    std::uint64_t http2_resets = 100;                   // streams reset in a second, ten times as many at once: GOAWAY
+    std::uint64_t http2_control = 50;                   // frames without use in a second, the same
+    std::uint64_t upstream_http2_connections = 8;       // open per origin and worker
+    std::uint64_t grpc_message = 4 * 1024 * 1024;       // one message of a call, either way: RESOURCE_EXHAUSTED
+};
+
+// How gRPC callers reach agents that have no name of their own.
+struct grpc_settings {
+    std::string public_address;  // host:port, as cards show it; empty: that of public_url
+    std::string default_agent;   // the agent of calls that name none; empty: such calls are refused
 };
 
 struct mcp_settings {
@@ -217,6 +229,7 @@ struct process_settings {
     std::uint64_t metrics_agents = 1000;         // agents with series of their own
     bool admin_programs = false;                 // who reaches admin may have programs started as MCP servers
     bool console = true;                         // admin has the page for operators, and tries agents for them
+    bool http2 = true;                           // all listeners speak HTTP/2 too
     std::vector<certificate_files> tls;          // of listen; empty: no TLS
     std::vector<certificate_files> admin_tls;    // of admin
     std::vector<certificate_files> metrics_tls;  // of metrics
@@ -246,6 +259,7 @@ struct process_settings {
     card_settings cards;
     timeout_settings timeouts;
     limit_settings limits;
+    grpc_settings grpc;
     dns_settings dns;
     cors_settings cors;
     mcp_settings mcp;

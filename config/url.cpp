@@ -64,6 +64,26 @@ core::result<std::string> parse_http_url(std::string_view text, query allowed)
     return core::in_lower_case(text.substr(0, path)).append(text.substr(path));
 }
 
+core::result<std::string> parse_grpc_url(std::string_view text)
+{
+    if (!core::is_grpc_url(text)) {
+        return invalid(text.empty() ? "is empty" : "is not a grpc or grpcs URL");
+    }
+    const auto url = parse_http_url(core::http_form(std::string{text}));
+    if (!url) {
+        return url;
+    }
+    if (path_begin(*url) < url->size()) {
+        return invalid("has a path, which gRPC does not have");
+    }
+    return core::in_lower_case(text);
+}
+
+core::result<std::string> parse_agent_url(std::string_view text, query allowed)
+{
+    return core::is_grpc_url(text) ? parse_grpc_url(text) : parse_http_url(text, allowed);
+}
+
 std::size_t path_begin(std::string_view url) noexcept
 {
     return std::min(url.find_first_of("/?", url.find("//") + 2), url.size());
