@@ -1,4 +1,4 @@
-// The methods of both A2A services, as gRPC names them in `:path`. Generated rows: a2a/protobuf/methods.cpp. Pure; any thread.
+// The methods of both A2A services, as gRPC names them in `:path`. Its rows, method_rows.cpp, are generated. Pure; any thread.
 #pragma once
 
 #include "a2a/method.hpp"
@@ -14,7 +14,8 @@ inline constexpr std::string_view v03_service = "a2a.v1.A2AService";
 
 struct service_method {
     std::string_view path;  // `/lf.a2a.v1.A2AService/SendMessage`
-    method what = method::other;
+    operation what = operation::none;
+    generation version = generation::v1;  // method_for(what, version): the name that JSON-RPC has for it
     const message_type* request = nullptr;   // never null
     const message_type* response = nullptr;  // never null; of each message of a stream
     bool streams = false;                    // the answer is a stream

@@ -1,0 +1,140 @@
+#include "a2a/protobuf/canonical.hpp"
+
+#include "a2a/protobuf/wire_reader.hpp"
+#include "a2a/protobuf/wire_writer.hpp"
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace a2a::protobuf {
+namespace {
+
+// Each of the 64 levels of a Struct has three messages on the wire.
+constexpr unsigned deepest = 3 * 64 + 16;
+
+using pieces = std::span<const std::string_view>;
+
+// Calls `each` with the fields of all pieces, as if they were one message. Returns why they are not, or nothing.
+template <class Each>
+std::string_view for_each_field(pieces of, Each&& each)
+{
+    for (const auto piece : of) {
+        wire_reader in{piece};
+        wire_field field;
+        while (!in.done()) {
+            if (!in.next(field)) {
+                return in.why();
+            }
+            each(field);
+        }
+    }
+    return {};
+}
+
+const field_row* known(const message_type& type, const wire_field& field) noexcept
+{
+    const auto* const row = type.find(field.number);
+    return row != nullptr && row->wire() == field.type ? row : nullptr;
+}
+
+class canonical_maker {
+public:
+    explicit canonical_maker(std::string& out)
+        : writer_{out},
+          out_{out}
+    {
+    }
+
+    // The fields are read once for each row that is there, so that no list of them has to be kept.
+    void message(const message_type& type, pieces of, unsigned depth)
+    {
+        if (depth == 0) {
+            why_ = "is nested too deep";
+            return;
+        }
+        std::array<std::size_t, message_type::most_numbers> from{};  // by row: the first field that no other of its oneof has ended
+        std::uint32_t seen = 0;
+        std::size_t count = 0;
+        const auto why = for_each_field(of, [&](const wire_field& field) {
+            ++count;
+            const auto* const row = known(type, field);
+            if (row == nullptr) {
+                out_ += field.raw;
+                return;
+            }
+            const auto bit = 1U << type.index_of(*row);
+            for (auto others = row->alone & ~bit; others != 0; others &= others - 1) {
+                from[static_cast<std::size_t>(std::countr_zero(others))] = count;
+            }
+            seen = (seen & ~row->alone) | bit;
+        });
+        why_ = why_.empty() ? why : why_;
+        for (; seen != 0 && why_.empty(); seen &= seen - 1) {
+            const auto i = static_cast<std::size_t>(std::countr_zero(seen));
+            field(type, type.fields[i], of, {from[i], depth - 1});
+        }
+    }
+
+    std::string_view finish()
+    {
+        writer_.finish();
+        return why_;
+    }
+
+private:
+    struct bounds {
+        std::size_t from = 0;  // the first field that counts
+        unsigned depth = 0;
+    };
+
+    void field(const message_type& type, const field_row& row, pieces of, bounds within)
+    {
+        std::size_t count = 0;
+        std::string_view last;
+        std::vector<std::string_view> parts;
+        for_each_field(of, [&](const wire_field& each) {
+            if (++count <= within.from || known(type, each) != &row || !why_.empty()) {
+                return;
+            }
+            if (row.kind != field_kind::message && row.alone == 0) {
+                out_ += each.raw;
+            } else if (row.kind != field_kind::message) {
+                last = each.raw;
+            } else if (row.alone == 0) {
+                nested(row, {&each.bytes, 1}, within.depth);
+            } else {
+                parts.push_back(each.bytes);
+            }
+        });
+        out_ += last;
+        if (!parts.empty()) {
+            nested(row, parts, within.depth);
+        }
+    }
+
+    void nested(const field_row& row, pieces of, unsigned depth)
+    {
+        const auto begun = writer_.open(row.number);
+        message(*row.message, of, depth);
+        writer_.close(begun);
+    }
+
+    wire_writer writer_;
+    std::string& out_;
+    std::string_view why_;
+};
+
+}  // namespace
+
+std::string_view append_canonical(std::string& out, const message_type& type, std::string_view bytes)
+{
+    canonical_maker make{out};
+    make.message(type, {&bytes, 1}, deepest);
+    return make.finish();
+}
+
+}  // namespace a2a::protobuf

@@ -1,0 +1,26 @@
+// Doubles as JSON numbers, and bytes as base64. Internal to a2a/protobuf/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace a2a::protobuf {
+
+// Appends the shortest text that reads as `value` again; whole numbers below 1e21 as digits only. `value` is finite.
+void append_double(std::string& out, double value);
+
+// The double nearest to a JSON number. Nothing: it is beyond all finite ones.
+std::optional<double> nearest_double(std::string_view text);
+
+// Whether the JSON number `text`, whose nearest double is `value`, is that double: exactly, or as the shortest text that
+// reads as it (0.1).
+bool is_exactly(std::string_view text, double value);
+
+// Appends the base64 of bytes, with padding (RFC 4648 section 4).
+void append_base64(std::string& out, std::string_view bytes);
+
+// Appends the bytes that a base64 text of either alphabet says, with or without padding. False: it is none.
+bool append_decoded_base64(std::string& out, std::string_view text);
+
+}  // namespace a2a::protobuf
