@@ -7,77 +7,23 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/http1/head.hpp"
+#include "net/http2/codes.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <memory>
 #include <string>
 #include <string_view>
 
 namespace net::http2 {
 
-// The bytes that a caller without TLS begins with (RFC 9113 section 3.4).
-inline constexpr std::string_view preface = "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
-
-// RFC 9113 section 7.
-enum class error_code : std::uint32_t {
-    no_error = 0,
-    protocol_error = 1,
-    internal_error = 2,
-    flow_control_error = 3,
-    settings_timeout = 4,
-    stream_closed = 5,
-    frame_size_error = 6,
-    refused_stream = 7,
-    cancel = 8,
-    compression_error = 9,
-    connect_error = 10,
-    enhance_your_calm = 11,
-    inadequate_security = 12,
-    http_1_1_required = 13,
-};
-
-// Its name in RFC 9113, in lower case; `unknown` for another number.
-std::string_view name(error_code code) noexcept;
-
-enum class role : std::uint8_t { server, client };
-
-// The end that has reset a stream or ended a connection.
-enum class by : std::uint8_t { peer, us };
-
-// The limits that a peer can exceed, as metrics name them.
-enum class limit : std::uint8_t { streams, resets, control, pings, header, header_fields, continuations };
-std::string_view name(limit which) noexcept;
-
-// An allowance that grows by `rate` a second up to `burst` seconds of it.
-class allowance {
-public:
-    explicit allowance(std::uint32_t rate) noexcept
-        : rate_{rate}
-    {
-    }
-
-    // False: it is used up. A rate of 0 is no limit.
-    bool take(core::steady_time now) noexcept;
-
-    static constexpr std::uint32_t burst = 10;
-
-private:
-    static constexpr std::uint64_t scale = 1000;  // parts of one
-
-    std::uint64_t rate_;
-    std::uint64_t left_ = std::numeric_limits<std::uint64_t>::max();  // not asked yet
-    core::steady_time since_{};
-};
-
 struct session_settings {
     role as = role::server;
-    bool secure = false;           // for `:scheme` of requests that the session sends
-    std::size_t streams = 256;     // of the peer, whose work has not ended; REFUSED_STREAM beyond
-    std::uint32_t resets = 100;    // a second: streams reset before their answer ended, by the peer or for its fault
-    std::uint32_t control = 50;    // a second: frames that carry nothing
-    http1::head_limits head;       // `bytes` with 32 added for each field, and `fields` with each crumb of a cookie
+    bool secure = false;         // for `:scheme` of requests that the session sends
+    std::size_t streams = 256;   // of the peer, whose work has not ended; REFUSED_STREAM beyond
+    std::uint32_t resets = 100;  // a second: streams reset before their answer ended, by the peer or for its fault
+    std::uint32_t control = 50;  // a second: frames that carry nothing
+    http1::head_limits head;     // `bytes` with 32 added for each field, and `fields` with each crumb of a cookie
     std::uint32_t stream_window = 64 * 1024;
     std::uint32_t connection_window = 16 * 1024 * 1024;
 };
@@ -86,9 +32,9 @@ struct session_settings {
 // field; an answer's is "HTTP/1.1 200 ". Without a length and without the end it has `transfer-encoding: chunked`. The text ends with an
 // empty line and is whole: the parser never waits for more.
 struct received_head {
-    std::string& text;                      // may be swapped for another string, whose memory is used then
-    bool last = false;                      // nothing follows
-    const core::error* refused = nullptr;   // of a request: `text` is empty, answer this; header_too_large, bad_request
+    std::string& text;                     // may be swapped for another string, whose memory is used then
+    bool last = false;                     // nothing follows
+    const core::error* refused = nullptr;  // of a request: `text` is empty, answer this; header_too_large, bad_request
 };
 
 // What is sent on a stream next, when the peer and the connection have room for it.
@@ -114,7 +60,7 @@ public:
     // The peer has sent everything.
     virtual void on_end() = 0;
 
-    // The last event: both sides have ended (no_error, by us), or the stream was reset. By us with protocol_error: the peer broke a rule.
+    // The last event, unless session::done() comes first: both sides have ended (no_error, by us), or the stream was reset. By us with protocol_error: the peer broke a rule.
     // By the peer with refused_stream: it was not processed.
     virtual void on_closed(error_code code, by whom) = 0;
 
@@ -135,7 +81,7 @@ public:
     // A request has begun. Null: it is refused (REFUSED_STREAM). Its work counts until session::end_work(). Role server.
     virtual stream_user* on_request(std::int32_t id, received_head head) = 0;
 
-    // The peer's first SETTINGS: session::peer_streams() is known.
+    // The peer's first SETTINGS: session::room_for_requests() is known.
     virtual void on_settings() {}
 
     // The peer ends the connection; streams of ours above `last` were closed with refused_stream.
@@ -169,7 +115,8 @@ public:
     // Frames to be sent; the user swaps or clears it.
     std::string& output() noexcept;
 
-    // Nothing more is read, and nothing written but output(): close the connection after that.
+    // Nothing more is read, and nothing written but output(): close the connection after that. Streams that are open then end without an
+    // event.
     bool done() const noexcept;
 
     // Role client: sends a request. The user's events come until on_closed(). `head` is text of HTTP/1.1 from its request line on, with
@@ -177,9 +124,11 @@ public:
     // Fails with upstream_reset: no stream can begin any more.
     core::result<std::int32_t> request(std::string_view head, stream_user& user, bool last);
 
-    // How many more requests may begin now (peer's limit; after GOAWAY, 0).
-    std::size_t peer_streams() const noexcept;
-    bool takes_requests() const noexcept;
+    // How many more requests may begin now: the peer's limit less those that are open; 0 after GOAWAY.
+    std::size_t room_for_requests() const noexcept;
+
+    // The peer's SETTINGS have come.
+    bool settled() const noexcept;
 
     // Role server: the answer's head, once, or an interim one before it. `last`: no body and no trailers come.
     void answer(std::int32_t id, std::string_view head, bool last);
@@ -199,8 +148,8 @@ public:
     void detach(std::int32_t id);
 
     // Role server: the work that on_request() began has ended.
-    void end_work() noexcept { --working_; }
-    std::size_t working() const noexcept { return working_; }
+    void end_work() noexcept;
+    std::size_t working() const noexcept;
 
     // RFC 9113 section 6.8: GOAWAY that names no stream yet, then the one with the last stream that is processed. Streams that have begun go on.
     void announce_end();
@@ -215,7 +164,6 @@ private:
     struct library;  // callbacks and calls of nghttp2
 
     std::unique_ptr<library> library_;
-    std::size_t working_ = 0;
 };
 
 }  // namespace net::http2

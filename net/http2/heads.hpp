@@ -1,0 +1,109 @@
+// Heads of HTTP/2 as text of HTTP/1.1 and back: the fields of a HEADERS frame are put together for the parsers of net/http1, and the
+// text that the gateway writes is taken apart. Private to this folder. Pure.
+#pragma once
+
+#include "core/ascii.hpp"
+#include "core/error.hpp"
+#include "net/http1/fields.hpp"
+#include "net/http1/head.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace net::http2 {
+
+// The fields of one header block, which the library has found valid for HTTP/2.
+class head_builder {
+public:
+    explicit head_builder(const http1::head_limits& limits)
+        : limits_{limits}
+    {
+    }
+
+    enum class kind : std::uint8_t { request, answer, trailers };
+    void begin(kind of);
+    // An answer's trailers turn out to be another head by their `:status`.
+    kind of() const noexcept { return of_; }
+
+    // False: the block is over four times one of the limits.
+    bool add(std::string_view name, std::string_view value);
+
+    // How many fields there are, and their size with 32 for each (RFC 9113 section 10.5.1).
+    bool too_many() const noexcept { return fields_ > limits_.fields; }
+    bool too_large() const noexcept { return bytes_ > limits_.bytes; }
+
+    // Completes text(); `last`: no body follows. An error: the request's head has none, and gets this answer.
+    std::optional<core::error> finish(bool last);
+    std::string& text() noexcept { return text_; }
+
+    // Gives up memory that is seldom needed.
+    void rest();
+
+private:
+    void add_pseudo(std::string_view name, std::string_view value);
+    void add_line(std::string_view name, std::string_view value);
+    void begin_request();
+
+    const http1::head_limits& limits_;
+    std::string text_;
+    std::string method_;
+    std::string target_;
+    std::string authority_;
+    std::string cookies_;
+    std::size_t bytes_ = 0;
+    std::size_t fields_ = 0;
+    kind of_ = kind::request;
+    bool begun_ = false;
+    bool has_length_ = false;
+    bool interim_ = false;
+    const char* fault_ = nullptr;  // a rule that is broken; a literal
+};
+
+// Fields that HPACK must not index, since a stranger on the same connection could guess them byte by byte (RFC 7541 section 7.1).
+bool is_secret(std::string_view name, http1::field_name id) noexcept;
+
+// Fields that mean nothing in HTTP/2, or that pseudo fields replace (RFC 9113 section 8.2.2).
+bool belongs_to_http1(http1::field_name id, std::string_view value) noexcept;
+
+// The first line of a head, without its CRLF; `text` begins with the fields then.
+inline std::string_view take_line(std::string_view& text) noexcept
+{
+    const auto end = std::min(text.find("\r\n"), text.size());
+    const auto line = text.substr(0, end);
+    text.remove_prefix(std::min(end + 2, text.size()));
+    return line;
+}
+
+// A request's head as the gateway writes it: "METHOD target HTTP/1.1" and lines; `host` is the value of the first Host.
+struct request_parts {
+    std::string_view verb;
+    std::string_view target;
+    std::string_view host;
+    std::string_view lines;
+};
+request_parts split_request(std::string_view head) noexcept;
+
+// Calls `each(name, value, id)` for the fields of `lines` that HTTP/2 has. An empty line ends them.
+template <class Each>
+void for_each_field(std::string_view lines, Each each)
+{
+    while (!lines.empty()) {
+        const auto line = take_line(lines);
+        const auto colon = line.find(':');
+        if (colon == std::string_view::npos) {
+            return;
+        }
+        const auto name = line.substr(0, colon);
+        const auto value = core::trim(line.substr(colon + 1));
+        const auto id = http1::lookup_field(name);
+        if (!belongs_to_http1(id, value)) {
+            each(name, value, id);
+        }
+    }
+}
+
+}  // namespace net::http2
