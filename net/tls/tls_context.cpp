@@ -24,7 +24,9 @@ constexpr const char* server_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr const char* client_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20";
 constexpr int security_level = 2;  // 112 bits: RSA from 2048, no SHA-1
 constexpr std::string_view http1 = "http/1.1";
+constexpr std::string_view http2 = "h2";
 constexpr auto offered_protocols = std::to_array<unsigned char>({8, 'h', 't', 't', 'p', '/', '1', '.', '1'});
+constexpr auto with_http2 = std::to_array<unsigned char>({2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'});
 
 // State of the callbacks of a server's context; it lives as long as OpenSSL's own count of references says.
 struct server_data {
@@ -122,17 +124,30 @@ bool set_session_scope(SSL_CTX& context, const std::vector<std::string>& names)
     return SSL_CTX_set_session_id_context(&context, digest.data(), digest.size()) == 1;
 }
 
-int choose_protocol(SSL*, const unsigned char** chosen, unsigned char* chosen_size, const unsigned char* offered, unsigned int size, void*)
+// Non-null for connections that speak HTTP/2 too.
+int http2_index()
 {
+    static const int index = SSL_get_ex_new_index(0, nullptr, nullptr, nullptr, nullptr);
+    return index;
+}
+
+int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char* chosen_size, const unsigned char* offered, unsigned int size, void*)
+{
+    int result = SSL_TLSEXT_ERR_ALERT_FATAL;
+    const bool has_http2 = SSL_get_ex_data(connection, http2_index()) != nullptr;
     for (unsigned int at = 0; at < size; at += offered[at] + 1U) {
         const std::string_view each{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
-        if (each == http1) {
+        const bool best = has_http2 && each == http2;
+        if (best || (each == http1 && result != SSL_TLSEXT_ERR_OK)) {
             *chosen = offered + at + 1;
             *chosen_size = offered[at];
-            return SSL_TLSEXT_ERR_OK;
+            result = SSL_TLSEXT_ERR_OK;
+        }
+        if (best) {
+            break;
         }
     }
-    return SSL_TLSEXT_ERR_ALERT_FATAL;
+    return result;
 }
 
 int use_ticket_key(
@@ -370,6 +385,22 @@ bool expect_peer(SSL& connection, const std::string& host)
     }
     // RFC 6066 section 3: no literal addresses in SNI.
     return is_address(host) || SSL_set_tlsext_host_name(&connection, without_dot(host).c_str()) == 1;
+}
+
+bool offer_http2(SSL& connection)
+{
+    if (SSL_is_server(&connection) == 1) {
+        return SSL_set_ex_data(&connection, http2_index(), &connection) == 1;
+    }
+    return SSL_set_alpn_protos(&connection, with_http2.data(), with_http2.size()) == 0;
+}
+
+bool chose_http2(const SSL& connection)
+{
+    const unsigned char* chosen = nullptr;
+    unsigned int size = 0;
+    SSL_get0_alpn_selected(&connection, &chosen, &size);
+    return std::string_view{reinterpret_cast<const char*>(chosen), size} == http2;
 }
 
 std::string handshake_failure(const SSL& connection, std::string_view reason)

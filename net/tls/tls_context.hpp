@@ -27,7 +27,8 @@ struct tls_certificate {
 };
 
 // For callers: the first certificate is shown to a caller that names no host or for one that no certificate has; where several
-// have it, the first of them. ALPN is http/1.1 or none: who offers others only is refused (RFC 7301 section 3.2). No
+// have it, the first of them. ALPN is http/1.1 or none, or h2 after offer_http2(): who offers others only is refused (RFC 7301 section
+// 3.2). No
 // renegotiation, no compression, no early data; sessions are resumed by ticket only. With `client_ca_file` (PEM, with
 // revocation lists if there are any) callers are asked for a certificate; one that is not of these authorities ends the
 // handshake, none does not, and sessions hold for the same authorities only. Fails with config_invalid: no certificate at all,
@@ -66,6 +67,12 @@ void record_verdict(SSL_CTX& context, std::shared_ptr<long> verdict);
 
 // Sets the expected peer of one connection, with its SNI. Called before the handshake.
 [[nodiscard]] bool expect_peer(SSL& connection, const std::string& host);
+
+// For one connection of either role, before its handshake: HTTP/2 is spoken too, and preferred to HTTP/1.1. False: memory has run out.
+[[nodiscard]] bool offer_http2(SSL& connection);
+
+// After the handshake: both have agreed on HTTP/2.
+bool chose_http2(const SSL& connection);
 
 // Why a handshake failed, for the log: `reason`, and what is wrong with the peer's certificate.
 std::string handshake_failure(const SSL& connection, std::string_view reason);

@@ -222,6 +222,41 @@ TEST_CASE("http/1.1 is the only protocol, offered or not")
     }
 }
 
+TEST_CASE("A connection that offers HTTP/2 chooses it before HTTP/1.1, whatever the caller prefers")
+{
+    test_ca ca;
+    const auto context = server_of({shown(ca.issue({"a.test"}))});
+    struct row {
+        std::string offered;
+        bool http2;
+        std::string failure;
+    };
+    const row rows[] = {
+        {"", false, ""},
+        {"\x08http/1.1", false, ""},
+        {"\x02h2\x08http/1.1", true, ""},
+        {"\x08http/1.1\x02h2", true, ""},
+        {"\x02h2", true, ""},
+        {"\x03h2c", false, "no application protocol"},
+    };
+    for (const auto& row : rows) {
+        CAPTURE(row.offered);
+        pair both{context, careless_client()};
+        REQUIRE(net::offer_http2(*both.server));
+        if (!row.offered.empty()) {
+            const auto* const bytes = reinterpret_cast<const unsigned char*>(row.offered.data());
+            SSL_set_alpn_protos(both.client.get(), bytes, static_cast<unsigned>(row.offered.size()));
+        }
+        CHECK(both.shake_hands() == row.failure);
+        CHECK(net::chose_http2(*both.server) == row.http2);
+    }
+    pair both{context, careless_client()};
+    REQUIRE(net::offer_http2(*both.server));
+    REQUIRE(net::offer_http2(*both.client));
+    CHECK(both.shake_hands().empty());
+    CHECK(net::chose_http2(*both.client));
+}
+
 TEST_CASE("callers speak TLS 1.2 or 1.3 with forward secrecy and authenticated encryption, or not at all")
 {
     test_ca ca;
