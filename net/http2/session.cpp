@@ -334,6 +334,7 @@ bool session::library::received(const nghttp2_frame* frame)
             }
             break;
         case NGHTTP2_RST_STREAM:
+            received_reset = id;
             user.count_reset(by::peer, static_cast<error_code>(frame->rst_stream.error_code));
             if (::nghttp2_session_get_stream_local_close(native, id) == 0 && !watch.count_reset(now)) {
                 return exceed(limit::resets, "too many streams reset");
@@ -399,7 +400,8 @@ bool session::library::sent(const nghttp2_frame* frame)
 
 bool session::library::closed(std::int32_t id, std::uint32_t code)
 {
-    const bool by_us = std::exchange(sending_reset, 0) == id || code == NGHTTP2_NO_ERROR;
+    const bool by_peer = std::exchange(received_reset, 0) == id;
+    const bool by_us = !by_peer && (std::exchange(sending_reset, 0) == id || code == NGHTTP2_NO_ERROR);
     auto* const told = user_of(id);
     open_requests -= serves() ? 0 : 1;
     if (told != nullptr) {
@@ -481,6 +483,11 @@ void session::produce(std::size_t under_way)
 }
 
 std::string& session::output() noexcept
+{
+    return library_->out;
+}
+
+const std::string& session::output() const noexcept
 {
     return library_->out;
 }

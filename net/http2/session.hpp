@@ -114,6 +114,7 @@ public:
 
     // Frames to be sent; the user swaps or clears it.
     std::string& output() noexcept;
+    const std::string& output() const noexcept;
 
     // Nothing more is read, and nothing written but output(): close the connection after that. Streams that are open then end without an
     // event.
