@@ -274,6 +274,11 @@ void session::library::end_headers(const nghttp2_frame& frame)
         end_request(id, last);
     } else if (head_is_over_limit()) {
         count_head();
+        if (auto* const to =
+                user_of(id)) {  // at once: with the end of a stream the library closes it before it sends the reset
+            ::nghttp2_session_set_stream_user_data(native, id, nullptr);
+            to->on_closed(error_code::enhance_your_calm, by::us);
+        }
         submit_reset(id, error_code::enhance_your_calm);
     } else if (auto* const to = user_of(id)) {
         tell_head(*to, last);
@@ -510,10 +515,10 @@ core::result<std::int32_t> session::request(std::string_view head, stream_user& 
     lib.add_fields(parts.lines);
     const auto body = library::body();
     const auto count = lib.fields.size();
+    const bool allowed = !lib.failed && ::nghttp2_session_check_request_allowed(lib.native) != 0;
+    const auto* const sends = last ? nullptr : &body;
     const auto id =
-        lib.failed
-            ? -1
-            : ::nghttp2_submit_request(lib.native, nullptr, lib.fields.data(), count, last ? nullptr : &body, &user);
+        allowed ? ::nghttp2_submit_request(lib.native, nullptr, lib.fields.data(), count, sends, &user) : -1;
     if (id < 0) {
         return core::upstream_error(core::errc::upstream_reset, "no more streams");
     }

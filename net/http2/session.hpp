@@ -23,7 +23,7 @@ struct session_settings {
     std::size_t streams = 256;   // of the peer, whose work has not ended; REFUSED_STREAM beyond
     std::uint32_t resets = 100;  // a second: streams reset before their answer ended, by the peer or for its fault
     std::uint32_t control = 50;  // a second: frames that carry nothing
-    http1::head_limits head;     // `bytes` with 32 added for each field, and `fields` with each crumb of a cookie
+    http1::head_limits head{};   // `bytes` with 32 added for each field, and `fields` with each crumb of a cookie
     std::uint32_t stream_window = 64 * 1024;
     std::uint32_t connection_window = 16 * 1024 * 1024;
 };

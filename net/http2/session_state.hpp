@@ -50,7 +50,7 @@ struct session_state {
     core::steady_time now{};
     frame_splitter splitter;
     frame_watch watch;
-    std::int32_t last_begun = 0;  // the latest stream of the client
+    std::int32_t last_begun = 0;     // the latest stream of the client
     std::int32_t sending_reset = 0;  // the stream of the RST_STREAM that is being sent, or was read
     std::int32_t received_reset = 0;
     std::size_t open_requests = 0;
