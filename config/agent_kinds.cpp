@@ -112,16 +112,18 @@ json mcp_filter_schema()
 
 value_kind<std::string> agent_url()
 {
-    return read_apart<std::string>({"a URL", schema::agent_url, masked_part::query}, [](const std::string& text) {
+    return read_apart<std::string>({"an http, https, grpc or grpcs URL", schema::agent_url, masked_part::query}, [](const std::string& text) {
         return text.empty() ? json{} : json(shown_url(text));
     });
 }
 
 value_kind<std::string> grpc_url()
 {
-    return kind<std::string>({"`grpc://host:port` or `grpcs://host:port`", schema::grpc_url}, read_grpc_url, [](const std::string& text) {
-        return text.empty() ? json{} : json(text);
-    });
+    return kind<std::string>(
+        {"`grpc://host:port` or `grpcs://host:port`", schema::grpc_url},
+        read_grpc_url,
+        [](const std::string& text) { return text.empty() ? json{} : json(text); }
+    );
 }
 
 value_kind<std::vector<std::string>> relay_services()

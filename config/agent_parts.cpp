@@ -256,9 +256,18 @@ std::vector<std::string> read_relay_services(const field& f, problem_list& probl
     return services;
 }
 
-void check_grpc(const core::agent& agent, const field* grpc_url, const field* http, problem_list& problems)
+void check_grpc(const core::agent& agent, const members& given, problem_list& problems)
 {
     const bool only = core::only_grpc(agent);
+    const auto* grpc_url = find_field(given, "grpc_url");
+    const auto* http = find_field(given, "http");
+    const auto* speaks = find_field(given, "speaks");
+    const auto of_json = [](core::a2a_dialect each) {
+        return each != core::a2a_dialect::v1_grpc && each != core::a2a_dialect::v03_grpc;
+    };
+    if (speaks != nullptr && only && std::ranges::any_of(agent.dialects, of_json)) {
+        problems.add(*speaks, "has another binding than that of the url; expected 1.0/grpc, 0.3/grpc or both");
+    }
     if (grpc_url != nullptr && only) {
         problems.add(*grpc_url, "stands beside a url of gRPC; expected one of the two");
     } else if (grpc_url != nullptr && !core::rules_of(agent).upstreams.empty()) {

@@ -56,7 +56,7 @@ public:
             check_registered();
             check_overlays();
             check_dialects();
-            check_grpc(agent_, find_field(given_, "grpc_url"), find_field(given_, "http"), problems_);
+            check_grpc(agent_, given_, problems_);
             check_credentials(agent_, path_, at_, problems_);
         }
         agent_.id = id.text;

@@ -173,11 +173,14 @@ template <class Agent>
     requires std::is_same_v<std::remove_const_t<Agent>, core::agent>
 auto members_of(Agent& agent)
 {
-    auto& [id, speaks, url, queries, mcp, card_url, trust, dialects, bridge, as_tools, tool_wait, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, proxy, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, acts_as, pin, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
+    auto& [id, speaks, url, grpc_url, services, http, queries, mcp, card_url, trust, dialects, bridge, as_tools, tool_wait, extended, skills, overlays, patch, card, card_headers, push, shape, signatures, keys, origins, bearer, credentials, headers, of_callers, proxy, timeout, read_timeout, ca, cert, key, relay_paths, hosts, discover, call, acts_as, pin, enforced, disabled, registered, registered_by, version, protocol_version, metadata, failures, ratio, volume, window, cooldown, max_cooldown, probe, rules, in_flight, queued, streams, queue_wait] =
         agent;
     return std::tie(
         speaks,
         url,
+        grpc_url,
+        services,
+        http,
         card_url,
         trust,
         dialects,

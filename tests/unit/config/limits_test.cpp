@@ -147,6 +147,12 @@ constexpr row rows[] = {
     {"limits.rpc_body", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.rpc_answer", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.rpc_memory", "1023", "1KiB", "64GiB", "68719476737", "1KiB to 64GiB"},
+    {"timeouts.http2_age", nullptr, "0", "24h", "24h1ms", "0 to 1d"},
+    {"limits.http2_streams", "0", "1", "65536", "65537", "a whole number, 1 to 65536"},
+    {"limits.http2_resets", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
+    {"limits.http2_control", "0", "1", "1000000", "1000001", "a whole number, 1 to 1000000"},
+    {"limits.upstream_http2_connections", "0", "1", "1024", "1025", "a whole number, 1 to 1024"},
+    {"limits.grpc_message", "1023", "1KiB", "1GiB", "1073741825", "1KiB to 1GiB"},
     {"limits.history_agents", nullptr, "0", "100000", "100001", "a whole number, 0 to 100000"},
     {"limits.rpc_batch", "0", "1", "1000", "1001", "a whole number, 1 to 1000"},
 };

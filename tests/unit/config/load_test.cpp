@@ -56,6 +56,9 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.admin == config::endpoint{"::1", 5001});
     CHECK(s.admin_programs);
     CHECK_FALSE(s.console);
+    CHECK_FALSE(s.http2);
+    CHECK(s.grpc.public_address == "grpc.example.com:8443");
+    CHECK(s.grpc.default_agent == "weather.v1_A-b");
     CHECK(
         s.tls ==
         std::vector<config::certificate_files>{
@@ -175,6 +178,7 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.timeouts.drain_idle == 1s);
     CHECK(s.timeouts.drain_streams == 7s);
     CHECK(s.timeouts.task == 25h);
+    CHECK(s.timeouts.http2_age == 61min);
     CHECK(s.limits.body == 2 * 1024 * 1024);
     CHECK(s.limits.body_memory == 257 * 1024 * 1024);
     CHECK(s.limits.linger_bytes == 17 * 1024 * 1024);
@@ -197,6 +201,11 @@ TEST_CASE("every setting is read into its member")
     CHECK(s.limits.rpc_answer == 5 * 1024 * 1024);
     CHECK(s.limits.rpc_memory == 65 * 1024 * 1024);
     CHECK(s.limits.history_agents == 2001);
+    CHECK(s.limits.http2_streams == 257);
+    CHECK(s.limits.http2_resets == 101);
+    CHECK(s.limits.http2_control == 51);
+    CHECK(s.limits.upstream_http2_connections == 9);
+    CHECK(s.limits.grpc_message == 5 * 1024 * 1024);
     CHECK(s.limits.header_value == 4 * 1024);
     CHECK(s.limits.body_rate == 2000);
     CHECK(s.limits.read_ahead == 17 * 1024);
@@ -257,6 +266,9 @@ TEST_CASE("every agent is read into its members, in the order of the file")
     weather.proxy = core::secret{proxy_text};
     weather.timeout = 90s;
     weather.relay_paths = {"/v1/*", "/files/**"};
+    weather.grpc_url = "grpcs://10.0.0.7:9443";
+    weather.relay_services = {"grpc.reflection.v1.ServerReflection"};
+    weather.http = core::http_version::v2;
     weather.hosts = {"weather.example.com", "w.example.org"};
     weather.extensions_of_03 = true;
     auto& may_discover = weather.discover.emplace().any_of.emplace_back();
@@ -540,19 +552,19 @@ TEST_CASE("what an agent speaks is a list of dialects, each once, and only of A2
 {
     using enum core::a2a_dialect;
     const auto agent =
-        right("agents: {a: {url: \"http://h\", speaks: [0.3/jsonrpc, 0.3/rest, 1.0/jsonrpc, 1.0/rest], bridge: false}}")
+        right("agents: {a: {url: \"http://h\", speaks: [0.3/jsonrpc, 0.3/rest, 1.0/grpc, 1.0/rest], bridge: false}}")
             .agents.at(0);
-    CHECK(agent.dialects == std::vector{v03_jsonrpc, v03_rest, v1_jsonrpc, v1_rest});
+    CHECK(agent.dialects == std::vector{v03_jsonrpc, v03_rest, v1_grpc, v1_rest});
     CHECK_FALSE(agent.bridge);
     const auto usual = right("agents: {a: {url: \"http://h\"}}").agents.at(0);
     CHECK(usual.dialects.empty());
     CHECK(usual.bridge);
     CHECK(
         problems_of("agents: {a: {url: \"http://h\", speaks: [0.3, 1.0/rest, 1.0/rest]}}") ==
-        "c.yml:1:40: agents.a.speaks[0]: \"0.3\" is not a dialect of A2A; expected 0.3/jsonrpc, 0.3/rest, 1.0/jsonrpc "
-        "or 1.0/rest\n"
-        "c.yml:1:55: agents.a.speaks[2]: \"1.0/rest\" is given twice; expected 0.3/jsonrpc, 0.3/rest, 1.0/jsonrpc or "
-        "1.0/rest, each once\n"
+        "c.yml:1:40: agents.a.speaks[0]: \"0.3\" is not a dialect of A2A; expected 0.3/jsonrpc, 0.3/rest, 0.3/grpc, "
+        "1.0/jsonrpc, 1.0/rest or 1.0/grpc\n"
+        "c.yml:1:55: agents.a.speaks[2]: \"1.0/rest\" is given twice; expected 0.3/jsonrpc, 0.3/rest, 0.3/grpc, "
+        "1.0/jsonrpc, 1.0/rest or 1.0/grpc, each once\n"
     );
     CHECK(
         problems_of("agents: {a: {command: npx, speaks: [1.0/rest]}}") ==

@@ -55,6 +55,20 @@ TEST_CASE("a host name that begins like an IPv4 address is not taken for that ad
     CHECK(core::http_url::parse("http://a127.0.0.1.example.com")->host == "a127.0.0.1.example.com");
 }
 
+TEST_CASE("A URL of gRPC has the address of the http or https URL that it stands for, and is none itself")
+{
+    CHECK(core::is_grpc_url("grpc://agent:1"));
+    CHECK(core::is_grpc_url("GRPCS://agent:1"));
+    for (const std::string text : {"grpc:agent", "grpcx://agent", "http://agent", "grpc", "", "://", "xgrpc://a"}) {
+        CAPTURE(text);
+        CHECK_FALSE(core::is_grpc_url(text));
+        CHECK(core::http_form(text) == text);
+    }
+    CHECK(core::http_form("grpc://agent:1") == "http://agent:1");
+    CHECK(core::http_form("grpcs://[::1]:1") == "https://[::1]:1");
+    CHECK_FALSE(core::http_url::parse("grpc://agent:1").has_value());
+}
+
 TEST_CASE("an origin is normalised")
 {
     CHECK(core::origin_of("HTTP://Agent.Example/x") == "http://agent.example:80");
