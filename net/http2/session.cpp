@@ -384,6 +384,9 @@ bool session::library::sent(const nghttp2_frame* frame)
         case NGHTTP2_RST_STREAM:
             sending_reset = id;
             watch.sent_reset(id);
+            if (frame->rst_stream.error_code == NGHTTP2_REFUSED_STREAM) {  // by us, or by the library
+                user.count_refused(limit::streams);
+            }
             user.count_reset(by::us, static_cast<error_code>(frame->rst_stream.error_code));
             if (!watch.count_own_reset(static_cast<error_code>(frame->rst_stream.error_code), now)) {
                 return exceed(limit::resets, "too many faults of streams");

@@ -30,7 +30,6 @@ bool session_state::take_field(std::string_view name, std::string_view value)
 stream_user* session_state::begin_request(std::int32_t id, bool last)
 {
     if (working >= settings.streams) {
-        user.count_refused(limit::streams);
         return nullptr;
     }
     const auto refused = heads.finish(last);
