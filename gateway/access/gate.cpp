@@ -35,7 +35,7 @@ void gate::set_plan(std::shared_ptr<const access_plan> plan, std::shared_ptr<fai
 }
 
 std::optional<core::result<caller>>
-gate::identify(net::server_connection& connection, std::string_view address, bool for_agent)
+gate::identify(net::caller_exchange& connection, std::string_view address, bool for_agent)
 {
     const auto read = plan_->reader().read(connection.head(), for_agent);
     if (!read) {
@@ -70,7 +70,7 @@ gate::identify(net::server_connection& connection, std::string_view address, boo
 }
 
 net::routine<core::result<caller>>
-gate::ask(net::server_connection& connection, std::string_view address, core::steady_time due, bool for_agent)
+gate::ask(net::caller_exchange& connection, std::string_view address, core::steady_time due, bool for_agent)
 {
     const auto failures = failures_;
     const auto read = plan_->reader().read(connection.head(), for_agent);
@@ -175,7 +175,7 @@ gate::asked_question::~asked_question()
 }
 
 // The owner of the connection itself, by the certificate that its caller has shown.
-core::result<caller> gate::owner_of(net::server_connection& connection)
+core::result<caller> gate::owner_of(net::caller_exchange& connection)
 {
     const auto* shown = connection.certificate();
     if (shown == nullptr) {

@@ -12,7 +12,7 @@
 #include "gateway/model/request_record.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
 #include <functional>
@@ -55,14 +55,14 @@ public:
     // question takes time, see ask(). `address` is the caller's. `for_agent`: as
     // credential_reader::read().
     std::optional<core::result<caller>>
-    identify(net::server_connection& connection, std::string_view address, bool for_agent = false);
+    identify(net::caller_exchange& connection, std::string_view address, bool for_agent = false);
 
     // The owner after every question that has to be asked; requests with one credential share one, which goes on when a request
     // waits no more for it. A credential that was accepted keeps its owner meanwhile, until its own end and for as long again as it was
     // accepted: a request waits no longer than `longest_wait` for the answer to the question about it, and needs none that fails, but a
     // refusal counts. Fails also as net::gave_up(), at `due`. Connection and address outlive the routine.
     net::routine<core::result<caller>>
-    ask(net::server_connection& connection, std::string_view address, core::steady_time due, bool for_agent = false);
+    ask(net::caller_exchange& connection, std::string_view address, core::steady_time due, bool for_agent = false);
 
     static constexpr core::duration longest_wait{200};  // of those, since the question began
 
@@ -104,7 +104,7 @@ private:
     net::routine<> settle(asking what);
     net::routine<core::result<caller>>
     verify(model::presented_credential presented, core::hash_value hash, net::loop& here);
-    core::result<caller> owner_of(net::server_connection& connection);
+    core::result<caller> owner_of(net::caller_exchange& connection);
     core::hash_value hash_of(const credential& found);
     caller keep(const core::hash_value& hash, model::accepted_credential accepted, core::steady_time now);
 

@@ -33,7 +33,7 @@ public:
 
     // The answer, once it is there. Nothing: as net::wait_until(). The exception of fail() arrives here.
     static net::routine<std::optional<Answer>>
-    wait(std::shared_ptr<shared_question> question, net::server_connection& caller, core::steady_time due)
+    wait(std::shared_ptr<shared_question> question, net::caller_exchange& caller, core::steady_time due)
     {
         if (!question->answered()) {
             const place taken{*question, caller.clock().wake()};

@@ -165,7 +165,7 @@ access::gate& admin_guard::gate_for(std::string_view path) noexcept
 }
 
 net::routine<std::optional<responses::answer>>
-admin_guard::refuse(net::server_connection& caller, std::string_view path, admin_rights& rights)
+admin_guard::refuse(net::caller_exchange& caller, std::string_view path, admin_rights& rights)
 {
     const std::string peer{caller.peer()};
     rights.who = peer;

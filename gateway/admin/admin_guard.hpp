@@ -15,7 +15,7 @@
 #include "gateway/telemetry/audit_tally.hpp"
 #include "gateway/telemetry/worker_metrics.hpp"
 #include "net/http1/head.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <list>
 #include <memory>
@@ -53,7 +53,7 @@ public:
     // answer by then is interrupted, and gets containment(); other answers are cut.
     class open_answer {
     public:
-        open_answer(admin_guard& of, net::server_connection& caller, const access::caller& owner)
+        open_answer(admin_guard& of, net::caller_exchange& caller, const access::caller& owner)
             : of_{of},
               caller_{caller},
               owner_{owner},
@@ -73,7 +73,7 @@ public:
         const model::containment_terms* met(const model::containments& all) const;
 
         admin_guard& of_;
-        net::server_connection& caller_;
+        net::caller_exchange& caller_;
         const access::caller owner_;
         std::list<open_answer*>::iterator at_;
         model::containments_pointer ended_by_;  // null: not yet
@@ -82,7 +82,7 @@ public:
     // The rights of a request for `path`, which outlives the routine. Fails with bad_request, unauthenticated,
     // access_unavailable, rate_limited, principal_contained and forbidden, which are counted and go to the audit; the answer says what is needed.
     net::routine<std::optional<responses::answer>>
-    refuse(net::server_connection& caller, std::string_view path, admin_rights& rights);
+    refuse(net::caller_exchange& caller, std::string_view path, admin_rights& rights);
 
     // A request that was admitted asked for something that its owner may not do.
     void note_forbidden(const admin_rights& rights);

@@ -61,7 +61,7 @@ admin_handler::admin_handler(admin_services services, const config::settings& se
 {
 }
 
-net::routine<> admin_handler::handle(net::server_connection& caller)
+net::routine<> admin_handler::handle(net::caller_exchange& caller)
 {
     const auto verb = caller.head().verb;
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
@@ -118,7 +118,7 @@ net::routine<> admin_handler::handle(net::server_connection& caller)
 }
 
 // A refusal of requests that no page of another site may make, and nobody through a gateway of this kind.
-std::optional<responses::answer> admin_handler::refusal_of_page(net::server_connection& caller, std::string_view path)
+std::optional<responses::answer> admin_handler::refusal_of_page(net::caller_exchange& caller, std::string_view path)
 {
     if (is_cross_site(caller.head(), path)) {
         return responses::error_answer(errc::origin_forbidden, {});
@@ -127,7 +127,7 @@ std::optional<responses::answer> admin_handler::refusal_of_page(net::server_conn
 }
 
 net::routine<responses::answer>
-admin_handler::answer_post(net::server_connection& caller, std::string path, admin_rights rights)
+admin_handler::answer_post(net::caller_exchange& caller, std::string path, admin_rights rights)
 {
     if (!responses::takes_json(caller.head())) {
         co_return responses::error_answer(errc::unsupported_media_type, {});
@@ -149,7 +149,7 @@ admin_handler::answer_post(net::server_connection& caller, std::string path, adm
     co_return co_await manage(caller, std::move(whole), std::move(rights));
 }
 
-net::routine<responses::answer> admin_handler::reload(net::server_connection& caller)
+net::routine<responses::answer> admin_handler::reload(net::caller_exchange& caller)
 {
     const auto here = caller.owner().get_executor();
     auto asked = services_.reloads.reload(reload::reload_trigger::request);
@@ -163,7 +163,7 @@ net::routine<responses::answer> admin_handler::reload(net::server_connection& ca
     co_return json_answer(reload::to_json(report));
 }
 
-net::routine<responses::answer> admin_handler::hand_over(net::server_connection& caller)
+net::routine<responses::answer> admin_handler::hand_over(net::caller_exchange& caller)
 {
     const auto here = caller.owner().get_executor();
     auto asked = services_.hand_over();
@@ -175,7 +175,7 @@ net::routine<responses::answer> admin_handler::hand_over(net::server_connection&
 }
 
 net::routine<responses::answer>
-admin_handler::manage(net::server_connection& caller, std::string body, admin_rights rights)
+admin_handler::manage(net::caller_exchange& caller, std::string body, admin_rights rights)
 {
     std::stop_source leaving;
     model::rpc_rights may;
@@ -194,7 +194,7 @@ admin_handler::manage(net::server_connection& caller, std::string body, admin_ri
 }
 
 net::routine<responses::answer>
-admin_handler::enroll(net::server_connection& caller, std::string body, admin_rights rights)
+admin_handler::enroll(net::caller_exchange& caller, std::string body, admin_rights rights)
 {
     const auto here = caller.owner().get_executor();
     model::registrant by{.who = "agent/register " + rights.who, .operates = rights.writes};

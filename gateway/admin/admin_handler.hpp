@@ -13,7 +13,7 @@
 #include "gateway/reload/reload.hpp"
 #include "gateway/responses/answer.hpp"
 #include "gateway/responses/host_policy.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <functional>
 #include <optional>
@@ -42,15 +42,15 @@ public:
     // Which says who may ask for what.
     admin_guard& guard() noexcept { return guard_; }
 
-    net::routine<> handle(net::server_connection& caller) override;
+    net::routine<> handle(net::caller_exchange& caller) override;
 
 private:
-    std::optional<responses::answer> refusal_of_page(net::server_connection& caller, std::string_view path);
-    net::routine<responses::answer> answer_post(net::server_connection& caller, std::string path, admin_rights rights);
-    net::routine<responses::answer> reload(net::server_connection& caller);
-    net::routine<responses::answer> hand_over(net::server_connection& caller);
-    net::routine<responses::answer> manage(net::server_connection& caller, std::string body, admin_rights rights);
-    net::routine<responses::answer> enroll(net::server_connection& caller, std::string body, admin_rights rights);
+    std::optional<responses::answer> refusal_of_page(net::caller_exchange& caller, std::string_view path);
+    net::routine<responses::answer> answer_post(net::caller_exchange& caller, std::string path, admin_rights rights);
+    net::routine<responses::answer> reload(net::caller_exchange& caller);
+    net::routine<responses::answer> hand_over(net::caller_exchange& caller);
+    net::routine<responses::answer> manage(net::caller_exchange& caller, std::string body, admin_rights rights);
+    net::routine<responses::answer> enroll(net::caller_exchange& caller, std::string body, admin_rights rights);
 
     admin_services services_;
     admin_guard guard_;

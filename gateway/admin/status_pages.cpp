@@ -1,7 +1,6 @@
 #include "gateway/admin/status_pages.hpp"
 
 #include "gateway/telemetry/metric_family.hpp"
-#include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/loop/ask.hpp"
 #include "net/upstream/via.hpp"
@@ -45,7 +44,7 @@ bool status_pages::serves(std::string_view path) noexcept
     return path == metrics_path || path == alive_path || path == ready_path;
 }
 
-net::routine<> status_pages::answer(net::server_connection& caller, std::string path)
+net::routine<> status_pages::answer(net::caller_exchange& caller, std::string path)
 {
     const auto verb = caller.head().verb;
     const bool reads = verb == method::get || verb == method::head;
@@ -58,45 +57,29 @@ net::routine<> status_pages::answer(net::server_connection& caller, std::string 
 }
 
 // Piece by piece, the next one when the last one has been taken: a scrape of many agents is long.
-net::routine<> status_pages::send_metrics(net::server_connection& caller)
+net::routine<> status_pages::send_metrics(net::caller_exchange& caller)
 {
     const auto here = caller.owner().get_executor();
-    const bool chunked = caller.head().minor_version == 1;
     const auto page = services_.metrics();
-    if (!chunked) {
-        caller.end_body_with_connection();
-    }
+    const bool headed = caller.head().verb == method::head;
     auto& head = caller.scratch();
     responses::begin_head(head, caller, 200);
     net::http1::head_writer out{head};
     out.field("Content-Type", telemetry::metrics_content_type);
     out.field("Cache-Control", "no-store");
-    if (chunked) {
-        out.field("Transfer-Encoding", "chunked");
-    }
-    out.end();
-    net::pieces first;
-    first.add(head);
+    caller.complete_head(head, net::answer_length::open());
+    const net::answer_part first{.head = head, .last = headed};
     auto sent = co_await caller.send(first);
-    if (caller.head().verb == method::head) {
+    if (headed) {
         co_return;
     }
     std::string text;
     do {
         auto asked = page->next();
         text = co_await net::ask(here, here, std::move(asked));
-        const net::http1::chunk_header size{text.size()};
-        net::pieces piece;
-        if (chunked) {
-            piece.add(text.empty() ? net::http1::last_chunk : size.text());
-        }
-        piece.add(text);
-        if (chunked && !text.empty()) {
-            piece.add(net::http1::chunk_end);
-        }
-        if (piece.size() > 0) {
-            sent = co_await caller.send(piece);
-        }
+        net::answer_part piece{.last = text.empty()};
+        piece.body.add(text);
+        sent = co_await caller.send(piece);
     } while (sent && !text.empty());
 }
 
@@ -106,7 +89,7 @@ operator_handler::operator_handler(std::string_view listener, const core::logger
 {
 }
 
-std::optional<responses::answer> operator_handler::refusal_of_relayed(const net::server_connection& caller)
+std::optional<responses::answer> operator_handler::refusal_of_relayed(const net::caller_exchange& caller)
 {
     if (net::way_of(caller.head().fields).hops == 0) {
         return std::nullopt;
@@ -117,7 +100,7 @@ std::optional<responses::answer> operator_handler::refusal_of_relayed(const net:
     );
 }
 
-net::routine<> operator_handler::refuse(net::server_connection& caller, core::error why)
+net::routine<> operator_handler::refuse(net::caller_exchange& caller, core::error why)
 {
     auto reply = responses::error_answer(why.code, {});
     co_await responses::send_answer(caller, std::move(reply));
@@ -145,7 +128,7 @@ scrape_handler::scrape_handler(const status_services& services, const core::logg
 {
 }
 
-net::routine<> scrape_handler::handle(net::server_connection& caller)
+net::routine<> scrape_handler::handle(net::caller_exchange& caller)
 {
     std::string path{caller.head().target.substr(0, caller.head().target.find('?'))};
     if (auto refusal = refusal_of_relayed(caller)) {

@@ -5,7 +5,7 @@
 #include "core/log.hpp"
 #include "gateway/admin/metrics_feed.hpp"
 #include "gateway/responses/answer.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <functional>
 #include <memory>
@@ -36,10 +36,10 @@ public:
     static bool serves(std::string_view path) noexcept;
 
     // Answers a request for a page that is served; other methods than GET and HEAD get 405.
-    net::routine<> answer(net::server_connection& caller, std::string path);
+    net::routine<> answer(net::caller_exchange& caller, std::string path);
 
 private:
-    net::routine<> send_metrics(net::server_connection& caller);
+    net::routine<> send_metrics(net::caller_exchange& caller);
 
     const status_services& services_;
 };
@@ -50,14 +50,14 @@ public:
     // `listener` is what log lines call it, and static. `log` outlives the handler.
     operator_handler(std::string_view listener, const core::logger& log) noexcept;
 
-    net::routine<> refuse(net::server_connection& caller, core::error why) override;
+    net::routine<> refuse(net::caller_exchange& caller, core::error why) override;
     void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 
 protected:
     // 403 to a request that has come through a gateway of this kind, whatever it is for: an address that somebody has given to an agent
     // or to a push notification led here, and the peer that is trusted here is the gateway itself. Nothing: it has come through none.
-    static std::optional<responses::answer> refusal_of_relayed(const net::server_connection& caller);
+    static std::optional<responses::answer> refusal_of_relayed(const net::caller_exchange& caller);
 
 private:
     std::string_view listener_;
@@ -71,7 +71,7 @@ public:
     // References outlive the handler.
     scrape_handler(const status_services& services, const core::logger& log);
 
-    net::routine<> handle(net::server_connection& caller) override;
+    net::routine<> handle(net::caller_exchange& caller) override;
 
 private:
     status_pages pages_;

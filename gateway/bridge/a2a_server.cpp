@@ -48,7 +48,7 @@ private:
     task_listener& listener_;
 };
 
-net::routine<> send_text(net::server_connection& caller, std::string text)
+net::routine<> send_text(net::caller_exchange& caller, std::string text)
 {
     // Tasks may be long, and callers slow.
     net::budget_share share{caller.bodies()};
@@ -62,7 +62,7 @@ net::routine<> send_text(net::server_connection& caller, std::string text)
     co_await responses::send_answer(caller, std::move(out));
 }
 
-net::routine<> send_refusal(net::server_connection& caller, std::string_view id, refusal why)
+net::routine<> send_refusal(net::caller_exchange& caller, std::string_view id, refusal why)
 {
     std::string out;
     constexpr ::a2a::dialect here{::a2a::generation::v1, ::a2a::binding::jsonrpc};
@@ -213,7 +213,7 @@ called_task::means a2a_server::means()
     return {services_.control, services_.calls, services_.long_texts, services_.log, tasks_};
 }
 
-net::routine<> a2a_server::serve(net::server_connection& caller, std::string agent, model::inner_caller_pointer from)
+net::routine<> a2a_server::serve(net::caller_exchange& caller, std::string agent, model::inner_caller_pointer from)
 {
     if (caller.head().verb != net::http1::method::post) {
         co_await responses::send_answer(caller, responses::method_not_allowed("POST"));
@@ -245,7 +245,7 @@ net::routine<> a2a_server::serve(net::server_connection& caller, std::string age
     co_await dispatch(caller, what);
 }
 
-net::routine<> a2a_server::dispatch(net::server_connection& caller, asked& what)
+net::routine<> a2a_server::dispatch(net::caller_exchange& caller, asked& what)
 {
     const auto method = ::a2a::find_method(what.name);
     const bool known = ::a2a::generation_of(method) == ::a2a::generation::v1;
@@ -269,7 +269,7 @@ net::routine<> a2a_server::dispatch(net::server_connection& caller, asked& what)
     }
 }
 
-net::routine<> a2a_server::send_message(net::server_connection& caller, asked& what, bool streams)
+net::routine<> a2a_server::send_message(net::caller_exchange& caller, asked& what, bool streams)
 {
     using message = std::optional<::a2a::translation<::mcp::a2a_message>>;
     auto reading = worked_out<message>(caller, services_.long_texts, what.params.size(), [params = what.params] {
@@ -291,7 +291,7 @@ net::routine<> a2a_server::send_message(net::server_connection& caller, asked& w
 }
 
 net::routine<>
-a2a_server::begin_task(net::server_connection& caller, asked& what, ::mcp::a2a_message said, bool streams)
+a2a_server::begin_task(net::caller_exchange& caller, asked& what, ::mcp::a2a_message said, bool streams)
 {
     auto lists = services_.lists(what.agent);
     if (lists == nullptr) {
@@ -347,7 +347,7 @@ a2a_server::begin_task(net::server_connection& caller, asked& what, ::mcp::a2a_m
     }
 }
 
-net::routine<> a2a_server::go_on(net::server_connection& caller, asked& what, ::mcp::a2a_message said, bool streams)
+net::routine<> a2a_server::go_on(net::caller_exchange& caller, asked& what, ::mcp::a2a_message said, bool streams)
 {
     const auto task = tasks_.find(said.task, what.agent, what.owner);
     std::optional<refusal> why;
@@ -372,7 +372,7 @@ net::routine<> a2a_server::go_on(net::server_connection& caller, asked& what, ::
 }
 
 net::routine<>
-a2a_server::answer_with(net::server_connection& caller, asked& what, std::shared_ptr<called_task> task, bool waits)
+a2a_server::answer_with(net::caller_exchange& caller, asked& what, std::shared_ptr<called_task> task, bool waits)
 {
     if (waits) {
         task_listener listener{.wake = caller.clock().wake()};
@@ -387,7 +387,7 @@ a2a_server::answer_with(net::server_connection& caller, asked& what, std::shared
 }
 
 // The task first, then its events, until nothing more comes before the caller does something.
-net::routine<> a2a_server::stream(net::server_connection& caller, asked& what, std::shared_ptr<called_task> task)
+net::routine<> a2a_server::stream(net::caller_exchange& caller, asked& what, std::shared_ptr<called_task> task)
 {
     task_listener listener{.wake = caller.clock().wake(), .takes_events = true};
     const listening place{*task, listener};
@@ -416,7 +416,7 @@ net::routine<> a2a_server::stream(net::server_connection& caller, asked& what, s
     }
 }
 
-net::routine<> a2a_server::about_task(net::server_connection& caller, asked& what, operation how)
+net::routine<> a2a_server::about_task(net::caller_exchange& caller, asked& what, operation how)
 {
     const auto id = ::mcp::members_of(what.params).text("id");
     what.drop_body();
@@ -441,7 +441,7 @@ net::routine<> a2a_server::about_task(net::server_connection& caller, asked& wha
     co_await send_text(caller, ::mcp::answer_text(what.id, "result", ::mcp::task_text(task->view())));
 }
 
-net::routine<> a2a_server::list_tasks(net::server_connection& caller, asked& what)
+net::routine<> a2a_server::list_tasks(net::caller_exchange& caller, asked& what)
 {
     const auto terms = read_list_terms(what.params);
     if (!terms) {

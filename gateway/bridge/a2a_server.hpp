@@ -14,7 +14,7 @@
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <functional>
 #include <memory>
@@ -46,7 +46,7 @@ public:
     void set_agent(const std::string& id, const std::shared_ptr<const model::agent_entry>& agent);
 
     // Answers a request for this agent.
-    net::routine<> serve(net::server_connection& caller, std::string agent, model::inner_caller_pointer from);
+    net::routine<> serve(net::caller_exchange& caller, std::string agent, model::inner_caller_pointer from);
 
     // Ends all tasks that go on, so that their servers hear of it.
     void stop();
@@ -56,15 +56,15 @@ public:
 private:
     struct asked;
 
-    net::routine<> dispatch(net::server_connection& caller, asked& what);
-    net::routine<> send_message(net::server_connection& caller, asked& what, bool streams);
-    net::routine<> begin_task(net::server_connection& caller, asked& what, ::mcp::a2a_message said, bool streams);
-    net::routine<> go_on(net::server_connection& caller, asked& what, ::mcp::a2a_message said, bool streams);
+    net::routine<> dispatch(net::caller_exchange& caller, asked& what);
+    net::routine<> send_message(net::caller_exchange& caller, asked& what, bool streams);
+    net::routine<> begin_task(net::caller_exchange& caller, asked& what, ::mcp::a2a_message said, bool streams);
+    net::routine<> go_on(net::caller_exchange& caller, asked& what, ::mcp::a2a_message said, bool streams);
     net::routine<>
-    answer_with(net::server_connection& caller, asked& what, std::shared_ptr<called_task> task, bool waits);
-    net::routine<> stream(net::server_connection& caller, asked& what, std::shared_ptr<called_task> task);
-    net::routine<> about_task(net::server_connection& caller, asked& what, ::a2a::operation how);
-    net::routine<> list_tasks(net::server_connection& caller, asked& what);
+    answer_with(net::caller_exchange& caller, asked& what, std::shared_ptr<called_task> task, bool waits);
+    net::routine<> stream(net::caller_exchange& caller, asked& what, std::shared_ptr<called_task> task);
+    net::routine<> about_task(net::caller_exchange& caller, asked& what, ::a2a::operation how);
+    net::routine<> list_tasks(net::caller_exchange& caller, asked& what);
     called_task::means means();
 
     services services_;

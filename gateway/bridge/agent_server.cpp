@@ -33,7 +33,7 @@ constexpr std::int64_t unknown_task = -32602;
 constexpr std::int64_t internal_error = -32603;
 constexpr std::string_view accepted = R"({"resultType":"complete"})";
 
-net::routine<> answer_text_as(net::server_connection& caller, unsigned status, std::string body)
+net::routine<> answer_text_as(net::caller_exchange& caller, unsigned status, std::string body)
 {
     responses::answer out;
     out.status = status;
@@ -180,7 +180,7 @@ std::size_t agent_server::running(const std::string& id) const
     return found == agents_.end() ? 0 : found->second.running;
 }
 
-net::routine<> agent_server::serve(net::server_connection& caller, std::string agent, model::inner_caller_pointer from)
+net::routine<> agent_server::serve(net::caller_exchange& caller, std::string agent, model::inner_caller_pointer from)
 {
     if (caller.head().verb != net::http1::method::post) {
         co_await responses::send_answer(caller, responses::method_not_allowed("POST"));
@@ -225,7 +225,7 @@ net::routine<> agent_server::serve(net::server_connection& caller, std::string a
 }
 
 // Null: the agent is gone, or its card cannot be had within card_wait.
-net::routine<agent_server::tools_pointer> agent_server::tools_of(net::server_connection& caller, std::string id)
+net::routine<agent_server::tools_pointer> agent_server::tools_of(net::caller_exchange& caller, std::string id)
 {
     if (serves(id) && lists(id) == nullptr) {
         const auto due = caller.owner().now() + card_wait;
@@ -236,7 +236,7 @@ net::routine<agent_server::tools_pointer> agent_server::tools_of(net::server_con
     co_return found == agents_.end() || !serves(id) ? nullptr : found->second.tools;
 }
 
-net::routine<> agent_server::dispatch(net::server_connection& caller, asked& what)
+net::routine<> agent_server::dispatch(net::caller_exchange& caller, asked& what)
 {
     const auto method = what.message.method;
     const auto& lists = what.tools->lists;
@@ -273,7 +273,7 @@ net::routine<> agent_server::dispatch(net::server_connection& caller, asked& wha
     );
 }
 
-net::routine<> agent_server::call(net::server_connection& caller, asked& what)
+net::routine<> agent_server::call(net::caller_exchange& caller, asked& what)
 {
     const auto entry = entry_of(what.at.agent);
     tool_terms terms{
@@ -301,7 +301,7 @@ net::routine<> agent_server::call(net::server_connection& caller, asked& what)
     forget_unused(what.at.agent);
 }
 
-net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
+net::routine<> agent_server::listen(net::caller_exchange& caller, asked& what)
 {
     const auto id = what.id();
     const auto lists = ::mcp::lists_listened_to(what.raw(routed::listen_to));
@@ -338,12 +338,12 @@ net::routine<> agent_server::listen(net::server_connection& caller, asked& what)
     }
 }
 
-net::routine<> agent_server::answer_result(net::server_connection& caller, const asked& what, std::string_view result)
+net::routine<> agent_server::answer_result(net::caller_exchange& caller, const asked& what, std::string_view result)
 {
     return answer_text_as(caller, 200, ::mcp::answer_text(what.id(), "result", result));
 }
 
-net::routine<> agent_server::get_task(net::server_connection& caller, asked& what)
+net::routine<> agent_server::get_task(net::caller_exchange& caller, asked& what)
 {
     ::mcp::agent_reply reply;
     auto asking = ask(caller, what, ::mcp::get_request(what.text(routed::task), std::nullopt), reply);
@@ -370,7 +370,7 @@ net::routine<> agent_server::get_task(net::server_connection& caller, asked& wha
 }
 
 // An answer counts if it is one to the question that the agent asks now.
-net::routine<> agent_server::update_task(net::server_connection& caller, asked& what)
+net::routine<> agent_server::update_task(net::caller_exchange& caller, asked& what)
 {
     ::mcp::agent_reply reply;
     const auto task = what.text(routed::task);
@@ -397,7 +397,7 @@ net::routine<> agent_server::update_task(net::server_connection& caller, asked& 
     co_await answer_result(caller, what, accepted);
 }
 
-net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& what)
+net::routine<> agent_server::cancel_task(net::caller_exchange& caller, asked& what)
 {
     ::mcp::agent_reply reply;
     auto asking = ask(caller, what, ::mcp::cancel_request(what.text(routed::task)), reply);
@@ -409,7 +409,7 @@ net::routine<> agent_server::cancel_task(net::server_connection& caller, asked& 
 
 // One call of the agent, whose answer, which is about a task, goes into `reply`. False: there is none, and the caller has been told, or has left.
 net::routine<bool>
-agent_server::ask(net::server_connection& caller, asked& what, std::string request, ::mcp::agent_reply& reply)
+agent_server::ask(net::caller_exchange& caller, asked& what, std::string request, ::mcp::agent_reply& reply)
 {
     agent_step step{what.at, std::move(request), [&caller] { caller.clock().wake().set(); }};
     const auto due = caller.owner().now() + task_wait;

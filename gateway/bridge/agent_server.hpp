@@ -15,7 +15,7 @@
 #include "mcp/protocol/discovery.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/types.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -80,7 +80,7 @@ public:
     net::task<bool> read_lists(std::string id);
 
     // Answers a request for this agent.
-    net::routine<> serve(net::server_connection& caller, std::string agent, model::inner_caller_pointer from);
+    net::routine<> serve(net::caller_exchange& caller, std::string agent, model::inner_caller_pointer from);
 
     // Subscriptions end in order.
     void stop();
@@ -97,7 +97,7 @@ private:
     };
 
     struct subscription {
-        net::server_connection& caller;
+        net::caller_exchange& caller;
         std::string agent;
         bool changed = false;
     };
@@ -105,15 +105,15 @@ private:
     struct asked;
 
     std::shared_ptr<const model::agent_entry> entry_of(const std::string& id) const;
-    net::routine<tools_pointer> tools_of(net::server_connection& caller, std::string id);
-    net::routine<> dispatch(net::server_connection& caller, asked& what);
-    net::routine<> call(net::server_connection& caller, asked& what);
-    net::routine<> listen(net::server_connection& caller, asked& what);
-    static net::routine<> answer_result(net::server_connection& caller, const asked& what, std::string_view result);
-    net::routine<> get_task(net::server_connection& caller, asked& what);
-    net::routine<> update_task(net::server_connection& caller, asked& what);
-    net::routine<> cancel_task(net::server_connection& caller, asked& what);
-    net::routine<bool> ask(net::server_connection& caller, asked& what, std::string request, ::mcp::agent_reply& reply);
+    net::routine<tools_pointer> tools_of(net::caller_exchange& caller, std::string id);
+    net::routine<> dispatch(net::caller_exchange& caller, asked& what);
+    net::routine<> call(net::caller_exchange& caller, asked& what);
+    net::routine<> listen(net::caller_exchange& caller, asked& what);
+    static net::routine<> answer_result(net::caller_exchange& caller, const asked& what, std::string_view result);
+    net::routine<> get_task(net::caller_exchange& caller, asked& what);
+    net::routine<> update_task(net::caller_exchange& caller, asked& what);
+    net::routine<> cancel_task(net::caller_exchange& caller, asked& what);
+    net::routine<bool> ask(net::caller_exchange& caller, asked& what, std::string request, ::mcp::agent_reply& reply);
     void tell_later(const agent_step::target& at, std::string request);
     void wake_subscriptions(std::string_view agent, bool changed);
     void forget_unused(const std::string& id);

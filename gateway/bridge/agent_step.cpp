@@ -1,7 +1,6 @@
 #include "gateway/bridge/agent_step.hpp"
 
 #include "gateway/responses/answer.hpp"
-#include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <chrono>
@@ -29,16 +28,14 @@ model::inner_request inner_request_of(const agent_step::target& at, std::string 
     return out;
 }
 
-// The relay that asks speaks HTTP/1.1.
-std::string head_of_events(net::server_connection& caller)
+std::string head_of_events(net::caller_exchange& caller)
 {
     std::string text;
     responses::begin_head(text, caller, 200);
     net::http1::head_writer out{text};
     out.field("Content-Type", "text/event-stream");
     out.field("Cache-Control", "no-cache, no-transform");
-    out.field("Transfer-Encoding", "chunked");
-    out.end();
+    caller.complete_head(text, net::answer_length::open());
     return text;
 }
 
@@ -146,17 +143,8 @@ net::routine<core::result<>> event_answer::send_end()
 net::routine<core::result<>> event_answer::write(std::string event, bool last)
 {
     const auto head = std::exchange(begun_, true) ? std::string{} : head_of_events(caller_);
-    const net::http1::chunk_header header{event.size()};
-    net::pieces all;
-    all.add(head);
-    if (!event.empty()) {
-        all.add(header.text());
-        all.add(event);
-        all.add(net::http1::chunk_end);
-    }
-    if (last) {
-        all.add(net::http1::last_chunk);
-    }
+    net::answer_part all{.head = head, .last = last};
+    all.body.add(event);
     co_return co_await caller_.send(all);
 }
 

@@ -10,7 +10,7 @@
 #include "net/loop/ask.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/shared_budget.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 #include "net/sse/sse_events.hpp"
 
 #include <cstddef>
@@ -78,7 +78,7 @@ private:
 class event_answer {
 public:
     // `caller` outlives it.
-    explicit event_answer(net::server_connection& caller)
+    explicit event_answer(net::caller_exchange& caller)
         : caller_{caller}
     {
     }
@@ -93,14 +93,14 @@ public:
 private:
     net::routine<core::result<>> write(std::string event, bool last);
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     bool begun_ = false;
 };
 
 // Waits until `over()`, or `due`; whoever changes what that says sets caller.clock().wake(). False: the caller has left, or the connection
 // was aborted.
 template <class Over>
-net::routine<bool> wait_for(net::server_connection& caller, core::steady_time due, Over over)
+net::routine<bool> wait_for(net::caller_exchange& caller, core::steady_time due, Over over)
 {
     auto& clock = caller.clock();
     const auto left = [&caller] { return caller.caller_left() || caller.aborted(); };
@@ -116,7 +116,7 @@ net::routine<bool> wait_for(net::server_connection& caller, core::steady_time du
 // Does what is pure with a text of this size: with a long one away from the loop, which goes on meanwhile.
 template <class T>
 net::routine<T>
-worked_out(net::server_connection& caller, threads::side_thread& long_texts, std::size_t size, std::function<T()> work)
+worked_out(net::caller_exchange& caller, threads::side_thread& long_texts, std::size_t size, std::function<T()> work)
 {
     if (size <= ::mcp::read_at_once) {
         co_return work();

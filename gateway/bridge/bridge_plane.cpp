@@ -22,7 +22,7 @@ using core::errc;
 constexpr std::string_view a2a_agents = "/a2a/";
 constexpr std::string_view mcp_servers = "/mcp/";
 
-net::routine<> refuse_with(net::server_connection& caller, errc code)
+net::routine<> refuse_with(net::caller_exchange& caller, errc code)
 {
     auto answer = responses::error_answer(code, std::string_view{});
     co_await responses::send_answer(caller, std::move(answer));
@@ -118,7 +118,7 @@ void bridge_plane::stop()
     service_.drain();
 }
 
-net::routine<> bridge_plane::handle(net::server_connection& caller)
+net::routine<> bridge_plane::handle(net::caller_exchange& caller)
 {
     const auto& head = caller.head();
     const auto* const number = net::http1::find(head.fields, model::inner_callers::field_name);
@@ -134,7 +134,7 @@ net::routine<> bridge_plane::handle(net::server_connection& caller)
     return refuse_with(caller, code);
 }
 
-net::routine<> bridge_plane::refuse(net::server_connection& caller, core::error why)
+net::routine<> bridge_plane::refuse(net::caller_exchange& caller, core::error why)
 {
     auto answer = responses::error_answer(why.code, std::string_view{});
     co_await responses::send_answer(caller, std::move(answer));

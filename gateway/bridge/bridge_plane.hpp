@@ -16,7 +16,7 @@
 #include "net/loop/loop.hpp"
 #include "net/loop/shared_budget.hpp"
 #include "net/server/http_service.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <functional>
 #include <memory>
@@ -62,8 +62,8 @@ public:
     bool busy() const noexcept override { return service_.open() > 0; }
 
 private:
-    net::routine<> handle(net::server_connection& caller) override;
-    net::routine<> refuse(net::server_connection& caller, core::error why) override;
+    net::routine<> handle(net::caller_exchange& caller) override;
+    net::routine<> refuse(net::caller_exchange& caller, core::error why) override;
     void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 

@@ -60,7 +60,7 @@ std::string new_message_id()
     return out;
 }
 
-tool_run::tool_run(net::server_connection& caller, tool_terms terms, tool_request request)
+tool_run::tool_run(net::caller_exchange& caller, tool_terms terms, tool_request request)
     : caller_{caller},
       terms_{std::move(terms)},
       request_{std::move(request)},

@@ -9,7 +9,7 @@
 #include "mcp/bridge/agent_tools.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/shared_budget.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -55,7 +55,7 @@ public:
     static constexpr unsigned most_failures = 3;  // of questions for the task, one after the other
 
     // `caller` outlives it.
-    tool_run(net::server_connection& caller, tool_terms terms, tool_request request);
+    tool_run(net::caller_exchange& caller, tool_terms terms, tool_request request);
 
     // Answers the request. The caller that leaves ends the task, if there is one.
     net::routine<> run();
@@ -85,7 +85,7 @@ private:
     net::routine<> finish();
     void abandon();
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     tool_terms terms_;
     tool_request request_;
     event_answer events_;

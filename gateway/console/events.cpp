@@ -1,6 +1,5 @@
 #include "gateway/console/events.hpp"
 
-#include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <boost/asio/post.hpp>
@@ -45,14 +44,13 @@ std::optional<std::uint64_t> number_of(std::string_view text) noexcept
 }  // namespace
 
 struct event_feed::viewer {
-    net::server_connection& caller;
+    net::caller_exchange& caller;
     event_filter wants;
     std::uint64_t from =
         std::numeric_limits<std::uint64_t>::max();  // the first line that is not in its beginning; before that, none
     std::string waiting{};                          // events that it gets next
     std::string in_flight{};                        // those before, until it has taken them all
     std::uint64_t lost = 0;                         // lines since
-    bool chunked = true;
     bool idle = false;  // it waits for more
 
     bool has_more() const noexcept { return !waiting.empty() || lost > 0; }
@@ -117,7 +115,7 @@ event_feed::~event_feed()
     log_.await(0, nullptr);
 }
 
-net::routine<> event_feed::serve(net::server_connection& caller)
+net::routine<> event_feed::serve(net::caller_exchange& caller)
 {
     const auto& head = caller.head();
     const auto query = head.target.find('?');
@@ -135,12 +133,8 @@ net::routine<> event_feed::serve(net::server_connection& caller)
         co_return;
     }
     viewer who{.caller = caller, .wants = std::move(*filter)};
-    who.chunked = head.minor_version == 1;
     const auto* const last_id = net::http1::find(head.fields, "Last-Event-ID");
     const std::string resumed{last_id == nullptr ? "" : *last_id};
-    if (!who.chunked) {
-        caller.end_body_with_connection();
-    }
     auto& text = caller.scratch();
     responses::begin_head(text, caller, 200);
     net::http1::head_writer out{text};
@@ -148,14 +142,10 @@ net::routine<> event_feed::serve(net::server_connection& caller)
     out.field("Cache-Control", "no-store");
     out.field("X-Content-Type-Options", "nosniff");
     out.field("X-Accel-Buffering", "no");
-    if (who.chunked) {
-        out.field("Transfer-Encoding", "chunked");
-    }
-    out.end();
+    caller.complete_head(text, net::answer_length::open());
     const bool reads = head.verb == method::get;
     const place among{*this, who};
-    net::pieces first;
-    first.add(text);
+    const net::answer_part first{.head = text, .last = !reads};
     const auto sent = co_await caller.send(first);
     if (!sent || !reads) {
         co_return;
@@ -203,11 +193,8 @@ std::string event_feed::begin(viewer& who, std::string_view last_id)
 // False: the viewer is gone. `text` outlives this.
 net::routine<bool> event_feed::send(viewer& who, std::string_view text)
 {
-    const net::http1::chunk_header size{text.size()};
-    net::pieces piece;
-    piece.add(who.chunked ? size.text() : std::string_view{});
-    piece.add(text);
-    piece.add(who.chunked ? net::http1::chunk_end : std::string_view{});
+    net::answer_part piece;
+    piece.body.add(text);
     const auto sent = co_await who.caller.send(piece);
     co_return sent.has_value();
 }
@@ -240,9 +227,8 @@ net::routine<> event_feed::follow(viewer& who)
         }
         clock.stop();
     }
-    if (here && who.chunked) {
-        net::pieces end;
-        end.add(net::http1::last_chunk);
+    if (here) {
+        const net::answer_part end{.last = true};
         co_await caller.send(end);
     }
 }

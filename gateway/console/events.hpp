@@ -8,7 +8,7 @@
 #include "gateway/responses/answer.hpp"
 #include "gateway/telemetry/live_log.hpp"
 #include "net/loop/loop.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 
@@ -44,7 +44,7 @@ public:
     event_feed& operator=(const event_feed&) = delete;
 
     // Answers a request until its viewer leaves, or stop(). 400 invalid_params for a wrong filter, 503 overloaded without a place.
-    net::routine<> serve(net::server_connection& caller);
+    net::routine<> serve(net::caller_exchange& caller);
 
     void stop() override;
 

@@ -35,7 +35,7 @@ net::tcp::endpoint endpoint_of(const std::string& address)
 // A try under way: the operator's connection, the worker's, and the answer from the one to the other as it comes.
 class try_relay {
 public:
-    try_relay(net::server_connection& caller, core::descriptor worker, std::size_t longest_head)
+    try_relay(net::caller_exchange& caller, core::descriptor worker, std::size_t longest_head)
         : caller_{caller},
           limits_{
               .bytes = longest_head,
@@ -51,7 +51,6 @@ public:
     net::routine<> run(net::pieces request)
     {
         const auto verb = caller_.head().verb;
-        chunked_ = caller_.head().minor_version == 1;
         caller_.clock().stop();
         worker_.write(request);
         const bool headed = co_await read_head(verb);
@@ -129,8 +128,8 @@ private:
         if (!worker_.writing()) {
             caller_.release_request();  // a stream may stay for days
         }
-        net::pieces first;
-        first.add(head);
+        const bool bodiless = body_ == framing::none || (body_ == framing::length && length_ == 0);
+        const net::answer_part first{.head = head, .last = bodiless};
         const auto sent = co_await caller_.send(first);
         left_ = !sent;
         co_return sent.has_value();
@@ -138,21 +137,17 @@ private:
 
     std::string head_of(const net::http1::response_head& answered, method verb)
     {
-        if (!chunked_ && body_ != framing::none && body_ != framing::length) {
-            caller_.end_body_with_connection();
-        }
         std::string text;
         responses::begin_head(text, caller_, answered.status);
         text += fields_of_try(answered);
-        net::http1::head_writer out{text};
+        auto length = net::answer_length::open();
         if (body_ == framing::length) {
-            out.field("Content-Length", length_);
-        } else if (body_ != framing::none && chunked_) {
-            out.field("Transfer-Encoding", "chunked");
-        } else if (body_ == framing::none && verb != method::head && answered.status != 204 && answered.status != 304) {
-            out.field("Content-Length", std::uint64_t{0});
+            length = net::answer_length::known(length_);
+        } else if (body_ == framing::none) {
+            const bool told = verb != method::head && answered.status != 204 && answered.status != 304;
+            length = told ? net::answer_length::known(0) : net::answer_length::untold();
         }
-        out.end();
+        caller_.complete_head(text, length);
         return text;
     }
 
@@ -162,6 +157,9 @@ private:
         if (worker_.received().empty()) {
             if (worker_.ended() || worker_.closed()) {
                 whole_ = body_ == framing::until_close && !worker_.broken();
+                if (whole_) {
+                    co_await send({}, /*last=*/true);
+                }
                 co_return false;
             }
             if (!watch()) {
@@ -192,31 +190,20 @@ private:
 
     net::routine<bool> send(std::string_view data, bool last)
     {
-        const bool codes = chunked_ && body_ != framing::length;
-        const net::http1::chunk_header size{data.size()};
-        net::pieces piece;
-        if (!data.empty()) {
-            piece.add(codes ? size.text() : std::string_view{});
-            piece.add(data);
-            piece.add(codes ? net::http1::chunk_end : std::string_view{});
-        }
-        piece.add(codes && last ? net::http1::last_chunk : std::string_view{});
-        if (piece.size() == 0) {
-            co_return true;
-        }
+        net::answer_part piece{.last = last};
+        piece.body.add(data);
         const auto sent = co_await caller_.send(piece);
         left_ = !sent;
         co_return sent.has_value();
     }
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     net::http1::head_limits limits_;
     net::stream worker_;
     net::http1::chunked_decoder chunks_;
     framing body_ = framing::none;
     std::uint64_t length_ = 0;  // what is left of a body with a length
     bool whole_ = false;        // nothing of the answer is left
-    bool chunked_ = true;       // the caller understands that
     bool half_closed_ = false;
     bool left_ = false;
     errc failure_ = errc::draining;  // the answer if the worker's has no head
@@ -246,7 +233,7 @@ std::optional<responses::answer> refusal_of_try(const net::http1::request_head& 
     return responses::method_not_allowed(below == session_end ? "POST, DELETE" : "POST");
 }
 
-net::routine<> tries::serve(net::server_connection& caller)
+net::routine<> tries::serve(net::caller_exchange& caller)
 {
     auto refusal = settings_.console ? refusal_of_try(caller.head()) : responses::error_answer(errc::not_found, {});
     if (const auto why = config::untriable(settings_); !refusal && !why.empty()) {

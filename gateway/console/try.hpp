@@ -6,7 +6,7 @@
 #include "config/settings.hpp"
 #include "gateway/responses/answer.hpp"
 #include "net/http1/head.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstddef>
 #include <functional>
@@ -40,7 +40,7 @@ public:
 
     // Answers a request for a path of /try from somebody who may act; one that is interrupted before its answer has begun gets none here. A
     // caller that leaves is seen by the worker as it leaves.
-    net::routine<> serve(net::server_connection& caller);
+    net::routine<> serve(net::caller_exchange& caller);
 
 private:
     const config::settings& settings_;

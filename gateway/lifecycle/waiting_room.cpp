@@ -175,7 +175,7 @@ public:
     inherited_listeners take_sockets() { return std::move(sockets_); }
 
 private:
-    net::routine<> handle(net::server_connection& caller) override
+    net::routine<> handle(net::caller_exchange& caller) override
     {
         const auto& head = caller.head();
         const bool reads = head.verb == net::http1::method::get || head.verb == net::http1::method::head;
@@ -189,7 +189,7 @@ private:
         co_await responses::send_answer(caller, std::move(reply));
     }
 
-    net::routine<> refuse(net::server_connection& caller, core::error why) override
+    net::routine<> refuse(net::caller_exchange& caller, core::error why) override
     {
         auto reply = responses::error_answer(why.code, {});
         co_await responses::send_answer(caller, std::move(reply));

@@ -10,7 +10,7 @@
 #include "net/client/exchange.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/types.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
 #include <functional>

@@ -44,7 +44,7 @@ private:
     struct probe {
         std::weak_ptr<balancing::breaker> breaker;  // gone with its agent
         std::shared_ptr<const net::upstream_target> target;
-        net::upstream_lease connection{};  // while it is being made
+        std::unique_ptr<net::upstream_connection> connection{};  // while it is being made
         core::steady_time begun{};
     };
 

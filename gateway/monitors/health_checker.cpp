@@ -109,7 +109,8 @@ net::task<> health_checker::ask_http(check_pointer of)
     here.url = url_of(*of->at);
     const auto& path = core::rules_of(of->at->record).health_path;
     net::fetch_request request;
-    request.url = core::origin_of(here.url) + (path.empty() ? of->at->own_path : path);
+    request.url = core::origin_of(core::http_form(here.url)) + (path.empty() ? of->at->own_path : path);
+    request.http2 = core::only_grpc(here) || here.http == core::http_version::v2;
     request.addresses = of->at->addresses;
     request.tls = model::tls_files(here);
     request.query = core::query_of(here).reveal();

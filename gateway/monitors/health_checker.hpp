@@ -51,7 +51,7 @@ private:
         balancing::health_verdict verdict{};
         bool gone = false;
         core::steady_time begun{};         // of the one that runs
-        net::upstream_lease connection{};  // of one by tcp that runs
+        std::unique_ptr<net::upstream_connection> connection{};  // of one by tcp that runs
     };
     using check_pointer = std::shared_ptr<check>;
 

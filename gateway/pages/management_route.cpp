@@ -57,7 +57,7 @@ model::rpc_rights rights_of(const request::request_context& request)
 }  // namespace
 
 net::routine<model::rpc_answer> ask_for(
-    net::server_connection& caller,
+    net::caller_exchange& caller,
     net::executor control,
     net::task<model::rpc_answer> question,
     std::stop_source leaving

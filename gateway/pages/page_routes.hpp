@@ -8,7 +8,7 @@
 #include "gateway/request/route_base.hpp"
 #include "gateway/responses/answer.hpp"
 #include "net/loop/types.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstddef>
 #include <memory>
@@ -87,7 +87,7 @@ private:
 // Has `question` carried out on `control` and waits for it. When the caller leaves meanwhile, `leaving` is told, whose token
 // the question has: a caller that was reset has left, and one that has closed its half of the connection a moment ago.
 net::routine<model::rpc_answer> ask_for(
-    net::server_connection& caller,
+    net::caller_exchange& caller,
     net::executor control,
     net::task<model::rpc_answer> question,
     std::stop_source leaving

@@ -15,37 +15,17 @@ namespace {
 using core::errc;
 using net::http1::framing;
 
-constexpr int most_interim_answers = 8;
-
-// The piece as it goes to the agent; `header` outlives that.
-net::pieces framed(const net::server_connection::request_piece& piece, bool chunked, net::http1::chunk_header& header)
-{
-    net::pieces out;
-    if (chunked && !piece.data.empty()) {
-        header = net::http1::chunk_header{piece.data.size()};
-        out.add(header.text());
-        out.add(piece.data);
-        out.add(net::http1::chunk_end);
-    } else {
-        out.add(piece.data);
-    }
-    if (chunked && piece.last) {
-        out.add(net::http1::last_chunk);
-    }
-    return out;
-}
-
 // The head with the cookies of the session in the agent's own Cookie field, if it has one: a request has one (RFC 6265 section 5.4).
-void add_head(net::pieces& request, const relay_call& call, const net::upstream_target& to)
+void add_head(net::pieces& request, const relay_call& call)
 {
     constexpr std::string_view name = "\r\nCookie: ";
     if (call.request.cookies.empty()) {
-        return net::add_head(request, call.request.head, to);
+        return request.add(call.request.head);
     }
     const auto own = core::find_ignoring_case(call.request.head, name);
     const auto end =
         own == call.request.head.npos ? call.request.head.size() : call.request.head.find("\r\n", own + name.size());
-    net::add_head(request, call.request.head.substr(0, end), to);
+    request.add(call.request.head.substr(0, end));
     request.add(own == call.request.head.npos ? name.substr(2) : std::string_view{"; "});
     request.add(call.request.cookies);
     request.add(own == call.request.head.npos ? std::string_view{"\r\n"} : call.request.head.substr(end));
@@ -54,7 +34,7 @@ void add_head(net::pieces& request, const relay_call& call, const net::upstream_
 }  // namespace
 
 agent_exchange::agent_exchange(
-    net::server_connection& caller,
+    net::caller_exchange& caller,
     net::upstream_pool& pool,
     exchange_wait& wait,
     const relay_settings& settings,
@@ -83,7 +63,8 @@ net::routine<core::result<>> agent_exchange::begin()
     attempts_.begin(caller_.owner().now());
     core::result<> done = core::gateway_error(errc::circuit_open);
     bool fresh = false;    // an idle connection may have ended too
-    bool resends = false;  // the same attempt, on a connection of its own
+    bool resends = false;  // the same attempt, on another connection or stream
+    bool resent = false;
     while (resends || attempts_.admit(caller_.owner().now())) {
         if (caller_.interrupted()) {
             done = interrupted(woken::ended, "connect");
@@ -105,8 +86,9 @@ net::routine<core::result<>> agent_exchange::begin()
         if (done) {
             done = co_await read_head();
         }
-        resends = !done && never_arrived(done.error());
+        resends = !done && !resent && never_arrived(done.error());
         if (resends) {
+            resent = true;
             span_.note(done, 0, caller_.owner().now());
             close();
             attempts_.sent_again();
@@ -121,11 +103,10 @@ net::routine<core::result<>> agent_exchange::begin()
     co_return done;
 }
 
-// A used connection had ended before it took the call.
-bool agent_exchange::never_arrived(const core::error& why)
+// The agent has not taken the call: a used connection had ended before, or a stream was refused.
+bool agent_exchange::never_arrived(const core::error& why) const
 {
-    return connected_ && why.code == errc::upstream_reset && lease_->reused() && side().received().empty() &&
-           !call_.request.passed && lease_->ended_before(sent_before_);
+    return connected_ && why.code == errc::upstream_reset && !call_.request.passed && lease_->unprocessed();
 }
 
 // Whether there is another attempt, now that this one is over.
@@ -141,7 +122,7 @@ bool agent_exchange::goes_on_after(const core::result<>& done)
     if (done) {
         return false;
     }
-    const bool answer_began = connected_ && (first_byte_ || interim_ > 0 || !side().received().empty());
+    const bool answer_began = connected_ && side().answering();
     discard();
     return !call_.deadline.over(now) && attempts_.again({done.error().code, connected_, answer_began}, now);
 }
@@ -164,6 +145,9 @@ net::routine<core::result<>> agent_exchange::make_connection()
     lease_->connect(caller_.clock().wake());
     while (lease_->connecting()) {
         const auto how = co_await wait_.until(until);
+        if (how == woken::late && lease_->failure()) {
+            break;
+        }
         if (how != woken::by_event) {
             co_return call_.deadline.interrupted(how, "connect", caller_.owner().now());
         }
@@ -209,23 +193,23 @@ bool agent_exchange::begin_request()
     } else {
         write_request_fields(text, head, sent, hop);
     }
-    sent_before_ = side().bytes_out();
-    interim_ = 0;
-    net::pieces request;
-    add_head(request, call_, lease_->target());
-    request.add(call_.request.lines);
-    request.add(call_.request.inside);
-    request.add(text);
-    request.add(call_.request.body);
-    side().write(request);
-    side().arm();
-    request_done_ = !side().writing() && !side().write_error() && !call_.request.passed;
+    net::agent_request request{
+        .body = call_.request.body,
+        .last = !call_.request.passed,
+        .chunked = sent.how == framing::chunked
+    };
+    add_head(request.head, call_);
+    request.head.add(call_.request.lines);
+    request.head.add(call_.request.inside);
+    request.head.add(text);
+    side().send(request);
+    request_done_ = !side().sending() && !side().send_error() && !call_.request.passed;
     return request_done_;
 }
 
 net::routine<core::result<>> agent_exchange::finish_request()
 {
-    if (side().writing()) {
+    if (side().sending()) {
         auto written = co_await finish_write();
         if (!written) {
             co_return written;
@@ -234,7 +218,7 @@ net::routine<core::result<>> agent_exchange::finish_request()
     if (!first_byte_ && call_.request.passed) {
         co_return co_await pass_request_body();
     }
-    request_done_ = !first_byte_ && !side().write_error();
+    request_done_ = !first_byte_ && !side().send_error();
     co_return core::result<>{};
 }
 
@@ -251,14 +235,14 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
             co_return std::move(piece).error();
         }
         if (!piece->data.empty() || piece->last) {
-            side().write(framed(*piece, caller_.head().body == framing::chunked, request_chunk_));
-            if (side().writing()) {
+            side().send_body(piece->data, piece->last);
+            if (side().sending()) {
                 auto written = co_await finish_write();
                 if (!written) {
                     co_return written;
                 }
             }
-            if (first_byte_ || side().write_error()) {
+            if (first_byte_ || side().send_error()) {
                 co_return core::result<>{};  // read_head() looks at it
             }
             if (piece->last) {
@@ -289,7 +273,7 @@ net::routine<core::result<>> agent_exchange::pass_request_body()
 net::routine<core::result<>> agent_exchange::finish_write()
 {
     const auto until = std::min(caller_.owner().now() + head_time(call_), call_.deadline.due);
-    while (side().writing()) {
+    while (side().sending()) {
         auto parsed = parse_head();
         if (!parsed || first_byte_) {
             co_return parsed;
@@ -303,34 +287,18 @@ net::routine<core::result<>> agent_exchange::finish_write()
     co_return core::result<>{};
 }
 
-// Looks for the head of the final answer in what was received: first_byte_ says whether it is there. Interim answers
-// (RFC 9110 section 15.2) are skipped.
+// Looks for the head of the final answer in what was received: first_byte_ says whether it is there.
 core::result<> agent_exchange::parse_head()
 {
-    auto& parser = lease_->parser();
-    while (!first_byte_ && !side().received().empty()) {
-        auto parsed = parser.parse(side().received(), call_.request.verb);
-        if (!parsed) {
-            return std::move(parsed).error();
-        }
-        if (*parsed == 0) {
-            if (side().full()) {
-                side().grow();
-            }
-            break;
-        }
-        if (auto refused = net::refusal_of_proxy(parser.head().status, lease_->target())) {
-            return std::move(*refused);
-        }
-        if (parser.head().status >= 200) {
-            first_byte_ = caller_.owner().now();
-            head_length_ = *parsed;
-        } else if (++interim_ > most_interim_answers) {
-            return core::upstream_error(errc::upstream_protocol, "too many interim answers");
-        } else {
-            side().consume(*parsed);
-            parser.reset();
-        }
+    if (first_byte_) {
+        return {};
+    }
+    auto here = side().read_head(call_.request.verb);
+    if (!here) {
+        return std::move(here).error();
+    }
+    if (*here) {
+        first_byte_ = caller_.owner().now();
     }
     return {};
 }
@@ -373,7 +341,7 @@ net::routine<core::result<>> agent_exchange::read_head()
             co_return parsed;
         }
         if (side().ended()) {
-            co_return core::upstream_error(errc::upstream_reset, side().read_error().message());
+            co_return core::upstream_error(errc::upstream_reset, side().end_reason().message());
         }
         side().arm();
         const auto silent_until = this->silent_until();
@@ -390,7 +358,7 @@ net::routine<core::result<>> agent_exchange::read_head()
 void agent_exchange::give_back(bool whole)
 {
     span_.end(caller_.owner().now());
-    if (whole && head().keep_alive && request_done_ && !side().writing() && !side().closed()) {
+    if (whole && request_done_ && side().reusable()) {
         pool_.give_back(std::move(lease_));
         attempts_.landed();
     } else {

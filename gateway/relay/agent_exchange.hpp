@@ -8,9 +8,9 @@
 #include "gateway/relay/call_wait.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/relay/request_trace.hpp"
-#include "net/http1/chunked.hpp"
-#include "net/server/server_connection.hpp"
-#include "net/upstream/upstream.hpp"
+#include "net/server/caller_exchange.hpp"
+#include "net/upstream/agent_side.hpp"
+#include "net/upstream/upstream_pool.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -25,7 +25,7 @@ class agent_exchange {
 public:
     // References outlive the exchange.
     agent_exchange(
-        net::server_connection& caller,
+        net::caller_exchange& caller,
         net::upstream_pool& pool,
         exchange_wait& wait,
         const relay_settings& settings,
@@ -55,13 +55,10 @@ public:
     const relay_settings& settings() const noexcept { return settings_; }
     net::upstream_pool& pool() const noexcept { return pool_; }
 
-    // After begin(), until give_back() or discard(). The views in head() hold until consume_head().
+    // After begin(), until give_back() or discard(). The views in head() hold until consume_head() of the side.
     // Members of head() that are values stay.
-    const net::http1::response_head& head() const noexcept { return lease_->parser().head(); }
-    net::stream& side() noexcept { return lease_->side(); }
-    void consume_head() noexcept { side().consume(head_length_); }
-
-    std::size_t head_length() const noexcept { return head_length_; }
+    const net::http1::response_head& head() const noexcept { return lease_->head(); }
+    net::agent_side& side() noexcept { return *lease_; }
 
     // Since begin(): there was a connection, so that the agent may have got something.
     bool connected() const noexcept { return connected_; }
@@ -88,7 +85,7 @@ public:
 
 private:
     void close();
-    bool never_arrived(const core::error& why);
+    bool never_arrived(const core::error& why) const;
     bool goes_on_after(const core::result<>& done);
     bool take_connection();
     net::routine<core::result<>> make_connection();
@@ -101,7 +98,7 @@ private:
     net::routine<core::result<>> read_head();
     core::result<> parse_head();
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     net::upstream_pool& pool_;
     exchange_wait& wait_;
     const relay_settings& settings_;
@@ -111,12 +108,8 @@ private:
     early_events* early_ = nullptr;  // null: of a request beside the call
     core::steady_time due_ = core::steady_time::max();
     bool connected_ = false;
-    net::upstream_lease lease_;
-    net::http1::chunk_header request_chunk_{0};
+    net::agent_lease lease_;
     std::optional<core::steady_time> first_byte_;
-    std::uint64_t sent_before_ = 0;  // bytes written on the connection before this call
-    std::size_t head_length_ = 0;    // of the answer
-    int interim_ = 0;                // answers before the final one
     bool request_done_ = false;
 };
 

@@ -2,9 +2,6 @@
 
 #include "core/ascii.hpp"
 
-#include <boost/asio/error.hpp>
-
-#include <algorithm>
 #include <utility>
 
 namespace gateway::relay {
@@ -91,43 +88,6 @@ std::string_view event_stream::comment() noexcept
         mark_.emplace();
     }
     return std::exchange(announcing_, false) ? net::sse_draining : net::sse_keep_alive;
-}
-
-using core::errc;
-using net::http1::framing;
-
-body_reader::body_reader(framing how, std::uint64_t length) noexcept
-    : remaining_{length},
-      framing_{how},
-      done_{how == framing::none || (how == framing::length && length == 0)}
-{
-}
-
-core::result<body_reader::piece> body_reader::take(std::string_view received)
-{
-    if (framing_ == framing::chunked) {
-        auto step = chunks_.decode(received);
-        if (!step) {
-            return core::upstream_error(errc::upstream_protocol, "chunk: " + std::move(step).error().detail);
-        }
-        done_ = step->finished;
-        return piece{step->consumed, step->data};
-    }
-    if (framing_ == framing::length) {
-        received = received.substr(0, static_cast<std::size_t>(std::min<std::uint64_t>(received.size(), remaining_)));
-        remaining_ -= received.size();
-        done_ = remaining_ == 0;
-    }
-    return piece{received.size(), received};
-}
-
-core::result<> body_reader::end(const net::error_code& why)
-{
-    if (framing_ != framing::until_close || why != boost::asio::error::eof) {
-        return core::upstream_error(errc::upstream_reset, why.message());
-    }
-    done_ = true;
-    return {};
 }
 
 }  // namespace gateway::relay

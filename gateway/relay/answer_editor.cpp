@@ -58,7 +58,7 @@ net::routine<core::result<model::edited_answer>> text_edit::edit(std::string tex
 }
 
 answer_editor::answer_editor(
-    net::server_connection& caller,
+    net::caller_exchange& caller,
     agent_exchange& agent,
     exchange_wait& wait,
     answer_writer& writer,
@@ -70,7 +70,6 @@ answer_editor::answer_editor(
       writer_{writer},
       edits_{edits},
       edit_{*edits.front()},
-      body_{agent.head().body, agent.head().content_length},
       // An edited text is as long in an event as elsewhere.
       events_{std::min(agent.settings().limits.sse_event, edit_.on().limit)},
       share_{caller.bodies()}
@@ -88,11 +87,11 @@ net::routine<core::result<>> answer_editor::edit_whole()
     write_fields(as_it_came, body_care::passes);
     write_fields(as_edited, care());
     has_body_ = agent_.head().body != net::http1::framing::none;
-    agent_.consume_head();
-    const bool bodiless = body_.done() && !edit_.on().every;  // to HEAD
+    agent_.side().consume_head();
+    const bool bodiless = agent_.side().body_done() && !edit_.on().every;  // to HEAD
     bool looked = false;
     const auto whole_by = caller_.owner().now() + head_time(agent_.call());
-    while (!body_.done()) {
+    while (!agent_.side().body_done()) {
         auto came = co_await read(std::min(whole_by, silent_until()));
         if (!came) {
             co_return std::move(came).error();
@@ -108,7 +107,7 @@ net::routine<core::result<>> answer_editor::edit_whole()
         }
         // Text that passes has no limit, nor has text that was not looked at yet.
         const bool may_pass = edit_.on().each && !looked;
-        if (!may_pass && text_.size() + body_.announced() > edit_.on().limit) {
+        if (!may_pass && text_.size() + agent_.side().announced() > edit_.on().limit) {
             co_return too_large();
         }
         if (!share_.set(text_.size())) {
@@ -173,7 +172,7 @@ net::routine<core::result<>> answer_editor::pass_rest(std::string head)
         if (!writer_.add(text_)) {
             co_return core::upstream_error(errc::event_too_large);
         }
-        if (body_.done()) {
+        if (agent_.side().body_done()) {
             writer_.add_end();
         }
         if (writer_.pending() > 0) {
@@ -185,7 +184,7 @@ net::routine<core::result<>> answer_editor::pass_rest(std::string head)
         }
         text_.clear();
         share_.set(0);
-        if (body_.done()) {
+        if (agent_.side().body_done()) {
             agent_.give_back();
             co_return core::result<>{};
         }
@@ -219,6 +218,7 @@ net::routine<core::result<>> answer_editor::send_whole(std::string head, std::st
     const bool bodiless = body.empty() && !has_body_;  // else clients would read until the connection's end
     writer_.add_head(bodiless ? std::nullopt : std::optional<std::uint64_t>{body.size()});
     writer_.add(body);
+    writer_.add_end();
     co_return co_await caller_.send(writer_.take());
 }
 
@@ -259,18 +259,17 @@ core::steady_time answer_editor::silent_until() const
 // Adds the received part of the body to `text_`.
 void answer_editor::take_received()
 {
-    const auto received = agent_.side().received();
-    std::size_t used = 0;
-    while (used < received.size() && !body_.done()) {
-        auto piece = body_.take(received.substr(used));
+    auto& side = agent_.side();
+    for (bool more = !side.body_done(); more;) {
+        const auto piece = side.take();
         if (!piece) {
-            broken_ = std::move(piece).error();
-            return;
+            broken_ = piece.error();
+            break;
         }
-        used += piece->used;
-        text_ += piece->data;
+        text_ += *piece;
+        more = !piece->empty() && !side.body_done();
     }
-    agent_.side().consume(used);
+    side.release();
 }
 
 // All that has come of a stream is out.
@@ -292,19 +291,12 @@ net::routine<core::result<bool>> answer_editor::read(core::steady_time until)
         if (caller_.interrupted()) {
             co_return interrupted(woken::ended, "body");
         }
-        if (!side.received().empty()) {
+        if (side.ready()) {
             take_received();
-            if (text_.size() > before || body_.done() || body_.announced() > 0) {
+            if (text_.size() > before || side.body_done() || side.announced() > 0) {
                 co_return true;
             }
             continue;
-        }
-        if (side.ended()) {
-            auto ended = body_.end(side.read_error());
-            if (!ended) {
-                co_return std::move(ended).error();
-            }
-            co_return true;
         }
         if (wait_.ends_in_order() && between_events()) {
             co_return interrupted(woken::ended, "body");
@@ -326,7 +318,7 @@ net::routine<core::result<>> answer_editor::edit_events()
 {
     std::string fields;
     write_fields(fields, care());
-    agent_.consume_head();
+    agent_.side().consume_head();
     auto silent_by = caller_.owner().now() + head_time(agent_.call());
     if (writer_.begun()) {
         silent_by = silent_until();
@@ -351,7 +343,7 @@ net::routine<core::result<>> answer_editor::edit_events()
     } else {
         caller_.scratch() = std::move(fields);
     }
-    while (!body_.done() && !edit_.over() && !writer_.has_answer()) {
+    while (!agent_.side().body_done() && !edit_.over() && !writer_.has_answer()) {
         const auto comment_due = writer_.begun() ? writer_.comment_due() : net::never;
         auto came = co_await read(std::min(silent_by, comment_due));
         if (!came) {
@@ -375,7 +367,7 @@ net::routine<core::result<>> answer_editor::edit_events()
         }
     }
     auto sent = co_await send_events(std::move(edited_), true);
-    if (sent && body_.done()) {
+    if (sent && agent_.side().body_done()) {
         agent_.give_back();
     }
     co_return sent;
@@ -404,7 +396,7 @@ net::routine<core::result<>> answer_editor::edit_received()
     core::result<> done;
     while (done && !edit_.over()) {
         auto event = events_.next();
-        if (!event && body_.done()) {
+        if (!event && agent_.side().body_done()) {
             event = events_.take_rest();
         }
         if (!event) {
@@ -429,7 +421,7 @@ net::routine<core::result<>> answer_editor::edit_received()
     if (done && (events_.too_large() || (!says_something && edited_.size() > agent_.settings().limits.sse_event))) {
         done = core::upstream_error(errc::event_too_large);
     }
-    const bool goes_out = !body_.done() || !done;  // else with the last chunk
+    const bool goes_out = !agent_.side().body_done() || !done;  // else with the last chunk
     if (says_something && !edited_.empty() && goes_out) {
         auto text = std::exchange(edited_, {});
         auto sent = co_await send_events(std::move(text), false);

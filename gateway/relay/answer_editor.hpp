@@ -26,7 +26,7 @@ public:
     // After agent.begin(), for an answer in no content coding. The first of the edits says what is edited, and what comes beside the
     // texts; each text goes through all of them in order. References outlive the editor.
     answer_editor(
-        net::server_connection& caller,
+        net::caller_exchange& caller,
         agent_exchange& agent,
         exchange_wait& wait,
         answer_writer& writer,
@@ -57,13 +57,12 @@ private:
     net::routine<core::result<>> send_whole(std::string head, std::string body);
     net::routine<core::result<>> send_events(std::string text, bool last);
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     agent_exchange& agent_;
     exchange_wait& wait_;
     answer_writer& writer_;
     std::span<const std::unique_ptr<answer_edit>> edits_;
     answer_edit& edit_;  // the first
-    body_reader body_;
     std::optional<core::error> broken_;  // the body, behind `text_`
     bool has_body_ = true;               // of a whole answer, be it empty
     std::string text_;                   // of the body, not looked at

@@ -52,7 +52,7 @@ std::string answers_in(std::string_view events, bool all)
 
 }  // namespace
 
-answer_writer::answer_writer(net::server_connection& caller, task_watch& tasks) noexcept
+answer_writer::answer_writer(net::caller_exchange& caller, task_watch& tasks) noexcept
     : caller_{caller},
       tasks_{tasks}
 {
@@ -60,11 +60,7 @@ answer_writer::answer_writer(net::server_connection& caller, task_watch& tasks) 
 
 void answer_writer::leave_length_open() noexcept
 {
-    chunked_ = kept_ == nullptr && caller_.head().minor_version == 1;
     length_open_ = kept_ == nullptr;
-    if (!chunked_ && kept_ == nullptr) {
-        caller_.end_body_with_connection();  // HTTP/1.0
-    }
 }
 
 void answer_writer::expect_events(std::uint64_t limit, core::duration keep_alive)
@@ -107,18 +103,12 @@ void answer_writer::add_head(std::optional<std::uint64_t> length)
         }
         return;
     }
-    net::http1::head_writer out{text};
-    if (chunked_) {
-        out.field("Transfer-Encoding", "chunked");
-    } else if (length) {
-        out.field("Content-Length", *length);
+    if (length_open_) {
+        caller_.complete_head(text, net::answer_length::open());
+    } else {
+        caller_.complete_head(text, length ? net::answer_length::known(*length) : net::answer_length::untold());
     }
-    if (caller_.closing()) {
-        out.field("Connection", "close");
-    }
-    text += caller_.answer_fields();
-    out.end();
-    out_.add(text);
+    out_.head = text;
 }
 
 bool answer_writer::add(std::string_view data)
@@ -130,11 +120,11 @@ bool answer_writer::add(std::string_view data)
         tasks_.see(data);
     }
     if (!events_) {
-        add_framed(data);
+        add_piece(data);
         return true;
     }
     if (wrapping_ != wrap::none) {
-        auto& text = copied_[chunks_];
+        auto& text = copied_[added_];
         text = std::exchange(wrapping_, wrap::within) == wrap::before ? "data: " : "";
         const auto begin = text.size();
         text += data;
@@ -146,7 +136,7 @@ bool answer_writer::add(std::string_view data)
         );
         data = text;
     } else if (gate_ != nullptr) {
-        data = gate_->pass(data, copied_[chunks_]);
+        data = gate_->pass(data, copied_[added_]);
     }
     const auto passed = events_->pass(data);
     if (kept_ != nullptr) {
@@ -154,7 +144,7 @@ bool answer_writer::add(std::string_view data)
         return !passed.too_large && !(gate_ != nullptr && gate_->too_large()) && kept_->events.size() <= kept_->limit;
     }
     if (!passed.bytes.rest.empty()) {
-        add_framed(passed.bytes.held, passed.bytes.rest);
+        add_piece(passed.bytes.held, passed.bytes.rest);
     }
     return !passed.too_large && (gate_ == nullptr || !gate_->too_large());
 }
@@ -162,14 +152,14 @@ bool answer_writer::add(std::string_view data)
 void answer_writer::add_comment()
 {
     if (events_) {
-        add_framed(events_->comment());
+        add_piece(events_->comment());
     }
 }
 
 void answer_writer::add_event(std::string_view text)
 {
     if (!text.empty() && kept_ == nullptr) {
-        add_framed(text);
+        add_piece(text);
     }
 }
 
@@ -189,7 +179,8 @@ void answer_writer::add_kept()
     if (kept_->over) {
         caller_.scratch() = std::move(kept_->head);
         add_head(body.size());
-        out_.add(body);
+        out_.body.add(body);
+        out_.last = true;
     }
 }
 
@@ -199,33 +190,22 @@ void answer_writer::add_end()
         return add_kept();
     }
     if (wrapping_ == wrap::within) {
-        out_.add(chunked_ ? "2\r\n\n\n\r\n0\r\n\r\n" : "\n\n");
-        return;
+        out_.body.add("\n\n");
     }
-    if (chunked_) {
-        out_.add(net::http1::last_chunk);
-    }
+    out_.last = true;
 }
 
-void answer_writer::add_framed(std::string_view first, std::string_view second)
+void answer_writer::add_piece(std::string_view first, std::string_view second)
 {
-    if (chunked_) {
-        auto& header = chunk_headers_[chunks_];
-        header = net::http1::chunk_header{first.size() + second.size()};
-        out_.add(header.text());
-    }
-    ++chunks_;
-    out_.add(first);
-    out_.add(second);
-    if (chunked_) {
-        out_.add(net::http1::chunk_end);
-    }
+    ++added_;
+    out_.body.add(first);
+    out_.body.add(second);
 }
 
-net::pieces answer_writer::take() noexcept
+net::answer_part answer_writer::take() noexcept
 {
     begun_ = true;
-    chunks_ = 0;
+    added_ = 0;
     return std::exchange(out_, {});
 }
 

@@ -7,9 +7,7 @@
 #include "gateway/relay/forwarding.hpp"
 #include "gateway/relay/task_watch.hpp"
 #include "mcp/calls/event_gate.hpp"
-#include "net/http1/chunked.hpp"
-#include "net/loop/transport.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <array>
 #include <cstddef>
@@ -24,9 +22,9 @@ namespace gateway::relay {
 class answer_writer {
 public:
     // Both outlive the writer. `tasks` sees the head and the body of the answer.
-    answer_writer(net::server_connection& caller, task_watch& tasks) noexcept;
+    answer_writer(net::caller_exchange& caller, task_watch& tasks) noexcept;
 
-    // Before the head, if the length of the body is not known: it goes out in chunks, or ends with the connection.
+    // Before the head, if the length of the body is not known.
     void leave_length_open() noexcept;
 
     // Before the body, if it is a stream of events in no content coding. As event_stream::event_stream().
@@ -74,7 +72,7 @@ public:
     bool add(std::string_view data);
 
     // Whether the write has room for another piece of the body, and its end.
-    bool has_room() const noexcept { return chunks_ < chunk_headers_.size(); }
+    bool has_room() const noexcept { return added_ < copied_.size(); }
 
     // When comment_due().
     void add_comment();
@@ -88,11 +86,11 @@ public:
     }
     void add_end();
 
-    // Bytes that were added and not taken.
-    std::size_t pending() const noexcept { return out_.size(); }
+    // Bytes that were added and not taken; the end of the answer counts as one.
+    std::size_t pending() const noexcept { return out_.head.size() + out_.body.size() + (out_.last ? 1 : 0); }
 
     // Takes the added text, to be written now. From here on the answer has begun().
-    net::pieces take() noexcept;
+    net::answer_part take() noexcept;
 
     // The text that was taken is out.
     void wrote() noexcept;
@@ -137,22 +135,20 @@ private:
     {
         return events_ && events_->between_events() && (gate_ == nullptr || gate_->held() == 0);
     }
-    void add_framed(std::string_view first, std::string_view second = {});
+    void add_piece(std::string_view first, std::string_view second = {});
     void add_kept();
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     task_watch& tasks_;
     std::optional<event_stream> events_;
-    net::pieces out_;
-    std::array<net::http1::chunk_header, 2> chunk_headers_{net::http1::chunk_header{0}, net::http1::chunk_header{0}};
-    std::size_t chunks_ = 0;  // in out_
+    net::answer_part out_;
+    std::size_t added_ = 0;  // pieces in out_
     enum class wrap : std::uint8_t { none, before, within };
 
     std::array<std::string, 2> copied_;   // pieces of the body in `out_` that are not as they came
     std::unique_ptr<kept_answers> kept_;  // null: what comes goes out
     ::mcp::event_gate* gate_ = nullptr;
     wrap wrapping_ = wrap::none;
-    bool chunked_ = false;  // the caller gets chunks
     bool length_open_ = false;
     bool begun_ = false;
 };

@@ -33,7 +33,7 @@ core::error interrupted(woken how, std::string_view phase)
     return core::caller_error(errc::caller_gone, std::string(phase));
 }
 
-exchange_wait::exchange_wait(net::server_connection& caller, bool streaming) noexcept
+exchange_wait::exchange_wait(net::caller_exchange& caller, bool streaming) noexcept
     : caller_{caller},
       streaming_{streaming}
 {

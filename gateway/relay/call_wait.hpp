@@ -6,7 +6,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/http1/fields.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <chrono>
 #include <coroutine>
@@ -27,7 +27,7 @@ core::error interrupted(woken how, std::string_view phase);
 class exchange_wait {
 public:
     // `caller` outlives the wait. `streaming`: as expect_stream().
-    exchange_wait(net::server_connection& caller, bool streaming) noexcept;
+    exchange_wait(net::caller_exchange& caller, bool streaming) noexcept;
 
     // To be awaited at once; gives `woken`. After `by_event`, look at what has changed. Events of the agent's side must set
     // caller.clock().wake(). No routine, whose frame every wait would make.
@@ -70,7 +70,7 @@ private:
     void suspend(std::coroutine_handle<> who) noexcept { caller_.clock().wait().await_suspend(who); }
     woken ended_by(bool due) const;
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     std::optional<core::steady_time> caller_left_at_;
     bool streaming_;
     bool ended_ = false;

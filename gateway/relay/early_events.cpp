@@ -13,7 +13,7 @@ using core::errc;
 
 early_events::early_events(
     relay& stream,
-    net::server_connection& caller,
+    net::caller_exchange& caller,
     answer_writer& writer,
     const relay_settings& settings,
     const relay_call& call

@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "gateway/relay/answer_writer.hpp"
 #include "gateway/relay/relay_call.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 namespace gateway::relay {
 
@@ -17,7 +17,7 @@ public:
     // For `stream`, which settings.streams counts when it begins. References outlive it.
     early_events(
         relay& stream,
-        net::server_connection& caller,
+        net::caller_exchange& caller,
         answer_writer& writer,
         const relay_settings& settings,
         const relay_call& call
@@ -42,7 +42,7 @@ private:
     void write_head() const;
 
     relay& stream_;
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     answer_writer& writer_;
     const relay_settings& settings_;
     const relay_call& call_;

@@ -87,7 +87,7 @@ bool redirects::follow(relay_call& call, agent_exchange& agent)
 {
     const bool follows = follow(call, agent.head());
     if (follows && has_no_body(agent.head())) {
-        agent.consume_head();
+        agent.side().consume_head();
         agent.give_back();
     } else if (follows) {
         agent.discard();

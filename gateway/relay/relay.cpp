@@ -29,40 +29,40 @@ constexpr core::duration longest_peek{1'000};
 
 // The body, if it comes whole within so many bytes and soon; else empty. It stays to be read.
 net::routine<std::string>
-peek_body(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, std::size_t limit)
+peek_body(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& wait, std::size_t limit)
 {
     const auto until = caller.owner().now() + longest_peek;
-    for (;;) {
-        body_reader reader{agent.head().body, agent.head().content_length};
-        std::string body;
-        auto rest = agent.side().received().substr(agent.head_length());
-        while (!reader.done() && !rest.empty()) {
-            const auto piece = reader.take(rest);
-            if (!piece || piece->data.size() > limit - body.size()) {
-                co_return std::string{};
-            }
-            body += piece->data;
-            rest.remove_prefix(piece->used);
+    auto& side = agent.side();
+    std::string body;
+    auto how = woken::by_event;
+    while (how == woken::by_event) {
+        const auto piece = side.take();
+        if (!piece || piece->size() > limit - body.size()) {
+            break;
         }
-        if (reader.done()) {
+        body += *piece;
+        if (side.body_done()) {
+            side.rewind();
             co_return body;
         }
+        if (!piece->empty()) {
+            continue;
+        }
         // The head is read in place, so that the buffer cannot grow.
-        if (agent.side().ended() || agent.side().full()) {
-            co_return std::string{};
+        if (side.ended() || side.full()) {
+            break;
         }
-        agent.side().arm();
-        const auto how = co_await wait.until(until);
-        if (how != woken::by_event) {
-            co_return std::string{};
-        }
+        side.arm();
+        how = co_await wait.until(until);
     }
+    side.rewind();
+    co_return std::string{};
 }
 
 // After agent_exchange::begin() of `agent`, for a call with a repair: sends the call again as often as that helps. The last answer stays
 // to be read. Fails as the repair does, and as agent_exchange::begin(). References outlive the routine.
 net::routine<core::result<>>
-repair_call(net::server_connection& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call)
+repair_call(net::caller_exchange& caller, agent_exchange& agent, exchange_wait& wait, relay_call& call)
 {
     for (;;) {
         call.hooks.repair->note_answer(agent.head());
@@ -98,7 +98,7 @@ void tell_refused(const relay_call& call)
     }
 }
 
-relay::relay(net::server_connection& caller, net::upstream_pool& pool, const relay_settings& settings, relay_call& call)
+relay::relay(net::caller_exchange& caller, net::upstream_pool& pool, const relay_settings& settings, relay_call& call)
     : caller_{caller},
       settings_{settings},
       call_{call},
@@ -273,10 +273,10 @@ net::routine<core::result<>> relay::pass_answer()
     if (auto accepted = accept_answer(/*edited=*/false); !accepted) {
         co_return accepted;
     }
-    body_ = {head.body, head.content_length};
+    const bool done = agent_.side().body_done();
     // Events may be missing then, or come first.
-    const bool gated = call_.hooks.gate != nullptr && is_event_stream(head) && !body_.done();
-    if (gated || (!body_.done() && head.body != framing::length)) {
+    const bool gated = call_.hooks.gate != nullptr && is_event_stream(head) && !done;
+    if (gated || (!done && head.body != framing::length)) {
         writer_.leave_length_open();
     }
     if (!expect_events()) {
@@ -290,9 +290,9 @@ net::routine<core::result<>> relay::pass_answer()
     if (gated) {
         writer_.add_event(call_.hooks.repair->first_events());
     }
-    agent_.consume_head();
+    agent_.side().consume_head();
     if (head.body == framing::length && head.content_length > net::small_block) {
-        agent_.side().reserve(net::large_block);
+        agent_.side().widen();
     }
     if (outcome_.stream && agent_.request_done()) {
         caller_.release_request();
@@ -318,8 +318,7 @@ net::routine<core::result<>> relay::pass_early()
     if (!call_.hooks.edits.empty()) {
         co_return co_await edit_body();
     }
-    body_ = {head.body, head.content_length};
-    agent_.consume_head();
+    agent_.side().consume_head();
     co_return co_await pass_body();
 }
 
@@ -393,46 +392,33 @@ bool relay::settle_gate()
     return held_.set(call_.hooks.gate->held() + writer_.kept());
 }
 
-// Adds what has come of the body, and its end; gives how many received bytes that used up. An error: nothing more of it
-// can be passed on but what was added.
-core::result<std::size_t> relay::add_body()
+// Adds what has come of the body, and its end. An error: nothing more of it can be passed on but what was added.
+core::result<> relay::add_body()
 {
     auto& side = agent_.side();
-    const auto received = side.received();
-    std::size_t used = 0;
-    if (body_.done()) {
-        return used;
-    }
-    while (used < received.size() && writer_.has_room() && !body_.done()) {
-        auto piece = body_.take(received.substr(used));
+    while (writer_.has_room() && !side.body_done()) {
+        auto piece = side.take();
         if (!piece) {
             return std::move(piece).error();
         }
-        if (contained_) {
-            piece->data = piece->data.substr(0, writer_.rest_of_event(piece->data));
+        if (piece->empty()) {
+            break;
         }
-        const bool added = writer_.add(piece->data);
+        const bool added = writer_.add(contained_ ? piece->substr(0, writer_.rest_of_event(*piece)) : *piece);
         if (call_.hooks.gate != nullptr && !settle_gate()) {
             return core::gateway_error(errc::overloaded, "bodies");
         }
         if (!added) {
             return core::upstream_error(errc::event_too_large);
         }
-        used += piece->used;
         if (contained_ && !writer_.within_event()) {
-            return used;
+            return {};
         }
     }
-    if (received.empty() && side.ended()) {
-        auto ended = body_.end(side.read_error());
-        if (!ended) {
-            return std::move(ended).error();
-        }
-    }
-    if (body_.done() || writer_.has_answer()) {
+    if (side.body_done() || writer_.has_answer()) {
         writer_.add_end();
     }
-    return used;
+    return {};
 }
 
 net::routine<core::result<>> relay::pass_body()
@@ -441,14 +427,15 @@ net::routine<core::result<>> relay::pass_body()
     const auto silence =
         call_.times.silence > core::duration{} ? call_.times.silence : settings_.timeouts.upstream_idle;
     auto silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
+    auto come = side.bytes_in();
     for (;;) {
         if (wait_.ended() && !writer_.begun()) {
             co_return interrupted(woken::ended, "body");
         }
         const auto head_size = writer_.pending();
-        auto used = add_body();
-        if (!used && !writer_.begun() && (!outcome_.stream || writer_.pending() == head_size)) {
-            co_return std::move(used).error();  // the caller can still be told
+        auto added = add_body();
+        if (!added && !writer_.begun() && (!outcome_.stream || writer_.pending() == head_size)) {
+            co_return added;  // the caller can still be told
         }
         if (writer_.pending() > 0) {
             auto sent = caller_.try_send(writer_.take());
@@ -461,25 +448,25 @@ net::routine<core::result<>> relay::pass_body()
             wait_.caller_took_piece();
             writer_.wrote();
         }
-        if (!used) {
-            co_return std::move(used).error();
+        if (!added) {
+            co_return added;
         }
         if (contained_ && !writer_.within_event()) {
             co_return interrupted(woken::ended, "body");
         }
-        side.consume(*used);
-        if (body_.done() || writer_.is_over()) {
-            agent_.give_back(/*whole=*/body_.done());
+        side.release();
+        if (side.body_done() || writer_.is_over()) {
+            agent_.give_back(/*whole=*/side.body_done());
             co_return core::result<>{};
         }
         if (wait_.ended()) {
             co_return interrupted(woken::ended, "body");
         }
-        if (side.received().empty() && !side.ended()) {
+        if (!side.ready()) {
             if (wait_.ends_in_order() && writer_.between_events()) {
                 co_return interrupted(woken::ended, "body");
             }
-            if (*used > 0) {
+            if (std::exchange(come, side.bytes_in()) != side.bytes_in()) {
                 silent_until = std::min(caller_.owner().now() + silence, agent_.answer_due());
             }
             const auto comment_due = writer_.comment_due();

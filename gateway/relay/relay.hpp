@@ -14,8 +14,8 @@
 #include "gateway/relay/relay_call.hpp"
 #include "gateway/relay/task_watch.hpp"
 #include "net/loop/shared_budget.hpp"
-#include "net/server/server_connection.hpp"
-#include "net/upstream/upstream.hpp"
+#include "net/server/caller_exchange.hpp"
+#include "net/upstream/upstream_pool.hpp"
 
 #include <cstddef>
 #include <string>
@@ -26,7 +26,7 @@ namespace gateway::relay {
 class relay final : public open_stream {
 public:
     // References outlive the relay.
-    relay(net::server_connection& caller, net::upstream_pool& pool, const relay_settings& settings, relay_call& call);
+    relay(net::caller_exchange& caller, net::upstream_pool& pool, const relay_settings& settings, relay_call& call);
     ~relay() override;
 
     net::routine<relay_outcome> run();
@@ -64,10 +64,10 @@ private:
     net::routine<core::result<>> pass_body();
     [[gnu::noinline]] net::routine<core::result<>> edit_answer();
     bool expect_events();
-    core::result<std::size_t> add_body();
+    core::result<> add_body();
     bool settle_gate();
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     const relay_settings& settings_;
     relay_call& call_;
     std::string renewed_head_;  // what call_.request.head points into once the agent has refused a token
@@ -75,7 +75,6 @@ private:
     relay_outcome outcome_;
     exchange_wait wait_;
     agent_exchange agent_;
-    body_reader body_;
     task_watch tasks_;
     answer_writer writer_;
     early_events early_;

@@ -15,33 +15,20 @@ using core::errc;
 net::routine<core::result<std::string>>
 read_whole(agent_exchange& other, exchange_wait& wait, std::uint64_t limit, core::steady_time until)
 {
-    body_reader reader{other.head().body, other.head().content_length};
     auto& side = other.side();
-    other.consume_head();
+    side.consume_head();
     std::string body;
-    while (!reader.done()) {
-        const auto received = side.received();
-        std::size_t used = 0;
-        while (used < received.size() && !reader.done()) {
-            auto piece = reader.take(received.substr(used));
-            if (!piece) {
-                co_return std::move(piece).error();
-            }
-            used += piece->used;
-            body += piece->data;
+    while (!side.body_done()) {
+        const auto piece = side.take();
+        if (!piece) {
+            co_return piece.error();
         }
-        side.consume(used);
-        if (body.size() + reader.announced() > limit) {
+        body += *piece;
+        side.release();
+        if (body.size() + side.announced() > limit) {
             co_return core::upstream_error(errc::answer_untranslatable, "a further answer is over the limit");
         }
-        if (used > 0 || reader.done()) {
-            continue;
-        }
-        if (side.ended()) {
-            auto ended = reader.end(side.read_error());
-            if (!ended) {
-                co_return std::move(ended).error();
-            }
+        if (!piece->empty() || side.ready()) {
             continue;
         }
         side.arm();

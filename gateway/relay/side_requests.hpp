@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "gateway/relay/agent_exchange.hpp"
 #include "gateway/relay/call_wait.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
 #include <string>
@@ -21,7 +21,7 @@ struct side_answer {
 class side_requests {
 public:
     // `main` has the answer to the call. References outlive the object.
-    side_requests(net::server_connection& caller, agent_exchange& main, exchange_wait& wait) noexcept
+    side_requests(net::caller_exchange& caller, agent_exchange& main, exchange_wait& wait) noexcept
         : caller_{caller},
           main_{main},
           wait_{wait}
@@ -38,7 +38,7 @@ public:
     ask(net::http1::method verb, std::string_view head, std::string_view body, std::uint64_t limit);
 
 private:
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     agent_exchange& main_;
     exchange_wait& wait_;
 };

@@ -6,7 +6,7 @@
 #include "gateway/relay/open_streams.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "net/http1/head.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -17,7 +17,7 @@ namespace gateway::relay {
 class task_watch final : private ::a2a::task_sink {
 public:
     // All outlive the watch.
-    task_watch(net::server_connection& caller, const relay_settings& settings, const relay_call& call) noexcept
+    task_watch(net::caller_exchange& caller, const relay_settings& settings, const relay_call& call) noexcept
         : caller_{caller},
           settings_{settings},
           call_{call},
@@ -39,7 +39,7 @@ private:
     void on_context(std::string_view id) override;
     void on_result() override;
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     const relay_settings& settings_;
     const relay_call& call_;
     ::mcp::tool_scan* tool_;  // null: it is over, or there is none

@@ -27,7 +27,7 @@ using core::errc;
 
 // Why a wait for a token instead of a refused one gave nothing by call.deadline: it was the OAuth server that had no time left, not
 // the agent.
-core::error no_other_token(const net::server_connection& caller, const relay_call& call)
+core::error no_other_token(const net::caller_exchange& caller, const relay_call& call)
 {
     if (caller.aborted() || call.deadline.asked) {
         return net::gave_up(caller);
@@ -37,7 +37,7 @@ core::error no_other_token(const net::server_connection& caller, const relay_cal
 
 // Another token in call.token, for whoever comes later too, instead of that in the head of the call.
 net::routine<core::result<bool>>
-renew_caller_token(model::control_services& control, net::server_connection& caller, const relay_call& call)
+renew_caller_token(model::control_services& control, net::caller_exchange& caller, const relay_call& call)
 {
     if (!call.request.head.ends_with(token_line(call.token->text))) {
         co_return true;  // another call has done it meanwhile
@@ -65,7 +65,7 @@ renew_caller_token(model::control_services& control, net::server_connection& cal
 }  // namespace
 
 net::routine<core::result<bool>>
-renew_token(model::control_services& control, net::server_connection& caller, relay_call& call, std::string& head)
+renew_token(model::control_services& control, net::caller_exchange& caller, relay_call& call, std::string& head)
 {
     const auto begun = caller.owner().now();
     if (call.token) {

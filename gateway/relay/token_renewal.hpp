@@ -5,7 +5,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "net/loop/routine.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <string>
 #include <string_view>
@@ -25,6 +25,6 @@ model::exchange_request exchange_of(const relay_call& call, const shown_token& s
 // Puts that into the head of the call, whose text is `head` then, and puts its deadline off, since the agent did not have that time.
 // False: there is no other. Fails at call.deadline. All outlive the routine.
 [[gnu::noinline]] net::routine<core::result<bool>>
-renew_token(model::control_services& control, net::server_connection& caller, relay_call& call, std::string& head);
+renew_token(model::control_services& control, net::caller_exchange& caller, relay_call& call, std::string& head);
 
 }  // namespace gateway::relay

@@ -8,7 +8,7 @@
 #include "gateway/model/control_services.hpp"
 #include "gateway/relay/relay_call.hpp"
 #include "net/loop/routine.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <memory>
 

@@ -7,7 +7,7 @@
 #include "gateway/model/replicas.hpp"
 #include "gateway/request/agent_relay.hpp"
 #include "gateway/request/local_snapshot.hpp"
-#include "net/upstream/upstream.hpp"
+#include "net/upstream/upstream_pool.hpp"
 
 #include <boost/intrusive/list.hpp>
 #include <boost/intrusive/list_hook.hpp>

@@ -10,7 +10,7 @@
 #include "gateway/relay/inflight_slot.hpp"
 #include "gateway/relay/request_trace.hpp"
 #include "gateway/request/route.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <boost/intrusive/list_hook.hpp>
 
@@ -96,7 +96,7 @@ struct met_containment {
 
 // Lives in handle(), which outlives every routine that gets a reference to it. One thread.
 struct request_context {
-    net::server_connection& caller;
+    net::caller_exchange& caller;
     const route* way = nullptr;            // null: it cannot be read
     destination to{};                      // void once the body has been read: its views lie in the request head
     std::optional<agent_origin> origin{};  // nullopt: it came to the gateway's own name

@@ -399,14 +399,13 @@ net::routine<> send_document(request_context& request, std::string_view fields, 
     if (whole) {
         text += fields;
     }
-    net::http1::head_writer{text}.end();
-    net::pieces pieces;
-    pieces.add(text);
+    request.caller.complete_head(text, net::answer_length::untold());  // `fields` tell it
+    net::answer_part all{.head = text, .last = true};
     if (whole && request.caller.head().verb != net::http1::method::head) {
-        pieces.add(body);
+        all.body.add(body);
     }
     note_first_byte(request);
-    auto sent = co_await request.caller.send(pieces);
+    auto sent = co_await request.caller.send(all);
     if (!sent) {
         note_failure(request, std::move(sent).error());
     }

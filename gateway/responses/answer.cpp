@@ -234,38 +234,34 @@ answer options_answer()
     return out;
 }
 
-void begin_head(std::string& head, net::server_connection& caller, unsigned status, std::string_view reason)
+void begin_head(std::string& head, const net::caller_exchange& caller, unsigned status, std::string_view reason)
 {
     head.clear();
     net::http1::head_writer out{head};
     out.status_line(status, reason);
     out.field("Date", caller.owner().http_date());
-    if (caller.closing()) {
-        out.field("Connection", "close");
-    }
-    head += caller.answer_fields();
 }
 
-net::routine<core::result<>> send_answer(net::server_connection& caller, answer reply)
+net::routine<core::result<>> send_answer(net::caller_exchange& caller, answer reply)
 {
     auto& head = caller.scratch();
     begin_head(head, caller, reply.status, reply.reason);
-    net::http1::head_writer out{head};
     const bool has_body = reply.status != 204 && reply.status != 304;
     if (has_body) {
-        out.field("Content-Type", reply.content_type);
-        out.field("Content-Length", reply.body.size() + reply.rest.size() + reply.end.size());
+        net::http1::head_writer{head}.field("Content-Type", reply.content_type);
     }
     head += reply.fields;
-    out.end();
-    net::pieces pieces;
-    pieces.add(head);
+    const auto length = has_body
+                            ? net::answer_length::known(reply.body.size() + reply.rest.size() + reply.end.size())
+                            : net::answer_length::untold();
+    caller.complete_head(head, length);
+    net::answer_part whole{.head = head, .last = true};
     if (has_body && caller.head().verb != net::http1::method::head) {
-        pieces.add(reply.body);
-        pieces.add(reply.rest);
-        pieces.add(reply.end);
+        whole.body.add(reply.body);
+        whole.body.add(reply.rest);
+        whole.body.add(reply.end);
     }
-    co_return co_await caller.send(pieces);
+    co_return co_await caller.send(whole);
 }
 
 }  // namespace gateway::responses

@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/json/json.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
 #include <memory>
@@ -90,10 +90,10 @@ answer method_not_allowed(std::string_view allowed);
 // To OPTIONS that goes no further than the gateway (RFC 9110 section 9.3.7): 204 with every method that is known.
 answer options_answer();
 
-// Writes status line and the fields that every answer has (Date, and Connection when the connection ends) to `head`.
-void begin_head(std::string& head, net::server_connection& caller, unsigned status, std::string_view reason = {});
+// Writes the status line and a Date to `head`, which caller_exchange::complete_head() ends.
+void begin_head(std::string& head, const net::caller_exchange& caller, unsigned status, std::string_view reason = {});
 
 // Sends the whole answer; to HEAD without its body. Fails with caller_gone.
-net::routine<core::result<>> send_answer(net::server_connection& caller, answer reply);
+net::routine<core::result<>> send_answer(net::caller_exchange& caller, answer reply);
 
 }  // namespace gateway::responses

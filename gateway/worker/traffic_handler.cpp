@@ -112,7 +112,7 @@ traffic_handler::traffic_handler(
 traffic_handler::~traffic_handler() = default;
 
 // A request, from its head to its line in the log. Whatever happens to it, it is accounted for once.
-net::routine<> traffic_handler::handle(net::server_connection& caller)
+net::routine<> traffic_handler::handle(net::caller_exchange& caller)
 {
     auto& routes = parts_->routes;
     auto& guard = routes.guard;
@@ -158,7 +158,7 @@ net::routine<> traffic_handler::handle(net::server_connection& caller)
     account(request);
 }
 
-net::routine<> traffic_handler::refuse(net::server_connection& caller, core::error failure)
+net::routine<> traffic_handler::refuse(net::caller_exchange& caller, core::error failure)
 {
     request_context request{caller};
     parts_->traces.begin(request, /*readable=*/false);

@@ -5,7 +5,7 @@
 #include "core/clock.hpp"
 #include "gateway/model/containments.hpp"
 #include "gateway/model/replicas.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <array>
 #include <cstdint>
@@ -72,8 +72,8 @@ public:
     );
     ~traffic_handler() override;
 
-    net::routine<> handle(net::server_connection& caller) override;
-    net::routine<> refuse(net::server_connection& caller, core::error failure) override;
+    net::routine<> handle(net::caller_exchange& caller) override;
+    net::routine<> refuse(net::caller_exchange& caller, core::error failure) override;
     void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
 

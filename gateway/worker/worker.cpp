@@ -25,6 +25,11 @@ net::server_settings connection_settings(const config::settings& settings, share
     out.body_rate = settings.limits.body_rate;
     out.read_ahead = settings.limits.read_ahead;
     out.requests = settings.limits.requests;
+    out.http2 = settings.http2;
+    out.http2_streams = settings.limits.http2_streams;
+    out.http2_resets = static_cast<std::uint32_t>(settings.limits.http2_resets);
+    out.http2_control = static_cast<std::uint32_t>(settings.limits.http2_control);
+    out.http2_age = settings.timeouts.http2_age;
     out.linger = settings.timeouts.linger;
     out.linger_bytes = settings.limits.linger_bytes;
     out.lingering = &shared.lingering;

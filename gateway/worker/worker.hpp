@@ -11,7 +11,7 @@
 #include "net/loop/loop.hpp"
 #include "net/loop/shared_budget.hpp"
 #include "net/server/http_service.hpp"
-#include "net/upstream/upstream.hpp"
+#include "net/upstream/upstream_pool.hpp"
 
 #include <boost/asio/post.hpp>
 

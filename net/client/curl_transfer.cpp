@@ -188,7 +188,9 @@ void curl_transfer::set_options()
     const auto url = core::with_parameters(request_.url, request_.query);
     set(CURLOPT_URL, url.c_str());  // libcurl copies it
     set(CURLOPT_PROTOCOLS_STR, "http,https");
-    set(CURLOPT_HTTP_VERSION, static_cast<long>(CURL_HTTP_VERSION_1_1));
+    const bool secure = core::in_lower_case(request_.url.substr(0, request_.url.find(':'))) == "https";
+    const auto version2 = secure ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE;
+    set(CURLOPT_HTTP_VERSION, static_cast<long>(request_.http2 ? version2 : CURL_HTTP_VERSION_1_1));
     set(CURLOPT_FOLLOWLOCATION, 0L);
     set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
     set(CURLOPT_HTTPHEADER, headers_.get());

@@ -42,6 +42,7 @@ struct exchange_request {
     std::function<core::descriptor()> dial{};
     std::string dialled_key{
     };  // with `dial`: requests of equal keys share connections; empty: it is closed behind the answer
+    bool http2 = false;  // as upstream_target::http2; not with `dial`
 };
 
 struct exchange_head {
@@ -78,7 +79,7 @@ public:
 };
 
 // Over connections as those of calls (net/upstream/upstream.hpp), which are kept and reused: certificates and host names are always
-// verified, HTTP/1.1, redirects not followed, through the proxy that there may be, names looked up once for the process. Certificates and
+// verified, HTTP/1.1 or by wish HTTP/2, redirects not followed, through the proxy that there may be, names looked up once for the process. Certificates and
 // authorities are read again when their files have changed. No content coding is asked for, since coders hold events back.
 // Times are exact to net::sweep_interval. Everything, construction and destruction included, on the thread of `on`, which must
 // outlive the client and its exchanges.

@@ -7,6 +7,7 @@
 #include "net/upstream/via.hpp"
 
 #include <boost/asio/post.hpp>
+#include <boost/asio/ssl/error.hpp>
 
 #include <sys/stat.h>
 
@@ -22,8 +23,6 @@ namespace {
 using core::errc;
 using http1::framing;
 using http1::method;
-
-constexpr unsigned most_interim_answers = 8;
 
 // Visible characters, spaces and tabs (RFC 9110 section 5.5).
 bool is_field_value(std::string_view text) noexcept
@@ -151,7 +150,7 @@ void exchange_run::begin()
             std::rethrow_exception(bug);  // an observer's
         }
     });
-    if (refusal_ || (connecting_ ? !lease_->connecting() : lease_->side().write_error().failed())) {
+    if (refusal_ || (connecting_ ? !lease_->connecting() : lease_->send_error().failed())) {
         asio::post(loop_.get_executor(), [held = weak_from_this()] {
             if (const auto self = held.lock()) {
                 self->woken_.set();
@@ -202,14 +201,12 @@ void exchange_run::send()
 {
     connecting_ = false;
     set_due(head_due_);
-    pieces request;
-    add_head(request, head_, lease_->target());
+    agent_request request;
+    request.head.add(head_);
     if (request_.body != nullptr) {
-        request.add(*request_.body);
+        request.body = *request_.body;
     }
-    sent_before_ = lease_->side().bytes_out();
-    lease_->side().write(request);
-    lease_->side().arm();
+    lease_->send(request);
     if (!may_repeat()) {
         forget_request();
     }
@@ -218,12 +215,12 @@ void exchange_run::send()
 // Whether the request may be sent a second time. The system does not say what the other end of a pair within the process has read.
 bool exchange_run::may_repeat() const noexcept
 {
-    return lease_->reused() && !again_ && (request_.repeatable || !request_.dial);
+    return (lease_->reused() || target_->http2) && !again_ && (request_.repeatable || !request_.dial);
 }
 
 void exchange_run::forget_request()
 {
-    if (!lease_->side().writing()) {
+    if (!lease_->sending()) {
         decltype(request_.headers){}.swap(request_.headers);
         request_.body = nullptr;
         std::string{}.swap(head_);
@@ -258,7 +255,7 @@ bool exchange_run::look_at_connection()
         return false;
     }
     // Streams stay open for days.
-    if (!leaves_room_for_callers(lease_->side().wire().number())) {
+    if (!leaves_room_for_callers(lease_->socket())) {
         fail(errc::overloaded, "exchange: the descriptors that are left are kept for callers");
         return false;
     }
@@ -273,20 +270,16 @@ void exchange_run::read()
         if (more || means_ == nullptr) {
             continue;
         }
-        auto& side = lease_->side();
-        if (side.ended()) {
+        if (lease_->ended()) {
             return lost();
         }
-        if (!headed_ && failed_here(side.write_error())) {
+        if (!headed_ && failed_here(lease_->send_error())) {
             return fail(
                 errc::upstream_reset,
-                "exchange: the request was not sent whole: " + side.write_error().message()
+                "exchange: the request was not sent whole: " + lease_->send_error().message()
             );
         }
-        if (side.full()) {
-            side.grow();
-        }
-        side.arm();
+        lease_->arm();
         return;
     }
 }
@@ -294,39 +287,20 @@ void exchange_run::read()
 // False: more bytes are needed.
 bool exchange_run::read_head()
 {
-    auto& side = lease_->side();
-    if (side.received().empty()) {
+    auto here = lease_->read_head(verb_);
+    if (!here) {
+        fail(here.error().code, std::move(here.error().detail));
         return false;
     }
-    auto& parser = lease_->parser();
-    const auto parsed = parser.parse(side.received(), verb_);
-    if (!parsed) {
-        fail(errc::upstream_protocol, parsed.error().detail);
-        return false;
+    if (*here) {
+        take_head();
     }
-    if (*parsed == 0) {
-        return false;
-    }
-    if (auto refused = refusal_of_proxy(parser.head().status, lease_->target())) {
-        fail(refused->code, std::move(refused->detail));
-        return false;
-    }
-    if (parser.head().status >= 200) {
-        take_head(*parsed);
-        return true;
-    }
-    if (++interim_ > most_interim_answers) {
-        fail(errc::upstream_protocol, "exchange: too many interim answers");
-        return false;
-    }
-    side.consume(*parsed);
-    parser.reset();
-    return true;
+    return *here;
 }
 
-void exchange_run::take_head(std::size_t length)
+void exchange_run::take_head()
 {
-    const auto& head = lease_->parser().head();
+    const auto& head = lease_->head();
     exchange_head told{.status = head.status, .headers = {}};
     told.headers.reserve(head.fields.size());
     for (const auto& each : head.fields) {
@@ -335,13 +309,11 @@ void exchange_run::take_head(std::size_t length)
         }
         told.headers.emplace_back(core::in_lower_case(each.name), each.value);
     }
-    body_ = head.body;
-    left_ = head.content_length;
     streams_ = head.status == 200 && told.has_type("text/event-stream");
-    if (!streams_ && body_ == framing::length && left_ > request_.max_size) {
+    if (!streams_ && head.body == framing::length && head.content_length > request_.max_size) {
         return fail(errc::message_too_large, "exchange: Content-Length is over the limit");
     }
-    lease_->side().consume(length);
+    lease_->consume_head();
     headed_ = true;
     forget_request();  // it is not sent again: a stream may stay for days
     await(streams_ ? request_.stream_timeout : request_.idle_timeout);
@@ -351,43 +323,32 @@ void exchange_run::take_head(std::size_t length)
 // False: more bytes are needed, or it is over.
 bool exchange_run::read_body()
 {
-    auto& side = lease_->side();
-    const auto received = side.received();
-    std::string_view piece = received;
-    std::size_t consumed = received.size();
-    bool over = body_ == framing::none || (body_ == framing::length && left_ <= received.size());
-    if (body_ == framing::none) {
-        consumed = 0;
-        piece = {};
-    } else if (body_ == framing::length) {
-        consumed = static_cast<std::size_t>(std::min<std::uint64_t>(left_, received.size()));
-        piece = received.substr(0, consumed);
-        left_ -= consumed;
-    } else if (body_ == framing::chunked) {
-        const auto step = chunks_.decode(received);
-        if (!step) {
-            fail(errc::upstream_protocol, "exchange: the chunked coding is broken");
+    const auto piece = lease_->take();
+    if (!piece) {
+        const bool reset = piece.error().code == errc::upstream_reset;
+        if (reset && lease_->head().body == framing::until_close &&
+            lease_->end_reason() == asio::ssl::error::stream_truncated) {
+            finish();  // not all servers say in TLS that they end
             return false;
         }
-        consumed = step->consumed;
-        piece = step->data;
-        over = step->finished;
+        fail(piece.error().code, reset ? "exchange: closed inside the body" : "exchange: " + piece.error().detail);
+        return false;
     }
-    if (!piece.empty()) {
-        tell(piece);
+    if (!piece->empty()) {
+        tell(*piece);
     }
     if (means_ == nullptr) {
         return false;
     }
-    side.consume(consumed);
-    if (over) {
+    const bool filled = lease_->release();
+    if (lease_->body_done()) {
         finish();
         return false;
     }
-    if (consumed == received.size() && consumed == side.capacity() && consumed < large_block) {
-        side.reserve(large_block);  // it says much
+    if (filled) {
+        lease_->widen();  // it says much
     }
-    return rests_ || !side.received().empty();
+    return rests_ || lease_->ready();
 }
 
 // Whoever never stops talking is left alone for a while: what it says waits in the system's buffers.
@@ -410,15 +371,8 @@ void exchange_run::tell(std::string_view piece)
 // The peer has said its last.
 void exchange_run::lost()
 {
-    const auto& side = lease_->side();
-    if (headed_) {
-        if (body_ == framing::until_close && !side.broken()) {
-            return finish();
-        }
-        return fail(errc::upstream_reset, "exchange: closed inside the body");
-    }
-    const bool untouched = may_repeat() && side.received().empty() && interim_ == 0;
-    if (untouched && (request_.repeatable || lease_->ended_before(sent_before_))) {
+    const bool untouched = may_repeat() && !lease_->answering();
+    if (untouched && ((request_.repeatable && lease_->reused()) || lease_->unprocessed())) {
         again_ = true;
         drop();
         connect(/*fresh=*/true);
@@ -453,7 +407,7 @@ void exchange_run::fail(errc code, std::string why)
 
 void exchange_run::finish()
 {
-    if (may_share() && lease_->parser().head().keep_alive && body_ != framing::until_close) {
+    if (may_share() && lease_->reusable()) {
         means_->pool.give_back(std::move(lease_));
     }
     end_with({});
@@ -498,7 +452,8 @@ core::result<exchange_target> exchange_targets::find(const exchange_request& req
         request.dial ? request.dialled_key + ' ' + request.url : core::with_parameters(request.url, request.query);
     const auto found = known_.find(url);
     if (found != known_.end() && found->second.tls == request.tls && found->second.addresses == request.addresses &&
-        found->second.proxy == request.proxy && (!request.dial || !request.dialled_key.empty())) {
+        found->second.proxy == request.proxy && found->second.target->http2 == request.http2 &&
+        (!request.dial || !request.dialled_key.empty())) {
         return found->second.target;
     }
     if (request.dial) {
@@ -511,7 +466,7 @@ core::result<exchange_target> exchange_targets::find(const exchange_request& req
     if (!made) {
         return core::upstream_error(errc::upstream_tls, std::move(made).error().detail);
     }
-    return keep(request, std::move(url), std::move(*made));
+    return keep(request, std::move(url), request.http2 ? over_http2(std::move(*made)) : std::move(*made));
 }
 
 core::result<exchange_target> exchange_targets::find_within(const exchange_request& request, std::string name)

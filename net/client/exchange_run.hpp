@@ -4,14 +4,14 @@
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "net/client/exchange.hpp"
-#include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/deadlines.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/shared_budget.hpp"
 #include "net/loop/signal.hpp"
-#include "net/upstream/upstream.hpp"
+#include "net/upstream/agent_side.hpp"
+#include "net/upstream/upstream_pool.hpp"
 
 #include <boost/intrusive/list.hpp>
 
@@ -102,7 +102,7 @@ private:
     bool look_at_connection();
     void read();
     bool read_head();
-    void take_head(std::size_t length);
+    void take_head();
     bool read_body();
     void tell(std::string_view piece);
     void lost();
@@ -120,19 +120,14 @@ private:
     std::string head_;                    // of the request
     std::optional<core::error> refusal_;  // it is not sent at all
     exchange_target target_;
-    upstream_lease lease_;
+    agent_lease lease_;
     core::steady_time head_due_{};
-    std::uint64_t sent_before_ = 0;  // bytes of the connection before the request
     bool going_on_ = false;
     bool connecting_ = false;
     bool again_ = false;   // it was sent a second time
     bool headed_ = false;  // the final head is there
     bool streams_ = false;
     bool rests_ = false;
-    unsigned interim_ = 0;
-    http1::framing body_ = http1::framing::none;
-    http1::chunked_decoder chunks_;
-    std::uint64_t left_ = 0;  // of a body whose length is known
     std::uint64_t taken_ = 0;
     fair_share share_;
     signal woken_;

@@ -32,6 +32,7 @@ struct fetch_request {
     std::optional<std::string> body;                           // sent with POST; nothing: a GET
     tls_client_files tls;                                      // for https
     std::uint64_t max_size = 1024 * 1024;                      // of the body, decoded; over it: errc::card_too_large
+    bool http2 = false;  // over http with prior knowledge, over https if the server chooses it
     bool status_only = false;         // the body counts for nothing, not even if it is cut or too large
     bool last_on_connection = false;  // it is closed then, and not kept for another request; so too with `addresses`
     std::chrono::seconds reuse{30};   // an older connection is not used, and closed: its name may have lost the address
@@ -61,14 +62,14 @@ public:
 
     // Any status is a response: redirects are not followed. Fails with upstream_unresolved, upstream_refused,
     // upstream_forbidden,
-    // upstream_tls, upstream_proxy, upstream_timeout, upstream_reset, upstream_protocol (not HTTP/1.x, or a head over 64 KiB, or an
+    // upstream_tls, upstream_proxy, upstream_timeout, upstream_reset, upstream_protocol (not HTTP, or a head over 64 KiB, or an
     // encoding that was not asked for), card_too_large; with internal when the request itself cannot be sent; with
     // caller_gone when the waiting coroutine was cancelled or the fetcher destroyed. The detail
     // never holds a header value. Never throws.
     virtual boost::asio::awaitable<core::result<fetch_response>, executor_type> fetch(fetch_request request) = 0;
 };
 
-// libcurl's multi interface driven by `io`: many transfers at once, connections kept and reused, HTTP/1.1, certificate
+// libcurl's multi interface driven by `io`: many transfers at once, connections kept and reused, certificate
 // and host name always verified, through the proxy that there may be, gzip accepted. Everything, construction and destruction
 // included, on the one thread that runs `io`, which must outlive the fetcher. Destruction aborts what is in flight:
 // each waiting coroutine goes on, with an error, when `io` runs next.

@@ -38,6 +38,14 @@ public:
         }
     }
 
+    // Of pieces of which nothing was dropped.
+    void add(const pieces& more)
+    {
+        for (const auto& each : more) {
+            add(std::string_view{static_cast<const char*>(each.data()), each.size()});
+        }
+    }
+
     // Drops `bytes` from the front, which is at most size().
     void consume(std::size_t bytes) noexcept;
 

@@ -17,17 +17,9 @@ constexpr core::duration last_write_grace{1000};
 void answer_writer::begin() noexcept
 {
     answered_ = false;
+    chunked_ = false;
     hurried_ = false;
     bytes_out_before_ = caller_.bytes_out();
-}
-
-routine<core::result<>> answer_writer::send(pieces content)
-{
-    auto sent = try_send(content);
-    if (!sent) {
-        sent = co_await finish_send();
-    }
-    co_return std::move(*sent);
 }
 
 routine<core::result<>> answer_writer::send_interim(pieces content)
@@ -36,10 +28,26 @@ routine<core::result<>> answer_writer::send_interim(pieces content)
     return finish_send();
 }
 
-std::optional<core::result<>> answer_writer::try_send(pieces content)
+std::optional<core::result<>> answer_writer::try_send(const answer_part& part)
 {
     answered_ = true;
-    caller_.write(content);
+    pieces out;
+    out.add(part.head);
+    if (chunked_ && part.body.size() > 0) {
+        chunk_ = http1::chunk_header{part.body.size()};
+        out.add(chunk_.text());
+        out.add(part.body);
+        out.add(http1::chunk_end);
+    } else {
+        out.add(part.body);
+    }
+    if (chunked_ && part.last) {
+        out.add(http1::last_chunk);
+    }
+    if (out.size() == 0) {
+        return sent();
+    }
+    caller_.write(out);
     if (caller_.writing()) {
         return std::nullopt;
     }

@@ -4,9 +4,11 @@
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
+#include "net/http1/chunked.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/stream.hpp"
 #include "net/server/alarm.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <cstdint>
 #include <optional>
@@ -28,12 +30,12 @@ public:
     bool answered() const noexcept { return answered_; }
     std::uint64_t bytes() const noexcept { return caller_.bytes_out() - bytes_out_before_; }
 
-    // Writes a piece of the answer if the caller takes it at once: the outcome. Nothing: finish_send() says when.
-    std::optional<core::result<>> try_send(pieces content);
-    routine<core::result<>> finish_send();
+    // Whether the body of this answer goes out in chunks.
+    void frame(bool chunked) noexcept { chunked_ = chunked; }
 
-    // Writes a piece of the answer; the bytes outlive the call. Fails with caller_gone, or with draining after abort().
-    routine<core::result<>> send(pieces content);
+    // As caller_exchange::try_send(). Fails with caller_gone, or with draining after abort().
+    std::optional<core::result<>> try_send(const answer_part& part);
+    routine<core::result<>> finish_send();
 
     // Writes an interim answer, before the first piece.
     routine<core::result<>> send_interim(pieces content);
@@ -63,7 +65,9 @@ private:
     stream& caller_;
     alarm& alarm_;
     core::duration write_timeout_;
+    http1::chunk_header chunk_{0};  // of the part under way
     std::uint64_t bytes_out_before_ = 0;
+    bool chunked_ = false;
     bool answered_ = false;
     bool cut_ = false;
     bool unframed_ = false;

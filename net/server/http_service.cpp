@@ -13,6 +13,7 @@ http_service::http_service(loop& owner, http_handler& handler, server_settings s
       settings_{settings},
       spaces_{settings_.head}
 {
+    settings_.streams = &streams_;
 }
 
 http_service::~http_service() = default;

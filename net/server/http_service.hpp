@@ -25,8 +25,10 @@ public:
     // before, those that have been verified identify nobody any more.
     void set_tls(tls_context tls);
 
-    // Connections open now, as placement needs to know; any thread.
+    // Connections open now; any thread.
     std::size_t open() const noexcept { return open_.load(std::memory_order_relaxed); }
+    // Those and the streams of HTTP/2 whose work has not ended; any thread.
+    std::size_t load() const noexcept { return open() + streams_.load(std::memory_order_relaxed); }
     // A connection was accepted for this service and is on its way here; any thread.
     void expect_one() noexcept { open_.fetch_add(1, std::memory_order_relaxed); }
 
@@ -51,6 +53,7 @@ private:
     tls_context tls_;
     std::unordered_map<server_connection*, std::unique_ptr<server_connection>> connections_;
     std::atomic<std::size_t> open_{0};
+    std::atomic<std::size_t> streams_{0};
     bool ending_ = false;
     bool draining_ = false;
 };

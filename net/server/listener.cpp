@@ -207,7 +207,7 @@ void listener::refuse(core::descriptor socket)
 void listener::place(accepted_socket from)
 {
     auto* chosen = *std::min_element(services_.begin(), services_.end(), [](const auto* a, const auto* b) {
-        return a->open() < b->open();
+        return a->load() < b->load();
     });
     chosen->expect_one();
     asio::post(chosen->owner().get_executor(), [chosen, f = std::move(from)]() mutable {

@@ -256,12 +256,12 @@ void request_body::end_at(std::size_t request_length) noexcept
     whole_ = true;
 }
 
-core::result<request_body::piece> request_body::take_piece(std::uint64_t limit)
+core::result<request_piece> request_body::take_piece(std::uint64_t limit)
 {
     if (held_ > 0 || whole_) {
         const auto data = caller_.received().substr(head_length_, std::exchange(held_, 0));
         taken_ += data.size();
-        return piece{data, whole_};
+        return request_piece{data, whole_};
     }
     if (coded_at_ == caller_.received().size()) {
         caller_.truncate(head_length_);
@@ -287,7 +287,7 @@ core::result<request_body::piece> request_body::take_piece(std::uint64_t limit)
         data = *decoded;
     }
     taken_ += data.size();
-    return piece{data, whole_};
+    return request_piece{data, whole_};
 }
 
 void request_body::release()

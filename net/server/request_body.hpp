@@ -53,15 +53,11 @@ public:
     // Bytes received behind the request, if it is whole.
     std::size_t bytes_behind() const noexcept { return caller_.received().size() - request_length_; }
 
-    // These functions are those of server_connection: read_body(), body_at_hand(), hold_body(), take_piece(), body_due(), waited_for_body().
-    struct piece {
-        std::string_view data;
-        bool last = false;
-    };
+    // These functions are those of caller_exchange: read_body(), body_at_hand(), hold_body(), take_piece(), body_due(), waited_for_body().
     routine<core::result<std::string_view>> read(std::uint64_t limit);
     core::result<std::string_view> at_hand(std::uint64_t limit);
     routine<core::result<bool>> hold(std::uint64_t enough, std::uint64_t limit);
-    core::result<piece> take_piece(std::uint64_t limit);
+    core::result<request_piece> take_piece(std::uint64_t limit);
     core::steady_time due(core::steady_time until, core::steady_time now) noexcept;
     void waited(core::steady_time since) noexcept;
 

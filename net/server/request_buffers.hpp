@@ -21,6 +21,7 @@ struct request_buffers {
 
     http1::request_parser parser;
     http1::chunked_decoder decoder;
+    std::string head_text;  // of a stream of HTTP/2
     std::string scratch;
     std::string request_scratch;
     std::string answer_fields;
@@ -66,7 +67,7 @@ private:
         if (spare_.size() == kept) {
             return;
         }
-        for (auto* const text : {&space->scratch, &space->request_scratch, &space->answer_fields}) {
+        for (auto* const text : {&space->head_text, &space->scratch, &space->request_scratch, &space->answer_fields}) {
             if (text->capacity() > usual_text) {
                 std::string{}.swap(*text);
             }

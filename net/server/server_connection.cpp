@@ -1,5 +1,9 @@
 #include "net/server/server_connection.hpp"
 
+#include "net/http1/head_writer.hpp"
+
+#include <boost/asio/error.hpp>
+
 #include <openssl/ssl.h>
 
 #include <algorithm>
@@ -32,14 +36,11 @@ server_connection::server_connection(
     const server_settings& settings,
     request_buffer_pool& spaces
 )
-    : loop_{owner},
+    : caller_exchange{owner, from.peer.address().to_string(), std::move(from.sender)},
       handler_{handler},
       settings_{settings},
       caller_{owner, std::move(from.socket)},
-      alarm_{*this, owner},
       spaces_{spaces},
-      peer_{from.peer.address().to_string()},
-      sender_{std::move(from.sender)},
       answer_{caller_, alarm_, settings.write_timeout},
       body_{settings, caller_, alarm_, space_, answer_}
 {
@@ -47,8 +48,11 @@ server_connection::server_connection(
     if (sender_ != nullptr) {
         caller_.set_first_room(tiny_block);  // a call from within the process may wait for long, and is seldom large
     }
-    loop_.timers().add(*this);
     if (from.tls != nullptr && !caller_.closed() && caller_.start_tls(*from.tls, tls_role::server)) {
+        caller_.close(/*hard=*/true);
+    }
+    secure_ = caller_.wire().secure();
+    if (secure_ && settings_.http2 && !net::offer_http2(caller_.wire().tls())) {
         caller_.close(/*hard=*/true);
     }
 }
@@ -64,6 +68,11 @@ routine<> server_connection::run()
         while (waits_idle()) {  // here, so that an idle connection has no other frame
             caller_.arm();
             co_await alarm_.wait();
+        }
+        const bool http2 = co_await begins_http2();
+        if (http2) {
+            co_await run_http2();
+            break;
         }
         again = co_await serve_one();
     }
@@ -94,6 +103,37 @@ routine<bool> server_connection::shake_hands()
     }
     caller_.close();
     co_return false;
+}
+
+// By ALPN, or without TLS by the first bytes of the connection (RFC 9113 section 3.3), which must not be read as HTTP/1.1.
+routine<bool> server_connection::begins_http2()
+{
+    if (served_ > 0 || !settings_.http2 || caller_.received().empty()) {
+        co_return false;
+    }
+    if (caller_.wire().secure()) {
+        co_return chose_http2(caller_.wire().tls());
+    }
+    const auto may_become = [this] {
+        const auto size = caller_.received().size();
+        return size < http2::preface.size() && caller_.received() == http2::preface.substr(0, size);
+    };
+    while (may_become() && !caller_left() && !alarm_.expired()) {
+        caller_.arm();
+        co_await alarm_.wait();
+    }
+    co_return caller_.received().starts_with(http2::preface);
+}
+
+routine<> server_connection::run_http2()
+{
+    phase_ = phase::exchange;
+    const http2_parts parts{loop_, caller_, alarm_, handler_, settings_, spaces_, peer_, sender_, certificate_, secure_};
+    http2_ = std::make_unique<http2_connection>(parts);
+    if (ending_ || draining_) {
+        http2_->drain();
+    }
+    co_await http2_->run();
 }
 
 // One request; false when the connection is over.
@@ -218,6 +258,26 @@ bool server_connection::closing() noexcept
     return close_ || !body_.whole() || !head().keep_alive || served_ >= settings_.requests;
 }
 
+void server_connection::complete_head(std::string& text, answer_length length)
+{
+    http1::head_writer out{text};
+    const bool chunked = length.is_open() && head().minor_version == 1;
+    answer_.frame(chunked && head().verb != http1::method::head);
+    if (chunked) {
+        out.field("Transfer-Encoding", "chunked");
+    } else if (length.is_open()) {
+        close_ = true;
+        answer_.end_with_connection();
+    } else if (const auto bytes = length.bytes()) {
+        out.field("Content-Length", *bytes);
+    }
+    if (closing()) {
+        out.field("Connection", "close");
+    }
+    text += space_->answer_fields;
+    out.end();
+}
+
 void server_connection::release_request()
 {
     if (body_.whole()) {
@@ -272,9 +332,20 @@ routine<bool> server_connection::dropped_some(core::steady_time until)
     co_return !caller_left() && !alarm_.expired();
 }
 
+void server_connection::announce_end()
+{
+    ending_ = true;
+    if (http2_ != nullptr) {
+        http2_->drain();
+    }
+}
+
 void server_connection::drain()
 {
     draining_ = true;
+    if (http2_ != nullptr) {
+        http2_->drain();
+    }
     const auto grace = served_ == 0 ? first_request_grace : settings_.drain_idle;
     if (phase_ == phase::idle && due() > loop_.now() + grace) {
         alarm_.start(grace);
@@ -291,6 +362,9 @@ void server_connection::distrust()
 
 void server_connection::abort()
 {
+    if (http2_ != nullptr) {
+        http2_->abort();
+    }
     answer_.abort();
     alarm_.start(core::duration{0});  // whatever the exchange waits for, it has to see that its caller is gone
 }

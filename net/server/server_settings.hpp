@@ -3,8 +3,10 @@
 
 #include "core/clock.hpp"
 #include "net/http1/head.hpp"
+#include "net/http2/counters.hpp"
 #include "net/loop/shared_budget.hpp"
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 
@@ -20,7 +22,16 @@ struct server_settings {
     core::duration body_grace{};     // before body_rate counts
     std::uint64_t body_rate = 0;     // bytes a second of a body, while it is waited for; 0: any
     std::size_t read_ahead = 16384;  // bytes behind a request that is being answered
-    std::uint64_t requests = 1000;   // on one connection
+    std::uint64_t requests = 1000;   // on one connection of HTTP/1.1
+
+    bool http2 = false;                // is spoken too
+    std::size_t http2_streams = 256;   // of one connection, whose work has not ended
+    std::uint32_t http2_resets = 100;  // a second, as in http2::session_settings
+    std::uint32_t http2_control = 50;
+    core::duration http2_age{};                 // of a connection, less up to a fifth; 0: any
+    http2::counters* http2_counters = nullptr;  // null: not counted
+    std::atomic<std::size_t>* streams =
+        nullptr;  // counts those whose work has not ended; any thread reads it. Null: nobody does
 
     core::duration drain_idle{50};  // for the next request of a kept connection, after drain()
 

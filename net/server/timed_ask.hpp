@@ -6,7 +6,7 @@
 #include "core/error.hpp"
 #include "net/loop/routine.hpp"
 #include "net/loop/types.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/executor_work_guard.hpp>
@@ -23,7 +23,7 @@ namespace net {
 // Waits until `over` says so, which is asked whenever caller.clock().wake() is set. False: `due` came first, or the connection was
 // aborted, or the request interrupted. The caller's bytes are not looked at meanwhile. On the thread of the caller's loop.
 template <class Over>
-routine<bool> wait_until(server_connection& caller, core::steady_time due, Over over)
+routine<bool> wait_until(caller_exchange& caller, core::steady_time due, Over over)
 {
     auto& clock = caller.clock();
     clock.start_until(due);
@@ -45,7 +45,7 @@ inline std::size_t& unheard() noexcept
 }
 
 // Why a wait until the deadline of the caller's own gave nothing: upstream_timeout with the detail `deadline`, or draining.
-inline core::error gave_up(const server_connection& caller)
+inline core::error gave_up(const caller_exchange& caller)
 {
     return caller.aborted() || caller.interrupted() ? core::gateway_error(core::errc::draining, "wait")
                                                     : core::upstream_error(core::errc::upstream_timeout, "deadline");
@@ -54,7 +54,7 @@ inline core::error gave_up(const server_connection& caller)
 // Asks like `ask` (net/loop/ask.hpp), until `due`; for as long as it takes if most_unheard are under way then. The caller's loop runs until the
 // answer is there. Nothing: as wait_until(). Exceptions of the task arrive here if they come in time.
 template <class T>
-routine<std::optional<T>> ask_until(server_connection& caller, core::steady_time due, executor there, task<T> question)
+routine<std::optional<T>> ask_until(caller_exchange& caller, core::steady_time due, executor there, task<T> question)
 {
     struct waiting {
         std::optional<T> answer;

@@ -24,7 +24,7 @@ constexpr const char* server_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20";
 constexpr const char* client_ciphers = "ECDHE+AESGCM:ECDHE+CHACHA20:DHE+AESGCM:DHE+CHACHA20";
 constexpr int security_level = 2;  // 112 bits: RSA from 2048, no SHA-1
 constexpr std::string_view http1 = "http/1.1";
-constexpr std::string_view http2 = "h2";
+constexpr std::string_view http2_name = "h2";
 constexpr auto offered_protocols = std::to_array<unsigned char>({8, 'h', 't', 't', 'p', '/', '1', '.', '1'});
 constexpr auto with_http2 = std::to_array<unsigned char>({2, 'h', '2', 8, 'h', 't', 't', 'p', '/', '1', '.', '1'});
 
@@ -137,7 +137,7 @@ int choose_protocol(SSL* connection, const unsigned char** chosen, unsigned char
     const bool has_http2 = SSL_get_ex_data(connection, http2_index()) != nullptr;
     for (unsigned int at = 0; at < size; at += offered[at] + 1U) {
         const std::string_view each{reinterpret_cast<const char*>(offered) + at + 1, offered[at]};
-        const bool best = has_http2 && each == http2;
+        const bool best = has_http2 && each == http2_name;
         if (best || (each == http1 && result != SSL_TLSEXT_ERR_OK)) {
             *chosen = offered + at + 1;
             *chosen_size = offered[at];
@@ -400,7 +400,7 @@ bool chose_http2(const SSL& connection)
     const unsigned char* chosen = nullptr;
     unsigned int size = 0;
     SSL_get0_alpn_selected(&connection, &chosen, &size);
-    return std::string_view{reinterpret_cast<const char*>(chosen), size} == http2;
+    return std::string_view{reinterpret_cast<const char*>(chosen), size} == http2_name;
 }
 
 std::string handshake_failure(const SSL& connection, std::string_view reason)

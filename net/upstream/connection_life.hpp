@@ -45,6 +45,9 @@ public:
         return ++requests_ < settings_.requests && usable(now);
     }
 
+    // Exchanges are under way beside each other: until rest(), only the age counts.
+    void work() noexcept { idle_until_ = core::steady_time::max(); }
+
     // Whether a request may follow now.
     bool usable(core::steady_time now) const noexcept { return now < idle_until_ && now < ends_; }
 

@@ -31,6 +31,32 @@ std::string status_of_proxy(unsigned status)
     return "the proxy answered " + std::to_string(status);
 }
 
+// Adds the head of a request, `pieces` of which have room for five, as the proxy of the target takes it.
+void add_head(pieces& request, std::string_view head, const upstream_target& to)
+{
+    if (to.absolute.empty()) {
+        request.add(head);
+        return;
+    }
+    const auto path = head.find(' ') + 1;
+    const auto line_end = head.find("\r\n", path) + 2;
+    request.add(head.substr(0, path));
+    request.add(to.absolute);
+    request.add(head.substr(path, line_end - path));
+    request.add(to.through->field);
+    request.add(head.substr(line_end));
+}
+
+// An answer that is the proxy's own: it does not know the gateway. Its status as a detail.
+std::optional<core::error> refusal_of_proxy(unsigned status, const upstream_target& to)
+{
+    constexpr unsigned proxy_authentication_required = 407;  // RFC 9110 section 15.5.8
+    if (status != proxy_authentication_required || to.absolute.empty()) {
+        return std::nullopt;
+    }
+    return core::upstream_error(errc::upstream_proxy, status_of_proxy(status));
+}
+
 }  // namespace
 
 core::result<tls_context> client_contexts::get(const tls_client_files& files)
@@ -97,28 +123,12 @@ core::result<upstream_target> make_target(
     return target;
 }
 
-void add_head(pieces& request, std::string_view head, const upstream_target& to)
+upstream_target over_http2(upstream_target made)
 {
-    if (to.absolute.empty()) {
-        request.add(head);
-        return;
-    }
-    const auto path = head.find(' ') + 1;
-    const auto line_end = head.find("\r\n", path) + 2;
-    request.add(head.substr(0, path));
-    request.add(to.absolute);
-    request.add(head.substr(path, line_end - path));
-    request.add(to.through->field);
-    request.add(head.substr(line_end));
-}
-
-std::optional<core::error> refusal_of_proxy(unsigned status, const upstream_target& to)
-{
-    constexpr unsigned proxy_authentication_required = 407;  // RFC 9110 section 15.5.8
-    if (status != proxy_authentication_required || to.absolute.empty()) {
-        return std::nullopt;
-    }
-    return core::upstream_error(errc::upstream_proxy, status_of_proxy(status));
+    made.http2 = true;
+    made.key += "\nhttp2";
+    made.absolute.clear();
+    return made;
 }
 
 upstream_connection::upstream_connection(
@@ -209,9 +219,7 @@ void upstream_connection::on_connected(core::descriptor socket, std::size_t plac
     race_.reset();
     if (const auto ec = side_.adopt(std::move(socket))) {
         on_refused(ec);
-    } else if (target_->tls == nullptr) {
-        finish();
-    } else if (target_->through != nullptr) {
+    } else if (target_->through != nullptr && (target_->tls != nullptr || target_->http2)) {
         ask_for_tunnel();
     } else {
         shake_hands();
@@ -228,6 +236,8 @@ void upstream_connection::on_opened(error_code ec)
 {
     if (ec) {
         fail(errc::upstream_tls, handshake_failure(side_.wire().tls(), ec.message()));
+    } else if (target_->http2 && !chose_http2(side_.wire().tls())) {
+        fail(errc::upstream_tls, "the agent did not choose HTTP/2 (ALPN `h2`)");
     } else {
         finish();
     }
@@ -293,12 +303,17 @@ void upstream_connection::read_tunnel_answer()
 
 void upstream_connection::shake_hands()
 {
+    if (target_->tls == nullptr) {
+        return finish();
+    }
     if (const auto ec = side_.start_tls(*target_->tls, tls_role::client, [this](error_code end) { on_opened(end); })) {
         fail(errc::upstream_tls, ec.message());
         return;
     }
     if (!expect_peer(side_.wire().tls(), target_->certified.empty() ? target_->host : target_->certified)) {
         fail(errc::upstream_tls, "the host's name cannot be verified");
+    } else if (target_->http2 && !offer_http2(side_.wire().tls())) {
+        fail(errc::upstream_tls, "HTTP/2 cannot be offered");
     }
 }
 
@@ -330,6 +345,133 @@ void upstream_connection::set_listener(signal* listener) noexcept
     side_.set_listener(listener);
 }
 
+void upstream_connection::add_body(pieces& out, std::string_view data, bool last)
+{
+    if (chunked_ && !data.empty()) {
+        chunk_ = http1::chunk_header{data.size()};
+        out.add(chunk_.text());
+        out.add(data);
+        out.add(http1::chunk_end);
+    } else {
+        out.add(data);
+    }
+    if (chunked_ && last) {
+        out.add(http1::last_chunk);
+    }
+}
+
+void upstream_connection::send(const agent_request& request)
+{
+    chunked_ = request.chunked;
+    headed_ = false;
+    interim_ = 0;
+    taken_ = 0;
+    body_ = {};
+    sent_before_ = side_.bytes_out();
+    pieces out;
+    for (const auto& each : request.head) {
+        const std::string_view text{static_cast<const char*>(each.data()), each.size()};
+        out.size() == 0 ? add_head(out, text, *target_) : out.add(text);
+    }
+    add_body(out, request.body, request.last);
+    side_.write(out);
+    side_.arm();
+}
+
+void upstream_connection::send_body(std::string_view data, bool last)
+{
+    pieces out;
+    add_body(out, data, last);
+    if (out.size() > 0) {
+        side_.write(out);
+    }
+}
+
+core::result<bool> upstream_connection::read_head(http1::method to)
+{
+    while (!headed_ && !side_.received().empty()) {
+        auto parsed = parser_.parse(side_.received(), to);
+        if (!parsed) {
+            return std::move(parsed).error();
+        }
+        if (*parsed == 0) {
+            if (side_.full()) {
+                side_.grow();
+            }
+            break;
+        }
+        if (auto refused = refusal_of_proxy(parser_.head().status, *target_)) {
+            return std::move(*refused);
+        }
+        if (parser_.head().status >= 200) {
+            headed_ = true;
+            head_length_ = *parsed;
+            taken_ = head_length_;
+            body_ = {head().body, head().content_length};
+        } else if (++interim_ > most_interim_answers) {
+            return core::upstream_error(errc::upstream_protocol, "too many interim answers");
+        } else {
+            side_.consume(*parsed);
+            parser_.reset();
+        }
+    }
+    return headed_;
+}
+
+void upstream_connection::consume_head()
+{
+    side_.consume(head_length_);
+    taken_ -= std::exchange(head_length_, 0);
+}
+
+core::result<std::string_view> upstream_connection::take()
+{
+    while (!body_.done() && side_.received().size() > taken_) {
+        auto piece = body_.take(side_.received().substr(taken_));
+        if (!piece) {
+            return std::move(piece).error();
+        }
+        taken_ += piece->used;
+        if (!piece->data.empty()) {
+            return piece->data;
+        }
+    }
+    if (!body_.done() && side_.received().empty() && side_.ended()) {
+        const auto why = side_.read_error();
+        auto ended = body_.end(why == asio::error::eof, why.message());
+        if (!ended) {
+            return std::move(ended).error();
+        }
+    }
+    return std::string_view{};
+}
+
+bool upstream_connection::release()
+{
+    const bool filled = taken_ == side_.capacity();
+    side_.consume(std::exchange(taken_, 0));
+    return filled;
+}
+
+void upstream_connection::rewind()
+{
+    body_ = {head().body, head().content_length};
+    taken_ = head_length_;
+}
+
+bool upstream_connection::unprocessed() noexcept
+{
+    return reused_ && !answering() && ended_before(sent_before_);
+}
+
+void upstream_connection::rest() noexcept
+{
+    reused_ = true;
+    headed_ = false;
+    parser_.reset();
+}
+
+// In order: a FIN, which is an end of stream, or EPIPE where our bytes then met no socket.
 bool upstream_connection::ended_before(std::uint64_t bytes) noexcept
 {
     const auto why = side_.read_error();
@@ -377,137 +519,6 @@ bool upstream_connection::suits(const upstream_target& target) const noexcept
         return may_ask_for(target.addresses.get(), target.host, target.port);
     }
     return target.addresses == nullptr || target.addresses->allows(ip_of(*tcp::endpoint{address_, 0}.data()));
-}
-
-double random_share()
-{
-    thread_local std::minstd_rand dice{std::random_device{}()};
-    return std::uniform_real_distribution<double>{0, 1}(dice);
-}
-
-upstream_pool::upstream_pool(loop& owner, pool_settings settings)
-    : loop_{owner},
-      settings_{settings}
-{
-    loop_.timers().add(*this);
-}
-
-upstream_pool::~upstream_pool() = default;
-
-upstream_lease upstream_pool::take_idle(const upstream_target& target)
-{
-    const auto found = idle_.find(target.key);
-    if (found == idle_.end()) {
-        return nullptr;
-    }
-    auto& [list, trust, used] = found->second;
-    const auto now = loop_.now();
-    while (!list.empty()) {
-        const auto& life = list.back()->life();
-        if (!life.announced() && !trust.holds(life.idle_for(now))) {
-            return nullptr;
-        }
-        auto last = std::move(list.back());
-        list.pop_back();
-        --idle_count_;
-        // Bytes that nobody asked for are as bad as an end: they would be taken for the next answer. Both may have come
-        // along with the call that wants this connection.
-        last->side().look();
-        if (!last->side().ended() && last->side().received().empty() && last->usable(now) && last->suits(target)) {
-            last->note_use(now);
-            return last;
-        }
-        discard(std::move(last));
-    }
-    return nullptr;
-}
-
-upstream_lease upstream_pool::make(std::shared_ptr<const upstream_target> target)
-{
-    auto made = std::make_unique<upstream_connection>(loop_, std::move(target), settings_.head_limit);
-    made->life() = connection_life{settings_.life, loop_.now(), settings_.random()};
-    return made;
-}
-
-void upstream_pool::give_back(upstream_lease connection)
-{
-    auto& side = connection->side();
-    connection->set_listener(nullptr);
-    const auto now = loop_.now();
-    const bool lives =
-        connection->life().rest(now, connection->parser().head().keep_alive_for) && connection->usable(now);
-    if (closed_ || !lives || side.ended() || side.writing() || side.write_error() || !side.received().empty() ||
-        settings_.idle_connections == 0) {
-        discard(std::move(connection));
-        return;
-    }
-    auto& place = idle_[connection->target().key];
-    auto& list = place.list;
-    place.used = now;
-    if (list.size() >= settings_.idle_connections) {
-        // The one that has rested longest goes: calls may not trust it any more.
-        discard(std::move(list.front()));
-        list.erase(list.begin());
-        --idle_count_;
-    }
-    connection->mark_reused();
-    connection->parser().reset();
-    side.arm();  // its end is noticed while it waits
-    list.push_back(std::move(connection));
-    ++idle_count_;
-}
-
-void upstream_pool::discard(upstream_lease connection)
-{
-    connection->set_listener(nullptr);
-    connection->close();
-}
-
-void upstream_pool::drop_idle(std::string_view key)
-{
-    const auto found = idle_.find(std::string(key));
-    if (found == idle_.end()) {
-        return;
-    }
-    idle_count_ -= found->second.list.size();
-    for (auto& each : found->second.list) {
-        discard(std::move(each));
-    }
-    idle_.erase(found);
-}
-
-void upstream_pool::close()
-{
-    closed_ = true;
-    for (auto& [key, resting] : idle_) {
-        auto& list = resting.list;
-        while (!list.empty()) {
-            discard(std::move(list.back()));
-            list.pop_back();
-        }
-    }
-    idle_count_ = 0;
-}
-
-void upstream_pool::on_sweep(core::steady_time now)
-{
-    for (auto at = idle_.begin(); at != idle_.end();) {
-        auto& [list, trust, used] = at->second;
-        for (std::size_t i = list.size(); i-- > 0;) {
-            auto& each = *list[i];
-            if (each.side().ended()) {
-                trust.record_ended(each.life().idle_for(now));
-            } else {
-                trust.record_kept(each.life().idle_for(now));
-            }
-            if (each.side().ended() || !each.side().received().empty() || !each.usable(now)) {
-                discard(std::move(list[i]));
-                list.erase(list.begin() + static_cast<std::ptrdiff_t>(i));
-                --idle_count_;
-            }
-        }
-        at = list.empty() && now - used > settings_.life.max_age ? idle_.erase(at) : std::next(at);
-    }
 }
 
 }  // namespace net

@@ -1,15 +1,18 @@
-// Connections to agents: where an agent is, one connection to it, and the pool of those that can be used again. A pool
-// belongs to one loop; a target is an immutable value that all loops share.
+// Connections to agents: where an agent is, and one connection of HTTP/1.1 to it. A connection belongs to one loop; a target is an immutable
+// value that all loops share.
 #pragma once
 
 #include "core/clock.hpp"
 #include "core/error.hpp"
 #include "core/ip.hpp"
 #include "core/url.hpp"
+#include "net/http1/body_reader.hpp"
+#include "net/http1/chunked.hpp"
 #include "net/http1/head.hpp"
 #include "net/loop/loop.hpp"
 #include "net/loop/stream.hpp"
 #include "net/tls/tls_context.hpp"
+#include "net/upstream/agent_side.hpp"
 #include "net/upstream/connect_race.hpp"
 #include "net/upstream/connection_life.hpp"
 #include "net/upstream/proxies.hpp"
@@ -28,8 +31,9 @@
 namespace net {
 
 struct upstream_target {
-    // Equal keys share connections: scheme, host, port, the TLS context's files as they were read, `addresses`, and `through`.
+    // Equal keys share connections: scheme, host, port, the TLS context's files as they were read, `addresses`, `through` and `http2`.
     std::string key;
+    bool http2 = false;  // over_http2(); else HTTP/1.1
     std::string host;
     std::string port;
     std::string certified{};  // the name that its certificate has to be for; empty: `host`
@@ -72,38 +76,64 @@ core::result<upstream_target> make_target(
     const core::secret& own_proxy = {}
 );
 
-// Adds the head of a request, `pieces` of which have room for five, as the proxy of the target takes it. All outlive the pieces.
-void add_head(pieces& request, std::string_view head, const upstream_target& to);
+// A target to which HTTP/2 is spoken: chosen by ALPN, or with prior knowledge without TLS (RFC 9113 section 3). A proxy is asked for a
+// tunnel then, whatever the scheme is.
+upstream_target over_http2(upstream_target made);
 
-// An answer to such a request that is the proxy's own: it does not know the gateway. Its status as a detail.
-std::optional<core::error> refusal_of_proxy(unsigned status, const upstream_target& to);
-
-class upstream_connection final {
+class upstream_connection final : public agent_side {
 public:
     upstream_connection(loop& owner, std::shared_ptr<const upstream_target> target, std::size_t head_limit);
-    upstream_connection(const upstream_connection&) = delete;
-    upstream_connection& operator=(const upstream_connection&) = delete;
 
     // Resolves, if the name is not known, connects to those of the addresses that may_connect() says (net/upstream/connect_race.hpp),
-    // shakes hands. The listener is set when it has ended. Fails with upstream_forbidden if there are none of them. With a proxy, connects to
-    // that one, and first asks it for a tunnel (RFC 9110 section 9.3.6) if the target has TLS; fails with upstream_proxy.
-    void connect(signal& listener);
+    // shakes hands. The listener is set when it has ended. Fails with upstream_forbidden if there are none of them; with upstream_tls also if
+    // HTTP/2 is wanted and the agent does not choose it. With a proxy, connects to that one, and first asks it for a tunnel (RFC 9110
+    // section 9.3.6) if the target has TLS or HTTP/2; fails with upstream_proxy.
+    void connect(signal& listener) override;
 
     // Asked whenever the listener was set: an answer of the proxy is read here.
-    bool connecting();
-    const std::optional<core::error>& failure() const noexcept { return failure_; }
+    bool connecting() override;
+    const std::optional<core::error>& failure() const noexcept override { return failure_; }
 
     // Who is woken by what happens on this connection; null: nobody.
-    void set_listener(signal* listener) noexcept;
+    void set_listener(signal* listener) noexcept override;
 
     stream& side() noexcept { return side_; }
-    http1::response_parser& parser() noexcept { return parser_; }
-    const upstream_target& target() const noexcept { return *target_; }
+    const upstream_target& target() const noexcept override { return *target_; }
+    int socket() noexcept override { return side_.wire().number(); }
+
+    void send(const agent_request& request) override;
+    void send_body(std::string_view data, bool last) override;
+    bool sending() const noexcept override { return side_.writing(); }
+    error_code send_error() const noexcept override { return side_.write_error(); }
+    bool unprocessed() noexcept override;
+    core::result<bool> read_head(http1::method to) override;
+    const http1::response_head& head() const noexcept override { return parser_.head(); }
+    void consume_head() override;
+    bool answering() const noexcept override { return headed_ || interim_ > 0 || !side_.received().empty(); }
+    core::result<std::string_view> take() override;
+    bool release() override;
+    void rewind() override;
+    bool body_done() const noexcept override { return body_.done(); }
+    bool full() const noexcept override { return side_.full(); }
+    std::uint64_t announced() const noexcept override { return body_.announced(); }
+    void widen() override { side_.reserve(large_block); }
+    bool ready() const noexcept override { return side_.received().size() > taken_ || side_.ended(); }
+    void arm() override { side_.arm(); }
+    bool ended() const noexcept override { return side_.ended(); }
+    error_code end_reason() const noexcept override { return side_.read_error(); }
+    std::uint64_t bytes_in() const noexcept override { return side_.bytes_in(); }
+    bool reusable() const noexcept override
+    {
+        return body_.done() && head().keep_alive && !side_.writing() && !side_.closed();
+    }
+    upstream_connection* to_keep() noexcept override { return this; }
 
     // Whether it has carried an exchange before: an end before the first byte of an answer may then be the agent's
     // idle timeout crossing our request.
-    bool reused() const noexcept { return reused_; }
-    void mark_reused() noexcept { reused_ = true; }
+    bool reused() const noexcept override { return reused_; }
+
+    // The pool has it now, for the next call.
+    void rest() noexcept;
 
     // Whether another call may have it now: its life is not over, and its address is still one of the host's. While the host has no
     // known addresses, the one that it has stays good.
@@ -115,14 +145,13 @@ public:
     // Whether a target of the same key may have it: its address is one that the target allows.
     bool suits(const upstream_target& target) const noexcept;
 
-    connection_life& life() noexcept { return life_; }
-
-    // Whether the agent's side had ended the connection before anything beyond its first `bytes` written bytes came:
-    // it ended in order (a FIN: end of stream, or EPIPE where our bytes then met no socket), and its kernel acknowledged
-    // nothing more. What was written since then cannot have been processed, whatever it asks for.
+    // The agent's side has ended the connection in order, and its kernel has acknowledged no more than the first `bytes` that were written:
+    // what came after them cannot have been processed.
     bool ended_before(std::uint64_t bytes) noexcept;
 
-    void close() noexcept;
+    connection_life& life() noexcept { return life_; }
+
+    void close() noexcept override;
 
 private:
     void on_resolved(error_code ec);
@@ -135,6 +164,7 @@ private:
     void shake_hands();
     void fail(core::errc code, std::string detail);
     void finish();
+    void add_body(pieces& out, std::string_view data, bool last);
 
     std::shared_ptr<const upstream_target> target_;
     loop& loop_;
@@ -142,69 +172,23 @@ private:
     resolver::ticket lookup_;             // while the name is being looked up
     std::unique_ptr<connect_race> race_;  // while it connects
     std::string tunnel_request_;          // while the proxy is asked for a tunnel
-    unsigned interim_ = 0;                // answers to that
+    unsigned interim_ = 0;                // answers to that, and later to the request
     asio::ip::address address_;           // since then
     unsigned checked_ = 0;                // name_->changes when address_ was found to be one of the name's
     connection_life life_;
     stream side_;
     http1::response_parser parser_;
+    http1::body_reader body_;         // of the answer
+    http1::chunk_header chunk_{0};    // of what is being sent
+    std::uint64_t sent_before_ = 0;   // bytes written before the request
+    std::size_t head_length_ = 0;     // of the answer, until it is consumed
+    std::size_t taken_ = 0;           // bytes received and not released
     std::optional<core::error> failure_;
     signal* listener_ = nullptr;
     bool connecting_ = false;
     bool reused_ = false;
-};
-
-using upstream_lease = std::unique_ptr<upstream_connection>;
-
-// 0 to less than 1. Any thread.
-double random_share();
-
-struct pool_settings {
-    std::size_t head_limit = 64 * 1024;
-    std::size_t idle_connections = 256;  // per target
-    life_settings life{};
-    double (*random)() = random_share;
-};
-
-class upstream_pool final : public timed {
-public:
-    upstream_pool(loop& owner, pool_settings settings);
-    ~upstream_pool() override;  // close() comes first
-
-    // A connection that was used before and is open as far as can be known, or null. One that its agent may be about to close stays where it
-    // is, and shows for how long the agent keeps it.
-    upstream_lease take_idle(const upstream_target& target);
-
-    // A new one, not yet connected.
-    upstream_lease make(std::shared_ptr<const upstream_target> target);
-
-    // After an exchange that left it clean: for the next one. Else: discard().
-    void give_back(upstream_lease connection);
-    void discard(upstream_lease connection);
-
-    // Closes what is idle of this target: its host is down, or it is not called any more. What carries an exchange stays.
-    void drop_idle(std::string_view key);
-
-    // Closes what is idle and keeps nothing from now on.
-    void close();
-
-    std::size_t idle() const noexcept { return idle_count_; }
-
-    void on_due() override {}
-    void on_sweep(core::steady_time now) override;
-
-private:
-    struct resting {
-        std::vector<upstream_lease> list;
-        keepalive_estimate trust{};
-        core::steady_time used{};  // when a connection was given back
-    };
-
-    loop& loop_;
-    pool_settings settings_;
-    std::unordered_map<std::string, resting> idle_;  // by target
-    std::size_t idle_count_ = 0;
-    bool closed_ = false;
+    bool chunked_ = false;  // the request
+    bool headed_ = false;   // the head of the answer has come
 };
 
 }  // namespace net

@@ -2,7 +2,6 @@
 
 #include "gateway/responses/answer.hpp"
 #include "mcp/calls/client_message.hpp"
-#include "net/http1/chunked.hpp"
 #include "net/http1/head_writer.hpp"
 #include "net/sse/sse.hpp"
 
@@ -20,21 +19,14 @@ constexpr std::string_view event_end = "\n\n";
 
 void message_stream::begin(std::string_view fields)
 {
-    chunked_ = caller_.head().minor_version == 1;
-    if (!chunked_) {
-        caller_.end_body_with_connection();  // HTTP/1.0
-    }
     auto& text = caller_.scratch();
     responses::begin_head(text, caller_, 200);
     net::http1::head_writer out{text};
     out.field("Content-Type", "text/event-stream");
     out.field("Cache-Control", "no-cache, no-transform");
     out.field("X-Accel-Buffering", "no");
-    if (chunked_) {
-        out.field("Transfer-Encoding", "chunked");
-    }
     text += fields;
-    out.end();
+    caller_.complete_head(text, net::answer_length::open());
     head_ = text;
 }
 
@@ -90,25 +82,12 @@ net::routine<core::result<>> message_stream::send_end()
 net::routine<core::result<>>
 message_stream::write(std::string_view event, std::string_view data, std::string_view end, bool last)
 {
-    const auto head = std::exchange(head_, {});
     const auto first = std::exchange(first_, {});
-    const auto size = first.size() + event.size() + data.size() + end.size();
-    const net::http1::chunk_header header{size};
-    net::pieces all;
-    all.add(head);
-    if (chunked_ && size > 0) {
-        all.add(header.text());
-    }
-    all.add(first);
-    all.add(event);
-    all.add(data);
-    all.add(end);
-    if (chunked_ && size > 0) {
-        all.add(net::http1::chunk_end);
-    }
-    if (chunked_ && last) {
-        all.add(net::http1::last_chunk);
-    }
+    net::answer_part all{.head = std::exchange(head_, {}), .last = last};
+    all.body.add(first);
+    all.body.add(event);
+    all.body.add(data);
+    all.body.add(end);
     sent_ = caller_.owner().now();
     co_return co_await caller_.send(all);
 }

@@ -5,7 +5,7 @@
 #include "core/error.hpp"
 #include "gateway/model/program_port.hpp"
 #include "net/loop/routine.hpp"
-#include "net/server/server_connection.hpp"
+#include "net/server/caller_exchange.hpp"
 
 #include <string>
 #include <string_view>
@@ -15,7 +15,7 @@ namespace gateway::mcp::route {
 class message_stream {
 public:
     // `caller` outlives it.
-    explicit message_stream(net::server_connection& caller)
+    explicit message_stream(net::caller_exchange& caller)
         : caller_{caller}
     {
     }
@@ -42,11 +42,10 @@ public:
 private:
     net::routine<core::result<>> write(std::string_view event, std::string_view data, std::string_view end, bool last);
 
-    net::server_connection& caller_;
+    net::caller_exchange& caller_;
     std::string_view head_;  // in the scratch of the caller, until it has been sent
     std::string first_;      // the same for what comes before all messages
     core::steady_time sent_{};
-    bool chunked_ = false;
 };
 
 }  // namespace gateway::mcp::route

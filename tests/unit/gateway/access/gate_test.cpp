@@ -78,7 +78,7 @@ public:
     {
     }
 
-    net::routine<> handle(net::server_connection& caller) override
+    net::routine<> handle(net::caller_exchange& caller) override
     {
         auto owner = gate_.identify(caller, "192.0.2.1");
         if (!owner) {
@@ -88,7 +88,7 @@ public:
         outcomes.push_back(*owner ? std::nullopt : std::optional{owner->error().code});
         caller.cut();
     }
-    net::routine<> refuse(net::server_connection& caller, core::error why) override
+    net::routine<> refuse(net::caller_exchange& caller, core::error why) override
     {
         outcomes.emplace_back(why.code);
         caller.cut();
@@ -183,7 +183,7 @@ struct rig {
     net::server_settings settings;
     net::request_buffer_pool spaces{settings.head};
     std::list<core::descriptor> callers;
-    std::list<net::server_connection> connections;
+    std::list<net::caller_exchange> connections;
     std::size_t ended = 0;
     std::size_t sent = 0;
     std::chrono::steady_clock::time_point accepted_at;

@@ -25,7 +25,7 @@ struct no_log_lines final : core::log_sink {
 // Where the inner calls go: each is answered with a stream of these events, which then ends.
 class server_within final : public net::http_handler {
 public:
-    net::routine<> handle(net::server_connection& caller) override
+    net::routine<> handle(net::caller_exchange& caller) override
     {
         const auto body = co_await caller.read_body(1024 * 1024);
         REQUIRE(body.has_value());
@@ -33,11 +33,10 @@ public:
         const auto answer =
             "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nContent-Length: " + std::to_string(events.size()) +
             "\r\n\r\n" + events;
-        net::pieces all;
-        all.add(answer);
+        const net::answer_part all{.head = answer, .last = true};
         static_cast<void>(co_await caller.send(all));
     }
-    net::routine<> refuse(net::server_connection&, core::error why) override
+    net::routine<> refuse(net::caller_exchange&, core::error why) override
     {
         FAIL(why.detail);
         co_return;

@@ -34,8 +34,8 @@ public:
         : feed_{feed}
     {
     }
-    net::routine<> handle(net::server_connection& caller) override { return feed_.serve(caller); }
-    net::routine<> refuse(net::server_connection&, core::error why) override
+    net::routine<> handle(net::caller_exchange& caller) override { return feed_.serve(caller); }
+    net::routine<> refuse(net::caller_exchange&, core::error why) override
     {
         FAIL(why.detail);
         co_return;
@@ -159,7 +159,7 @@ public:
 private:
     rig& rig_;
     std::optional<core::descriptor> socket_;
-    std::optional<net::server_connection> connection_;
+    std::optional<net::caller_exchange> connection_;
     std::string got_;
     bool ended_ = false;
 };

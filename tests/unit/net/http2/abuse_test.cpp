@@ -346,6 +346,22 @@ TEST_CASE("More than eight CONTINUATION frames end the connection")
     CHECK(sent_with(9) == "over continuations\n" + calm + "too many CONTINUATION frames\n");
 }
 
+TEST_CASE("A PRIORITY of no stream, or of one that depends on itself, ends the connection")
+{
+    const auto sent_for = [](std::uint32_t stream, std::uint32_t dependency) {
+        begun_session rig;
+        for (const char byte : raw::frame(raw::priority, 0, stream, raw::number(dependency, 4) + '\x10')) {
+            rig.feed({&byte, 1});
+        }
+        return rig.ends();
+    };
+    CHECK(sent_for(3, 1).empty());
+    CHECK(sent_for(3, 0x80000001).empty());
+    CHECK(sent_for(3, 3).starts_with("goaway protocol_error"));
+    CHECK(sent_for(3, 0x80000003).starts_with("goaway protocol_error"));
+    CHECK(sent_for(0, 1).starts_with("goaway protocol_error"));
+}
+
 TEST_CASE("A session that has failed reads and writes nothing more")
 {
     begun_session rig;

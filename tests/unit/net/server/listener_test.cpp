@@ -23,12 +23,12 @@ using test_support::listening_socket;
 // Nobody comes as far as a request.
 class no_requests final : public net::http_handler {
 public:
-    net::routine<> handle(net::server_connection& caller) override
+    net::routine<> handle(net::caller_exchange& caller) override
     {
         caller.cut();
         co_return;
     }
-    net::routine<> refuse(net::server_connection& caller, core::error) override { co_await handle(caller); }
+    net::routine<> refuse(net::caller_exchange& caller, core::error) override { co_await handle(caller); }
     void failed(std::string_view what) noexcept override { FAIL(what); }
     void on_handshake(net::handshake, std::string_view, std::string_view) noexcept override {}
 };

@@ -24,13 +24,13 @@ namespace {
 // Reads the body of each request and writes down how that ended.
 class body_reader final : public net::http_handler {
 public:
-    net::routine<> handle(net::server_connection& caller) override
+    net::routine<> handle(net::caller_exchange& caller) override
     {
         auto body = co_await caller.read_body(1000);
         failure = body ? std::nullopt : std::optional{body.error()};
         caller.cut();
     }
-    net::routine<> refuse(net::server_connection& caller, core::error why) override
+    net::routine<> refuse(net::caller_exchange& caller, core::error why) override
     {
         failure = std::move(why);
         caller.cut();
@@ -45,14 +45,13 @@ public:
 // Answers every request before its body has come.
 class hasty_handler final : public net::http_handler {
 public:
-    net::routine<> handle(net::server_connection& caller) override
+    net::routine<> handle(net::caller_exchange& caller) override
     {
         constexpr std::string_view text = "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n";
-        net::pieces what;
-        what.add(text);
+        const net::answer_part what{.head = text, .last = true};
         co_await caller.send(what);
     }
-    net::routine<> refuse(net::server_connection& caller, core::error) override { co_await handle(caller); }
+    net::routine<> refuse(net::caller_exchange& caller, core::error) override { co_await handle(caller); }
     void failed(std::string_view what) noexcept override { FAIL(what); }
     void on_handshake(net::handshake, std::string_view, std::string_view) noexcept override {}
 };
@@ -60,7 +59,7 @@ public:
 // Reads the body of each request, waits for its caller to leave as a relay does, and looks at the head then.
 class watchful_handler final : public net::http_handler {
 public:
-    net::routine<> handle(net::server_connection& caller) override
+    net::routine<> handle(net::caller_exchange& caller) override
     {
         const auto body = co_await caller.read_body(1'000'000);
         CHECK(body.has_value());
@@ -69,11 +68,10 @@ public:
         CHECK(caller.head().target.data() == before.data());
         targets.emplace_back(before);
         constexpr std::string_view text = "HTTP/1.1 204 No Content\r\n\r\n";
-        net::pieces what;
-        what.add(text);
+        const net::answer_part what{.head = text, .last = true};
         co_await caller.send(what);
     }
-    net::routine<> refuse(net::server_connection&, core::error why) override
+    net::routine<> refuse(net::caller_exchange&, core::error why) override
     {
         FAIL(why.detail);
         co_return;

@@ -1,7 +1,7 @@
 // Connections to agents whose addresses are bound.
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
-#include "net/upstream/upstream.hpp"
+#include "net/upstream/upstream_pool.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <boost/asio/post.hpp>
@@ -33,7 +33,7 @@ std::shared_ptr<const net::upstream_target> target_of(const std::string& url, ru
     return target ? std::make_shared<const net::upstream_target>(std::move(*target)) : nullptr;
 }
 
-net::routine<net::upstream_lease>
+net::routine<net::agent_lease>
 connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
 {
     net::signal changed;

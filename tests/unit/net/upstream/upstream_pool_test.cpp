@@ -1,6 +1,6 @@
 #include "net/loop/loop.hpp"
 #include "net/loop/routine.hpp"
-#include "net/upstream/upstream.hpp"
+#include "net/upstream/upstream_pool.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
@@ -33,6 +33,11 @@ std::shared_ptr<const net::upstream_target> target_of(const std::string& url)
     return std::make_shared<const net::upstream_target>(std::move(*target));
 }
 
+net::stream& side_of(const net::agent_lease& lease)
+{
+    return lease->to_keep()->side();
+}
+
 // A loop with a pool and an agent to connect to. run() drives one coroutine to its end and lets both end as a worker does.
 struct rig {
     explicit rig(net::pool_settings settings = {}, test_support::agent_options options = {})
@@ -62,7 +67,7 @@ struct rig {
     net::upstream_pool pool;
 };
 
-net::routine<net::upstream_lease>
+net::routine<net::agent_lease>
 connected(net::upstream_pool& pool, std::shared_ptr<const net::upstream_target> target)
 {
     net::signal changed;
@@ -156,7 +161,7 @@ net::routine<> until_nothing_is_idle(rig& r)
 net::routine<net::upstream_connection*> surplus_under_way(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
-    auto* const there = lease.get();
+    auto* const there = lease->to_keep();
     net::pieces request;
     request.add("GET / HTTP/1.1\r\nHost: a\r\n\r\n");
     there->side().write(request);
@@ -213,7 +218,7 @@ net::routine<> drop_one_target(rig& r)
     CHECK(r.pool.idle() == 0);
     CHECK(r.pool.take_idle(*target) == nullptr);
     CHECK(r.agent.wait_until_peer_closed());
-    CHECK_FALSE(busy->side().closed());
+    CHECK_FALSE(side_of(busy).closed());
     r.pool.give_back(std::move(busy));
     CHECK(r.pool.idle() == 1);
 }
@@ -221,11 +226,11 @@ net::routine<> drop_one_target(rig& r)
 net::routine<> fail_to_write(rig& r)
 {
     auto lease = co_await connected(r.pool, target_of(r.agent.url()));
-    lease->side().shutdown_send();
+    side_of(lease).shutdown_send();
     net::pieces request;
     request.add("POST / HTTP/1.1\r\n");
-    lease->side().write(request);
-    CHECK(lease->side().write_error());
+    side_of(lease).write(request);
+    CHECK(side_of(lease).write_error());
     r.pool.give_back(std::move(lease));
     CHECK(r.pool.idle() == 0);
 }
@@ -281,7 +286,7 @@ net::routine<> ask_after(rig& r, known how, bool ends)
     r.pool.give_back(std::move(idle));
     net::signal changed;
     busy->set_listener(&changed);
-    busy->side().arm();
+    side_of(busy).arm();
     // The loop looks at what happened first first; the next call comes with what happens on the busy connection.
     if (how == known::looked_at) {
         disturb(idle_there, ends);
@@ -290,7 +295,7 @@ net::routine<> ask_after(rig& r, known how, bool ends)
     if (how == known::in_the_same_turn) {
         disturb(idle_there, ends);
     }
-    while (busy->side().received().empty()) {
+    while (side_of(busy).received().empty()) {
         co_await changed.wait();
     }
     CHECK(r.pool.take_idle(*target) == nullptr);
@@ -310,14 +315,14 @@ net::routine<> distrust_and_forget(rig& r, core::duration unused, bool expected)
     const auto busy_there = agent.accept();
     net::signal changed;
     busy->set_listener(&changed);
-    busy->side().arm();
+    side_of(busy).arm();
     const auto used = r.loop.now();
-    auto& side = ended->side();
+    auto& side = side_of(ended);
     r.pool.give_back(std::move(ended));
     // The loop sees both in one turn, before its next sweep.
     disturb(ended_there, true);
     disturb(busy_there, false);
-    while (busy->side().received().empty()) {
+    while (side_of(busy).received().empty()) {
         co_await changed.wait();
     }
     side.look();
