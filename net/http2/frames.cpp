@@ -97,6 +97,7 @@ bool allowance::take(core::steady_time now) noexcept
 
 frame_watch::verdict frame_watch::look(const frame_start& frame, bool open, bool ended, core::steady_time now) noexcept
 {
+    prioritized_ = 0;
     switch (frame.type) {
         case frame_type::data:
             if (ended) {
@@ -126,10 +127,31 @@ frame_watch::verdict frame_watch::look(const frame_start& frame, bool open, bool
         case frame_type::continuation:
             return verdict::pass;  // the library ends the connection over the first, and over too many of the second
         case frame_type::priority:
+            if (frame.stream == 0) {
+                return verdict::broken_priority;
+            }
+            prioritized_ = frame.stream;
+            dependency_size_ = 0;
+            dependency_ = 0;
+            break;
         case frame_type::goaway:
             break;
     }
     return control(now);
+}
+
+frame_watch::verdict frame_watch::look_inside(std::string_view payload) noexcept
+{
+    constexpr std::size_t size = 4;
+    if (prioritized_ == 0 || dependency_size_ == size) {
+        return verdict::pass;
+    }
+    for (const char byte : payload.substr(0, size - dependency_size_)) {
+        dependency_ = dependency_ << 8U | static_cast<unsigned char>(byte);
+        ++dependency_size_;
+    }
+    const bool itself = static_cast<std::int32_t>(dependency_ & 0x7fffffffU) == prioritized_;
+    return dependency_size_ == size && itself ? verdict::broken_priority : verdict::pass;
 }
 
 frame_watch::verdict frame_watch::control(core::steady_time now) noexcept

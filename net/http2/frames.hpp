@@ -104,9 +104,13 @@ public:
         too_many_pings,
         data_after_end,     // a fault of the stream
         headers_after_end,  // a fault of the connection
+        broken_priority,    // another
     };
     // A frame begins. `open`: its stream exists; `ended`: it existed. Late frames of streams that we have reset are no fault.
     verdict look(const frame_start& frame, bool open, bool ended, core::steady_time now) noexcept;
+
+    // More of the frame's payload. Nobody follows priorities of RFC 7540, but a stream may not depend on itself (its section 5.3.1).
+    verdict look_inside(std::string_view payload) noexcept;
 
     // A frame that carries nothing, as its end has shown. False: one too many.
     bool count_control(core::steady_time now) noexcept { return control_.take(now); }
@@ -139,6 +143,9 @@ private:
     std::size_t pings_out_ = 0;
     bool content_sent_ = true;  // HEADERS or DATA since the peer's last PING
     bool ending_ = false;
+    std::int32_t prioritized_ = 0;     // the stream of the PRIORITY at hand; 0: none
+    std::size_t dependency_size_ = 0;  // what has come of the stream that it names
+    std::uint32_t dependency_ = 0;
 };
 
 }  // namespace net::http2

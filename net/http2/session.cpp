@@ -173,7 +173,8 @@ void session::library::feed(std::string_view bytes)
     while (!bytes.empty() && !failed) {
         const auto part = splitter.next(bytes);
         bytes.remove_prefix(part.used);
-        if ((!part.begins || look(*part.begins)) && !part.bytes.empty()) {
+        const auto payload = part.begins ? part.bytes.substr(std::min(frame_head, part.bytes.size())) : part.bytes;
+        if ((!part.begins || look(*part.begins)) && accept(watch.look_inside(payload)) && !part.bytes.empty()) {
             hand_over(part.bytes);
         }
     }
@@ -227,24 +228,14 @@ bool session::library::look(const frame_start& frame)
     const auto next = static_cast<std::int32_t>(::nghttp2_session_get_next_stream_id(native));
     const auto latest = serves() ? last_begun : next - 2;
     const bool ended = !open && frame.stream % 2 == 1 && frame.stream <= latest;
-    switch (watch.look(frame, open, ended, now)) {
-        case frame_watch::verdict::pass:
-            break;
-        case frame_watch::verdict::too_much_control:
-            return exceed_control();
-        case frame_watch::verdict::too_many_pings:
-            return exceed(limit::pings, "too_many_pings");  // by this text clients of gRPC ping less often
-        case frame_watch::verdict::data_after_end:
-            submit_reset(frame.stream, error_code::stream_closed);
-            break;
-        case frame_watch::verdict::headers_after_end:
-            fail(error_code::stream_closed, "HEADERS on a stream that has ended");
-            return false;
-    }
     if (serves() && frame.type == frame_type::headers) {
         last_begun = std::max(last_begun, frame.stream);
     }
-    return true;
+    const auto verdict = watch.look(frame, open, ended, now);
+    if (verdict == frame_watch::verdict::data_after_end) {
+        submit_reset(frame.stream, error_code::stream_closed);
+    }
+    return accept(verdict);
 }
 
 bool session::library::begin_headers(const nghttp2_frame* frame)
@@ -472,7 +463,8 @@ nghttp2_data_provider session::library::body() noexcept
 }
 
 session::session(const session_settings& settings, session_user& user)
-    : library_{std::make_unique<library>(settings, user)}
+    : library_{std::make_unique<library>(settings, user)},
+      state_{*library_}
 {
 }
 
@@ -488,16 +480,6 @@ void session::produce(std::size_t under_way)
 {
     library_->under_way = under_way;
     library_->drain();
-}
-
-std::string& session::output() noexcept
-{
-    return library_->out;
-}
-
-const std::string& session::output() const noexcept
-{
-    return library_->out;
 }
 
 bool session::done() const noexcept
@@ -537,11 +519,6 @@ std::size_t session::room_for_requests() const noexcept
     }
     const std::size_t most = ::nghttp2_session_get_remote_settings(lib.native, NGHTTP2_SETTINGS_MAX_CONCURRENT_STREAMS);
     return most - std::min(most, lib.open_requests);
-}
-
-bool session::settled() const noexcept
-{
-    return library_->settled;
 }
 
 void session::answer(std::int32_t id, std::string_view head, bool last)
@@ -598,16 +575,6 @@ void session::detach(std::int32_t id)
     }
 }
 
-void session::end_work() noexcept
-{
-    --library_->working;
-}
-
-std::size_t session::working() const noexcept
-{
-    return library_->working;
-}
-
 void session::announce_end()
 {
     ::nghttp2_submit_shutdown_notice(library_->native);
@@ -619,11 +586,6 @@ void session::end()
     library_->watch.sent_end();
     const auto last = std::max(::nghttp2_session_get_last_proc_stream_id(native), 0);
     ::nghttp2_submit_goaway(native, NGHTTP2_FLAG_NONE, last, NGHTTP2_NO_ERROR, nullptr, 0);
-}
-
-void session::fail(error_code code, std::string_view why)
-{
-    library_->fail(code, why);
 }
 
 void session::ping()

@@ -96,6 +96,8 @@ protected:
     ~session_user() = default;
 };
 
+struct session_state;
+
 class session {
 public:
     // The first output is ready at once: SETTINGS, for a client after the preface. Throws std::bad_alloc.
@@ -165,6 +167,7 @@ private:
     struct library;  // callbacks and calls of nghttp2
 
     std::unique_ptr<library> library_;
+    session_state& state_;  // of the library's part
 };
 
 }  // namespace net::http2

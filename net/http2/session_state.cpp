@@ -22,6 +22,26 @@ bool session_state::exceed(limit which, std::string_view why)
     return false;
 }
 
+bool session_state::accept(frame_watch::verdict verdict)
+{
+    switch (verdict) {
+        case frame_watch::verdict::pass:
+        case frame_watch::verdict::data_after_end:
+            return true;
+        case frame_watch::verdict::too_much_control:
+            return exceed_control();
+        case frame_watch::verdict::too_many_pings:
+            return exceed(limit::pings, "too_many_pings");  // by this text clients of gRPC ping less often
+        case frame_watch::verdict::headers_after_end:
+            fail(error_code::stream_closed, "HEADERS on a stream that has ended");
+            return false;
+        case frame_watch::verdict::broken_priority:
+            fail(error_code::protocol_error, "PRIORITY of no stream, or of one that depends on itself");
+            return false;
+    }
+    return true;
+}
+
 bool session_state::take_field(std::string_view name, std::string_view value)
 {
     return heads.add(name, value) || exceed(over_limit(), "a header list far over the limit");
@@ -53,6 +73,36 @@ void session_state::tell_head(stream_user& to, bool last)
     if (last) {
         to.on_end();
     }
+}
+
+std::string& session::output() noexcept
+{
+    return state_.out;
+}
+
+const std::string& session::output() const noexcept
+{
+    return state_.out;
+}
+
+bool session::settled() const noexcept
+{
+    return state_.settled;
+}
+
+void session::end_work() noexcept
+{
+    --state_.working;
+}
+
+std::size_t session::working() const noexcept
+{
+    return state_.working;
+}
+
+void session::fail(error_code code, std::string_view why)
+{
+    state_.fail(code, why);
 }
 
 }  // namespace net::http2

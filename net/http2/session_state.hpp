@@ -30,6 +30,8 @@ struct session_state {
     // A limit is exceeded for good. False, for callbacks.
     bool exceed(limit which, std::string_view why);
 
+    // False: the connection has failed over it.
+    bool accept(frame_watch::verdict verdict);
     bool take_field(std::string_view name, std::string_view value);
     bool count_empty() { return watch.count_control(now) || exceed_control(); }
     bool exceed_control() { return exceed(limit::control, "too many frames that carry nothing"); }

@@ -1,5 +1,6 @@
 #include "net/server/server_connection.hpp"
 
+#include "core/ascii.hpp"
 #include "net/http1/head_writer.hpp"
 
 #include <boost/asio/error.hpp>
@@ -128,7 +129,8 @@ routine<bool> server_connection::begins_http2()
 routine<> server_connection::run_http2()
 {
     phase_ = phase::exchange;
-    const http2_parts parts{loop_, caller_, alarm_, handler_, settings_, spaces_, peer_, sender_, certificate_, secure_};
+    const http2_parts
+        parts{loop_, caller_, alarm_, handler_, settings_, spaces_, peer_, sender_, certificate_, secure_};
     http2_ = std::make_unique<http2_connection>(parts);
     if (ending_ || draining_) {
         http2_->drain();
@@ -136,12 +138,23 @@ routine<> server_connection::run_http2()
     co_await http2_->run();
 }
 
+// The first line of the connection names no version of HTTP and no method: an answer would be read as something else.
+bool server_connection::is_foreign() const noexcept
+{
+    const auto received = caller_.received();
+    const auto line = received.substr(0, received.find("\r\n"));
+    const auto verb = line.substr(0, line.find(' '));
+    return settings_.http2 && served_ == 0 && line.size() < received.size() && core::is_token(verb) &&
+           line.find(" HTTP/") == std::string_view::npos &&
+           boost::beast::http::string_to_verb(verb) == http1::method::unknown;
+}
+
 // One request; false when the connection is over.
 routine<bool> server_connection::serve_one()
 {
     auto got = co_await read_head();
     if (!got) {
-        if (got.error().code != errc::caller_gone) {
+        if (got.error().code != errc::caller_gone && !is_foreign()) {
             close_ = true;
             phase_ = phase::exchange;
             co_await handler_.refuse(*this, std::move(got).error());

@@ -91,6 +91,7 @@ private:
     bool closing() noexcept;
     routine<bool> shake_hands();
     routine<bool> begins_http2();
+    bool is_foreign() const noexcept;
     routine<> run_http2();
     void begin_wait();
     bool waits_idle() const noexcept;
