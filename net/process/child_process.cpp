@@ -24,7 +24,7 @@ using pipe_descriptor = asio::posix::basic_stream_descriptor<executor>;
 using timer =
     asio::basic_waitable_timer<std::chrono::steady_clock, asio::wait_traits<std::chrono::steady_clock>, executor>;
 
-constexpr std::size_t piece = 64 * 1024;
+constexpr std::size_t piece_size = 64 * 1024;
 constexpr std::size_t most_pieces = 64;  // in one write: what asks without end costs an answer each
 
 // The most that is read of the output of an ended child: more than a pipe holds, so that a process that escaped its group cannot keep us.
@@ -35,9 +35,9 @@ constexpr int patience_with_killed = 100;  // ms
 
 // The bytes that this thread has read last. On the heap: a new thread writes zeros to all its thread-local memory, also if it has no child
 // process.
-std::array<char, piece>& read_buffer()
+std::array<char, piece_size>& read_buffer()
 {
-    thread_local const auto buffer = std::make_unique_for_overwrite<std::array<char, piece>>();
+    thread_local const auto buffer = std::make_unique_for_overwrite<std::array<char, piece_size>>();
     return *buffer;
 }
 

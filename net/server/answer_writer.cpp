@@ -10,8 +10,6 @@ namespace {
 
 using core::errc;
 
-constexpr core::duration last_write_grace{1000};
-
 }  // namespace
 
 void answer_writer::begin() noexcept

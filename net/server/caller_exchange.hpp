@@ -99,6 +99,9 @@ struct answer_part {
     static constexpr std::size_t most_pieces = 8;
 };
 
+// How long a piece of an answer that is about to be cut waits for a caller that does not take it.
+inline constexpr core::duration last_write_grace{1000};
+
 // A piece of a request's body.
 struct request_piece {
     std::string_view data;

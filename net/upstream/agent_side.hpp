@@ -109,6 +109,9 @@ public:
     virtual upstream_connection* to_keep() noexcept { return nullptr; }
 };
 
+// So many interim answers may come before the final one.
+inline constexpr unsigned most_interim_answers = 8;
+
 using agent_lease = std::unique_ptr<agent_side>;
 
 }  // namespace net

@@ -22,7 +22,6 @@ namespace {
 
 using core::errc;
 
-constexpr unsigned most_interim_answers = 8;
 constexpr std::string_view forbidden =
     "the agent registered itself at an address that is not public, or at this gateway";
 
