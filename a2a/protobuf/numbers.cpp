@@ -64,7 +64,8 @@ void append_double(std::string& out, double value)
     std::array<char, 32> room{};
     char* end = room.data();
     if (value == std::trunc(value) && std::abs(value) < 1e15 && (value != 0 || !std::signbit(value))) {
-        end = std::to_chars(room.begin(), room.end(), static_cast<std::int64_t>(value)).ptr;  // the common case, and the fastest
+        end = std::to_chars(room.begin(), room.end(), static_cast<std::int64_t>(value))
+                  .ptr;  // the common case, and the fastest
     } else if (value == std::trunc(value) && std::abs(value) < 1e21) {
         end = std::to_chars(room.begin(), room.end(), value, std::chars_format::fixed).ptr;
     } else {
@@ -99,14 +100,18 @@ bool is_exactly(std::string_view text, double value)
     if (said == decimal_of({room.begin(), shortest})) {
         return true;
     }
-    // The longest exact text of a double has 767 digits.
-    const auto exact = std::to_chars(room.begin(), room.end(), value, std::chars_format::scientific, 770).ptr;
+    // Printing with up to 17 digits gives what was meant, too; the longest exact text of a double has 767.
+    const auto count = said.digits.size();
+    const int places = count <= 17 ? static_cast<int>(count) - 1 : 770;
+    const auto exact = std::to_chars(room.begin(), room.end(), value, std::chars_format::scientific, places).ptr;
     return said == decimal_of({room.begin(), exact});
 }
 
 void append_base64(std::string& out, std::string_view bytes)
 {
-    const auto byte = [bytes](std::size_t i) { return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i])); };
+    const auto byte = [bytes](std::size_t i) {
+        return static_cast<std::uint32_t>(static_cast<unsigned char>(bytes[i]));
+    };
     auto to = out.size();
     out.resize(to + (bytes.size() + 2) / 3 * 4, '=');
     std::size_t i = 0;

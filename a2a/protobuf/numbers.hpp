@@ -13,8 +13,8 @@ void append_double(std::string& out, double value);
 // The double nearest to a JSON number. Nothing: it is beyond all finite ones.
 std::optional<double> nearest_double(std::string_view text);
 
-// Whether the JSON number `text`, whose nearest double is `value`, is that double: exactly, or as the shortest text that
-// reads as it (0.1).
+// Whether the JSON number `text`, whose nearest double is `value`, says that double: exactly, as the shortest text that reads
+// as it (0.1), or rounded to at most 17 digits.
 bool is_exactly(std::string_view text, double value);
 
 // Appends the base64 of bytes, with padding (RFC 4648 section 4).

@@ -1,0 +1,115 @@
+// Any bytes as a message or as JSON of any type, by the codec and by libprotobuf: what both take means one message, what one refuses the
+// other refuses too, but for what the codec is stricter in. The first byte chooses the direction, the second one the type.
+#include "a2a/protobuf/codec.hpp"
+#include "a2a/protobuf/fields.hpp"
+#include "a2a/protobuf/methods.hpp"
+#include "core/json/jsonrpc_scan.hpp"
+#include "tests/fuzz/http1_properties.hpp"
+#include "tests/support/protobuf_reference.hpp"
+
+#include <nlohmann/json.hpp>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+using namespace a2a::protobuf;
+using tests::require;
+
+namespace {
+
+tests::protobuf_reference& reference()
+{
+    static tests::protobuf_reference of{CARDEA_PROTO};
+    return of;
+}
+
+// Objects of libprotobuf may have 100 levels, three for each container.
+constexpr codec_options options{.depth = 24};
+
+// The codec refuses more than libprotobuf does on purpose.
+bool stricter(const a2a::refusal& why)
+{
+    return why.why == "is nested too deep" || why.why == "has a group" || why.why == "is not a finite number" ||
+           why.why.starts_with("is not a time") || why.why == "has a varint that is too long" ||
+           why.why == "is not UTF-8";
+}
+
+void check_bytes(const message_type& type, std::string_view bytes)
+{
+    std::string json = "before";
+    const auto done = to_json(type, bytes, options, json);
+    const auto message = reference().parsed(type, bytes);
+    if (!done) {
+        require(json == "before" && !done.error().why.empty(), "nothing is left of a failure", bytes, json);
+        require(
+            message == nullptr || stricter(done.error()),
+            "what libprotobuf reads is read",
+            bytes,
+            done.error().why
+        );
+        return;
+    }
+    json.erase(0, 6);
+    require(core::count_members(json).has_value(), "the text is JSON", bytes, json);
+    require(message != nullptr, "what is read is a message", bytes, json);
+    const auto theirs = tests::json_of(*message);
+    require(
+        theirs.empty() || nlohmann::json::parse(json) == nlohmann::json::parse(theirs),
+        "both texts say one thing",
+        json,
+        theirs
+    );
+
+    // The text is read back as the message that it was written from.
+    std::string again;
+    const auto back = to_protobuf(type, json, options, again);
+    if (!back) {
+        require(back.error().why == "is given twice", "what was written is read", json, back.error().why);
+        return;
+    }
+    require(back->lost == 0 && back->rounded == 0, "what was written is read whole", json);
+    std::string text;
+    require(to_json(type, again, options, text).has_value(), "what was read is written", json);
+    require(nlohmann::json::parse(json) == nlohmann::json::parse(text), "both directions agree", json, text);
+}
+
+void check_json(const message_type& type, std::string_view json)
+{
+    std::string bytes = "before";
+    const auto done = to_protobuf(type, json, {.from_agent = true, .depth = options.depth}, bytes);
+    if (!done) {
+        require(bytes == "before" && !done.error().why.empty(), "nothing is left of a failure", json, bytes);
+        return;
+    }
+    bytes.erase(0, 6);
+    const auto ours = reference().parsed(type, bytes);
+    require(ours != nullptr, "what is written is a message", json, bytes);
+    std::string text;
+    require(to_json(type, bytes, options, text).has_value(), "what was written is read", json, bytes);
+    if (const auto theirs = reference().from_json(type, json); theirs != nullptr && done->lost == 0) {
+        require(tests::same_message(*ours, *theirs), "both messages say one thing", json, tests::json_of(*theirs));
+    }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size)
+{
+    if (size < 2) {
+        return 0;
+    }
+    const std::string_view input{reinterpret_cast<const char*>(data) + 2, size - 2};
+    const auto& method = service_methods()[data[1] / 2 % service_methods().size()];
+    const auto& type = data[1] % 2 == 0 ? *method.request : *method.response;
+    if (data[0] % 2 == 0) {
+        check_bytes(type, input);
+        std::string edited{input};
+        if (set_tenant(type, edited, "t").has_value()) {
+            require(find_tenant(type, edited).has_value(), "an edited message is a message", input, edited);
+        }
+    } else {
+        check_json(type, input);
+    }
+    return 0;
+}

@@ -1,0 +1,43 @@
+// Messages on the wire, written by hand in the tests of a2a/protobuf/.
+#pragma once
+
+#include "a2a/protobuf/wire_writer.hpp"
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace tests {
+
+inline std::string delimited(std::uint32_t number, std::string_view bytes)
+{
+    std::string out;
+    a2a::protobuf::wire_writer{out}.delimited(number, bytes);
+    return out;
+}
+
+inline std::string varint(std::uint32_t number, std::uint64_t value)
+{
+    std::string out;
+    a2a::protobuf::wire_writer to{out};
+    to.tag(number, a2a::protobuf::wire_type::varint);
+    to.varint(value);
+    return out;
+}
+
+inline std::string number(double value)
+{
+    std::string out;
+    a2a::protobuf::wire_writer to{out};
+    to.tag(2, a2a::protobuf::wire_type::fixed64);
+    to.fixed64(std::bit_cast<std::uint64_t>(value));
+    return out;
+}
+
+// A Struct with one entry.
+inline std::string structure(std::string_view key, std::string_view value)
+{
+    return delimited(1, delimited(1, key) + delimited(2, value));
+}
+
+}  // namespace tests
