@@ -21,7 +21,9 @@ struct worker_part {
 
 net::task<worker_part> part_of(worker::worker& worker)
 {
-    co_return worker_part{worker.metrics().totals(), worker.metrics().lingering(), worker.idle_upstream_connections()};
+    worker_part part{worker.metrics().totals(), worker.metrics().lingering(), worker.idle_upstream_connections()};
+    part.totals.http2 = worker.http2();
+    co_return part;
 }
 
 // The asker keeps `agents` until it has the answer.

@@ -122,6 +122,15 @@ void operator_handler::on_handshake(net::handshake how, std::string_view peer, s
     }
 }
 
+void operator_handler::on_abuse(std::string_view peer, net::http2::limit which) noexcept
+{
+    log_.write(
+        core::log_level::warn,
+        "http2_abuse_detected",
+        {{"listener", listener_}, {"peer", peer}, {"limit", net::http2::name(which)}}
+    );
+}
+
 scrape_handler::scrape_handler(const status_services& services, const core::logger& log)
     : operator_handler{"metrics", log},
       pages_{services}

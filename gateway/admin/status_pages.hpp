@@ -53,6 +53,7 @@ public:
     net::routine<> refuse(net::caller_exchange& caller, core::error why) override;
     void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+    void on_abuse(std::string_view peer, net::http2::limit which) noexcept override;
 
 protected:
     // 403 to a request that has come through a gateway of this kind, whatever it is for: an address that somebody has given to an agent

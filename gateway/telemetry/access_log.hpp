@@ -41,7 +41,7 @@ public:
     static std::uint64_t random_first_id();
 
     // `now` is when the request ended. Members that are not set are left out:
-    // {"ts","level","event":"request","id","route","method","principal","provider","agent","rpc","tool","era","session","status","code","from","detail","bytes_in",
+    // {"ts","level","event":"request","id","route","http","method","principal","provider","agent","rpc","tool","era","session","status","code","from","detail","bytes_in",
     // "bytes_out","ttfb_ms","ms","peer","via","stream","card","trace_id","span_id"}; `rpc` is the A2A, MCP or management method, `id` 16 hex digits,
     // times are milliseconds with three decimals, `detail` stands only beside `code`.
     void write(const model::request_record& record, core::wall_time now);

@@ -236,6 +236,38 @@ void add_tool_calls(family& into, const counted_agent& of)
     }
 }
 
+void add_http2(metrics& into, const http2_counters& sum)
+{
+    family connections{metric("cardea_http2_connections")};
+    family streams{metric("cardea_http2_streams")};
+    family resets{metric("cardea_http2_resets_total")};
+    family goaways{metric("cardea_http2_goaways_total")};
+    const auto add_side = [&](std::string_view side, const net::http2::counters& counted) {
+        connections.add({{"side", side}}, counted.connections);
+        streams.add({{"side", side}}, counted.streams);
+        for (std::size_t whom = 0; whom < counted.resets.size(); ++whom) {
+            const std::string_view who = static_cast<net::http2::by>(whom) == net::http2::by::us ? "cardea" : side;
+            for (std::size_t i = 0; i < net::http2::counters::codes; ++i) {
+                const auto code = net::http2::name(static_cast<net::http2::error_code>(i));
+                resets.add_some({{"side", side}, {"by", who}, {"code", code}}, counted.resets[whom][i]);
+                goaways.add_some({{"side", side}, {"by", who}, {"code", code}}, counted.goaways[whom][i]);
+            }
+        }
+    };
+    add_side("caller", sum.callers);
+    add_side("agent", sum.agents);
+    into.add(std::move(connections));
+    into.add(std::move(streams));
+    into.add(std::move(resets));
+    into.add(std::move(goaways));
+    family refused{metric("cardea_http2_refused_total")};
+    for (std::size_t i = 0; i < net::http2::counters::limits; ++i) {
+        const auto which = net::http2::name(static_cast<net::http2::limit>(i));
+        refused.add({{"limit", which}}, sum.callers.refused[i] + sum.agents.refused[i]);
+    }
+    into.add(std::move(refused));
+}
+
 constexpr auto counted = std::to_array<counted_family>({
     {metric("cardea_agent_calls_total"), add_calls},
     {metric("cardea_agent_requests_total"), add_requests},
@@ -264,6 +296,7 @@ std::vector<prometheus::MetricFamily> worker_sums::Collect() const
     add_counters(all, metric("cardea_response_bytes_total"), "route", sum_.response_bytes);
     add_counters(all, metric("cardea_shed_total"), "reason", sum_.shed, zeros::shown);
     add_counters(all, metric("cardea_tls_handshakes_total"), "outcome", sum_.handshakes);
+    add_http2(all, sum_.http2);
     add_counters(all, metric("cardea_retries_total"), "reason", sum_.retries, zeros::shown);
     add_counters(all, metric("cardea_forwarded_total"), "outcome", sum_.forwarded, zeros::shown);
     add_counters(all, metric("cardea_denied_total"), "reason", sum_.denied);

@@ -198,6 +198,8 @@ void loop_totals::merge(const loop_totals& other)
 {
     http.merge(other.http);
     handshakes.merge(other.handshakes);
+    http2.callers.merge(other.http2.callers);
+    http2.agents.merge(other.http2.agents);
     for (const auto& [provider, counters] : other.access) {
         access[provider].merge(counters);
     }

@@ -9,6 +9,7 @@
 #include "core/error.hpp"
 #include "gateway/model/audit_trail.hpp"
 #include "gateway/model/request_record.hpp"
+#include "net/http2/counters.hpp"
 
 #include <array>
 #include <chrono>
@@ -204,10 +205,17 @@ private:
     bool forgotten_ = false;
 };
 
+// HTTP/2 towards callers and towards agents.
+struct http2_counters {
+    net::http2::counters callers;
+    net::http2::counters agents;
+};
+
 // Counters of one loop, beside the agents. A copy may travel to another thread.
 struct loop_totals {
     http_counters http;
     handshake_counters handshakes;
+    http2_counters http2;
     std::map<std::string, access_counters, std::less<>> access;  // by provider; "none": no provider accepted it
     key_uses keys;
     limit_counters limited;

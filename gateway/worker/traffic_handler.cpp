@@ -174,6 +174,7 @@ void traffic_handler::find_sender(request_context& request) const
     const auto& head = request.caller.head();
     const auto& peer = request.caller.peer();
     request.record.http_method = net::http1::name(head.verb);
+    request.record.http = request.caller.major_version() == 2 ? "2" : head.minor_version == 1 ? "1.1" : "1.0";
     request.record.by_console = request.caller.sender() == model::console_sender().get();
     if (request.record.by_console) {
         request.caller.act_for(std::string{peer}, parts_->routes.known.public_base().starts_with("https:"));
@@ -323,6 +324,15 @@ void traffic_handler::on_handshake(net::handshake how, std::string_view peer, st
             );
             return;
     }
+}
+
+void traffic_handler::on_abuse(std::string_view peer, net::http2::limit which) noexcept
+{
+    log_.write(
+        core::log_level::warn,
+        "http2_abuse_detected",
+        {{"listener", "traffic"}, {"peer", peer}, {"limit", net::http2::name(which)}}
+    );
 }
 
 void traffic_handler::set_snapshot(const model::snapshot& snapshot)

@@ -76,6 +76,7 @@ public:
     net::routine<> refuse(net::caller_exchange& caller, core::error failure) override;
     void failed(std::string_view problem) noexcept override;
     void on_handshake(net::handshake how, std::string_view peer, std::string_view why) noexcept override;
+    void on_abuse(std::string_view peer, net::http2::limit which) noexcept override;
 
     // Takes what the control loop publishes; requests in flight keep what they began with.
     void set_snapshot(const model::snapshot& snapshot);

@@ -40,9 +40,11 @@ net::server_settings connection_settings(const config::settings& settings, share
 namespace {
 
 // A caller that has called before may be about to call again; operators' connections end sooner.
-net::server_settings settings_of_callers(const config::settings& settings, shared_limits& shared)
+net::server_settings
+settings_of_callers(const config::settings& settings, shared_limits& shared, net::http2::counters& counters)
 {
     auto out = connection_settings(settings, shared);
+    out.http2_counters = &counters;
     out.drain_idle = std::min(settings.timeouts.drain_idle, settings.timeouts.drain);
     return out;
 }
@@ -67,7 +69,7 @@ worker::worker(
                 .requests = settings.limits.upstream_requests}}
       },
       traffic_{control, pool_, settings, lines_, log},
-      service_{loop_, traffic_, settings_of_callers(settings, shared)},
+      service_{loop_, traffic_, settings_of_callers(settings, shared, http2_.callers)},
       flusher_{lines_, traffic_}
 {
     loop_.timers().add(flusher_);

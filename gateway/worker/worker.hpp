@@ -73,6 +73,7 @@ public:
     telemetry::access_log& lines() noexcept { return lines_; }
     net::upstream_pool& pool() noexcept { return pool_; }
     telemetry::worker_metrics& metrics() noexcept { return traffic_.metrics(); }
+    const telemetry::http2_counters& http2() const noexcept { return http2_; }
     std::size_t idle_upstream_connections() const { return pool_.idle(); }
     void hand_over() { traffic_.hand_over(loop_.now()); }
     void announce_end();  // of connections and streams
@@ -106,6 +107,7 @@ private:
         traffic_handler& traffic_;
     };
 
+    telemetry::http2_counters http2_;
     net::loop loop_;
     telemetry::access_log lines_;
     net::upstream_pool pool_;

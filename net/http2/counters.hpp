@@ -21,6 +21,21 @@ struct counters {
     by_code goaways{};
     std::array<std::uint64_t, limits> refused{};
 
+    void merge(const counters& other) noexcept
+    {
+        connections += other.connections;
+        streams += other.streams;
+        for (std::size_t whom = 0; whom < resets.size(); ++whom) {
+            for (std::size_t code = 0; code < codes; ++code) {
+                resets[whom][code] += other.resets[whom][code];
+                goaways[whom][code] += other.goaways[whom][code];
+            }
+        }
+        for (std::size_t which = 0; which < limits; ++which) {
+            refused[which] += other.refused[which];
+        }
+    }
+
     static std::uint64_t& of(by_code& table, by whom, error_code code) noexcept
     {
         return table[static_cast<std::size_t>(whom)][std::min(static_cast<std::size_t>(code), codes - 1)];

@@ -16,7 +16,7 @@ gateway/balancing: core
 gateway/threads: core net store
 gateway/responses: core net config a2a
 gateway/model: core jose net config store a2a mcp + balancing threads responses
-gateway/telemetry: core a2a mcp + model
+gateway/telemetry: core net a2a mcp + model
 gateway/access: core jose net config a2a mcp + threads model telemetry
 gateway/tokens: core jose net + model telemetry
 gateway/push: core jose net config store a2a + threads model telemetry
