@@ -140,6 +140,7 @@ struct attempt_record {
 struct request_record {
     core::trace_context trace;  // that it belongs to, and where it stands in it; all zero: none
     route where = route::none;
+    std::string_view http;                    // the version of HTTP: `1.0`, `1.1`, `2`; empty: none is known
     std::string_view http_method;             // of the bounded set of methods; empty when no request could be read
     std::string_view peer;                    // the address that the connection came from
     std::string_view client;                  // of the caller behind trusted proxies; empty: the peer is no such proxy
