@@ -19,6 +19,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <limits>
 #include <optional>
 #include <stdexcept>
@@ -65,6 +66,12 @@ void without_limits(Parser& parser)
     parser.body_limit(boost::none);
 }
 
+bool wants_http2()
+{
+    const char* const version = std::getenv("CARDEA_TEST_HTTP");  // NOLINT(concurrency-mt-unsafe)
+    return version != nullptr && std::string_view{version} == "2";
+}
+
 // Feeds what is there. The number of bytes taken; nothing: more bytes are needed.
 template <class Parser>
 std::size_t feed(Parser& parser, std::string_view data)
@@ -95,12 +102,22 @@ http_client::http_client(std::uint16_t port, std::chrono::milliseconds timeout)
         errno = why;
         fail_with_errno("connect");
     }
+    if (wants_http2()) {
+        voice_ = std::make_unique<http2_voice>(/*secure=*/false);
+    }
 }
 
 http_client::http_client(std::uint16_t port, const tls_caller& how, std::chrono::milliseconds timeout)
     : http_client{port, timeout}
 {
-    shake_hands(how);
+    const bool chooses = how.protocols.empty() && voice_ != nullptr;
+    voice_.reset();
+    auto asks = how;
+    asks.protocols = chooses ? "\x02h2\x08http/1.1" : how.protocols;
+    shake_hands(asks);
+    if (chooses) {
+        voice_ = std::make_unique<http2_voice>(/*secure=*/true);
+    }
 }
 
 void http_client::tls_deleter::operator()(SSL* tls) const noexcept
@@ -211,6 +228,7 @@ http_client::http_client(http_client&& other) noexcept
     : socket_{std::exchange(other.socket_, -1)},
       tls_{std::move(other.tls_)},
       timeout_{other.timeout_},
+      voice_{std::move(other.voice_)},
       buffer_{std::move(other.buffer_)},
       ended_{other.ended_},
       in_order_{other.in_order_}
@@ -218,6 +236,17 @@ http_client::http_client(http_client&& other) noexcept
 }
 
 bool http_client::try_send(std::string_view data)
+{
+    if (voice_ == nullptr) {
+        return send_bytes(data);
+    }
+    if (!voice_->say(data)) {
+        fail("a request that HTTP/2 cannot say");
+    }
+    return send_bytes(voice_->take_frames());
+}
+
+bool http_client::send_bytes(std::string_view data)
 {
     while (!data.empty()) {
         pollfd ready{socket_, POLLOUT, 0};
@@ -256,13 +285,27 @@ bool http_client::fill(std::chrono::milliseconds timeout)
             }
             continue;
         }
+        const auto before = buffer_.size();
         if (received <= 0) {
             ended_ = true;
         } else {
-            buffer_.append(block.data(), static_cast<std::size_t>(received));
+            take({block.data(), static_cast<std::size_t>(received)});
         }
-        return true;
+        if (ended_ || buffer_.size() > before) {
+            return true;
+        }
     }
+}
+
+void http_client::take(std::string_view received)
+{
+    if (voice_ == nullptr) {
+        buffer_ += received;
+        return;
+    }
+    voice_->hear(received, buffer_);
+    const bool sent = send_bytes(voice_->take_frames());
+    ended_ = voice_->ended() || !sent;
 }
 
 http_response http_client::read_response(bool to_head)

@@ -1,7 +1,9 @@
 // A blocking client for tests: raw bytes out, raw bytes or a message that Boost.Beast accepts in. Every read is bounded
-// in time. Failures are std::runtime_error: a test that meets one has failed.
+// in time. Failures are std::runtime_error: a test that meets one has failed. With CARDEA_TEST_HTTP=2 in the environment a client that
+// does not choose its protocols itself speaks HTTP/2, and shows what comes as text of HTTP/1.1.
 #pragma once
 
+#include "tests/support/http2_voice.hpp"
 #include "tests/support/scripted_agent.hpp"
 
 #include <openssl/ssl.h>
@@ -76,6 +78,8 @@ private:
     };
 
     bool fill(std::chrono::milliseconds timeout);
+    bool send_bytes(std::string_view data);
+    void take(std::string_view received);
     void shake_hands(const tls_caller& how);
     bool wait_for(short events, std::chrono::steady_clock::time_point by) const;
     long send_now(std::string_view data);
@@ -84,7 +88,8 @@ private:
     int socket_ = -1;
     std::unique_ptr<SSL, tls_deleter> tls_;
     std::chrono::milliseconds timeout_;
-    std::string buffer_;  // received, not consumed
+    std::unique_ptr<http2_voice> voice_;  // null: HTTP/1.1
+    std::string buffer_;                  // received, not consumed
     bool ended_ = false;
     bool in_order_ = false;
 };
