@@ -273,8 +273,8 @@ void check_grpc(const core::agent& agent, const members& given, problem_list& pr
     } else if (grpc_url != nullptr && !core::rules_of(agent).upstreams.empty()) {
         problems.add(*grpc_url, "stands beside several upstreams; expected one url");
     }
-    if (http != nullptr && agent.http == core::http_version::v1_1 && only) {
-        problems.add(*http, "is 1.1 for a url of gRPC, which needs HTTP/2; expected auto or 2");
+    if (http != nullptr && agent.http == core::http_version::v1_1 && (only || grpc_url != nullptr)) {
+        problems.add(*http, "is 1.1 for an agent with a URL of gRPC, which needs HTTP/2; expected auto or 2");
     }
 }
 

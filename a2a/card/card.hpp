@@ -69,41 +69,53 @@ core::result<card> parse_card(std::string_view text, core::json_limits limits = 
 // Whether a card announces an extended one.
 enum class extended_card_flag : std::uint8_t { as_written, no, yes };
 
+// Where callers reach the agent by gRPC, which has no paths.
+struct grpc_place {
+    std::string authority{};  // `host:port`, as SDKs dial it; empty: gRPC is not offered
+    // How calls name the agent there: in front of the agent's own tenant, so that only callers of 1.0 reach it. Empty: they need not.
+    std::string tenant{};
+    bool own = false;  // the agent itself takes gRPC; else calls are translated
+};
+
 // The address for callers: `https://gateway/agents/<id>`, without a slash at the end.
 struct public_address {
     std::string base;
     extended_card_flag extended_card = extended_card_flag::as_written;
     bool bridged = false;  // calls are translated: a card offers 1.0 and 0.3 over every served binding
+    grpc_place grpc{};
 };
 
 // Where the agent is; must not be seen in a traffic URL. `card_url` may be empty.
 struct upstream_address {
     std::string url;
     std::string card_url;
-    bool reachable = false;  // the operator says what the agent speaks, whatever bindings its card names
+    bool reachable = false;  // the operator says what the agent speaks or where it takes gRPC, whatever its card names
 };
 
-// A binding that the gateway serves, at the public base followed by `suffix`. Interfaces of bindings that are not listed are
-// dropped from cards. The first one is what a card offers when it names no binding. Each binding has an address of its own,
-// which both generations share: a URL must not stand for two transports (0.3.0 section 5.6.4), and clients of 0.3 add `/v1`
-// to that of HTTP+JSON themselves.
+// A binding that the gateway serves, at the public base followed by `suffix`, or by gRPC at the place for that. Interfaces of
+// bindings that are not listed are dropped from cards. The first one is what a card offers when it names no binding. Each binding
+// has an address of its own, which both generations share: a URL must not stand for two transports (0.3.0 section 5.6.4), and
+// clients of 0.3 add `/v1` to that of HTTP+JSON themselves.
 struct served_binding {
     std::string_view name;  // as the specification spells it
     std::string_view suffix;
+    bool by_grpc = false;
 };
 
-inline constexpr std::array<served_binding, 2> served_bindings{{{"JSONRPC", ""}, {"HTTP+JSON", "/rest"}}};
+inline constexpr std::array<served_binding, 3> served_bindings{
+    {{"JSONRPC", ""}, {"HTTP+JSON", "/rest"}, {"GRPC", "", true}}
+};
 
 // The card as callers see it. Every traffic URL (`url`, `additionalInterfaces[].url`, `supportedInterfaces[].url`, the
 // same in a nested `agentCard`) is the gateway's; identity URLs (provider, documentation, icon, security schemes,
 // extensions, skills) are untouched; `signatures` are gone: they cannot hold for a changed card. One interface is left
-// per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint. With `at.bridged` the lists
-// that the card has are complete: 1.0 before 0.3 over each served binding, that of the agent's first interface first, with
-// each tenant of the agent in 1.0. The `url` of a nested card is that of the card, unless the nested card says how it is
+// per binding, protocol version and tenant, 1.x before 0.x; there is always at least one endpoint. Those by gRPC are left where
+// `at.grpc` is a place. With `at.bridged` the lists that the card has are complete: 1.0 before 0.3 over each served binding, that
+// of the agent's first interface first, with each tenant of the agent in 1.0; by gRPC 1.0 alone if calls name the agent there. The `url` of a nested card is that of the card, unless the nested card says how it is
 // called. `url` of a card of 0.2 that has an extended one ends with a slash, so that its callers find that below the agent.
 // What the card says of an extended one is what `at` says.
-// Fails with card_unrewritable if the card names only bindings that the gateway cannot reach (GRPC, those that are URIs), which
-// the detail names, or if a traffic position would still name the agent's address, which is checked by a walk of its own
+// Fails with card_unrewritable if the card names only bindings that the gateway cannot reach (those that are URIs, and GRPC unless
+// the upstream is reachable), which the detail names, or if a traffic position would still name the agent's address, which is checked by a walk of its own
 // over the result.
 core::result<core::json> rewrite_card(card source, const public_address& at, const upstream_address& upstream);
 

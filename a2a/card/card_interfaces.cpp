@@ -46,10 +46,11 @@ const std::string* text_at(const core::json& object, std::string_view name)
 
 std::optional<binding> binding_named(std::string_view name) noexcept
 {
-    if (same_name(name, "JSONRPC")) {
-        return binding::jsonrpc;
-    }
-    return same_name(name, "HTTP+JSON") ? std::optional{binding::rest} : std::nullopt;
+    constexpr std::array<std::pair<std::string_view, binding>, 3> named{
+        {{"JSONRPC", binding::jsonrpc}, {"HTTP+JSON", binding::rest}, {"GRPC", binding::grpc}}
+    };
+    const auto* const found = std::ranges::find_if(named, [&](const auto& each) { return same_name(each.first, name); });
+    return found == named.end() ? std::nullopt : std::optional{found->second};
 }
 
 std::optional<generation> generation_in(const core::json& object)
@@ -117,6 +118,26 @@ const json* tenant_of(const json& interface)
     return tenant == nullptr || *tenant == "" ? nullptr : tenant;
 }
 
+// The generation of an interface of such a list. Where interfaces have no version, callers of 0.3 read them.
+generation generation_of_interface(const json& interface, const interface_list& list)
+{
+    return list.versioned && is_modern(interface) ? generation::v1 : generation::v03;
+}
+
+// The tenant that calls name, if the agent's own is `own`.
+std::string offered_tenant(const served_binding& binding, const public_address& at, std::string_view own)
+{
+    auto tenant = binding.by_grpc ? at.grpc.tenant : std::string{};
+    tenant += tenant.empty() || own.empty() ? "" : "/";
+    return tenant.append(own);
+}
+
+// Whether the agent may take calls over the binding itself.
+bool is_own(const served_binding& binding, const public_address& at) noexcept
+{
+    return !binding.by_grpc || at.grpc.own;
+}
+
 class interface_offer {
 public:
     interface_offer(const interface_list& list, const public_address& at)
@@ -125,11 +146,10 @@ public:
     {
     }
 
-    // An interface of the agent, unless one is there already that callers could not tell from it.
+    // An interface of the agent, unless one is there already that callers could not tell from it, callers are not offered the binding, or
+    // the agent does not take calls over it.
     void take(json interface, const served_binding& binding)
     {
-        interface["url"] = url_of(binding, at_);
-        interface[std::string{list_.binding}] = std::string{binding.name};
         if (list_.versioned && at_.bridged) {
             const auto version = is_modern(interface) || !interface.contains("protocolVersion")
                                      ? bridged_versions.front()
@@ -137,6 +157,19 @@ public:
             interface["protocolVersion"] = std::string{version};
         } else if (list_.versioned && !interface.contains("protocolVersion")) {
             interface["protocolVersion"] = "1.0";
+        }
+        const auto* written = tenant_of(interface);
+        const json own = written == nullptr ? json{} : *written;
+        if (list_.versioned && is_modern(interface)) {
+            own_tenants_.push_back(own);
+        }
+        if (!is_offered(binding, at_, generation_of_interface(interface, list_)) || !is_own(binding, at_)) {
+            return;
+        }
+        interface["url"] = url_of(binding, at_);
+        interface[std::string{list_.binding}] = std::string{binding.name};
+        if (const auto* text = own.get_ptr<const std::string*>(); binding.by_grpc && !at_.grpc.tenant.empty()) {
+            interface["tenant"] = offered_tenant(binding, at_, text == nullptr ? std::string_view{} : *text);
         }
         if (first_ == nullptr) {
             first_ = &binding;
@@ -150,30 +183,18 @@ public:
     void complete()
     {
         if (!list_.versioned) {
-            add({}, nullptr);
+            add({}, {});
             return;
         }
-        std::vector<json> tenants;
-        bool modern = false;
-        bool any_without = false;
-        for (const auto& each : kept_) {
-            if (!is_modern(each)) {
-                continue;
-            }
-            modern = true;
-            if (const auto* tenant = tenant_of(each)) {
-                tenants.push_back(*tenant);
-            } else {
-                any_without = true;
+        for (const auto& tenant : own_tenants_) {
+            if (!tenant.is_null()) {
+                add(bridged_versions.front(), tenant);
             }
         }
-        for (const auto& tenant : tenants) {
-            add(bridged_versions.front(), &tenant);
+        if (own_tenants_.empty() || std::ranges::any_of(own_tenants_, &json::is_null)) {
+            add(bridged_versions.front(), {});
         }
-        if (!modern || any_without) {
-            add(bridged_versions.front(), nullptr);
-        }
-        add(bridged_versions.back(), nullptr);
+        add(bridged_versions.back(), {});
     }
 
     // 1.x before 0.x: several SDKs take the first interface of a binding whatever its version.
@@ -203,8 +224,8 @@ private:
         return key + '\n' + (tenant == nullptr ? std::string{} : core::to_text(*tenant));
     }
 
-    // One over each binding, that of the agent's first interface first: its callers need no translation.
-    void add(std::string_view version, const json* tenant)
+    // One over each binding, that of the agent's first interface first: its callers need no translation. A null tenant: none.
+    void add(std::string_view version, const json& tenant)
     {
         const auto* const first = first_ == nullptr ? &served_bindings.front() : first_;
         add(*first, version, tenant);
@@ -215,18 +236,18 @@ private:
         }
     }
 
-    void add(const served_binding& binding, std::string_view version, const json* tenant)
+    void add(const served_binding& binding, std::string_view version, const json& tenant)
     {
-        json::object_t members;
-        members.emplace_back("url", url_of(binding, at_));
-        members.emplace_back(std::string{list_.binding}, std::string{binding.name});
-        if (tenant != nullptr) {
-            members.emplace_back("tenant", *tenant);
+        const auto* const text = tenant.get_ptr<const std::string*>();
+        if (!is_offered(binding, at_, version == bridged_versions.front() ? generation::v1 : generation::v03)) {
+            return;
         }
-        if (list_.versioned) {
-            members.emplace_back("protocolVersion", std::string{version});
+        auto made = list_.versioned
+                        ? made_interface(binding, at_, version, text == nullptr ? std::string_view{} : *text)
+                        : json{{"url", url_of(binding, at_)}, {std::string{list_.binding}, std::string{binding.name}}};
+        if (text == nullptr && !tenant.is_null()) {
+            made["tenant"] = tenant;
         }
-        json made(std::move(members));
         if (seen_.insert(identity(made, binding)).second) {
             kept_.push_back(std::move(made));
         }
@@ -234,7 +255,8 @@ private:
 
     const interface_list& list_;
     const public_address& at_;
-    const served_binding* first_ = nullptr;  // of the agent's first interface; null: it has none
+    const served_binding* first_ = nullptr;  // of the agent's first interface that is offered; null: it has none
+    std::vector<json> own_tenants_;          // of its interfaces of 1.0; null: one has none
     std::set<std::string> seen_;
     json::array_t kept_;
 };
@@ -280,7 +302,8 @@ private:
         constexpr std::size_t most_named = 4;
         constexpr std::size_t longest = 64;
         const auto* known = known_binding(binding);
-        if (find_served(binding) != nullptr || (known == nullptr && !is_uri(binding))) {
+        const auto* served = find_served(binding);
+        if ((served != nullptr && !served->by_grpc) || (known == nullptr && !is_uri(binding))) {
             reachable_ = true;
             return;
         }
@@ -352,7 +375,7 @@ std::optional<bool> one_or_later(std::string_view version) noexcept
     return std::ranges::any_of(digits, [](char c) { return c != '0'; });
 }
 
-std::vector<card_endpoint> json_endpoints(const core::json& document)
+std::vector<card_endpoint> card_endpoints(const core::json& document)
 {
     std::vector<card_endpoint> found;
     if (!document.is_object()) {
@@ -377,13 +400,42 @@ std::optional<std::string> find_foreign_address(const core::json& served, const 
 
 std::string url_of(const served_binding& binding, const public_address& at)
 {
-    return at.base + std::string{binding.suffix};
+    return binding.by_grpc ? at.grpc.authority : at.base + std::string{binding.suffix};
 }
 
-const served_binding& main_binding(const json& card)
+bool is_offered(const served_binding& binding, const public_address& at, generation version) noexcept
 {
+    return !binding.by_grpc ||
+           (!at.grpc.authority.empty() && (version == generation::v1 || at.grpc.tenant.empty()));
+}
+
+json made_interface(
+    const served_binding& binding,
+    const public_address& at,
+    std::string_view version,
+    std::string_view tenant
+)
+{
+    json::object_t members;
+    members.emplace_back("url", url_of(binding, at));
+    members.emplace_back("protocolBinding", std::string{binding.name});
+    if (auto named = offered_tenant(binding, at, tenant); !named.empty()) {
+        members.emplace_back("tenant", std::move(named));
+    }
+    members.emplace_back("protocolVersion", std::string{version});
+    return members;
+}
+
+const served_binding& main_binding(const json& card, const public_address& at)
+{
+    const auto offered = [&](std::string_view name) {
+        const auto* binding = find_served(name);
+        const bool good =
+            binding != nullptr && is_offered(*binding, at, generation::v03) && is_own(*binding, at);
+        return good ? binding : nullptr;
+    };
     const auto* preferred = core::string_member(card, "preferredTransport");
-    const auto* binding = preferred == nullptr ? &served_bindings.front() : find_served(*preferred);
+    const auto* binding = preferred == nullptr ? &served_bindings.front() : offered(*preferred);
     if (binding != nullptr) {
         return *binding;
     }
@@ -391,7 +443,7 @@ const served_binding& main_binding(const json& card)
     if (const auto* more = core::member(card, list.member); more != nullptr && more->is_array()) {
         for (const auto& each : *more) {
             const auto* named = core::string_member(each, list.binding);
-            if (const auto* served = named == nullptr ? nullptr : find_served(*named)) {
+            if (const auto* served = named == nullptr ? nullptr : offered(*named)) {
                 return *served;
             }
         }

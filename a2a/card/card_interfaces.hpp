@@ -48,7 +48,7 @@ std::optional<bool> one_or_later(std::string_view version) noexcept;
 // The path of a card, below the base of its agent.
 inline constexpr std::string_view card_suffix = "/.well-known/agent-card.json";
 
-// A place where the card says that A2A is spoken over JSON-RPC or HTTP+JSON. As it stands in the card: not to be believed.
+// A place where the card says that A2A is spoken. As it stands in the card: not to be believed.
 struct card_endpoint {
     std::string path;  // "supportedInterfaces[0].url"
     std::string url;
@@ -58,7 +58,7 @@ struct card_endpoint {
 };
 
 // The preferred one first: the interfaces of 1.0, then `url`, then the interfaces of 0.3.
-std::vector<card_endpoint> json_endpoints(const core::json& document);
+std::vector<card_endpoint> card_endpoints(const core::json& document);
 
 // The path of an address in `served`, a card of any shape, that is not the gateway's; nothing: all are, or there is none.
 std::optional<std::string> find_foreign_address(const core::json& served, const public_address& at);
@@ -75,9 +75,20 @@ struct offer_target {
 
 std::string url_of(const served_binding& binding, const public_address& at);
 
-// The binding of the card's `url`: the preferred one if the gateway serves it, else the first of `additionalInterfaces` that
-// it serves, else JSONRPC.
-const served_binding& main_binding(const core::json& card);
+// Whether callers of this generation are offered the binding there.
+bool is_offered(const served_binding& binding, const public_address& at, generation version) noexcept;
+
+// An interface of 1.0 or of its form, at `at`. `tenant`: the agent's own; empty: none.
+core::json made_interface(
+    const served_binding& binding,
+    const public_address& at,
+    std::string_view version,
+    std::string_view tenant = {}
+);
+
+// The binding of the card's `url`: the preferred one if the agent takes calls over it that callers of 0.3 are offered, else the first of
+// `additionalInterfaces` of that kind, else JSONRPC.
+const served_binding& main_binding(const core::json& card, const public_address& at);
 
 // A list of interfaces as callers see it: those over bindings that the gateway serves, and with `to.at.bridged` those that the gateway
 // translates for. Every element of `written` is an object. May be empty without `to.at.bridged`.

@@ -199,8 +199,14 @@ void judge_serving(const card& repaired, problem_list& problems)
         return;
     }
     // Any address that is not the agent's will do: the question is whether the agent's is still seen.
-    const auto served = rewrite_card(repaired, {"https://gateway.invalid/agents/lint"}, {});
-    if (!unreachable_bindings(repaired.document).empty()) {
+    const public_address at{
+        .base = "https://gateway.invalid/agents/lint",
+        .grpc = {.authority = "gateway.invalid:443", .tenant = "lint"}
+    };
+    const auto served = rewrite_card(repaired, at, {.url = {}, .card_url = {}, .reachable = true});
+    if (const auto beyond = unreachable_bindings(repaired.document); beyond == "GRPC") {
+        problems.add("", "names GRPC alone: served if `grpc_url`, or a `grpc` url, says where the agent takes it", warning);
+    } else if (!beyond.empty()) {
         problems.add("", "names only bindings that the gateway cannot reach: the card is not served", error);
     } else if (served.has_error()) {
         problems.add(served.error().detail, "shows the agent's address to callers: the card is not served", error);

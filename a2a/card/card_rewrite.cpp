@@ -11,12 +11,7 @@ using core::json;
 
 json endpoint(const std::string& version, const public_address& at)
 {
-    const auto& binding = served_bindings.front();
-    return json{
-        {"url", url_of(binding, at)},
-        {"protocolBinding", std::string{binding.name}},
-        {"protocolVersion", version}
-    };
+    return made_interface(served_bindings.front(), at, version);
 }
 
 bool plain_version(const std::string* version)
@@ -72,7 +67,7 @@ bool is_card_address(const json& card)
 
 void rewrite_url(json& card, const offer_target& to, bool nested)
 {
-    const auto& binding = main_binding(card);
+    const auto& binding = main_binding(card, to.at);
     if (card.contains("url")) {
         const bool of_card = nested && is_card_address(card);
         card["url"] = of_card ? to.at.base + std::string{card_suffix} : url_of(binding, to.at);
@@ -105,7 +100,7 @@ void ensure_endpoint(json& card, card_generation generation, const offer_target&
         return;
     }
     if (generation != card_generation::v1 && generation != card_generation::hybrid) {
-        card["url"] = url_of(main_binding(card), to.at);
+        card["url"] = url_of(main_binding(card, to.at), to.at);
         if (to.at.bridged && !card.contains("additionalInterfaces")) {
             card["additionalInterfaces"] = offered_interfaces({}, interface_lists.front(), to);
         }

@@ -176,8 +176,16 @@ std::vector<std::string> versions_of(const json& card, bool bridged)
     return {interface_version(core::string_member(card, "protocolVersion"))};
 }
 
-json interfaces_since_1(const json& card, bool bridged)
+// Whether callers of 0.3 cannot use an interface of this binding, because calls name the agent there.
+bool needs_tenant(std::string_view binding, const public_address& at)
 {
+    const auto* served = find_served(binding);
+    return served != nullptr && !is_offered(*served, at, generation::v03);
+}
+
+json interfaces_since_1(const json& card, const public_address& at)
+{
+    const bool bridged = at.bridged;
     auto list = json::array();
     if (has_interfaces(card)) {
         list = card["supportedInterfaces"];
@@ -201,6 +209,12 @@ json interfaces_since_1(const json& card, bool bridged)
                 add(each["url"], text_or(each, "transport", "JSONRPC"));
             }
         }
+        for (const auto& binding : served_bindings) {
+            if (bridged && version == bridged_versions.front() && needs_tenant(binding.name, at) &&
+                is_offered(binding, at, generation::v1)) {
+                list.push_back(made_interface(binding, at, version));
+            }
+        }
     }
     return list;
 }
@@ -213,10 +227,10 @@ void security_since_1(json& object, demand_wrapper& wrapper)
     }
 }
 
-shaped_card shape_v1(json card, bool bridged)
+shaped_card shape_v1(json card, const public_address& at)
 {
     shaped_card out;
-    auto interfaces = interfaces_since_1(card, bridged);
+    auto interfaces = interfaces_since_1(card, at);
     for (const auto* member : {"url", "preferredTransport", "additionalInterfaces", "protocolVersion"}) {
         card.erase(member);
     }
@@ -261,10 +275,15 @@ void security_before_1(json& object)
     }
 }
 
-// The endpoint of a card that has only interfaces of 1.0: the first one of 0.x, else the first.
-void endpoint_before_1(json& card)
+// The endpoint of a card that has only interfaces of 1.0: the first one of 0.x, else the first. What callers of 0.3 cannot use is left
+// out where something else is.
+void endpoint_before_1(json& card, const public_address& at)
 {
-    const auto interfaces = card["supportedInterfaces"];  // members that are added move the others
+    auto interfaces = card["supportedInterfaces"].get<json::array_t>();  // members that are added move the others
+    const auto useless = [&](const json& each) { return needs_tenant(text_or(each, "protocolBinding", ""), at); };
+    if (!std::ranges::all_of(interfaces, useless)) {
+        std::erase_if(interfaces, useless);
+    }
     const auto old = std::ranges::find_if(interfaces, [](const json& each) {
         return !one_or_later(text_or(each, "protocolVersion", oldest_version)).value_or(true);
     });
@@ -281,12 +300,13 @@ void endpoint_before_1(json& card)
     card["additionalInterfaces"] = std::move(more);
 }
 
-void note_tenants(const json& card, std::vector<std::string>& lost)
+void note_tenants(const json& card, const public_address& at, std::vector<std::string>& lost)
 {
     const auto& interfaces = card["supportedInterfaces"];
     for (std::size_t i = 0; i < interfaces.size(); ++i) {
         const auto* tenant = core::member(interfaces[i], "tenant");
-        if (tenant != nullptr && *tenant != "") {  // an empty one is none
+        const bool own = !needs_tenant(text_or(interfaces[i], "protocolBinding", ""), at);
+        if (own && tenant != nullptr && *tenant != "") {  // an empty one is none
             lost.push_back(indexed("supportedInterfaces", i) + ".tenant");
         }
     }
@@ -317,19 +337,19 @@ std::string spoken_version(const json& card, bool bridged)
     return newer;
 }
 
-shaped_card shape_v03(json card, bool bridged)
+shaped_card shape_v03(json card, const public_address& at)
 {
     shaped_card out;
     if (has_interfaces(card)) {
-        note_tenants(card, out.lost);
+        note_tenants(card, at, out.lost);
         if (!card.contains("url")) {
-            endpoint_before_1(card);
+            endpoint_before_1(card, at);
         }
     }
     if (!card.contains("preferredTransport")) {
         card["preferredTransport"] = "JSONRPC";
     }
-    card["protocolVersion"] = spoken_version(card, bridged);
+    card["protocolVersion"] = spoken_version(card, at.bridged);
     if (auto* capabilities = object_at(card, "capabilities")) {
         give_member(card, "supportsAuthenticatedExtendedCard", take_member(*capabilities, "extendedAgentCard"));
     }
@@ -397,12 +417,12 @@ void add_wrapped_schemes(json& card, const json& schemes)
     card["securitySchemes"] = std::move(both);
 }
 
-shaped_card shape_hybrid(json card, bool bridged)
+shaped_card shape_hybrid(json card, const public_address& at)
 {
-    auto modern = shape_v1(card, bridged);
-    auto out = shape_v03(std::move(card), bridged);
+    auto modern = shape_v1(card, at);
+    auto out = shape_v03(std::move(card), at);
     auto& document = out.document;
-    if (bridged && !document.contains("protocol")) {
+    if (at.bridged && !document.contains("protocol")) {
         document["protocol"] = "a2a";  // beside the "mcp" of the cards of MCP servers
     }
     add_members(document, modern.document, {"supportedInterfaces", "securityRequirements", "skills"});
@@ -428,17 +448,17 @@ shaped_card shape_hybrid(json card, bool bridged)
     return out;
 }
 
-shaped_card shaped(json rewritten, core::card_shape shape, bool bridged)
+shaped_card shaped(json rewritten, core::card_shape shape, const public_address& at)
 {
     switch (shape) {
         case core::card_shape::automatic:
             break;
         case core::card_shape::v1:
-            return shape_v1(std::move(rewritten), bridged);
+            return shape_v1(std::move(rewritten), at);
         case core::card_shape::v03:
-            return shape_v03(std::move(rewritten), bridged);
+            return shape_v03(std::move(rewritten), at);
         case core::card_shape::hybrid:
-            return shape_hybrid(std::move(rewritten), bridged);
+            return shape_hybrid(std::move(rewritten), at);
     }
     return {std::move(rewritten), {}};
 }
@@ -447,7 +467,7 @@ shaped_card shaped(json rewritten, core::card_shape shape, bool bridged)
 
 core::result<shaped_card> shape_card(json rewritten, core::card_shape shape, const public_address& at)
 {
-    auto out = shaped(std::move(rewritten), shape, at.bridged);
+    auto out = shaped(std::move(rewritten), shape, at);
     if (auto checked = check_addresses(out.document, at); !checked) {
         return std::move(checked).error();
     }

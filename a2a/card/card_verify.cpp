@@ -170,6 +170,10 @@ private:
     bool ours(const json& value, unsigned depth)
     {
         const auto* url = value.get_ptr<const std::string*>();
+        if (url != nullptr && !at_.grpc.authority.empty() && *url == at_.grpc.authority) {
+            endpoint_seen_ = endpoint_seen_ || depth == 0;
+            return true;
+        }
         if (url == nullptr || !url->starts_with(at_.base)) {
             return false;
         }
@@ -199,8 +203,10 @@ hidden_authorities(const json& original, const public_address& at, const upstrea
     }
     collect_traffic(original, 0, authorities);
     // An agent that already names the gateway reveals nothing.
-    if (const auto own = authority_of(at.base)) {
-        std::erase(authorities, *own);
+    for (const auto* own : {&at.base, &at.grpc.authority}) {
+        if (const auto authority = authority_of(*own)) {
+            std::erase(authorities, *authority);
+        }
     }
     std::ranges::sort(authorities);
     authorities.erase(std::unique(authorities.begin(), authorities.end()), authorities.end());

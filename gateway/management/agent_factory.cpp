@@ -101,7 +101,7 @@ bool starts_program(const core::agent& agent)
 // Why an agent that registered itself may not be at this URL; empty: it may, or its host is a name, which whoever connects looks up.
 std::string_view objection_to(const std::string& url, const core::address_rule& allowed)
 {
-    const auto parsed = core::http_url::parse(url);
+    const auto parsed = core::http_url::parse(core::http_form(url));
     const auto address = parsed ? core::parse_ip(parsed->host) : std::nullopt;
     if (!address) {
         return {};
@@ -281,7 +281,9 @@ proposed_agent agent_factory::propose(
     }
     if (out.entry->addresses) {
         for (const auto& [key, url] :
-             {std::pair{".url", &read.agent.url}, std::pair{".card_url", &read.agent.card_url}}) {
+             {std::pair{".url", &read.agent.url},
+              std::pair{".grpc_url", &read.agent.grpc_url},
+              std::pair{".card_url", &read.agent.card_url}}) {
             if (const auto why = objection_to(*url, *out.entry->addresses); !why.empty()) {
                 refuse(key, std::string{why});
             }

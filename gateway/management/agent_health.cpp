@@ -172,22 +172,10 @@ void add_status(family& into, const agent_planes& planes, const registered_agent
     }
 }
 
-// Numbers of endpoints begin with 1.
-template <class Visitor>
-void each_breaker(const model::agent_entry& agent, const Visitor& visit)
-{
-    if (agent.breaker) {
-        visit("1", *agent.breaker);
-        for (std::size_t i = 1; i < model::endpoint_count(agent); ++i) {
-            visit(std::to_string(i + 1), *agent.siblings->all[i].breaker);
-        }
-    }
-}
-
 void add_endpoint_states(family& into, const agent_planes& /*planes*/, const registered_agent& agent)
 {
     using enum balancing::breaker_state;
-    each_breaker(*agent.entry, [&](const std::string& number, const balancing::breaker& breaker) {
+    model::each_breaker(*agent.entry, [&](const std::string& number, const balancing::breaker& breaker) {
         for (const auto& [name, state] :
              {std::pair{"closed", closed}, std::pair{"open", open}, std::pair{"half_open", half_open}}) {
             into.add(
@@ -200,7 +188,7 @@ void add_endpoint_states(family& into, const agent_planes& /*planes*/, const reg
 
 void add_openings(family& into, const agent_planes& /*planes*/, const registered_agent& agent)
 {
-    each_breaker(*agent.entry, [&](const std::string& number, const balancing::breaker& breaker) {
+    model::each_breaker(*agent.entry, [&](const std::string& number, const balancing::breaker& breaker) {
         into.add_some({{"agent", agent.entry->record.id}, {"endpoint", number}}, breaker.openings());
     });
 }

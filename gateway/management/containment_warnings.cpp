@@ -15,13 +15,13 @@ namespace {
 // Where its calls go, as its operator says: `host:port` of each of its URLs.
 std::vector<std::string> places_of_calls(const core::agent& agent)
 {
-    std::vector<std::string> urls{agent.url};
+    std::vector<std::string> urls{agent.url, agent.grpc_url};
     if (agent.rules) {
         urls.insert(urls.end(), agent.rules->upstreams.begin(), agent.rules->upstreams.end());
     }
     std::vector<std::string> out;
     for (const auto& each : urls) {
-        if (const auto url = core::http_url::parse(each)) {
+        if (const auto url = core::http_url::parse(core::http_form(each))) {
             out.push_back(core::in_lower_case(url->host) + ':' + url->port);
         }
     }

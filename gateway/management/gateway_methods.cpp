@@ -82,13 +82,10 @@ void add_reload(std::vector<attention>& to, const process_facts::latest_reload& 
 // The words of what can be wrong with an agent beside its status.
 std::optional<advice> breaker_words(const model::agent_entry& agent)
 {
-    const auto is_open = [](const balancing::breaker& each) {
-        return each.state() != balancing::breaker_state::closed;
-    };
-    bool open = agent.breaker != nullptr && is_open(*agent.breaker);
-    for (std::size_t i = 1; agent.breaker != nullptr && i < model::endpoint_count(agent); ++i) {
-        open = open || is_open(*agent.siblings->all[i].breaker);
-    }
+    bool open = false;
+    model::each_breaker(agent, [&](const std::string&, const balancing::breaker& each) {
+        open = open || each.state() != balancing::breaker_state::closed;
+    });
     return open ? std::optional{advice_for(core::errc::circuit_open)} : std::nullopt;
 }
 

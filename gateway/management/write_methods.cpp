@@ -351,10 +351,10 @@ write_methods::reset(core::rpc_request request, const rpc_caller& caller, answer
         co_return std::move(refusal);
     }
     const auto& entry = *agent->entry;
-    bool was_open = entry.breaker && entry.breaker->close();
-    for (std::size_t i = 1; i < model::endpoint_count(entry); ++i) {
-        was_open = entry.siblings->all[i].breaker->close() || was_open;
-    }
+    bool was_open = false;
+    model::each_breaker(entry, [&](const std::string&, balancing::breaker& each) {
+        was_open = each.close() || was_open;
+    });
     const json result{{"id", entry.record.id}, {"reset", was_open}};
     co_return core::make_result(request.id, result);
 }

@@ -1,6 +1,7 @@
 #include "gateway/model/agent_interface.hpp"
 
 #include "config/url.hpp"
+#include "core/url.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -18,6 +19,11 @@ std::string_view path_in(std::string_view url)
 {
     const auto path = url.substr(config::path_begin(url));
     return path.empty() ? "/" : path;
+}
+
+bool is_by_grpc(const agent_interface& interface) noexcept
+{
+    return interface.speaks.over == ::a2a::binding::grpc;
 }
 
 }  // namespace
@@ -80,26 +86,45 @@ call_route moved_route(call_route route, const std::string& from, const std::str
 
 call_route completed(const core::agent& record, call_route route)
 {
+    using enum core::a2a_dialect;
     if (route.url.empty()) {
-        route.url = record.url;
+        route.url = core::http_form(record.url);
     }
-    if (route.interfaces.empty()) {
-        for (const auto speaks : record.dialects) {
-            route.interfaces.push_back({speaks, route.url, {}});
+    if (!route.interfaces.empty()) {
+        return route;
+    }
+    auto grpc = core::grpc_address(record);
+    if (grpc.empty()) {
+        grpc = route.url.substr(0, config::path_begin(route.url));
+    } else if (record.dialects.empty()) {
+        if (!core::only_grpc(record)) {
+            route.interfaces = {{v1_jsonrpc, route.url, {}}, {v03_jsonrpc, route.url, {}}};
         }
+        route.interfaces.push_back({v1_grpc, grpc, {}});
+        route.interfaces.push_back({v03_grpc, grpc, {}});
+    }
+    for (const auto speaks : record.dialects) {
+        const bool by_grpc = dialect_of(speaks).over == ::a2a::binding::grpc;
+        route.interfaces.push_back({speaks, by_grpc ? grpc : route.url, {}});
     }
     return route;
 }
 
 const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, ::a2a::dialect caller) noexcept
 {
-    // The generation decides more than the binding: less is lost between two bindings of one generation.
-    constexpr int same_generation = 2;
+    // The generation decides more than the binding: less is lost between two bindings of one generation. Messages of gRPC have the
+    // shape of HTTP+JSON; calls between two JSON bindings need no codec.
+    constexpr int same_generation = 4;
+    constexpr int same_binding = 2;
+    const auto alike = [&](::a2a::binding over) {
+        using enum ::a2a::binding;
+        return caller.over == grpc ? over == rest : over != grpc;
+    };
     const agent_interface* nearest = nullptr;
     int best = -1;
     for (const auto& each : interfaces) {
-        const int near =
-            (each.speaks.version == caller.version ? same_generation : 0) + (each.speaks.over == caller.over ? 1 : 0);
+        const int near = (each.speaks.version == caller.version ? same_generation : 0) +
+                         (each.speaks.over == caller.over ? same_binding : 0) + (alike(each.speaks.over) ? 1 : 0);
         if (near > best) {
             best = near;
             nearest = &each;
@@ -110,8 +135,9 @@ const agent_interface* nearest_interface(std::span<const agent_interface> interf
 
 bool has_several_addresses(std::span<const agent_interface> interfaces) noexcept
 {
-    return std::ranges::any_of(interfaces, [&](const agent_interface& each) {
-        return each.at.url != interfaces.front().at.url;
+    const auto first = std::ranges::find_if_not(interfaces, is_by_grpc);
+    return std::any_of(first, interfaces.end(), [&](const agent_interface& each) {
+        return !is_by_grpc(each) && each.at.url != first->at.url;
     });
 }
 
@@ -120,7 +146,9 @@ interface_for_task(std::span<const agent_interface> interfaces, ::a2a::dialect c
 {
     const auto* nearest = nearest_interface(interfaces, caller);
     const auto there = std::ranges::find(interfaces, home, home_at);
-    return there == interfaces.end() || there->at.url == nearest->at.url ? nearest : &*there;
+    const bool near = there == interfaces.end() || is_by_grpc(*nearest) || is_by_grpc(*there) ||
+                      there->at.url == nearest->at.url;
+    return near ? nearest : &*there;
 }
 
 }  // namespace gateway::model

@@ -15,7 +15,7 @@ namespace gateway::model {
 // One dialect of an agent and its address.
 struct interface_address {
     core::a2a_dialect speaks = core::a2a_dialect::v03_jsonrpc;
-    std::string url;     // of the host and port of the agent's own `url`
+    std::string url;     // of the host and port of the agent's own `url`; of gRPC in the http or https form, without a path
     std::string tenant;  // that calls of 1.0 name; empty: none
 
     friend bool operator==(const interface_address&, const interface_address&) = default;
@@ -24,7 +24,8 @@ struct interface_address {
 // Where the calls of an agent go.
 struct call_route {
     std::string url;                            // for JSON-RPC; empty: the agent's own
-    std::vector<interface_address> interfaces;  // each dialect once; empty: JSON-RPC of both generations at `url`
+    // Each dialect once; empty: JSON-RPC of both generations at `url`, and gRPC of both if the operator says where the agent takes it.
+    std::vector<interface_address> interfaces;
 
     friend bool operator==(const call_route&, const call_route&) = default;
 };
@@ -55,7 +56,8 @@ call_route moved_route(call_route route, const std::string& from, const std::str
 ::a2a::dialect dialect_of(core::a2a_dialect name) noexcept;
 
 // The interface for a caller of this dialect: the caller's own dialect, else another binding of its generation, else the caller's
-// binding of the other generation, else what is left. Null: there are no interfaces.
+// binding of the other generation, else what is left. HTTP+JSON is nearer to gRPC than JSON-RPC is, and gRPC is the farthest from
+// both. Null: there are no interfaces.
 const agent_interface* nearest_interface(std::span<const agent_interface> interfaces, ::a2a::dialect caller) noexcept;
 
 // Where a task lives: one number for each dialect, so that it holds whatever becomes of the agent's list. 0: it is not known.
@@ -65,7 +67,8 @@ constexpr task_home home_at(const agent_interface& there) noexcept
     return static_cast<task_home>(static_cast<std::uint8_t>(there.at.speaks) + 1);
 }
 
-// Whether they have several addresses: a task may then live at one of them, and not be known at another.
+// Whether they have several addresses: a task may then live at one of them, and not be known at another. gRPC is another way to the
+// same tasks.
 bool has_several_addresses(std::span<const agent_interface> interfaces) noexcept;
 
 // The interface for a call about a task that lives at `home`: the one there, unless the nearest one has the same address. The nearest one

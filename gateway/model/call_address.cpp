@@ -6,6 +6,7 @@
 #include "core/url.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace gateway::model {
 namespace {
@@ -76,11 +77,21 @@ std::optional<std::string> followed(const core::agent& agent, const std::string&
 core::a2a_dialect name_of(::a2a::generation version, ::a2a::binding over) noexcept
 {
     using enum core::a2a_dialect;
-    const bool rest = over == ::a2a::binding::rest;
-    if (version == ::a2a::generation::v1) {
-        return rest ? v1_rest : v1_jsonrpc;
+    const bool is_1 = version == ::a2a::generation::v1;
+    switch (over) {
+        case ::a2a::binding::rest:
+            return is_1 ? v1_rest : v03_rest;
+        case ::a2a::binding::grpc:
+            return is_1 ? v1_grpc : v03_grpc;
+        case ::a2a::binding::jsonrpc:
+            break;
     }
-    return rest ? v03_rest : v03_jsonrpc;
+    return is_1 ? v1_jsonrpc : v03_jsonrpc;
+}
+
+bool is_grpc(core::a2a_dialect name) noexcept
+{
+    return dialect_of(name).over == ::a2a::binding::grpc;
 }
 
 bool is_rest(core::a2a_dialect name) noexcept
@@ -135,17 +146,80 @@ std::vector<interface_address> interfaces_in(
     return all;
 }
 
+// Scheme, host and port of the agent's own URL.
+std::string own_origin(const core::agent& agent)
+{
+    return agent.url.substr(0, config::path_begin(agent.url));
+}
+
+// Whether a card's address for gRPC, which has no path, is the agent's own host and port.
+bool is_at_home(const core::agent& agent, const std::string& url, std::string_view found_at)
+{
+    const bool bare = url.find("://") == std::string::npos;
+    const auto address = bare ? agent.url.substr(0, agent.url.find("://") + 3) + url : core::http_form(url);
+    const auto parsed = core::http_url::parse(address);
+    return parsed && parsed->path == "/" && config::parse_http_url(address) && one_origin(address, agent.url) &&
+           agent.trust == core::card_trust::same_origin && !doubtful(agent, found_at);
+}
+
+bool is_of_grpc(const a2a::card_endpoint& endpoint) noexcept
+{
+    return endpoint.over == ::a2a::binding::grpc;
+}
+
+// Where the agent takes gRPC: where the operator says, else at its own host and port if its card says so too. Empty: nowhere.
+std::string
+place_of_grpc(const core::agent& agent, const std::vector<a2a::card_endpoint>& endpoints, std::string_view found_at)
+{
+    if (auto place = core::grpc_address(agent); !place.empty()) {
+        return place;
+    }
+    const bool home = std::ranges::any_of(agent.dialects, is_grpc) ||
+                      std::ranges::any_of(endpoints, [&](const a2a::card_endpoint& each) {
+                          return is_of_grpc(each) && is_at_home(agent, each.url, found_at);
+                      });
+    return home ? own_origin(agent) : std::string{};
+}
+
+// The interfaces of gRPC at `place`. A card that has none tells the generations and tenants by its others. There is an endpoint.
+std::vector<interface_address>
+grpc_interfaces(const core::agent& agent, const std::vector<a2a::card_endpoint>& endpoints, const std::string& place)
+{
+    const bool named = std::ranges::any_of(endpoints, is_of_grpc);
+    std::vector<interface_address> all;
+    for (const auto version : {::a2a::generation::v1, ::a2a::generation::v03}) {
+        for (const auto& each : endpoints) {
+            if (is_of_grpc(each) == named && each.version.value_or(version) == version) {
+                const bool tenants = version == ::a2a::generation::v1;
+                add_interface(
+                    all,
+                    {name_of(version, ::a2a::binding::grpc), place, tenants ? each.tenant : std::string{}},
+                    agent
+                );
+            }
+        }
+    }
+    return all;
+}
+
+struct said_places {
+    const std::string& jsonrpc;
+    const std::string& grpc;
+};
+
 // Interfaces that the configuration declares, at the addresses of the card.
 std::vector<interface_address>
-interfaces_said(const core::agent& agent, std::vector<interface_address> in_card, const std::string& jsonrpc_url)
+interfaces_said(const core::agent& agent, std::vector<interface_address> in_card, const said_places& at)
 {
     const auto rest = std::ranges::find_if(in_card, is_rest, &interface_address::speaks);
     std::vector<interface_address> all;
     for (const auto speaks : agent.dialects) {
         if (auto* known = find(in_card, speaks)) {
             all.push_back(*known);
+        } else if (is_grpc(speaks)) {
+            all.push_back({speaks, at.grpc, {}});
         } else if (!is_rest(speaks)) {
-            all.push_back({speaks, jsonrpc_url, {}});
+            all.push_back({speaks, at.jsonrpc, {}});
         } else {
             all.push_back({speaks, rest == in_card.end() ? agent.url : rest->url, {}});
         }
@@ -153,22 +227,17 @@ interfaces_said(const core::agent& agent, std::vector<interface_address> in_card
     return all;
 }
 
-}  // namespace
-
-bool answers(core::errc why) noexcept
-{
-    using core::errc;
-    return why != errc::upstream_unresolved && why != errc::upstream_refused && why != errc::upstream_tls &&
-           why != errc::upstream_proxy && why != errc::upstream_reset;
-}
-
-call_address call_address_of(const core::agent& agent, const core::json& card, std::string_view found_at)
+// The URL for JSON-RPC, and a problem if that is not where the card says. `endpoints` are of JSON.
+void choose_url(
+    const core::agent& agent,
+    const std::vector<a2a::card_endpoint>& endpoints,
+    std::string_view found_at,
+    call_address& out
+)
 {
     constexpr std::string_view instead = ": the gateway sends calls to the agent's url";
     constexpr auto warning = ::a2a::problem_severity::warning;
-    const auto endpoints = ::a2a::json_endpoints(card);
     const auto first = std::ranges::find(endpoints, ::a2a::binding::jsonrpc, &a2a::card_endpoint::over);
-    call_address out;
     if (first == endpoints.end()) {
         const bool rest = agent.bridge && !endpoints.empty();
         if (!rest) {
@@ -187,12 +256,47 @@ call_address call_address_of(const core::agent& agent, const core::json& card, s
             out.problem = ::a2a::card_problem{first->path, why + std::string{instead}, warning};
         }
     }
-    const auto& jsonrpc_url = out.route.url.empty() ? agent.url : out.route.url;
-    out.route.interfaces = interfaces_in(agent, endpoints, jsonrpc_url, found_at);
+}
+
+}  // namespace
+
+bool answers(core::errc why) noexcept
+{
+    using core::errc;
+    return why != errc::upstream_unresolved && why != errc::upstream_refused && why != errc::upstream_tls &&
+           why != errc::upstream_proxy && why != errc::upstream_reset;
+}
+
+call_address call_address_of(const core::agent& agent, const core::json& card, std::string_view found_at)
+{
+    const auto endpoints = ::a2a::card_endpoints(card);
+    const auto place = place_of_grpc(agent, endpoints, found_at);
+    call_address out;
+    auto& interfaces = out.route.interfaces;
+    if (!core::only_grpc(agent)) {
+        auto of_json = endpoints;
+        std::erase_if(of_json, is_of_grpc);
+        if (!of_json.empty() || endpoints.empty() || place.empty() || !agent.bridge) {
+            choose_url(agent, of_json, found_at, out);
+        }
+        interfaces = interfaces_in(agent, of_json, out.route.url.empty() ? agent.url : out.route.url, found_at);
+    }
+    if (!place.empty() && endpoints.empty()) {
+        interfaces = completed(agent, {}).interfaces;
+    } else if (!place.empty()) {
+        std::ranges::move(grpc_interfaces(agent, endpoints, place), std::back_inserter(interfaces));
+    }
     if (!agent.dialects.empty()) {
-        out.route.interfaces = interfaces_said(agent, std::move(out.route.interfaces), jsonrpc_url);
+        const auto& jsonrpc = out.route.url.empty() ? agent.url : out.route.url;
+        interfaces = interfaces_said(agent, std::move(interfaces), {jsonrpc, place});
     }
     return out;
+}
+
+bool reaches_grpc(const core::agent& agent, const core::json& card, std::string_view found_at)
+{
+    const bool speaks = agent.dialects.empty() || std::ranges::any_of(agent.dialects, is_grpc);
+    return speaks && !place_of_grpc(agent, ::a2a::card_endpoints(card), found_at).empty();
 }
 
 }  // namespace gateway::model

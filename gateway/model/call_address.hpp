@@ -24,7 +24,12 @@ struct call_address {
 // the origin while `url` has a path may be another agent's. The same holds for each interface. One of JSON-RPC that is not
 // followed is at the agent's `url`; one of HTTP+JSON only if the card has none of JSON-RPC. `agent.dialects` decide which
 // interfaces there are, and the card where they are. A card without a version leaves the generation open.
+// Interfaces of gRPC, whose addresses are in the http or https form, are where core::grpc_address() says, whatever addresses the card
+// has; else at the agent's own host and port, if `agent.dialects` or a card that may say where calls go have some there.
 call_address call_address_of(const core::agent& agent, const core::json& card, std::string_view found_at);
+
+// Whether the agent has such interfaces.
+bool reaches_grpc(const core::agent& agent, const core::json& card, std::string_view found_at);
 
 // Whether an agent of which a card cannot be had for this reason answers: then its calls arrive, and need not wait for a card.
 bool answers(core::errc why) noexcept;

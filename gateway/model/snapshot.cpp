@@ -112,11 +112,52 @@ struct making {
     const core::secret& token;
 };
 
-// `at`: the address.
-std::optional<core::error> fill(agent_entry& entry, const making& of, const std::string& at)
+// Where the agent takes gRPC. Empty: nowhere.
+std::string place_of_grpc(const agent_entry& entry)
+{
+    const auto by_grpc = [](const agent_interface& each) { return each.speaks.over == ::a2a::binding::grpc; };
+    const auto found = std::ranges::find_if(entry.interfaces, by_grpc);
+    if (found != entry.interfaces.end()) {
+        return found->at.url;
+    }
+    return entry.record.relay_services.empty() ? std::string{} : entry.call_url.substr(0, config::path_begin(entry.call_url));
+}
+
+// The entry for where the agent takes gRPC, unless that is its own target. Null: there is none.
+core::result<std::shared_ptr<const agent_entry>> grpc_entry(const agent_entry& entry, const making& of)
+{
+    const auto& record = entry.record;
+    const auto place = place_of_grpc(entry);
+    const bool here = entry.upstream->http2 && core::origin_of(place) == core::origin_of(entry.call_url);
+    if (place.empty() || here) {
+        return std::shared_ptr<const agent_entry>{};
+    }
+    auto target = net::make_target(place, tls_files(record), of.contexts, entry.addresses, record.proxy);
+    if (!target) {
+        return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
+    }
+    *target = net::over_http2(std::move(*target));
+    auto out = std::make_shared<agent_entry>(entry);
+    for (auto* text : {&out->call_head, &out->fixed_fields}) {
+        text->clear();
+    }
+    out->own_fields.clear();
+    out->call_url = place;
+    set_heads(*out, *target, place);
+    out->own_path = "/";
+    out->base_path.clear();
+    out->breaker = breaker_for(record, target->key, of.defaults);
+    out->reach = nullptr;
+    out->upstream = std::make_shared<const net::upstream_target>(std::move(*target));
+    return std::shared_ptr<const agent_entry>{std::move(out)};
+}
+
+// `where`: the address.
+std::optional<core::error> fill(agent_entry& entry, const making& of, const std::string& where)
 {
     const auto& record = of.record;
-    const auto route = moved_route(of.route, record.url, at);
+    const auto at = core::http_form(where);
+    const auto route = moved_route(of.route, core::http_form(record.url), at);
     entry.record = record;
     entry.token = of.token;
     entry.tags = metadata_tags(record.metadata);
@@ -143,6 +184,9 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     if (!target) {
         return core::gateway_error(target.error().code, "agent " + record.id + ": " + target.error().detail);
     }
+    if (record.http == core::http_version::v2 || core::only_grpc(record)) {
+        *target = net::over_http2(std::move(*target));
+    }
     set_heads(entry, *target, at);
     entry.own_path = own_path_of(at);
     entry.base_path = without_slashes_at_end(entry.own_path);
@@ -155,6 +199,11 @@ std::optional<core::error> fill(agent_entry& entry, const making& of, const std:
     entry.breaker = breaker_for(record, alone ? target->key : target->key + '\n' + target->path, of.defaults);
     set_gate(entry, of.defaults);
     entry.upstream = std::make_shared<const net::upstream_target>(std::move(*target));
+    auto grpc = grpc_entry(entry, of);
+    if (!grpc) {
+        return std::move(grpc).error();
+    }
+    entry.grpc = std::move(*grpc);
     return std::nullopt;
 }
 
@@ -406,6 +455,9 @@ std::vector<std::string_view> keys_that_leave(const agent_entry* before, const a
             const auto& each = agent->siblings == nullptr ? *agent : agent->siblings->all[i];
             if (each.upstream != nullptr) {
                 keys.emplace_back(each.upstream->key);
+            }
+            if (each.grpc != nullptr) {
+                keys.emplace_back(each.grpc->upstream->key);
             }
         }
         return keys;

@@ -86,6 +86,9 @@ struct agent_entry {
         breaker;  // of where calls go, one for all threads; null: it is not called over HTTP
     std::shared_ptr<balancing::agent_reach>
         reach;  // of all its endpoints, one for all threads; null: there is one, which nobody checks
+    // The same agent where it takes gRPC, if `upstream` is another place or not of HTTP/2: its target, heads and breaker are for there.
+    // Whatever is not about the way to the agent is asked of this entry. Null: gRPC goes to `upstream`.
+    std::shared_ptr<const agent_entry> grpc;
     const endpoint_entries* siblings = nullptr;          // that hold this entry; null: the agent has one endpoint
     std::size_t number = 0;                              // of its endpoint, from 0
     std::shared_ptr<balancing::call_gate> calls;         // the same, of the agent; has its limits once it is published
@@ -206,6 +209,23 @@ const agent_entry& first_of(const agent_entry& agent) noexcept;
 // Those keys of `before`'s targets that `now` does not have: connections there are not wanted any more. Null: no agent. They are valid as
 // long as `before`.
 std::vector<std::string_view> keys_that_leave(const agent_entry* before, const agent_entry* now);
+
+// Calls `visit(name, breaker)` for each breaker of the agent: of its endpoints, named by their numbers from 1, and of its address for gRPC,
+// named `grpc`.
+template <class Visit>
+void each_breaker(const agent_entry& agent, const Visit& visit)
+{
+    if (agent.breaker == nullptr) {
+        return;
+    }
+    visit(std::string{"1"}, *agent.breaker);
+    for (std::size_t i = 1; agent.siblings != nullptr && i < agent.siblings->all.size(); ++i) {
+        visit(std::to_string(i + 1), *agent.siblings->all[i].breaker);
+    }
+    if (agent.grpc) {
+        visit(std::string{"grpc"}, *agent.grpc->breaker);
+    }
+}
 
 // How many endpoints the agent has; at least 1.
 std::size_t endpoint_count(const agent_entry& agent) noexcept;

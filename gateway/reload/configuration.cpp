@@ -257,7 +257,7 @@ private:
     {
         constexpr std::string_view predicate = "leads back to this gateway; calls fail with loop_detected";
         for (const auto& agent : out_.settings.agents) {
-            if (!is_own_address(agent.url, out_.settings)) {
+            if (!is_own_address(core::http_form(agent.url), out_.settings)) {
                 continue;
             }
             const auto key = "agents." + agent.id + ".url";

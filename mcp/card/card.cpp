@@ -47,23 +47,15 @@ std::string icon_of(const server_facts& server)
     return found == server.icons.end() ? std::string{} : *found;
 }
 
-json interface_of(const a2a::public_address& at, const a2a::served_binding& binding, std::string_view version)
-{
-    return json{
-        {"url", a2a::url_of(binding, at)},
-        {"protocolBinding", std::string{binding.name}},
-        {"protocolVersion", std::string{version}},
-    };
-}
-
 // Over every served binding where calls are bridged; else over the first alone, which offer_no_calls() takes out again.
 json interfaces_at(const a2a::public_address& at)
 {
     auto all = json::array();
     for (const auto& binding : a2a::served_bindings) {
-        if (at.bridged || &binding == &a2a::served_bindings.front()) {
-            for (const auto version : a2a::bridged_versions) {
-                all.push_back(interface_of(at, binding, version));
+        for (const auto version : a2a::bridged_versions) {
+            const auto of = version == a2a::bridged_versions.front() ? a2a::generation::v1 : a2a::generation::v03;
+            if (at.bridged ? a2a::is_offered(binding, at, of) : &binding == &a2a::served_bindings.front()) {
+                all.push_back(a2a::made_interface(binding, at, version));
             }
         }
     }
@@ -180,6 +172,9 @@ void append_interfaces_of_03(std::string& out, const a2a::public_address& at)
 {
     auto more = json::array();
     for (const auto& binding : a2a::served_bindings) {
+        if (!a2a::is_offered(binding, at, a2a::generation::v03)) {
+            continue;
+        }
         more.push_back(json{{"url", a2a::url_of(binding, at)}, {"transport", std::string{binding.name}}});
     }
     append_text_member(out, "preferredTransport", a2a::served_bindings.front().name);

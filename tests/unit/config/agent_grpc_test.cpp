@@ -80,9 +80,12 @@ TEST_CASE("A URL of gRPC has a host and a port, and nothing else")
 
 TEST_CASE("What contradicts a URL of gRPC is a problem at its place")
 {
+    constexpr const char* needs_2 =
+        "agents.a.http: is 1.1 for an agent with a URL of gRPC, which needs HTTP/2; expected auto or 2\n";
+    CHECK(problems_of(agent("url: \"grpc://h:1\", http: 1.1")) == "c.yml:1:39: " + std::string{needs_2});
     CHECK(
-        problems_of(agent("url: \"grpc://h:1\", http: 1.1")) ==
-        "c.yml:1:39: agents.a.http: is 1.1 for a url of gRPC, which needs HTTP/2; expected auto or 2\n"
+        problems_of(agent("url: \"http://h\", grpc_url: \"grpc://h:1\", http: 1.1")) ==
+        "c.yml:1:61: " + std::string{needs_2}
     );
     CHECK(
         problems_of(agent("url: \"grpc://h:1\", grpc_url: \"grpc://h:2\"")) ==

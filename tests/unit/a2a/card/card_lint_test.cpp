@@ -157,7 +157,7 @@ TEST_CASE("every departure of a 0.3 card is said once, with its path and weight"
              R"({"schemes":["k"]})",
              "warning authentication: 0.1 had it; later readers look for securitySchemes"},
             {"/preferredTransport",
-             R"("GRPC")",
+             R"("https://own.example/b")",
              "note preferredTransport: a binding that the gateway does not serve: not offered to callers"},
         }
     );
@@ -244,8 +244,17 @@ TEST_CASE("what the gateway would not serve is an error")
             "served"
         }
     );
-    const auto beyond = said(with(with(sound_v03, "/preferredTransport", R"("GRPC")"), "/additionalInterfaces", "[]"));
-    CHECK(beyond.front() == "error : names only bindings that the gateway cannot reach: the card is not served");
+    const auto naming = [](const std::string& binding) {
+        return said(with(with(sound_v03, "/preferredTransport", binding), "/additionalInterfaces", "[]")).front();
+    };
+    CHECK(
+        naming(R"("https://own.example/b")") ==
+        "error : names only bindings that the gateway cannot reach: the card is not served"
+    );
+    CHECK(
+        naming(R"("GRPC")") ==
+        "warning : names GRPC alone: served if `grpc_url`, or a `grpc` url, says where the agent takes it"
+    );
     CHECK(said(with(sound_v03, "/name", "")).front() == "error name: missing");
     CHECK(
         said(with(sound_v03, "/name", R"(" ")")) ==

@@ -430,7 +430,7 @@ TEST_CASE("endpoints for JSON-RPC are those of the interfaces of 1.0, then the u
     for (const auto& [card, expected] : rows) {
         CAPTURE(card);
         places found;
-        for (const auto& each : a2a::json_endpoints(*core::parse_json(card))) {
+        for (const auto& each : a2a::card_endpoints(*core::parse_json(card))) {
             if (each.over == a2a::binding::jsonrpc) {
                 found.push_back(each.path + " " + each.url);
             }
@@ -443,8 +443,9 @@ TEST_CASE("an endpoint has its binding, and the generation and tenant that the c
 {
     const auto told = [](const char* card) {
         std::string text;
-        for (const auto& each : a2a::json_endpoints(*core::parse_json(card))) {
-            text += each.url + (each.over == a2a::binding::rest ? " rest" : " jsonrpc");
+        for (const auto& each : a2a::card_endpoints(*core::parse_json(card))) {
+            const bool json = each.over == a2a::binding::jsonrpc;
+            text += each.url + (json ? " jsonrpc" : each.over == a2a::binding::rest ? " rest" : " grpc");
             text += !each.version ? " any" : *each.version == a2a::generation::v1 ? " 1" : " 0.3";
             text += each.tenant.empty() ? ";" : ' ' + each.tenant + ';';
         }
@@ -457,7 +458,7 @@ TEST_CASE("an endpoint has its binding, and the generation and tenant that the c
             {"url":"b","protocolBinding":"JSONRPC","protocolVersion":"0.3"},
             {"url":"c","protocolBinding":"JSONRPC","protocolVersion":"2.0"},
             {"url":"d","protocolBinding":"JSONRPC"}]})") ==
-        "a rest 1 t;b jsonrpc 0.3;c jsonrpc any;d jsonrpc any;u jsonrpc 0.3;r rest 0.3;"
+        "a rest 1 t;b jsonrpc 0.3;c jsonrpc any;d jsonrpc any;u jsonrpc 0.3;r rest 0.3;g grpc 0.3;"
     );
     CHECK(told(R"({"url":"u","preferredTransport":"HTTP+JSON","protocolVersion":"0.2.6"})") == "u rest 0.3;");
     CHECK(told(R"({"url":"u","preferredTransport":"HTTP+JSON"})") == "u rest any;");

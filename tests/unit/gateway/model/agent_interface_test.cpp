@@ -3,6 +3,7 @@
 #include <doctest/doctest.h>
 
 #include <initializer_list>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -34,6 +35,40 @@ TEST_CASE("a caller gets its own dialect, else its generation, else its binding"
     CHECK(nearest({v03_rest, v03_jsonrpc}, v1_jsonrpc) == "0.3/jsonrpc");
     CHECK(nearest({v03_rest}, v1_jsonrpc) == "0.3/rest");
     CHECK(nearest({}, v1_jsonrpc) == "none");
+}
+
+TEST_CASE("gRPC is nearer to HTTP+JSON of its generation than to JSON-RPC, and the farthest from callers of JSON")
+{
+    CHECK(nearest({v03_jsonrpc, v03_rest, v1_jsonrpc, v1_rest, v03_grpc, v1_grpc}, v1_grpc) == "1.0/grpc");
+    CHECK(nearest({v03_jsonrpc, v03_rest, v1_jsonrpc, v1_rest}, v03_grpc) == "0.3/rest");
+    CHECK(nearest({v1_jsonrpc, v03_grpc}, v1_grpc) == "1.0/jsonrpc");
+    CHECK(nearest({v03_jsonrpc, v03_grpc}, v1_grpc) == "0.3/grpc");
+    for (const auto caller : {v1_jsonrpc, v1_rest}) {
+        CHECK(nearest({v1_grpc, v1_rest, v1_jsonrpc}, caller) == core::name(caller));
+        CHECK(nearest({v1_grpc, v03_jsonrpc, v03_rest}, caller) == "1.0/grpc");
+    }
+    CHECK(nearest({v1_grpc, v1_rest}, v1_jsonrpc) == "1.0/rest");
+    CHECK(nearest({v1_grpc, v1_jsonrpc}, v1_rest) == "1.0/jsonrpc");
+}
+
+TEST_CASE("gRPC at another port is another way to the same tasks")
+{
+    using gateway::model::home_at;
+    std::vector<gateway::model::agent_interface> all;
+    for (const auto& [speaks, url] : {std::pair{v1_grpc, "http://h:50051"}, {v1_jsonrpc, "http://h/rpc"}}) {
+        all.push_back({{speaks, url, {}}, gateway::model::dialect_of(speaks), {}, {}});
+    }
+    CHECK_FALSE(gateway::model::has_several_addresses(all));
+    for (const auto caller : {v1_grpc, v1_jsonrpc}) {
+        for (const auto& home : all) {
+            const auto* to =
+                gateway::model::interface_for_task(all, gateway::model::dialect_of(caller), home_at(home));
+            CHECK(to->at.speaks == caller);
+        }
+    }
+    CHECK_FALSE(gateway::model::has_several_addresses(std::span{all}.first(1)));
+    all.push_back({{v1_rest, "http://h/api", {}}, gateway::model::dialect_of(v1_rest), {}, {}});
+    CHECK(gateway::model::has_several_addresses(all));
 }
 
 TEST_CASE("a call for a task gets the interface where the task lives, unless the nearest one has its address")

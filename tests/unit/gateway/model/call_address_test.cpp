@@ -181,6 +181,77 @@ TEST_CASE("a card without a version leaves the generation open, and one without 
     CHECK(interfaces(agent_at("http://h"), *core::parse_json(R"({"name":"n"})")) == "");
 }
 
+TEST_CASE("Calls by gRPC go where the operator says, and the card says in which generation and with which tenant")
+{
+    auto agent = agent_at("http://h/a2a");
+    agent.grpc_url = "grpcs://g:9443";
+    const auto both = *core::parse_json(
+        R"({"supportedInterfaces":[{"url":"http://h/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
+        {"url":"elsewhere:1","protocolBinding":"GRPC","protocolVersion":"1.0","tenant":"t"},
+        {"url":"elsewhere:2","protocolBinding":"GRPC","protocolVersion":"0.3"}]})"
+    );
+    CHECK(
+        interfaces(agent, both) == "1.0/jsonrpc http://h/a2a;1.0/grpc https://g:9443 t;0.3/grpc https://g:9443;"
+    );
+    // A card that does not name gRPC tells by its other interfaces.
+    const auto json = *core::parse_json(
+        R"({"supportedInterfaces":[{"url":"http://h/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})"
+    );
+    CHECK(interfaces(agent, json) == "1.0/jsonrpc http://h/a2a;1.0/grpc https://g:9443;");
+    CHECK(
+        interfaces(agent, *core::parse_json(R"({"name":"n"})")) ==
+        "1.0/jsonrpc http://h/a2a;0.3/jsonrpc http://h/a2a;1.0/grpc https://g:9443;0.3/grpc https://g:9443;"
+    );
+    CHECK(gateway::model::reaches_grpc(agent, json, {}));
+    agent.dialects = {core::a2a_dialect::v1_jsonrpc};
+    CHECK_FALSE(gateway::model::reaches_grpc(agent, both, {}));
+    agent.dialects = {core::a2a_dialect::v03_grpc, core::a2a_dialect::v1_rest};
+    CHECK(interfaces(agent, json) == "0.3/grpc https://g:9443;1.0/rest http://h/a2a;");
+}
+
+TEST_CASE("An agent of gRPC alone has no other interfaces, whatever its card names")
+{
+    const auto agent = agent_at("grpc://h:50051");
+    const auto card = *core::parse_json(
+        R"({"supportedInterfaces":[{"url":"http://h:50051/x","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
+        {"url":"h:50051","protocolBinding":"GRPC","protocolVersion":"1.0","tenant":"t"}]})"
+    );
+    CHECK(interfaces(agent, card) == "1.0/grpc http://h:50051 t;");
+    CHECK(route(agent, card) == "");
+    CHECK(interfaces(agent, *core::parse_json(R"({"name":"n"})")) == "1.0/grpc http://h:50051;0.3/grpc http://h:50051;");
+}
+
+TEST_CASE("A card leads calls by gRPC to the agent's own host and port, and nowhere else")
+{
+    const auto reaches = [](const core::agent& agent, const std::string& url, const std::string& found_at = {}) {
+        const core::json card{
+            {"supportedInterfaces", {{{"url", url}, {"protocolBinding", "GRPC"}, {"protocolVersion", "1.0"}}}}
+        };
+        return gateway::model::reaches_grpc(agent, card, found_at);
+    };
+    const auto agent = agent_at("http://h:9000/a2a");
+    for (const auto* same : {"h:9000", "H:9000", "grpc://h:9000", "http://h:9000", "http://h:9000/"}) {
+        CAPTURE(same);
+        CHECK(reaches(agent, same));
+    }
+    for (const auto* other :
+         {"h:9001", "i:9000", "h", "https://h:9000", "grpcs://h:9000", "http://h:9000/grpc", "h:9000/x", "u@h:9000",
+          "h:9000?x", "h:9000#x", "", "dns:///h:9000", "//h:9000"}) {
+        CAPTURE(other);
+        CHECK_FALSE(reaches(agent, other));
+    }
+    CHECK(reaches(agent_at("https://h/a2a"), "h:443"));
+    CHECK(reaches(agent_at("http://127.0.0.1:9"), "localhost:9"));
+    // A card at the root of the origin may be another agent's.
+    CHECK_FALSE(reaches(agent, "h:9000", "http://h:9000/.well-known/agent-card.json"));
+    auto distrusted = agent;
+    distrusted.trust = core::card_trust::never;
+    CHECK_FALSE(reaches(distrusted, "h:9000"));
+    distrusted.dialects = {core::a2a_dialect::v1_grpc};
+    CHECK(reaches(distrusted, "h:9001"));
+    CHECK(interfaces(distrusted, *core::parse_json(R"({"name":"n"})")) == "1.0/grpc http://h:9000;");
+}
+
 TEST_CASE("the operator decides which dialects an agent speaks, and the card where")
 {
     using enum core::a2a_dialect;

@@ -94,6 +94,59 @@ TEST_CASE("What the record says an agent speaks holds at its own address until t
     CHECK(entry->interfaces[0].base_path == "/base");
 }
 
+TEST_CASE("An agent that takes gRPC elsewhere has a target, credentials and a breaker for there")
+{
+    auto record = agent_at("http://agent.test/base");
+    record.bearer = core::secret{"s3cret"};
+    CHECK(entry_of(record)->grpc == nullptr);
+    record.grpc_url = "grpc://agent.test:80";
+    REQUIRE(entry_of(record)->grpc != nullptr);  // the same place, but HTTP/1.1 is spoken there
+    CHECK(entry_of(record)->grpc->upstream->http2);
+    CHECK_FALSE(entry_of(record)->upstream->http2);
+    record.http = core::http_version::v2;
+    CHECK(entry_of(record)->grpc == nullptr);
+    CHECK(entry_of(record)->upstream->http2);
+    record.http = core::http_version::automatic;
+    record.grpc_url = "grpc://agent.test:50051";
+    const auto entry = entry_of(record);
+    REQUIRE(entry->grpc != nullptr);
+    const auto& grpc = *entry->grpc;
+    CHECK(grpc.upstream->authority == "agent.test:50051");
+    CHECK(grpc.upstream->path == "/");
+    CHECK(grpc.fixed_fields.starts_with("Host: agent.test:50051\r\n"));
+    CHECK(grpc.fixed_fields.find("\r\nAuthorization: Bearer s3cret\r\n") != std::string::npos);
+    CHECK(grpc.own_fields.size() == entry->own_fields.size());
+    CHECK(grpc.breaker != entry->breaker);
+    CHECK(grpc.calls == entry->calls);
+    CHECK(grpc.grpc == nullptr);
+    CHECK(entry->upstream->authority == "agent.test");
+    CHECK(gateway::model::keys_that_leave(entry.get(), nullptr).size() == 2);
+    std::string breakers;
+    gateway::model::each_breaker(*entry, [&](const std::string& name, const auto&) { breakers += name + ';'; });
+    CHECK(breakers == "1;grpc;");
+}
+
+TEST_CASE("An agent of gRPC alone is called at the address of its URL")
+{
+    const auto entry = entry_of(agent_at("grpc://agent.test:50051"));
+    CHECK(entry->record.url == "grpc://agent.test:50051");
+    CHECK(entry->call_url == "http://agent.test:50051");
+    CHECK(entry->upstream->authority == "agent.test:50051");
+    CHECK(entry->upstream->http2);
+    CHECK(entry->grpc == nullptr);
+    REQUIRE(entry->interfaces.size() == 2);
+    CHECK(entry->interfaces[0].at.speaks == core::a2a_dialect::v1_grpc);
+    CHECK(entry->interfaces[1].at.speaks == core::a2a_dialect::v03_grpc);
+
+    auto several = agent_at("grpc://one.test:1");
+    several.rules.emplace().upstreams = {"grpc://one.test:1", "grpc://two.test:2"};
+    const auto first = entry_of(several);
+    REQUIRE(gateway::model::endpoint_count(*first) == 2);
+    const auto second = gateway::model::endpoint_of(first, 1);
+    CHECK(second->upstream->authority == "two.test:2");
+    CHECK(second->interfaces[0].at.url == "http://two.test:2");
+}
+
 TEST_CASE("Only an agent with a bearer is sent one")
 {
     auto agent = agent_at("http://agent.test/");
