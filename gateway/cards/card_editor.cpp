@@ -48,9 +48,9 @@ bool is_bridged(const core::agent& agent) noexcept
     return at;
 }
 
-::a2a::upstream_address upstream_address_of(const core::agent& agent)
+::a2a::upstream_address upstream_address_of(const core::agent& agent, bool reaches_grpc)
 {
-    return {.url = agent.url, .card_url = agent.card_url, .reachable = !agent.dialects.empty()};
+    return {.url = agent.url, .card_url = agent.card_url, .reachable = reaches_grpc || !agent.dialects.empty()};
 }
 
 using core::errc;
@@ -112,10 +112,11 @@ card_editor::card_editor(net::asio::io_context& io, net::fetcher& key_sets, conf
 {
 }
 
-void card_editor::start(std::shared_ptr<const card_signer> signer, std::string public_base)
+void card_editor::start(std::shared_ptr<const card_signer> signer, std::string public_base, grpc_terms grpc)
 {
     signer_ = std::move(signer);
     public_base_ = std::move(public_base);
+    grpc_ = std::move(grpc);
 }
 
 void card_editor::set_settings(config::card_settings now, bool authenticates)
@@ -175,9 +176,14 @@ signing card_editor::signing_of(const core::agent& agent) const
     return {signs ? signer_.get() : nullptr, public_base_};
 }
 
-::a2a::public_address card_editor::address_of(const core::agent& agent) const
+::a2a::public_address card_editor::address_of(const core::agent& agent, bool reaches_grpc) const
 {
-    return public_address_of(agent, public_base_, authenticates_);
+    auto at = public_address_of(agent, public_base_, authenticates_);
+    if (at.bridged || reaches_grpc) {
+        at.grpc = grpc_place_of(agent, grpc_, public_base_);
+        at.grpc.own = reaches_grpc;
+    }
+    return at;
 }
 
 std::optional<::a2a::card_access> card_editor::access_of(const core::agent& agent) const
@@ -189,7 +195,7 @@ std::optional<::a2a::card_access> card_editor::access_of(const core::agent& agen
 {
     return {
         .agent_id = agent.id,
-        .at = address_of(agent),
+        .at = address_of(agent, false),
         .shape = shape,
         .limit = settings_.max_size,
         .patch = agent.patch,
@@ -284,9 +290,10 @@ card_editor::make_here(std::shared_ptr<const core::agent> agent, card_document d
     }
     served.signature = std::move(accepted->signature);
     const auto shape = agent->shape.value_or(settings_.shape);
-    auto at = address_of(*agent);
+    const bool by_grpc = model::reaches_grpc(*agent, accepted->card.document, url);
+    auto at = address_of(*agent, by_grpc);
     declare_own(accepted->card.document, *agent);
-    auto rewritten = ::a2a::rewrite_card(std::move(accepted->card), at, upstream_address_of(*agent));
+    auto rewritten = ::a2a::rewrite_card(std::move(accepted->card), at, upstream_address_of(*agent, by_grpc));
     if (!rewritten) {
         co_return std::move(rewritten).error();
     }
@@ -427,7 +434,9 @@ net::task<core::result<std::string>> card_editor::explained(std::shared_ptr<cons
         ::a2a::set_access(accepted->document, accepted->generation, *access);
     }
     declare_own(accepted->document, *agent);
-    const auto prepared = ::a2a::rewrite_card(std::move(*accepted), address_of(*agent), upstream_address_of(*agent));
+    const bool by_grpc = model::reaches_grpc(*agent, accepted->document, card.url);
+    const auto at = address_of(*agent, by_grpc);
+    const auto prepared = ::a2a::rewrite_card(std::move(*accepted), at, upstream_address_of(*agent, by_grpc));
     if (!prepared) {
         co_return prepared.error();
     }
@@ -462,9 +471,10 @@ card_editor::render_extended(std::shared_ptr<const core::agent> agent, ::a2a::ca
     const auto dialect = terms.dialect;
     const auto bytes = terms.bytes;
     ::a2a::keep_visible_skills(card.document, {agent->skills, terms.caller ? &terms.caller->scopes : &no_scopes});
-    const auto at = address_of(*agent);
+    const bool by_grpc = model::reaches_grpc(*agent, card.document, {});
+    const auto at = address_of(*agent, by_grpc);
     declare_own(card.document, *agent);
-    auto rewritten = ::a2a::rewrite_extended_card(std::move(card), at, upstream_address_of(*agent), dialect);
+    auto rewritten = ::a2a::rewrite_extended_card(std::move(card), at, upstream_address_of(*agent, by_grpc), dialect);
     if (!rewritten) {
         co_return rewritten.error();
     }

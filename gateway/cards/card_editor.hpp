@@ -13,6 +13,7 @@
 #include "gateway/cards/card_signer.hpp"
 #include "gateway/cards/card_turns.hpp"
 #include "gateway/cards/card_verifier.hpp"
+#include "gateway/cards/grpc_offer.hpp"
 #include "gateway/cards/served_card.hpp"
 #include "gateway/model/answered_card.hpp"
 #include "net/client/fetch.hpp"
@@ -32,10 +33,12 @@ namespace gateway::cards {
 // Whether calls of other dialects of A2A reach the agent, of an MCP server any.
 bool is_bridged(const core::agent& agent) noexcept;
 
-// The address of an agent for callers, and what its card offers there. `authenticates`: callers are principals (core::extended_card_of).
+// The address of an agent for callers, and what its card offers there, without gRPC. `authenticates`: callers are principals
+// (core::extended_card_of).
 ::a2a::public_address public_address_of(const core::agent& agent, std::string_view public_base, bool authenticates);
 
-::a2a::upstream_address upstream_address_of(const core::agent& agent);
+// `reaches_grpc`: as model::reaches_grpc().
+::a2a::upstream_address upstream_address_of(const core::agent& agent, bool reaches_grpc = false);
 
 // A card that the rules of its agent accept, and the signature that counted.
 struct accepted_card {
@@ -59,7 +62,7 @@ public:
     card_editor(net::asio::io_context& io, net::fetcher& key_sets, config::card_settings settings);
 
     // Once, before anything is asked. A null signer: cards are not signed. `public_base` as in the snapshot.
-    void start(std::shared_ptr<const card_signer> signer, std::string public_base);
+    void start(std::shared_ptr<const card_signer> signer, std::string public_base, grpc_terms grpc = {});
 
     // Any thread: what is begun from now on goes by these. `authenticates`: callers are principals (core::extended_card_of).
     // Until there is an `access`, cards say of credentials what their agents say.
@@ -117,13 +120,14 @@ private:
     render_extended(std::shared_ptr<const core::agent> agent, ::a2a::card card, extended_terms terms);
     ::mcp::card_request card_request_of(const core::agent& agent, core::card_shape shape) const;
     signing signing_of(const core::agent& agent) const;
-    ::a2a::public_address address_of(const core::agent& agent) const;
+    ::a2a::public_address address_of(const core::agent& agent, bool reaches_grpc) const;
     std::optional<::a2a::card_access> access_of(const core::agent& agent) const;
 
     net::asio::io_context& io_;
     config::card_settings settings_;
     std::shared_ptr<const card_signer> signer_;
     std::string public_base_;
+    grpc_terms grpc_;
     access_source access_;
     card_turns turns_;
     card_verifier verifier_;

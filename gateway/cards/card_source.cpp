@@ -38,7 +38,7 @@ std::string joined_header(const net::fetch_response& response, std::string_view 
 
 bool is_at_home(const core::agent& agent, const std::string& url)
 {
-    return core::origin_of(url) == core::origin_of(agent.url);
+    return core::origin_of(url) == core::origin_of(core::http_form(agent.url));
 }
 
 net::fetch_request
@@ -55,6 +55,7 @@ make_request(const core::agent& agent, const std::string& url, const card_valida
         request.headers.emplace_back("If-Modified-Since", last.last_modified);
     }
     const bool at_home = is_at_home(agent, url);
+    request.http2 = at_home && (core::only_grpc(agent) || agent.http == core::http_version::v2);
     if (!at_home) {
         request.tls.cert_file.clear();
         request.tls.key_file.clear();
@@ -109,9 +110,9 @@ std::vector<std::string> card_locations(const core::agent& agent)
     if (!agent.card_url.empty()) {
         return {agent.card_url};
     }
-    auto base = agent.url.substr(0, agent.url.find('?'));
+    auto base = core::http_form(agent.url.substr(0, agent.url.find('?')));
     base.erase(base.find_last_not_of('/') + 1);
-    const auto origin = core::origin_of(agent.url);
+    const auto origin = core::origin_of(base);
     std::vector<std::string> all;
     for (const auto& at : {base, origin}) {
         for (const auto path : {model::card_path, model::legacy_card_path}) {
@@ -342,7 +343,7 @@ core::agent record_at(const core::agent& record, const std::string& found_at)
     auto out = record;
     const auto& all = core::rules_of(record).upstreams;
     const auto at = std::ranges::find_if(all, [&](const std::string& url) {
-        return core::origin_of(url) == core::origin_of(found_at);
+        return core::origin_of(core::http_form(url)) == core::origin_of(found_at);
     });
     if (at != all.end()) {
         out.url = *at;

@@ -25,10 +25,10 @@ card_thread::~card_thread()
     }
 }
 
-void card_thread::start(std::shared_ptr<const card_signer> signer, std::string public_base)
+void card_thread::start(std::shared_ptr<const card_signer> signer, std::string public_base, grpc_terms grpc)
 {
     origins_.start(signer, public_base);
-    editor_.start(std::move(signer), std::move(public_base));
+    editor_.start(std::move(signer), std::move(public_base), std::move(grpc));
     thread_ = std::thread{[this] { loop_.run(); }};
 }
 

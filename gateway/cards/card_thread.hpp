@@ -28,7 +28,7 @@ public:
     card_origins& origins() noexcept { return origins_; }
 
     // Once; as card_editor::start().
-    void start(std::shared_ptr<const card_signer> signer, std::string public_base);
+    void start(std::shared_ptr<const card_signer> signer, std::string public_base, grpc_terms grpc);
 
     void apply(const config::settings& now, const model::changed_settings& changed) override;
 

@@ -84,7 +84,7 @@ core::result<> start_cards(
     if (can_sign && settings.push_sign) {
         sign_deliveries(deliveries, *signer, public_base);
     }
-    thread.start(can_sign ? std::move(*signer) : nullptr, public_base);
+    thread.start(can_sign ? std::move(*signer) : nullptr, public_base, cards::grpc_terms_of(settings));
     return {};
 }
 
