@@ -66,7 +66,11 @@ worker::worker(
            .life =
                {.keep = settings.timeouts.upstream_keep,
                 .max_age = settings.timeouts.upstream_max_age,
-                .requests = settings.limits.upstream_requests}}
+                .requests = settings.limits.upstream_requests},
+           .http2_connections = settings.limits.upstream_http2_connections,
+           .http2_resets = static_cast<std::uint32_t>(settings.limits.http2_resets),
+           .http2_control = static_cast<std::uint32_t>(settings.limits.http2_control),
+           .counters = &http2_.agents}
       },
       traffic_{control, pool_, settings, lines_, log},
       service_{loop_, traffic_, settings_of_callers(settings, shared, http2_.callers)},

@@ -1,0 +1,237 @@
+#include "net/upstream/http2_origin.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace net {
+
+bool http2_origin::usable(http2_upstream& which, const upstream_target& target, core::steady_time now)
+{
+    if (which.room() == 0 || !which.wire().suits(target)) {
+        return false;
+    }
+    if (which.idle()) {
+        // Its end may have come along with the call that wants it.
+        which.wire().side().look();
+        if (which.room() == 0 || which.wire().side().ended() || !trust_.holds(which.wire().life().idle_for(now))) {
+            return false;
+        }
+    }
+    return which.wire().usable(now);
+}
+
+// The first: so later ones become idle when there is less to do, and end.
+http2_upstream* http2_origin::find(const upstream_target& target, core::steady_time now)
+{
+    // By number: to look at one may end it.
+    for (std::size_t i = 0; i < connections_.size(); ++i) {
+        const auto each = connections_[i];
+        if (usable(*each, target, now)) {
+            return each.get();
+        }
+    }
+    return nullptr;
+}
+
+agent_lease http2_origin::take(const upstream_target& target)
+{
+    auto* const found = waiting_.empty() ? find(target, loop_.now()) : nullptr;
+    if (found == nullptr) {
+        return nullptr;
+    }
+    auto made = std::make_unique<http2_side>(shared_from_this(), found->target());
+    place(*made, *found);
+    return made;
+}
+
+void http2_origin::place(http2_side& side, http2_upstream& on)
+{
+    used_ = loop_.now();
+    on.attach(side);
+}
+
+void http2_origin::join(http2_side& side)
+{
+    auto* const found = waiting_.empty() ? find(side.target(), loop_.now()) : nullptr;
+    if (found != nullptr) {
+        return place(side, *found);
+    }
+    waiting_.push_back(side);
+    begin_attempts();
+}
+
+// Each of those that wait has at most one connection made for it.
+void http2_origin::begin_attempts()
+{
+    auto open = static_cast<std::size_t>(std::count_if(connections_.begin(), connections_.end(), [](const auto& each) {
+        return !each->retired();
+    }));
+    for (auto& side : waiting_) {
+        if (open >= settings_.http2_connections) {
+            return;
+        }
+        if (side.attempt == nullptr) {
+            auto& made = connections_.emplace_back(std::make_shared<http2_upstream>(shared_from_this(), side.wanted()));
+            made->owner = &side;
+            side.attempt = made.get();
+            made->begin();
+            ++open;
+        }
+    }
+}
+
+// The connection that is being made for it goes to another one that has none, or ends.
+void http2_origin::pass_on(http2_side& side) noexcept
+{
+    auto* const attempt = std::exchange(side.attempt, nullptr);
+    if (attempt == nullptr) {
+        return;
+    }
+    const auto next = std::find_if(waiting_.begin(), waiting_.end(), [&](const http2_side& each) {
+        return each.attempt == nullptr && &each != &side;
+    });
+    if (next == waiting_.end()) {
+        attempt->owner = nullptr;
+        return attempt->close();
+    }
+    attempt->owner = &*next;
+    next->attempt = attempt;
+}
+
+// It has waited for as long as it may: its own connection has had its time.
+void http2_origin::leave(http2_side& side) noexcept
+{
+    static_cast<http2_place_hook&>(side).unlink();
+    if (auto* const attempt = std::exchange(side.attempt, nullptr)) {
+        attempt->owner = nullptr;
+        attempt->close();
+    }
+    begin_attempts();
+}
+
+bool http2_origin::full() const noexcept
+{
+    return std::any_of(connections_.begin(), connections_.end(), [](const auto& each) { return each->settled(); });
+}
+
+void http2_origin::give_streams(http2_upstream& of)
+{
+    const auto held = of.shared_from_this();
+    if (auto* const owner = of.settled() ? std::exchange(of.owner, nullptr) : nullptr) {
+        owner->attempt = nullptr;
+    }
+    for (auto at = waiting_.begin(); at != waiting_.end() && of.room() > 0;) {
+        auto& side = *at;
+        ++at;
+        if (!of.wire().suits(side.target()) || !of.wire().usable(loop_.now())) {
+            continue;
+        }
+        static_cast<http2_place_hook&>(side).unlink();
+        pass_on(side);
+        place(side, of);
+        note_change(side);
+    }
+    if (!waiting_.empty()) {
+        begin_attempts();
+    }
+}
+
+void http2_origin::failed(http2_upstream& which, core::error why)
+{
+    if (auto* const owner = std::exchange(which.owner, nullptr)) {
+        owner->attempt = nullptr;
+        static_cast<http2_place_hook&>(*owner).unlink();
+        owner->fail(std::move(why));
+    }
+}
+
+void http2_origin::ended(http2_upstream& which, bool by_agent) noexcept
+{
+    if (by_agent && which.settled() && which.idle()) {
+        trust_.record_ended(which.wire().life().idle_for(loop_.now()));
+    }
+    const auto found =
+        std::find_if(connections_.begin(), connections_.end(), [&](const auto& each) { return each.get() == &which; });
+    if (found != connections_.end()) {
+        connections_.erase(found);
+    }
+    if (!waiting_.empty()) {
+        begin_attempts();
+    }
+}
+
+void http2_origin::note_change(http2_side& side) noexcept
+{
+    if (!static_cast<http2_change_hook&>(side).is_linked()) {
+        changed_.push_back(side);
+        loop_.ready().wake(*this);
+    }
+}
+
+void http2_origin::on_ready(std::uint32_t /*events*/)
+{
+    const auto held = shared_from_this();
+    tell();
+}
+
+void http2_origin::tell()
+{
+    changed_list now;
+    now.swap(changed_);
+    while (!now.empty()) {
+        auto& side = now.front();
+        now.pop_front();
+        side.notify();
+    }
+}
+
+void http2_origin::end(http2_upstream& which)
+{
+    if (which.idle()) {
+        which.close();
+    } else {
+        which.retire();
+    }
+}
+
+void http2_origin::drop_idle()
+{
+    for (std::size_t i = connections_.size(); i-- > 0;) {
+        if (const auto each = connections_[i]; each->settled()) {
+            end(*each);
+        }
+    }
+}
+
+void http2_origin::close()
+{
+    closed_ = true;
+    drop_idle();
+}
+
+void http2_origin::sweep(core::steady_time now)
+{
+    for (std::size_t i = connections_.size(); i-- > 0;) {
+        const auto each = connections_[i];
+        if (!each->settled()) {
+            continue;
+        }
+        each->rest();
+        const bool usable = each->wire().usable(now);
+        if (each->idle()) {
+            trust_.record_kept(each->wire().life().idle_for(now));
+        }
+        if (!usable) {
+            end(*each);
+        }
+    }
+}
+
+std::size_t http2_origin::idle() const noexcept
+{
+    return static_cast<std::size_t>(std::count_if(connections_.begin(), connections_.end(), [](const auto& each) {
+        return each->settled() && each->idle();
+    }));
+}
+
+}  // namespace net
