@@ -79,6 +79,7 @@ void add_card_headers(::mcp::http_settings& settings, const core::agent& record)
     settings.tls = model::tls_files(record);
     settings.proxy = record.proxy;
     settings.dial = agent.upstream ? agent.upstream->dial : nullptr;
+    settings.http2 = record.http == core::http_version::v2 && !settings.dial;
     settings.server = *record.mcp;
     auto sent = model::credentials_of(record);
     settings.url = record.url;

@@ -270,6 +270,7 @@ net::exchange_request http_wire::request(std::string_view http_method, const out
     out.addresses = settings.addresses;
     out.proxy = settings.proxy;
     out.dial = settings.dial;
+    out.http2 = settings.http2;
     out.max_size = settings.server.max_message;
     out.repeatable = false;
     for (const auto& [name, value] : settings.headers) {

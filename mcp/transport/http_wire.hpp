@@ -46,6 +46,7 @@ struct http_settings {
     core::secret query = {};                                   // a further parameter of every address; empty: none
     std::shared_ptr<const core::address_rule> addresses = {};  // what may be connected to; null: any address
     core::secret proxy = {};                                   // as core::agent::proxy; empty: that of the process
+    bool http2 = false;                                        // as net::exchange_request::http2
     std::function<core::descriptor()> dial = {};               // as net::exchange_request::dial
     // Masked in the server's words.
     std::shared_ptr<const core::redaction> secrets = std::make_shared<const core::redaction>();
