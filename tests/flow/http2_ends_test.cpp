@@ -1,0 +1,76 @@
+// How connections of HTTP/2 end in order: at the gateway's end, by age, idle.
+#include "tests/flow/http2_caller.hpp"
+#include "tests/flow/relay_fixture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+
+TEST_SUITE_BEGIN("flow/http2_ends");
+
+namespace {
+
+using namespace std::chrono_literals;
+namespace raw = test_support::http2;
+using flow::http2_call;
+using flow::http2_caller;
+using flow::relayed;
+using test_support::answer_json;
+
+constexpr std::uint64_t no_stream = 0x7fffffff;
+
+}  // namespace
+
+TEST_CASE("A drain announces the end at once and names the last stream a second later")
+{
+    test_support::gate held;
+    relayed call{
+        [&](const auto&) { return test_support::then({test_support::pass_gate{held.shared()}}, answer_json("{}")); },
+        [](config::settings& settings) { settings.timeouts.drain = 10s; }
+    };
+    http2_caller caller{call.port()};
+    caller.send(http2_call(1, flow::call_body()));
+    REQUIRE(call.agent.wait_for_requests(1));
+    const auto begun = std::chrono::steady_clock::now();
+    call.gateway.stop();
+    const auto is_goaway = [](const auto& each) { return each.type == raw::goaway; };
+    REQUIRE(caller.until(is_goaway));
+    CHECK(std::chrono::steady_clock::now() - begun < 500ms);
+    CHECK(caller.goaway_stream() == no_stream);
+    REQUIRE(caller.until(is_goaway));
+    CHECK(std::chrono::steady_clock::now() - begun > 900ms);
+    CHECK(caller.goaway_stream() == 1);
+    held.release();
+    CHECK(caller.answered(1));
+    CHECK(caller.goaway() == 0);
+    CHECK(call.gateway.wait_until_stopped());
+}
+
+TEST_CASE("A connection that has grown old ends after its streams, and one without a stream when it is idle")
+{
+    SUBCASE("old")
+    {
+        relayed call{
+            [](const auto&) { return answer_json("{}"); },
+            [](config::settings& settings) { settings.timeouts.http2_age = 500ms; }
+        };
+        http2_caller caller{call.port()};
+        caller.send(http2_call(1, flow::call_body()));
+        CHECK(caller.answered(1));
+        CHECK(caller.goaway() == 0);
+    }
+    SUBCASE("idle")
+    {
+        relayed call{
+            [](const auto&) { return answer_json("{}"); },
+            [](config::settings& settings) { settings.timeouts.idle = 300ms; }
+        };
+        http2_caller caller{call.port()};
+        caller.send(http2_call(1, flow::call_body()));
+        CHECK(caller.answered(1));
+        CHECK(caller.goaway() == 0);
+    }
+}
+
+TEST_SUITE_END();
