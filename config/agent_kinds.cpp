@@ -112,9 +112,10 @@ json mcp_filter_schema()
 
 value_kind<std::string> agent_url()
 {
-    return read_apart<std::string>({"an http, https, grpc or grpcs URL", schema::agent_url, masked_part::query}, [](const std::string& text) {
-        return text.empty() ? json{} : json(shown_url(text));
-    });
+    return read_apart<std::string>(
+        {"an http, https, grpc or grpcs URL", schema::agent_url, masked_part::query},
+        [](const std::string& text) { return text.empty() ? json{} : json(shown_url(text)); }
+    );
 }
 
 value_kind<std::string> grpc_url()

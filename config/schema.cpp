@@ -69,7 +69,8 @@ value_kind<std::string> public_address()
         return at ? core::result<std::string>{std::string{text}} : at.error();
     };
     return parsed_text(
-        {"host:port such as grpc.example.com:443", [] { return schema::or_variable(schema::text_like("^.+:[0-9]+$")); }},
+        {"host:port such as grpc.example.com:443", [] { return schema::or_variable(schema::text_like("^.+:[0-9]+$")); }
+        },
         parse
     );
 }

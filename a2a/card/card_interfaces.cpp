@@ -49,7 +49,8 @@ std::optional<binding> binding_named(std::string_view name) noexcept
     constexpr std::array<std::pair<std::string_view, binding>, 3> named{
         {{"JSONRPC", binding::jsonrpc}, {"HTTP+JSON", binding::rest}, {"GRPC", binding::grpc}}
     };
-    const auto* const found = std::ranges::find_if(named, [&](const auto& each) { return same_name(each.first, name); });
+    const auto* const found =
+        std::ranges::find_if(named, [&](const auto& each) { return same_name(each.first, name); });
     return found == named.end() ? std::nullopt : std::optional{found->second};
 }
 
@@ -405,8 +406,7 @@ std::string url_of(const served_binding& binding, const public_address& at)
 
 bool is_offered(const served_binding& binding, const public_address& at, generation version) noexcept
 {
-    return !binding.by_grpc ||
-           (!at.grpc.authority.empty() && (version == generation::v1 || at.grpc.tenant.empty()));
+    return !binding.by_grpc || (!at.grpc.authority.empty() && (version == generation::v1 || at.grpc.tenant.empty()));
 }
 
 json made_interface(
@@ -430,8 +430,7 @@ const served_binding& main_binding(const json& card, const public_address& at)
 {
     const auto offered = [&](std::string_view name) {
         const auto* binding = find_served(name);
-        const bool good =
-            binding != nullptr && is_offered(*binding, at, generation::v03) && is_own(*binding, at);
+        const bool good = binding != nullptr && is_offered(*binding, at, generation::v03) && is_own(*binding, at);
         return good ? binding : nullptr;
     };
     const auto* preferred = core::string_member(card, "preferredTransport");

@@ -205,7 +205,8 @@ void judge_serving(const card& repaired, problem_list& problems)
     };
     const auto served = rewrite_card(repaired, at, {.url = {}, .card_url = {}, .reachable = true});
     if (const auto beyond = unreachable_bindings(repaired.document); beyond == "GRPC") {
-        problems.add("", "names GRPC alone: served if `grpc_url`, or a `grpc` url, says where the agent takes it", warning);
+        problems
+            .add("", "names GRPC alone: served if `grpc_url`, or a `grpc` url, says where the agent takes it", warning);
     } else if (!beyond.empty()) {
         problems.add("", "names only bindings that the gateway cannot reach: the card is not served", error);
     } else if (served.has_error()) {

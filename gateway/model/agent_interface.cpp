@@ -146,8 +146,8 @@ interface_for_task(std::span<const agent_interface> interfaces, ::a2a::dialect c
 {
     const auto* nearest = nearest_interface(interfaces, caller);
     const auto there = std::ranges::find(interfaces, home, home_at);
-    const bool near = there == interfaces.end() || is_by_grpc(*nearest) || is_by_grpc(*there) ||
-                      there->at.url == nearest->at.url;
+    const bool near =
+        there == interfaces.end() || is_by_grpc(*nearest) || is_by_grpc(*there) || there->at.url == nearest->at.url;
     return near ? nearest : &*there;
 }
 

@@ -120,7 +120,8 @@ std::string place_of_grpc(const agent_entry& entry)
     if (found != entry.interfaces.end()) {
         return found->at.url;
     }
-    return entry.record.relay_services.empty() ? std::string{} : entry.call_url.substr(0, config::path_begin(entry.call_url));
+    return entry.record.relay_services.empty() ? std::string{}
+                                               : entry.call_url.substr(0, config::path_begin(entry.call_url));
 }
 
 // The entry for where the agent takes gRPC, unless that is its own target. Null: there is none.

@@ -73,8 +73,7 @@ std::string modern(const std::string& interfaces)
     return R"("supportedInterfaces":[)" + interfaces + "]";
 }
 
-const std::string old_grpc =
-    R"("url":"agent.internal:9001","preferredTransport":"GRPC","protocolVersion":"0.3.0")";
+const std::string old_grpc = R"("url":"agent.internal:9001","preferredTransport":"GRPC","protocolVersion":"0.3.0")";
 const std::string old_json = R"("url":"http://agent.internal:9000/","protocolVersion":"0.3.0")";
 
 }  // namespace
@@ -197,9 +196,7 @@ TEST_CASE("Without a place for gRPC no card offers it, and without translation o
     auto alone = unnamed;
     alone.bridged = false;
     CHECK(said(rewritten(modern(list), alone)->at("supportedInterfaces")) == "1.0 GRPC x, 1.0 JSONRPC");
-    CHECK(
-        said(rewritten(modern(interface("1.0", "JSONRPC")), alone)->at("supportedInterfaces")) == "1.0 JSONRPC"
-    );
+    CHECK(said(rewritten(modern(interface("1.0", "JSONRPC")), alone)->at("supportedInterfaces")) == "1.0 JSONRPC");
     CHECK(said(rewritten(modern(interface("1.0", "GRPC")), alone)->at("supportedInterfaces")) == "1.0 GRPC x");
     auto own = named;
     own.bridged = false;
@@ -219,8 +216,7 @@ TEST_CASE("No interface by gRPC shows where the agent is, and the gateway's own 
     elsewhere["supportedInterfaces"][0]["url"] = "other.example:443";
     CHECK_FALSE(a2a::check_addresses(elsewhere, unnamed).has_value());
     // The tenant is part of every call, and a leak is refused.
-    const auto leaking =
-        rewritten(modern(interface("1.0", "GRPC", R"(,"tenant":"agent.internal:9001")")), named);
+    const auto leaking = rewritten(modern(interface("1.0", "GRPC", R"(,"tenant":"agent.internal:9001")")), named);
     REQUIRE(leaking.has_error());
     CHECK(leaking.error().detail == "supportedInterfaces[0].tenant");
 }

@@ -61,8 +61,7 @@ TEST_CASE("gRPC at another port is another way to the same tasks")
     CHECK_FALSE(gateway::model::has_several_addresses(all));
     for (const auto caller : {v1_grpc, v1_jsonrpc}) {
         for (const auto& home : all) {
-            const auto* to =
-                gateway::model::interface_for_task(all, gateway::model::dialect_of(caller), home_at(home));
+            const auto* to = gateway::model::interface_for_task(all, gateway::model::dialect_of(caller), home_at(home));
             CHECK(to->at.speaks == caller);
         }
     }

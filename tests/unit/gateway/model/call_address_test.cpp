@@ -190,9 +190,7 @@ TEST_CASE("Calls by gRPC go where the operator says, and the card says in which 
         {"url":"elsewhere:1","protocolBinding":"GRPC","protocolVersion":"1.0","tenant":"t"},
         {"url":"elsewhere:2","protocolBinding":"GRPC","protocolVersion":"0.3"}]})"
     );
-    CHECK(
-        interfaces(agent, both) == "1.0/jsonrpc http://h/a2a;1.0/grpc https://g:9443 t;0.3/grpc https://g:9443;"
-    );
+    CHECK(interfaces(agent, both) == "1.0/jsonrpc http://h/a2a;1.0/grpc https://g:9443 t;0.3/grpc https://g:9443;");
     // A card that does not name gRPC tells by its other interfaces.
     const auto json = *core::parse_json(
         R"({"supportedInterfaces":[{"url":"http://h/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0"}]})"
@@ -218,7 +216,9 @@ TEST_CASE("An agent of gRPC alone has no other interfaces, whatever its card nam
     );
     CHECK(interfaces(agent, card) == "1.0/grpc http://h:50051 t;");
     CHECK(route(agent, card) == "");
-    CHECK(interfaces(agent, *core::parse_json(R"({"name":"n"})")) == "1.0/grpc http://h:50051;0.3/grpc http://h:50051;");
+    CHECK(
+        interfaces(agent, *core::parse_json(R"({"name":"n"})")) == "1.0/grpc http://h:50051;0.3/grpc http://h:50051;"
+    );
 }
 
 TEST_CASE("A card leads calls by gRPC to the agent's own host and port, and nowhere else")
@@ -235,8 +235,19 @@ TEST_CASE("A card leads calls by gRPC to the agent's own host and port, and nowh
         CHECK(reaches(agent, same));
     }
     for (const auto* other :
-         {"h:9001", "i:9000", "h", "https://h:9000", "grpcs://h:9000", "http://h:9000/grpc", "h:9000/x", "u@h:9000",
-          "h:9000?x", "h:9000#x", "", "dns:///h:9000", "//h:9000"}) {
+         {"h:9001",
+          "i:9000",
+          "h",
+          "https://h:9000",
+          "grpcs://h:9000",
+          "http://h:9000/grpc",
+          "h:9000/x",
+          "u@h:9000",
+          "h:9000?x",
+          "h:9000#x",
+          "",
+          "dns:///h:9000",
+          "//h:9000"}) {
         CAPTURE(other);
         CHECK_FALSE(reaches(agent, other));
     }
