@@ -138,14 +138,15 @@ routine<> server_connection::run_http2()
     co_await http2_->run();
 }
 
-// The first line of the connection names no version of HTTP and no method: an answer would be read as something else.
+// The first line of the connection has the form of a request, but neither a method nor a version of HTTP: its sender speaks something
+// else, and would read an answer as that.
 bool server_connection::is_foreign() const noexcept
 {
     const auto received = caller_.received();
     const auto line = received.substr(0, received.find("\r\n"));
     const auto verb = line.substr(0, line.find(' '));
     return settings_.http2 && served_ == 0 && line.size() < received.size() && core::is_token(verb) &&
-           line.find(" HTTP/") == std::string_view::npos &&
+           std::count(line.begin(), line.end(), ' ') == 2 && line.find(" HTTP/") == std::string_view::npos &&
            boost::beast::http::string_to_verb(verb) == http1::method::unknown;
 }
 
