@@ -55,6 +55,7 @@ struct h2_stream {
     bool sends_last = false;
     bool headed = false;
     bool busy = false;  // the data step at hand is not out
+    bool closed = false;
     field_list trailers;
 };
 
@@ -367,7 +368,11 @@ private:
                 if (found != on.streams.end() && !found->second.busy && !found->second.left.empty() && !on.over) {
                     auto next = std::move(found->second.left.front());
                     found->second.left.pop_front();
+                    const bool was_last = found->second.closed && found->second.left.empty();
                     std::visit([&](const auto& step) { run_step(on, id, found->second, step); }, next);
+                    if (was_last) {
+                        on.streams.erase(id);
+                    }
                     more = true;
                 }
             }
@@ -547,7 +552,14 @@ private:
 
     static int on_close(nghttp2_session*, std::int32_t id, std::uint32_t, void* data)
     {
-        part(data).streams.erase(id);
+        auto& streams = part(data).streams;
+        const auto found = streams.find(id);
+        if (found != streams.end() && !found->second.left.empty()) {
+            found->second.closed = true;  // there is more to do
+            found->second.busy = false;
+        } else if (found != streams.end()) {
+            streams.erase(found);
+        }
         return 0;
     }
 

@@ -5,6 +5,7 @@
 #include "net/loop/routine.hpp"
 #include "net/upstream/upstream_pool.hpp"
 #include "tests/support/http2_agent.hpp"
+#include "tests/support/scripted_agent.hpp"
 
 #include <boost/asio/basic_waitable_timer.hpp>
 #include <boost/asio/post.hpp>
